@@ -1,14 +1,14 @@
 /**
- * The schema of a server, read from an encoded `google.protobuf.FileDescriptorSet`. Names and comments are the server's:
- * they may be anything, and are only ever shown as text.
+ * Reads the schema of a server from an encoded `google.protobuf.FileDescriptorSet`. Names and comments come from the
+ * server and are untrusted, so they are displayed only as text.
  */
 
 import { Malformed, remaining, reader, takeText, takeVarint, takeView } from "../src/bytes.js";
 
-/** How deep types may be declared within each other. */
+/** Maximum nesting depth of type declarations. */
 const NESTING_MAX = 64;
 
-/** The types of fields, with protobuf's numbers. */
+/** Field types, by protobuf's numbers. */
 export const enum Kind {
   Double = 1,
   Float,
@@ -35,30 +35,30 @@ export interface Field {
   readonly jsonName: string;
   readonly number: number;
   readonly kind: Kind;
-  /** The full name of the message or enum. */
+  /** Full name of the message or enum. */
   readonly type: string;
   readonly isRepeated: boolean;
   readonly isOptional: boolean;
   readonly isDeprecated: boolean;
-  /** The index of its oneof in the message, unless that is synthetic, for `optional`. */
+  /** Index of the field's oneof in the message. Absent for the synthetic oneof of an `optional` field. */
   readonly oneof: number | undefined;
   readonly docs: string;
 }
 
 interface Declared {
-  /** The full name. */
+  /** Full name of the type. */
   readonly name: string;
   readonly package: string;
-  /** The names of the types around it, and its own. */
+  /** Names of the outer types and of the type itself. */
   readonly path: readonly string[];
   readonly docs: string;
 }
 
 export interface Message extends Declared {
-  /** In the order of declaration. */
+  /** Fields in the order of declaration. */
   readonly fields: readonly Field[];
   readonly oneofs: readonly { readonly name: string; readonly docs: string }[];
-  /** Whether it is the entry type of a map. */
+  /** Whether the message is the entry type of a map. */
   readonly isEntry: boolean;
 }
 
@@ -66,12 +66,12 @@ export interface EnumType extends Declared {
   readonly values: readonly { readonly name: string; readonly number: number; readonly docs: string }[];
 }
 
-/** The types of a server by their full names. */
+/** All types of a server by their full names. */
 export class Schema {
   readonly messages = new Map<string, Message>();
   readonly enums = new Map<string, EnumType>();
 
-  /** Reads a set of files. Throws `Malformed` for anything else. */
+  /** Parses a set of files. Throws `Malformed` for invalid input. */
   constructor(set: Uint8Array) {
     for (const { number, bytes } of items(set)) if (number === 1) this.file(bytes);
   }
@@ -88,7 +88,7 @@ export class Schema {
     return found;
   }
 
-  /** The message of the entries, if the field is a map. */
+  /** Returns the entry message if the field is a map. */
   entry(field: Field): Message | undefined {
     const message = field.isRepeated && field.kind === Kind.Message ? this.messages.get(field.type) : undefined;
     return message?.isEntry ? message : undefined;
@@ -153,7 +153,7 @@ export class Schema {
   }
 }
 
-/** Whether a field or message of this kind has a type of its own. */
+/** Returns whether fields of this kind refer to a message or enum type. */
 export const isNamed = (kind: Kind): boolean => kind === Kind.Message || kind === Kind.Group || kind === Kind.Enum;
 
 const full = (inPackage: string, names: readonly string[]): string => [...(inPackage ? [inPackage] : []), ...names].join(".");
@@ -185,12 +185,12 @@ function readField(bytes: Uint8Array, docs: string): Field {
   };
 }
 
-/** A field of an encoded message of protobuf. */
+/** A field of an encoded protobuf message. */
 interface Item {
   readonly number: number;
-  /** Of a field with a length. */
+  /** Contents of a length-delimited field. */
   readonly bytes: Uint8Array;
-  /** The lower half of a number. */
+  /** Low 32 bits of a number. */
   readonly low: number;
 }
 
@@ -205,7 +205,7 @@ function* items(bytes: Uint8Array): Generator<Item> {
     const number = tag >>> 3;
     const type = tag & 7;
     if (type === 0) {
-      // A negative number has ten bytes, and more bits than `varint` keeps.
+      // A negative number has ten bytes and more bits than `varint` can return.
       let low = 0;
       let shift = 0;
       for (const byte of bytes.subarray(from.at, (takeVarint(from, 10), from.at))) {
@@ -219,7 +219,7 @@ function* items(bytes: Uint8Array): Generator<Item> {
   }
 }
 
-/** The name of a declaration, whose field it is the first of. */
+/** Returns the name of a declaration, which is its first field. */
 function named(bytes: Uint8Array): string {
   for (const { number, bytes: value } of items(bytes)) if (number === 1) return text(value);
   return "";
@@ -230,7 +230,7 @@ function flag(bytes: Uint8Array, wanted: number): boolean {
   return false;
 }
 
-/** The comments of a file by the paths of their declarations. */
+/** Returns the comments of a file, by the paths of their declarations. */
 function comments(bytes: Uint8Array): ReadonlyMap<string, string> {
   const docs = new Map<string, string>();
   for (const { number, bytes: location } of items(bytes)) {
@@ -253,5 +253,5 @@ function comments(bytes: Uint8Array): ReadonlyMap<string, string> {
   return docs;
 }
 
-/** A comment without the space in front of its lines. */
+/** Returns a comment without the leading space of each line. */
 export const cleanComment = (comment: string): string => comment.replace(/^ /gm, "").trim();

@@ -1,9 +1,10 @@
-/** Elements without HTML: all content is text. */
+/** Creates elements without parsing HTML, so that all content is text. */
 
 type Child = Node | string | number | false | undefined;
 
 /**
- * Makes an element. `on…` are listeners, names with a hyphen and `role` attributes, and the rest properties.
+ * Creates an element. Names that begin with `on` are listeners, names with a hyphen and `role` are attributes, and all
+ * others are properties.
  */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, set: Readonly<Record<string, unknown>> = {}, ...children: readonly Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
@@ -30,7 +31,7 @@ export function fill(element: Element, ...children: readonly Child[]): void {
   put(element, ...children);
 }
 
-/** Makes an element of a drawing. */
+/** Creates an SVG element. */
 export function svg(tag: string, set: Readonly<Record<string, string | number>>, ...children: readonly Node[]): SVGElement {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(set)) element.setAttribute(name, String(value));
@@ -38,7 +39,7 @@ export function svg(tag: string, set: Readonly<Record<string, string | number>>,
   return element;
 }
 
-/** The element of the page with this id. */
+/** Returns the element of the page with this id. */
 export function byId(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (!found) throw new Error(`the page has no ${id}`);
@@ -46,10 +47,10 @@ export function byId(id: string): HTMLElement {
 }
 
 let last = 0;
-/** An id that no other element has. */
+/** Returns an unused element id. */
 export const freshId = (): string => `e${++last}`;
 
-/** A row of buttons of which one is pressed, as tabs. */
+/** Creates a row of buttons of which one is selected, like tabs. */
 export function tabs(names: readonly string[], label: string, choose: (name: string) => void): { readonly element: HTMLElement; select(name: string): void } {
   const buttons = names.map((name) => h("button", { type: "button", role: "tab", onclick: () => select(name) }, name));
   const select = (name: string): void => {
@@ -71,10 +72,10 @@ export function tabs(names: readonly string[], label: string, choose: (name: str
   return { element, select };
 }
 
-/** A button that copies a text and confirms it. */
+/** Creates a button that copies a text and confirms it. */
 export function copyButton(what: () => string): HTMLElement {
   const button = h("button", { type: "button", className: "quiet", onclick: async () => {
-    // Outside of secure contexts there is no clipboard: the text is selected there.
+    // The clipboard is not available outside of secure contexts, so the text is selected instead.
     await navigator.clipboard?.writeText(what()).then(() => "Copied", () => "Select and copy").then((label) => {
       button.textContent = label;
       setTimeout(() => (button.textContent = "Copy"), 1500);
@@ -83,10 +84,10 @@ export function copyButton(what: () => string): HTMLElement {
   return button;
 }
 
-/** A text of JSON with its parts marked. */
+/** Returns JSON text with syntax highlighting. */
 export function highlighted(json: string): Node {
   const shown = document.createDocumentFragment();
-  // Beyond this the elements would cost more than they show.
+  // Highlighting longer texts would create too many elements.
   if (json.length > 50_000) {
     shown.append(json);
     return shown;

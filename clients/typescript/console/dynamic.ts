@@ -1,20 +1,19 @@
 /**
- * Messages and services without generated code: the tables of the client made from a schema. `json.ts` makes values for
- * them, and reads theirs.
- *
- * The properties of values are numbers of fields and not names, since names are the server's: `f3`, and `o1` for a oneof.
+ * Creates the client's tables from a schema, for messages and services without generated code. `json.ts` converts their
+ * values from and to JSON. Properties of values are field numbers, such as `f3`, and `o1` for a oneof, because names
+ * come from the server and are untrusted.
  */
 
 import { message, service, type AnyService, type Enum, type Method, type Type } from "frisbee-rpc";
 import { Kind, isNamed, type EnumType, type Field, type Message, type Schema } from "./descriptor.js";
 
-/** A message as the codec takes it. */
+/** A message in the representation of the codec. */
 export type Fields = Record<string, unknown>;
 
 export const property = (field: Field): string => `f${field.number}`;
 export const oneofProperty = (oneof: number): string => `o${oneof}`;
 
-/** The letters of types in tables, by their kinds. */
+/** Type letters in tables, by field type. */
 const LETTERS: Readonly<Record<Kind, string>> = {
   [Kind.Double]: "d",
   [Kind.Float]: "f",
@@ -36,7 +35,7 @@ const LETTERS: Readonly<Record<Kind, string>> = {
   [Kind.Sint64]: "l",
 };
 
-/** The tables of a schema, made as they are needed. */
+/** Tables of a schema, created on demand. */
 export class Tables {
   private readonly types = new Map<string, Type<Fields>>();
   private readonly enums = new Map<string, Enum>();
@@ -83,7 +82,10 @@ export class Tables {
 
 const numbersOf = (of: EnumType): Enum => Object.fromEntries(of.values.map(({ number }, at) => [`v${at}`, number]));
 
-/** The order of the wire: single values, then lists, then messages and maps, each group in the order of declaration. */
+/**
+ * Returns fields in wire order: single values, then lists, then messages and maps, each group in the order of
+ * declaration.
+ */
 function inWireOrder(schema: Schema, of: Message): readonly Field[] {
   const group = (field: Field): number => {
     if (schema.entry(field)) return 2;
@@ -93,13 +95,13 @@ function inWireOrder(schema: Schema, of: Message): readonly Field[] {
   return [0, 1, 2].flatMap((wanted) => of.fields.filter((field) => group(field) === wanted));
 }
 
-/** The parts of a method that a call needs. */
+/** Data of a method that is needed to call it. */
 export interface Callable {
   readonly service: AnyService;
   readonly method: Method<Fields, Fields>;
 }
 
-/** A method as the server lists it. */
+/** A method as listed by the server. */
 export interface Listed {
   readonly operation: number;
   readonly request: string;
@@ -109,7 +111,7 @@ export interface Listed {
   readonly isIdempotent: boolean;
 }
 
-/** Makes a service callable, in the layout that its server has. */
+/** Makes a service callable with the layout that the server reports. */
 export function callables(tables: Tables, name: string, fingerprint: string, listed: readonly Listed[]): readonly Callable[] {
   const methods = listed.map(({ operation, request, response, sends, receives, isIdempotent }): Method<Fields, Fields> => ({
     operation,

@@ -1,4 +1,4 @@
-/** The activity of the server: its connections and the calls of all its clients, if it serves introspection. */
+/** Shows the activity of the server, its connections and the calls of all clients, if it serves introspection. */
 
 import { fill, h } from "./dom.js";
 import { Introspection, type Connection, type Method, type Server as Shown, type ServerConnections } from "./generated/frpc.introspection.v1.js";
@@ -6,30 +6,30 @@ import { linesPlot, rowPlot, sampled, type Sample } from "./plots.js";
 import { ms } from "./record.js";
 import type { Catalog, Server } from "./server.js";
 
-/** How often the server is polled, in ms, how many of its connections are added up, and how many are shown. */
+/** Polling interval in ms, number of connections whose counters are summed, and number of connections shown. */
 const BEAT = 1000;
 const CONNECTIONS = 256;
 const SHOWN = 50;
 
-/** The totals of a method at the last poll, and its rates since, in each second. */
+/** Totals of a method at the last poll, and its rates per second since then. */
 interface Past {
   readonly calls: bigint;
   readonly failed: bigint;
   readonly spent: bigint;
-  /** Calls and errors in a second. */
+  /** Calls and errors per second. */
   readonly rates: readonly Sample[];
-  /** How long the calls of a second took on average, in ms. There is none for a second without calls. */
+  /** Average duration of calls in ms, for each second that has calls. */
   readonly times: readonly Sample[];
 }
 
-/** The samples of a server so far. */
+/** Samples of a server so far. */
 interface Before {
   readonly at: number;
   readonly methods: ReadonlyMap<string, Past>;
   readonly rates: readonly Sample[];
-  /** Connections and streams. */
+  /** Number of connections and streams. */
   readonly open: readonly Sample[];
-  /** Queued bytes, and bytes held for clients. */
+  /** Queued bytes, and memory held for clients in bytes. */
   readonly bytes: readonly Sample[];
 }
 
@@ -46,7 +46,7 @@ export class ServerFigures {
     this.element.append(this.content);
   }
 
-  /** Polls only while it is visible. */
+  /** Polls the server only while the page is visible. */
   see(isSeen: boolean): void {
     const isServed = this.catalog()?.services.some(({ name }) => name === Introspection.name) ?? false;
     this.element.hidden = !isServed;
@@ -68,7 +68,7 @@ export class ServerFigures {
     } catch (error) {
       if (!signal.aborted) fill(this.content, h("p", { className: "problem" }, (error as Error).message));
     }
-    // The connection may be another one later.
+    // The page may be connected to another server by then.
     setTimeout(() => {
       if (this.watched === controller) this.watched = undefined;
     }, BEAT);
@@ -101,7 +101,7 @@ export class ServerFigures {
       table(["connection", "age", "calls", "oldest call", "streams", "queued", "memory"], connections.slice(0, SHOWN).map(line)));
   }
 
-  /** The methods that have been called, those that are now first. */
+  /** Returns the methods that were called, starting with those that are currently most active. */
   private table({ methods }: Shown, past: ReadonlyMap<string, Past>, at: number): HTMLElement {
     const called = methods.flatMap(({ name, figures }) => {
       const one = past.get(name);
@@ -123,12 +123,12 @@ const red = (text: string): HTMLElement => h("span", { className: "failed" }, te
 const dashed = (text: string): HTMLElement => h("span", { className: "second" }, text);
 const plot = (caption: readonly (string | HTMLElement)[], drawing: SVGElement): HTMLElement => h("figure", {}, h("figcaption", {}, ...caption), drawing);
 
-/** The totals of a method, and the difference to the last poll. */
+/** Returns the totals of a method and their increase since the last poll. */
 function since({ figures }: Method, past: Past | undefined, at: number, before = at): Past {
   const failed = (figures?.failed ?? []).reduce((sum, { count }) => sum + count, 0n);
   const calls = (figures?.ok ?? 0n) + failed;
   const spent = figures?.sumNs ?? 0n;
-  // The first answer only says where to begin; and the counters may have begun again.
+  // The first reply is only the baseline. Later counters may have been reset.
   if (!past || calls < past.calls || at <= before) return { calls, failed, spent, rates: [], times: [] };
   const seconds = (at - before) / 1000;
   const made = Number(calls - past.calls);

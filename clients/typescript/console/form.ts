@@ -1,4 +1,4 @@
-/** Forms for messages, made from their schema. The value of a form is the JSON of the message, as `json.ts` reads it. */
+/** Creates forms for messages from their schema. The value of a form is the message's JSON as accepted by `json.ts`. */
 
 import { Kind, type Field, type Message, type Schema } from "./descriptor.js";
 import { fill, freshId, h } from "./dom.js";
@@ -6,10 +6,10 @@ import { emptyOf, type Editor } from "./editor.js";
 import { bytesEditor, enumEditor, freeFormEditor, scalarEditor } from "./inputs.js";
 import { isSpecial, object, type Json } from "./json.js";
 
-/** How deep examples are filled in. */
+/** Maximum depth to which examples are filled in. */
 const EXAMPLE_DEPTH = 3;
 
-/** A form for a message. */
+/** A form that edits a message. */
 export class Form {
   readonly element: HTMLElement;
   private readonly editor: Editor;
@@ -27,13 +27,13 @@ export class Form {
     this.editor.set(json);
   }
 
-  /** Fills an example in. */
+  /** Fills the form with an example. */
   example(): void {
     this.set(exampleOf(this.schema, this.name, []));
   }
 }
 
-/** An example of a message. */
+/** Returns an example of a message. */
 export function exampleOf(schema: Schema, name: string, around: readonly string[]): Json {
   switch (name) {
     case "google.protobuf.Timestamp":
@@ -96,7 +96,7 @@ function exampleOfOne(schema: Schema, field: Field, around: readonly string[]): 
   }
 }
 
-/** The type of a field, as a text. */
+/** Returns the type of a field as text. */
 export function typeText(schema: Schema, field: Field): string {
   const entry = schema.entry(field);
   const [key, of] = entry?.fields ?? [];
@@ -108,7 +108,7 @@ const NAMES = ["", "double", "float", "int64", "uint64", "int32", "fixed64", "fi
 
 const plainType = (field: Field): string => NAMES[field.kind] || (field.type.split(".").pop() ?? "");
 
-/** An editor for one value, that of a field or of an element. */
+/** Creates an editor for a single value of a field or list element. */
 function oneEditor(schema: Schema, field: Field): Editor {
   if (field.kind === Kind.Enum) return enumEditor(schema.enumeration(field.type));
   if (field.kind === Kind.Bytes) return bytesEditor();
@@ -116,7 +116,7 @@ function oneEditor(schema: Schema, field: Field): Editor {
   return valueEditor(schema, field.type);
 }
 
-/** An editor for a message that is there. */
+/** Creates an editor for a message that is present. */
 function valueEditor(schema: Schema, name: string): Editor {
   switch (name) {
     case "google.protobuf.Timestamp":
@@ -135,13 +135,13 @@ function valueEditor(schema: Schema, name: string): Editor {
   const wrapped = isSpecial(name) ? schema.message(name).fields[0] : undefined;
   if (!wrapped) return messageEditor(schema, name);
   const editor = oneEditor(schema, wrapped);
-  // A wrapper with the default is something else than none.
+  // A wrapper with the default value differs from an absent wrapper.
   return { ...editor, get: () => editor.get() ?? defaultOf(wrapped) };
 }
 
 const defaultOf = (field: Field): Json => (field.kind === Kind.Bool ? false : field.kind === Kind.String || field.kind === Kind.Bytes ? "" : 0);
 
-/** The rows of a message. */
+/** Creates the rows of a message. */
 function messageEditor(schema: Schema, name: string): Editor {
   const message = schema.message(name);
   const rows: { readonly editor: Editor; readonly names: readonly string[]; put(json: { [name: string]: Json }): void; take(json: { [name: string]: Json }): void }[] = [];
@@ -196,7 +196,7 @@ function row(name: string, type: string, docs: string, editor: Editor, isDepreca
     h("div", { className: "value" }, editor.element, docs && h("p", { className: "docs" }, docs)));
 }
 
-/** An editor for a field that is no member of a oneof. */
+/** Creates an editor for a field outside of a oneof. */
 function fieldEditor(schema: Schema, field: Field): Editor {
   const entry = schema.entry(field);
   if (entry) return mapEditor(schema, entry);
@@ -207,7 +207,7 @@ function fieldEditor(schema: Schema, field: Field): Editor {
   return oneEditor(schema, field);
 }
 
-/** A value that may be absent, created on demand: messages may contain themselves. */
+/** Creates an editor for a value that may be absent. It is created on demand, because messages can be recursive. */
 function presence(make: () => Editor, empty: () => Json): Editor {
   const id = freshId();
   let editor: Editor | undefined;
@@ -296,7 +296,7 @@ function mapEditor(schema: Schema, entry: Message): Editor {
   };
 }
 
-/** The members of a oneof, of which one is shown. Its value is an object with that member. */
+/** Creates an editor for a oneof that shows one member at a time. Its value is an object with that member. */
 function oneofRow(schema: Schema, message: Message, oneof: number): Editor {
   const members = message.fields.filter((field) => field.oneof === oneof);
   const id = freshId();

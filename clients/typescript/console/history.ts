@@ -1,10 +1,10 @@
-/** The calls that were made, the last first. */
+/** Lists the calls of the page, most recent first. */
 
 import { h } from "./dom.js";
 import { clock, ms, type Recorded } from "./record.js";
 import { codeName } from "./server.js";
 
-/** How many are listed. */
+/** Maximum number of listed calls. */
 const LISTED_MAX = 50;
 
 export function historyList(records: readonly Recorded[], open: (record: Recorded) => void, isOfOne: boolean): HTMLElement {

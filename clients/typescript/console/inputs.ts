@@ -1,17 +1,17 @@
-/** The inputs of forms: one value each. */
+/** Creates the inputs of forms, each for a single value. */
 
 import { Kind, type EnumType, type Field } from "./descriptor.js";
 import { freshId, h } from "./dom.js";
 import { withDefault, type Editor } from "./editor.js";
 import { asText, fromBase64, isInteger, scalarFromJson, toBase64, toHex, type Json } from "./json.js";
 
-/** The largest file that is read. The server accepts 5 MiB by default. */
+/** Maximum size in bytes of a file that is read. The server's default limit is 5 MiB. */
 const FILE_MAX = 16 << 20;
 
-/** A text area that grows with its text. */
+/** Creates a text area that grows with its text. */
 const area = (set: Readonly<Record<string, unknown>>): HTMLTextAreaElement => h("textarea", { rows: 1, spellcheck: false, ...set });
 
-/** Marks an input with an invalid text. */
+/** Marks an input whose text is invalid. */
 function validate(input: HTMLInputElement | HTMLTextAreaElement, check: () => void): void {
   let problem = "";
   try {
@@ -23,7 +23,7 @@ function validate(input: HTMLInputElement | HTMLTextAreaElement, check: () => vo
   input.title = problem;
 }
 
-/** An input for text, a number, or true and false. */
+/** Creates an input for text, a number or a boolean. */
 export function scalarEditor(field: Pick<Field, "kind">): Editor {
   const id = freshId();
   const { kind } = field;
@@ -37,7 +37,7 @@ export function scalarEditor(field: Pick<Field, "kind">): Editor {
   }
   const revalidate = (): void => validate(input, () => void (input.value.trim() && scalarFromJson(field, typed())));
   const input = h("input", { type: "text", id, className: "number", inputMode: isInteger(kind) ? "numeric" : "decimal", autocomplete: "off", placeholder: "0", oninput: () => revalidate() });
-  /** As a number of JSON where one can hold it. */
+  /** Returns a JSON number if it represents the value exactly. */
   const typed = (): Json => {
     const text = input.value.trim();
     return Number.isSafeInteger(Number(text)) && !isWideText(kind) ? Number(text) : /^-?[\d.]+(e[+-]?\d+)?$/i.test(text) && !isInteger(kind) ? Number(text) : text;
@@ -69,7 +69,7 @@ export function enumEditor(of: EnumType): Editor {
   }, first?.name ?? 0);
 }
 
-/** Bytes as text, base64 or hexadecimal digits, or those of a file. */
+/** Creates an input for bytes, as text, base64, hexadecimal digits or a file. */
 export function bytesEditor(): Editor {
   const id = freshId();
   let file: Uint8Array | undefined;
@@ -134,7 +134,7 @@ export function bytesEditor(): Editor {
   }, "");
 }
 
-/** An input for a text of a form of its own, or for any JSON. */
+/** Creates an input for text in a special format, or for any JSON. */
 export function freeFormEditor(as: "text" | "json", placeholder: string, filler?: { readonly label: string; json(): string }): Editor {
   const id = freshId();
   const input = area({ id, placeholder, oninput: () => validate(input, () => void (as === "json" && input.value && JSON.parse(input.value))) });

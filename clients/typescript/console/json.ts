@@ -1,7 +1,8 @@
 /**
- * Messages and their JSON, as proto3 maps them: 64 bits are text, bytes base64, enums names. Instants, durations,
- * masks, wrappers and free-form values have separate forms. `Any` stays a message of two fields, since its content is
- * encoded as protobuf. */
+ * Converts messages from and to JSON by proto3's mapping: 64-bit integers are text, bytes are base64, and enums are
+ * names. Instants, durations, masks, wrappers and free-form values have special representations. `Any` stays a message
+ * with two fields, because its content is encoded as protobuf.
+ */
 
 import { Kind, type Field, type Message, type Schema } from "./descriptor.js";
 import { oneofProperty, property, type Fields } from "./dynamic.js";
@@ -9,26 +10,26 @@ import { oneofProperty, property, type Fields } from "./dynamic.js";
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type JsonObject = { [name: string]: Json };
 
-/** A defect of a JSON document, and its path. */
+/** An error in a JSON document, with its path. */
 export class Misfit extends Error {
   constructor(path: string, problem: string) {
     super(path ? `${path}: ${problem}` : problem);
   }
 }
 
-/** An object whose keys are the server's or the user's. */
+/** An object whose keys come from the server or the user. */
 export const object = (): JsonObject => Object.create(null) as JsonObject;
 
 const isObject = (json: Json): json is JsonObject => typeof json === "object" && json !== null && !Array.isArray(json);
 
-/** The names of the wrappers, whose JSON is the value. */
+/** Names of the wrapper messages, whose JSON is their value. */
 const WRAPPER = /^google\.protobuf\.(Double|Float|U?Int64|U?Int32|Bool|String|Bytes)Value$/;
 
-/** The messages whose JSON is not an object of their fields. */
+/** Messages whose JSON is not an object with their fields. */
 export const isSpecial = (name: string): boolean =>
   WRAPPER.test(name) || /^google\.protobuf\.(Timestamp|Duration|FieldMask|Struct|Value|ListValue)$/.test(name);
 
-/** Parses text. Throws a `Misfit` that says where it is wrong. */
+/** Parses JSON text. Throws a `Misfit` with the position of an error. */
 export function parse(text: string): Json {
   try {
     return JSON.parse(text || "{}") as Json;
@@ -39,7 +40,7 @@ export function parse(text: string): Json {
 
 // From JSON.
 
-/** Returns the message of a JSON, or throws a `Misfit`. */
+/** Converts JSON to a message. Throws a `Misfit` if it is invalid. */
 export function fromJson(schema: Schema, name: string, json: Json, path = ""): Fields {
   const special = specialFromJson(schema, name, json, path);
   if (special) return special;
@@ -82,7 +83,7 @@ function keyFromJson(key: Field, name: string, path: string): unknown {
   return name === "true";
 }
 
-/** The numbers that a kind of integers holds. */
+/** Returns the range of an integer type. */
 const RANGES: { readonly [K in Kind]?: readonly [bigint, bigint] } = (() => {
   const signed = (bits: bigint): readonly [bigint, bigint] => [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n];
   const unsigned = (bits: bigint): readonly [bigint, bigint] => [0n, (1n << bits) - 1n];
@@ -109,7 +110,7 @@ function oneFromJson(schema: Schema, field: Field, json: Json, path: string): un
 
 const shown = (json: Json): string => JSON.stringify(json).slice(0, 60);
 
-/** Returns the value of a field that is neither a message nor an enum. */
+/** Converts the value of a field that is neither a message nor an enum. */
 export function scalarFromJson(field: Pick<Field, "kind">, json: Json, path = ""): unknown {
   const { kind } = field;
   const range = RANGES[kind];
@@ -134,7 +135,7 @@ export function scalarFromJson(field: Pick<Field, "kind">, json: Json, path = ""
   return kind === Kind.Bytes ? fromBase64(json, path) : json;
 }
 
-/** The message of a well-known type, unless `name` is another. */
+/** Converts a well-known type. Returns `undefined` for other messages. */
 function specialFromJson(schema: Schema, name: string, json: Json, path: string): Fields | undefined {
   const wrapped = WRAPPER.test(name) && schema.message(name).fields[0];
   if (wrapped) return { f1: scalarFromJson(wrapped, json, path) };
@@ -170,7 +171,7 @@ function instant(json: Json, path: string): Fields {
   return { f1: BigInt(millis / 1000), f2: Number((parts[2] ?? "").padEnd(9, "0")) };
 }
 
-/** A `google.protobuf.Value`. */
+/** Converts a `google.protobuf.Value`. */
 function freeForm(json: Json, depth: number): Fields {
   if (depth > 90) throw new Misfit("", "nests too deep");
   const is = (number: number, value: unknown): Fields => ({ o0: { case: `f${number}`, value } });
@@ -184,7 +185,10 @@ function freeForm(json: Json, depth: number): Fields {
 
 // To JSON.
 
-/** Returns the JSON of a message: its fields in the order of declaration, those without presence also if they are their defaults. */
+/**
+ * Converts a message to JSON, with its fields in the order of declaration. Fields without presence are included even if
+ * they have their default.
+ */
 export function toJson(schema: Schema, name: string, value: Fields): Json {
   const special = specialToJson(schema, name, value);
   if (special !== undefined) return special;
@@ -219,7 +223,7 @@ function oneToJson(schema: Schema, field: Field, is: unknown): Json {
   return field.kind === Kind.Float ? shortest(is as number) : (is as Json);
 }
 
-/** The shortest number that is the same with 32 bits. */
+/** Returns the shortest number that equals the value in 32 bits. */
 function shortest(is: number): number {
   for (let digits = 6; digits < 10; digits++) {
     const short = Number(is.toPrecision(digits));
@@ -235,7 +239,7 @@ function specialToJson(schema: Schema, name: string, value: Fields): Json | unde
     case "google.protobuf.Timestamp": {
       const seconds = Number(value["f1"]);
       const date = new Date(seconds * 1000);
-      // Beyond the years that have a text it stays a message.
+      // A timestamp outside of the representable years stays a message.
       if (Number.isNaN(date.getTime()) || seconds < -62_135_596_800 || seconds > 253_402_300_799) return undefined;
       return `${date.toISOString().slice(0, 19)}${fraction(value["f2"] as number)}Z`;
     }
@@ -291,7 +295,7 @@ export function fromBase64(text: string, path = ""): Uint8Array {
   }
 }
 
-/** The text of bytes, unless they are none. */
+/** Returns bytes as text, or `undefined` if they are not text. */
 export function asText(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

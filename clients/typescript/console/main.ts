@@ -1,4 +1,4 @@
-/** The page: which view is shown, the list of services, and the keys. */
+/** The page: selects the displayed view, lists the services and handles keys. */
 
 import { byId, fill, h } from "./dom.js";
 import { historyList } from "./history.js";
@@ -30,7 +30,7 @@ let loads = 0;
 
 const overview = new Overview(server, records, () => catalog, (record) => open(record), () => void load(true));
 
-/** Asks the server for its schema, at first and whenever a connection was made. */
+/** Requests the server's schema at the start and after each new connection. */
 async function load(isReload: boolean): Promise<void> {
   const load = ++loads;
   const before = isReload ? undefined : catalog;
@@ -40,7 +40,7 @@ async function load(isReload: boolean): Promise<void> {
     trouble = "";
     if (fresh) {
       catalog = fresh;
-      // Requests in the making go, since they are for other messages; calls in progress stay.
+      // Unsent requests are discarded, because their messages may have changed. Calls in progress are kept.
       for (const [path, view] of views) if (!view.isBusy) views.delete(path);
       topics.know(fresh);
     }
@@ -57,7 +57,7 @@ async function load(isReload: boolean): Promise<void> {
 function wireChanged(): void {
   state.textContent = server.wire === "open" ? "connected" : server.wire === "lost" ? "connection lost" : "connecting";
   state.className = `state ${server.wire}`;
-  // The packets of this task belong to the callers that wait for the connection.
+  // Packets of this task would be sent before those of callers that wait for the connection.
   if (server.wire === "open") setTimeout(() => void load(false));
 }
 
@@ -85,7 +85,7 @@ function list(): void {
   if (sections.length === 0) fill(nav, h("p", { className: "empty" }, catalog ? "No matching methods." : trouble ? "No services." : "Loading the services…"));
 }
 
-/** Shows the view that the address names. */
+/** Shows the view that is selected by the page's address. */
 function route(): void {
   const path = decodeURIComponent(location.hash.slice(2));
   for (const link of document.querySelectorAll<HTMLAnchorElement>("nav a")) {
@@ -113,7 +113,7 @@ function problem(): HTMLElement {
     h("p", { className: "muted" }, "The console needs a server with Reflection::new() of frpc-reflection. If its middleware requires metadata, such as a token, enter it below and try again."));
 }
 
-/** The calls of one method, below its view. */
+/** Returns the calls of a method, displayed below its view. */
 function history(path: string): HTMLElement {
   const inside = h("div", {});
   const draw = (): void => fill(inside, historyList(records.all.filter((record) => record.path === path), open, true));
@@ -128,7 +128,7 @@ records.listen(() => {
   overview.draw();
 });
 
-/** Shows the view of a call before, with its request. */
+/** Shows the view of an earlier call with its request. */
 function open(record: Recorded): void {
   if (location.hash === `#/${encodeURI(record.path)}`) shown?.restore(record);
   else {

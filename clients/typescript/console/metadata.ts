@@ -1,10 +1,10 @@
-/** A small table in which a person writes metadata. */
+/** A table in which the user edits metadata. */
 
 import type { Metadata } from "frisbee-rpc";
 import { fill, h } from "./dom.js";
 import { fromBase64, toBase64 } from "./json.js";
 
-/** The values of all keys, each with its key. */
+/** Returns all values with their keys. */
 export const entriesOf = (metadata: Metadata): [key: string, value: string | Uint8Array][] =>
   Object.entries(metadata).flatMap(([key, values]) => [values].flat().map((value): [string, string | Uint8Array] => [key, value as string | Uint8Array]));
 
@@ -17,7 +17,7 @@ export class MetadataEditor {
     this.element = h("div", { className: "list metadata", oninput: changed }, this.rows, add);
   }
 
-  /** Returns the entries. Throws if a value in base64 is none. */
+  /** Returns the entries. Throws if a base64 value is invalid. */
   get(): Metadata {
     const metadata: Record<string, string | Uint8Array> = {};
     for (const row of this.rows.children) {
@@ -45,6 +45,6 @@ export class MetadataEditor {
   }
 }
 
-/** Metadata as a list of names and values. */
+/** Displays metadata as a list of names and values. */
 export const metadataList = (metadata: Metadata): HTMLElement =>
   h("dl", { className: "pairs" }, ...entriesOf(metadata).flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, typeof value === "string" ? value : toBase64(value))]));

@@ -15,7 +15,7 @@ type Tab = (typeof TABS)[number];
 
 const COMMANDS = { curl, frpc, Rust: rust, TypeScript: typescript } as const;
 
-/** What the kinds of methods are called. */
+/** Names of the kinds of methods. */
 export function kindOf({ sends, receives }: MethodInfo): { readonly name: string; readonly sign: string } {
   if (sends) return receives ? { name: "two-way stream", sign: "⇄" } : { name: "client stream", sign: "⇉" };
   return receives ? { name: "server stream", sign: "⇇" } : { name: "unary", sign: "→" };
@@ -60,25 +60,25 @@ export class MethodView {
     }
   }
 
-  /** Calls the method, or sends a message on the stream that is open. */
+  /** Calls the method, or sends a message on the open stream. */
   send(): void {
     this.attempt(() => {
       const json = this.text();
       const isOpen = this.run && !this.run.isOver;
       if (isOpen && !this.method.sends) return;
-      // Checked before a call begins, which would have to be undone.
+      // Checked before a call is started, which would otherwise have to be undone.
       const value = fromJson(this.catalog.schema, this.method.request, parse(json));
       if (!isOpen) this.begin();
       this.run?.send(json, value);
     });
   }
 
-  /** Ends the stream of requests. */
+  /** Ends the request stream. */
   end(): void {
     if (this.run && !this.run.isOver && this.method.sends) this.run.end();
   }
 
-  /** Returns whether there was a call to give up. */
+  /** Cancels the current call. Returns whether there was one. */
   cancel(): boolean {
     const isOpen = this.run !== undefined && !this.run.isOver;
     this.run?.cancel();
@@ -89,7 +89,7 @@ export class MethodView {
     return this.run !== undefined && !this.run.isOver;
   }
 
-  /** Fills in the request of a call before. */
+  /** Fills in the request of an earlier call. */
   restore({ request, metadata, timeout }: Recorded): void {
     if (request !== undefined) {
       this.json.value = request;
@@ -135,7 +135,7 @@ export class MethodView {
     return JSON.stringify(this.form?.get() ?? {}, undefined, 2);
   }
 
-  /** The request as JSON. */
+  /** Returns the request as JSON. */
   private text(): string {
     return this.tab === "JSON" ? this.json.value.trim() || "{}" : this.formText();
   }
@@ -174,7 +174,7 @@ export class MethodView {
     return { metadata: this.metadata.get(), timeout };
   }
 
-  /** Begins a call. */
+  /** Starts a call. */
   private begin(): void {
     const run = new Run(this.server, this.catalog, this.method, this.terms(), (changed) => this.changed(changed));
     this.run = run;
@@ -197,7 +197,7 @@ export class MethodView {
       });
     }
     if (run !== this.run) return;
-    // A stream may bring thousands of messages a second.
+    // A stream may receive thousands of messages per second.
     this.pending ??= setTimeout(() => this.draw(), 16);
   }
 

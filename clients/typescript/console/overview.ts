@@ -1,4 +1,4 @@
-/** The first view: the connection, and what the page has called so far. */
+/** The start view: the connection, and statistics of the page's calls. */
 
 import { fill, h } from "./dom.js";
 import { ServerFigures } from "./figures.js";
@@ -8,7 +8,7 @@ import { callsPlot, latencyPlot, sparkline } from "./plots.js";
 import { clock, ms, type Recorded, type Records } from "./record.js";
 import type { Catalog, Server } from "./server.js";
 
-/** How often the plots move, in ms. */
+/** Refresh interval of the plots in ms. */
 const BEAT = 1000;
 
 export class Overview {

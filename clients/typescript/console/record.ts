@@ -1,8 +1,11 @@
-/** The calls that the page has made: for the history and for plots. They are gone when the page is closed. */
+/**
+ * Records the calls that the page has made, for the history and the plots. The records are lost when the page is
+ * closed.
+ */
 
 import type { Metadata } from "frisbee-rpc";
 
-/** How many calls are kept, and how long a request is to be kept with them. */
+/** Maximum number of recorded calls, and maximum length of a recorded request. */
 const KEPT_MAX = 2000;
 const REQUEST_MAX = 64 << 10;
 
@@ -10,22 +13,22 @@ export interface Recorded {
   /** `package.Service/Method`. */
   readonly path: string;
   readonly beganAt: number;
-  /** In ms. */
+  /** Duration of the call in ms. */
   readonly took: number;
   readonly code: number;
   readonly messages: number;
-  /** What was sent last, if it is not too long. */
+  /** The last request message, unless it is too long. */
   readonly request: string | undefined;
   readonly metadata: Metadata;
   readonly timeout: number | undefined;
 }
 
-/** What a method has taken so far. */
+/** Statistics of the calls of a method. */
 export interface Totals {
   readonly path: string;
   readonly calls: number;
   readonly errors: number;
-  /** In ms, of the calls that are kept. */
+  /** Quantiles of the durations of recorded calls, in ms. */
   readonly p50: number;
   readonly p95: number;
   readonly max: number;
@@ -61,7 +64,7 @@ export class Records {
   }
 }
 
-/** A time in ms, in few digits. */
+/** Formats a time in ms with few digits. */
 export function ms(time: number): string {
   if (time >= 10_000) return `${(time / 1000).toFixed(1)} s`;
   return `${time >= 100 ? time.toFixed(0) : time >= 10 ? time.toFixed(1) : time.toFixed(2)} ms`;

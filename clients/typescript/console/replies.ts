@@ -1,4 +1,4 @@
-/** The result of a call: its status, metadata and messages. */
+/** Shows the result of a call: its status, metadata and messages. */
 
 import { Code } from "frisbee-rpc";
 import { copyButton, fill, h, highlighted } from "./dom.js";
@@ -8,13 +8,13 @@ import { ms } from "./record.js";
 import type { Run, LoggedMessage } from "./run.js";
 import { codeName } from "./server.js";
 
-/** How much of a message is shown, in characters. All of it can be copied. */
+/** Maximum number of displayed characters of a message. The whole message can be copied. */
 const SHOWN_MAX = 100_000;
-/** How long a message is that is shown in one line. */
+/** Maximum length of a message that is displayed in one line. */
 const LINE_MAX = 90;
 /** How long a message is that is shown in one line. */
 
-/** Fills an element for a call. Returns what draws the call as it is by then. */
+/** Fills an element for a call. Returns a function that updates it to the current state of the call. */
 export function reply(output: HTMLElement, run: Run): () => void {
   const head = h("div", { className: "status", role: "status" });
   const more = h("div", {});
@@ -30,7 +30,7 @@ export function reply(output: HTMLElement, run: Run): () => void {
     const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
     const from = Math.max(0, drawn - run.dropped);
     const keep = run.messages.length - from;
-    // Discarded replies are not shown either.
+    // Removes the elements of discarded replies.
     while (log.childElementCount > 0 && log.childElementCount + keep > run.messages.length) log.firstElementChild?.remove();
     for (const logged of run.messages.slice(from)) if (isStream || !logged.isSent) log.append(message(logged, isStream));
     drawn = run.dropped + run.messages.length;
@@ -50,7 +50,7 @@ function status(run: Run): (Node | string | false)[] {
   ];
 }
 
-/** Whether a status with this code is usually the answer of the handler, which has then run. */
+/** Returns whether a status with this code usually comes from the handler, which has then run. */
 function isAnswer(code: Code): boolean {
   return code !== Code.CANCELLED && code !== Code.DEADLINE_EXCEEDED && code !== Code.UNAVAILABLE;
 }
@@ -67,9 +67,9 @@ function details({ status }: Run): HTMLElement {
     status && Object.keys(status.metadata).length > 0 && metadataList(status.metadata));
 }
 
-/** A short message in one line: streams bring many. */
+/** Formats a short message in one line, because streams contain many. */
 function short(json: string): string {
-  // There is no line break within a text of JSON.
+  // JSON strings contain no line breaks.
   const line = json.replace(/\n\s*/g, " ");
   return line.length <= LINE_MAX ? line : json;
 }

@@ -1,33 +1,33 @@
-/** One call in progress or ended: what was sent and received, and how it ended. `method.ts` shows it. */
+/** A call in progress or completed, with the messages sent and received and its result. `method.ts` displays it. */
 
 import { Status, type Init, type Metadata } from "frisbee-rpc";
 import type { Fields } from "./dynamic.js";
 import { toJson } from "./json.js";
 import type { Catalog, MethodInfo, Server } from "./server.js";
 
-/** How many messages of a call are kept, and how many characters of them; the oldest give way. */
+/** Maximum number of messages kept per call, and of their characters. The oldest are discarded first. */
 const KEPT_MAX = 500;
 const KEPT_CHARS_MAX = 16 << 20;
 
-/** A message of a call. */
+/** A message of a call, as displayed. */
 export interface LoggedMessage {
   readonly isSent: boolean;
-  /** In ms since the call began. */
+  /** Time since the start of the call in ms. */
   readonly at: number;
-  /** Its number in its direction, from 1. */
+  /** Number of the message in its direction, from 1. */
   readonly number: number;
   readonly json: string;
 }
 
 export interface Terms {
   readonly metadata: Metadata;
-  /** In ms. */
+  /** Timeout of the call in ms. */
   readonly timeout: number | undefined;
 }
 
 export class Run {
   readonly messages: LoggedMessage[] = [];
-  /** How many are not kept any more. */
+  /** Number of messages that were discarded. */
   dropped = 0;
   sent = 0;
   received = 0;
@@ -36,7 +36,7 @@ export class Run {
   isOver = false;
   readonly began = performance.now();
   readonly beganAt = Date.now();
-  /** How long it took, in ms. */
+  /** Duration of the call in ms. */
   took = 0;
   private chars = 0;
   private readonly stop = new AbortController();
@@ -52,14 +52,14 @@ export class Run {
     void this.run(server);
   }
 
-  /** Sends a message, which is shown as this JSON. */
+  /** Sends a message, which is displayed as this JSON. */
   send(json: string, value: Fields): void {
     this.tell(true, json);
     this.outgoing.push(value as Init<Fields>);
     if (!this.method.sends) this.outgoing.end();
   }
 
-  /** Ends the direction of the page. */
+  /** Ends the request stream. */
   end(): void {
     this.outgoing.end();
     this.changed(this);
@@ -69,7 +69,7 @@ export class Run {
     return this.outgoing.isEnded;
   }
 
-  /** How many messages wait for credit. */
+  /** Returns the number of messages that wait for credit. */
   get waiting(): number {
     return this.outgoing.length;
   }
@@ -119,7 +119,7 @@ export class Run {
   }
 }
 
-/** The messages that a person sends, one by one. */
+/** Stream of the messages that the user sends individually. */
 class Outgoing implements AsyncIterableIterator<Init<Fields>, undefined> {
   isEnded = false;
   private readonly waiting: Init<Fields>[] = [];

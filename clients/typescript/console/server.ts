@@ -1,11 +1,11 @@
-/** The server of the page: the connection, and what the server says of its services. */
+/** The server of the page: the connection to it, and the services that it reports. */
 
 import { Channel, Code, Status, Topics, webSocket, type Dial, type Metadata } from "frisbee-rpc";
 import { Schema, cleanComment } from "./descriptor.js";
 import { Tables, callables, type Callable } from "./dynamic.js";
 import { Codec, Idempotency, Reflection, type Service } from "./generated/frpc.reflection.v1.js";
 
-/** How many bytes of a schema are taken. */
+/** Maximum size of a schema in bytes. */
 const SCHEMA_MAX = 32 << 20;
 
 export interface MethodInfo {
@@ -20,7 +20,7 @@ export interface MethodInfo {
   readonly formats: readonly string[];
   readonly docs: string;
   readonly isDeprecated: boolean;
-  /** Makes it callable, or throws why it is not. */
+  /** Returns the callable method. Throws with the reason if it cannot be called. */
   callable(): Callable;
 }
 
@@ -33,7 +33,7 @@ export interface ServiceInfo {
   readonly methods: readonly MethodInfo[];
 }
 
-/** What a server shows. */
+/** Services and schema that a server reports. */
 export interface Catalog {
   readonly etag: string;
   readonly schema: Schema;
@@ -43,16 +43,16 @@ export interface Catalog {
 /** `package.Service/Method`. */
 export const pathOf = (method: MethodInfo): string => `${method.service.name}/${method.name}`;
 
-/** The state of the connection. */
+/** State of the connection to the server. */
 export type Wire = "connecting" | "open" | "lost";
 
 export class Server {
   readonly channel: Channel;
   readonly topics: Topics;
-  /** Goes with every call. */
+  /** Metadata that is added to every call. */
   metadata: Metadata = {};
   wire: Wire = "connecting";
-  /** When the connection was made, how often, and the bytes on it. */
+  /** Time of the last connect, number of connects, and bytes transferred. */
   readonly traffic = { since: 0, connections: 0, sent: 0, received: 0 };
 
   constructor(readonly url: string, changed: () => void) {
@@ -88,7 +88,7 @@ export class Server {
     this.topics = new Topics(this.channel);
   }
 
-  /** Asks for the services and their schema. Returns nothing if they are still those of `known`. */
+  /** Requests the services and their schema. Returns `undefined` if they have not changed since `known`. */
   async catalog(known?: Catalog): Promise<Catalog | undefined> {
     const { channel, metadata } = this;
     const listed = new Map<string, Service>();
@@ -120,7 +120,7 @@ export class Server {
     return { etag, schema, services: [...listed.values()].map((service) => describe(service, tables)) };
   }
 
-  /** Whether the server has a broker. */
+  /** Returns whether the server has a broker. */
   async hasBroker(): Promise<boolean> {
     return this.topics.sync().then(() => true, () => false);
   }
@@ -164,5 +164,5 @@ function describe(listed: Service, tables: Tables): ServiceInfo {
   return service;
 }
 
-/** The name of a code. */
+/** Returns the name of a status code. */
 export const codeName = (code: number): string => Object.entries(Code).find(([, number]) => number === code)?.[0] ?? String(code);

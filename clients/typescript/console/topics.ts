@@ -1,4 +1,4 @@
-/** The view of topics: what a broker publishes, and a way to publish. */
+/** The view of topics: shows messages that a broker publishes, and publishes messages. */
 
 import { decode, encode, type Init, type Published, type Subscription } from "frisbee-rpc";
 import { copyButton, fill, freshId, h, highlighted } from "./dom.js";
@@ -7,9 +7,9 @@ import { asText, fromBase64, fromJson, parse, toHex, toJson } from "./json.js";
 import { clock } from "./record.js";
 import type { Catalog, Server } from "./server.js";
 
-/** How many messages are kept. */
+/** Maximum number of messages kept. */
 const KEPT_MAX = 500;
-/** How much of a message is shown, in bytes. */
+/** Maximum number of displayed bytes of a message. */
 const SHOWN_MAX = 20_000;
 
 export class TopicsView {
@@ -51,7 +51,7 @@ export class TopicsView {
           this.log)));
   }
 
-  /** Takes the types of a schema, as which payloads can be shown. */
+  /** Sets the schema whose types can be used to display payloads. */
   know(catalog: Catalog): void {
     this.schema = { catalog, tables: new Tables(catalog.schema) };
     fill(this.types, ...["text", "base64", "hex", ...[...catalog.schema.messages.values()].filter(({ isEntry }) => !isEntry).map(({ name }) => name)].map((name) => h("option", { value: name })));
@@ -67,7 +67,7 @@ export class TopicsView {
     this.watches.set(pattern, subscription);
     const entry = h("span", { className: "watch" }, h("code", {}, pattern), h("button", { type: "button", className: "icon", "aria-label": `Stop watching ${pattern}`, onclick: () => void subscription.return?.() }, "×"));
     this.list.append(entry);
-    // It continues in the background.
+    // Subscribing continues in the background.
     void (async () => {
       try {
         for await (const published of subscription) this.arrived(published);

@@ -1,4 +1,7 @@
-/** The matrix in a real Chromium, and what only a browser can show. Skipped without one, unless it is required. */
+/**
+ * Runs the matrix in a real Chromium, and tests specific to browsers. Skipped if Chromium is missing, unless it is
+ * required.
+ */
 
 import assert from "node:assert/strict";
 import { X509Certificate, createHash } from "node:crypto";
@@ -10,13 +13,13 @@ import { startHost } from "./guest/host.js";
 
 const here = folder();
 const { origin, start } = await startHost(here);
-// The certificate is made by the first server.
+// The first server creates the certificate.
 await (await desk(undefined, "--tls", here)).stop();
 const key = new X509Certificate(readFileSync(`${here}/certificate.pem`)).publicKey.export({ type: "spki", format: "der" });
 const open = await chromium(`${here}/profile`, [
   `--ignore-certificate-errors-spki-list=${createHash("sha256").update(key).digest("base64")}`,
   "--host-resolver-rules=MAP rebound.example 127.0.0.1",
-  // The timers of a page in the background stop after a second, and not after five minutes.
+  // Timers of a background page stop after one second instead of five minutes.
   "--enable-features=IntensiveWakeUpThrottling:grace_period_seconds/1",
 ]);
 
@@ -30,7 +33,8 @@ if (!open) {
   }
 
   test("a tab in the background keeps its connection, since it answers the server", async () => {
-    // The server sends a PING after half a second of silence and closes after 3 s; the timers of the page are stopped.
+    // The server sends a PING after half a second of silence and closes after 3 s, while the timers of the page are
+    // stopped.
     const server = await start("--impatient");
     const front = await open(`${origin}/`);
     await front.toFront();

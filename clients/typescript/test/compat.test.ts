@@ -1,4 +1,7 @@
-/** Calls to compat peers: programs in Go with both forms of header, and the server in Rust, to which such a client is one. */
+/**
+ * Calls to compat peers: Go programs with both header formats, and the Rust server, for which such a client is a compat
+ * peer.
+ */
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
@@ -17,7 +20,7 @@ import { failed, until } from "./transports.js";
 const host = "127.0.0.1";
 const FORMS: readonly HeaderForm[] = ["current", "old"];
 
-/** Starts a server in Go, if there is Go. */
+/** Starts a Go server if Go is installed. */
 async function go(context: TestContext, form: HeaderForm): Promise<number | undefined> {
   if (spawnSync("go", ["version"]).error) {
     if (process.env["FRISBEE_REQUIRE_GO"]) throw new Error("Go is required here and is not installed");
@@ -28,7 +31,7 @@ async function go(context: TestContext, form: HeaderForm): Promise<number | unde
   const [at, path] = form === "current" ? ["../../tests/interop/go", "./cmd/peer"] : ["../../tests/interop/go/v0_10_2", "./cmd/peer-old"];
   const built = spawnSync("go", ["build", "-o", program, path], { cwd: at, encoding: "utf8" });
   assert.equal(built.status, 0, built.stderr);
-  // It ends with its standard input.
+  // The server ends when its standard input is closed.
   const child = spawn(program, ["serve", "127.0.0.1:0"], { stdio: ["pipe", "pipe", "inherit"] });
   context.after(() => child.stdin.end());
   const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
@@ -56,7 +59,7 @@ for (const form of FORMS) {
     assert.deepEqual([status.code, status.message], [Code.UNKNOWN, "no luck"]);
     const data = new Uint8Array(3 << 20).fill(7);
     assert.deepEqual((await peer.echoPayload({ seq: 1, data })).data, data);
-    // At once, with streams of each kind between them.
+    // Concurrently, and interleaved with streams of each kind.
     const sums = Array.from({ length: 500 }, (_, n) => peer.add({ a: BigInt(n), b: 1n }));
     const [counts, sum, chat] = await Promise.all([
       all(peer.countUp({ from: 1n, count: 20_000n })),
@@ -69,7 +72,7 @@ for (const form of FORMS) {
     assert.deepEqual((await Promise.all(sums)).map(({ total }) => total), Array.from({ length: 500 }, (_, n) => BigInt(n + 1)));
     const negative = await failed(all(peer.countUp({ from: 1n, count: -1n })));
     assert.deepEqual([negative.code, negative.message], [Code.UNKNOWN, "negative count"]);
-    // A loop that is left closes its stream, and the connection goes on.
+    // Leaving a loop closes its stream, and the connection stays open.
     for await (const { value } of peer.countUp({ from: 1n, count: 1_000n })) if (value === 10n) break;
     assert.equal((await peer.add({ a: 1n, b: 1n })).total, 2n);
     channel.close();
@@ -82,7 +85,7 @@ for (const form of FORMS) {
     const given = { flag: true, s: "ä", choice: { case: "both", value: { a: 1n, b: 2n } }, tint: Color.RED, ages: new Map([["a", 1]]) } as const;
     const echoed = await client.echo(given);
     assert.deepEqual([echoed.choice, echoed.tint, echoed.s, echoed.ages], [given.choice, given.tint, given.s, given.ages]);
-    // The flat form has no absence.
+    // The flat encoding cannot represent absence.
     assert.deepEqual([(await client.echo({})).choice, (await client.echo({})).word], [undefined, ""]);
     assert.equal((await failed(client.fail({ code: 5, text: "none" }))).message, "none");
     assert.equal((await all(client.count({ from: 1n, count: 3 }))).length, 3);
@@ -99,7 +102,7 @@ test("slow reader of a compat stream gets every message", async (context) => {
   let count = 0n;
   for await (const { value } of new InteropClient(channel).countUp({ from: 1n, count: 30_000n })) {
     assert.equal(value, ++count);
-    // More arrives than a window of credit.
+    // More data arrives than the flow-control window permits.
     if (count === 1n) await new Promise((resolve) => setTimeout(resolve, 300));
   }
   assert.equal(count, 30_000n);

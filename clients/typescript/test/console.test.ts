@@ -1,4 +1,4 @@
-/** The console in a real Chromium: what a person sees and does, and which pages are not let in. */
+/** Tests the console in a real Chromium: its display and interaction, and which pages may not access it. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -16,10 +16,10 @@ import { failed, until } from "./transports.js";
 
 const profile = mkdtempSync(`${tmpdir()}/console-`);
 const open = await chromium(profile, ["--host-resolver-rules=MAP rebound.example 127.0.0.1"]);
-// The browser is killed before; its own processes may still write.
+// The browser was killed before, but its child processes may still write.
 after(() => remove(profile));
 
-/** What a person would do, as functions in the page. */
+/** Functions in the page that act like a user. */
 const HANDS = `
   const all = (what, root = document) => [...root.querySelectorAll(what)];
   const shown = (what) => document.querySelector(what)?.textContent ?? "";
@@ -29,7 +29,7 @@ const HANDS = `
   const log = () => all(".log li").map((one) => one.querySelector("pre").textContent);
 `;
 
-/** Evaluates an expression with these functions. */
+/** Evaluates an expression that can use these functions. */
 const see = <T>(page: Page, expression: string): Promise<T> => page.evaluate(`(() => { ${HANDS} return (${expression}); })()`);
 const act = (page: Page, statements: string): Promise<void> => page.evaluate(`(() => { ${HANDS} ${statements} })()`);
 
@@ -41,13 +41,13 @@ if (!open) {
   after(() => server.stop());
   const at = (port: number, host = "127.0.0.1"): string => `http://${host}:${port}/console/`;
 
-  /** A page of the console that has the schema. */
+  /** Opens the console and waits until it has the schema. */
   const console_ = async (port = server.port): Promise<Page> => {
     const page = await open(at(port));
     await until("the list of services", () => see(page, `all("nav a").length > 10`));
     return page;
   };
-  /** Goes to a method, and waits until its form is there. */
+  /** Opens a method and waits for its form. */
   const go = async (page: Page, path: string): Promise<void> => {
     await act(page, `location.hash = "#/${path}";`);
     await until(path, () => see(page, `shown("h1") === "${path}" && button("Example") !== undefined`));
@@ -118,7 +118,7 @@ if (!open) {
     await until("the calls of another client", async () => Number((await row("Add"))?.[2]) >= 1 && Number((await row("Fail"))?.[3]) >= 1);
     await until("both connections", () => see(page, `all(".server table")[1].tBodies[0].rows.length >= 2`));
     assert.match(await see(page, `shown(".server .facts")`), /desk.*open.*of at most/s);
-    // Of all calls, of connections and streams, and of bytes.
+    // Plots of all calls, of connections and streams, and of bytes.
     assert.equal(await see(page, `all(".server .plots polyline").length`), 6);
     await client.add({});
     const drawn = (name: string): Promise<number> => see(page, `all(".server td svg").find((one) => one.getAttribute("aria-label").startsWith("${name}"))?.querySelector("polyline").points.length ?? 0`);
@@ -197,7 +197,7 @@ if (!open) {
     assert.match(await copied("frpc"), /^frpc call --server 127\.0\.0\.1:\d+ \\\n {2}desk\.Desk\/Add \\\n {2}'\{"a":"3","b":"4"\}' \\\n {2}--deadline 2000ms$/);
     assert.match(await copied("Rust"), /Pair \{ a: 3, b: 4 \}/);
     assert.match(await copied("TypeScript"), /client\.add\(\{ a: 3n, b: 4n \}, \{ timeout: 2000 \}\)/);
-    // A stream is messages in envelopes, whose quotes a shell has to leave alone.
+    // Stream messages are in envelopes, whose quotes the shell must not interpret.
     await go(page, "desk.Desk/Echo");
     await act(page, `type(field("s"), "it's $(touch x) \\\\"); button("Copy as").click();`);
     assert.equal((JSON.parse(execFileSync("sh", ["-c", `${await copied("curl")} 2>/dev/null`], { encoding: "utf8" })) as { s: string }).s, "it's $(touch x) \\");
@@ -250,7 +250,7 @@ if (!open) {
   });
 
   test("a schema whose names and comments are markup is shown as text", async () => {
-    // A server whose reflection says something else, in as many bytes.
+    // A server whose reflection replies with other content of the same length.
     const replacements: readonly (readonly [string, string])[] = [
       ["desk.Desk", "<b>d</b>k"],
       ["Returns its argument.", "<img src=x onerror=x>"],
@@ -290,7 +290,7 @@ if (!open) {
     for (const name of ["curl", "frpc", "Rust", "TypeScript"]) {
       await act(page, `button("${name}").click();`);
       const text = await see<string>(page, `shown(".commands pre")`);
-      // In a shell it is within quotes, and in code no name has such letters.
+      // The name is quoted in a shell, and in code such characters are replaced.
       assert.doesNotMatch(text, name === "Rust" || name === "TypeScript" ? /<b>d<\/b>k(?!")/ : /^[^']*<b>/, name);
     }
     assert.equal(await see(page, `all("main b, main img, main s, nav b, nav img").length`), 0);

@@ -1,7 +1,8 @@
 /**
- * The code that the console copies compiles: TypeScript by the types of this package's tests, Rust by the test `copied`
- * in `tests/typescript`. Both compile the committed code, and this compares that with the console's output for a
- * server's schema; `UPDATE_GOLDEN=1 npm test -- copied` writes it. */
+ * Checks that code copied from the console compiles: TypeScript with the types of this package's tests, and Rust by the
+ * test `copied` in `tests/typescript`. Both compile the committed code. This test compares it with the console's output
+ * for a server's schema; `UPDATE_GOLDEN=1 npm test -- copied` writes it.
+ */
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -25,7 +26,7 @@ const KNOWN = {
   shape: { inner: { last: "-9223372036854775808" }, sides: ["RIGHT"], last: "1" },
 };
 
-/** A call of every kind, and its requests: with every kind of field, with none, and with what goes along. */
+/** Calls of every kind with requests: with every kind of field, without any, and with metadata and a timeout. */
 const CALLS: readonly (readonly [path: string, requests: readonly Json[], terms?: Pick<CallText, "metadata" | "timeout">])[] = [
   ["desk.Desk/Echo", [ALL]],
   ["desk.Desk/Echo", [{}]],
@@ -70,7 +71,7 @@ test("the compilers check the code that the console copies", async () => {
   }
 });
 
-/** The schema of a server, as the page of the console gets it. */
+/** Returns the schema of a server as received by the console. */
 async function shown(port: number): Promise<{ channel: Server["channel"]; catalog: NonNullable<Awaited<ReturnType<Server["catalog"]>>> }> {
   const server = new Server(`ws://127.0.0.1:${port}/`, () => {});
   const catalog = await server.catalog();

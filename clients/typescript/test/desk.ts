@@ -1,4 +1,4 @@
-/** The server of the tests, as a program of its own. */
+/** Starts the server of the tests as a separate program. */
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -10,14 +10,14 @@ import type { Desk } from "./transports.js";
 
 const PROGRAM = process.env["FRISBEE_DESK"] ?? `${process.env["CARGO_TARGET_DIR"] ?? "../../target"}/debug/desk`;
 
-/** A folder for one test program, which is removed behind it. */
+/** Creates a folder for one test program, which is removed afterwards. */
 export function folder(): string {
   const path = mkdtempSync(`${tmpdir()}/desk-`);
   after(() => remove(path));
   return path;
 }
 
-/** Removes a folder. A browser that was killed may still write there for a moment, also behind what has been removed. */
+/** Removes a folder. Retries, because a killed browser may still write there for a moment. */
 export function remove(path: string): void {
   for (let left = 50; ; left--) {
     try {
@@ -29,11 +29,11 @@ export function remove(path: string): void {
   }
 }
 
-/** Whether a program was there to be started. */
+/** Whether the program was found. */
 export const started = (child: ChildProcess): Promise<boolean> =>
   new Promise((resolve) => child.once("spawn", () => resolve(true)).once("error", () => resolve(false)));
 
-/** Starts the server, at an address or at a free port. */
+/** Starts the server at an address or on a free port. */
 export async function desk(address = "127.0.0.1:0", ...flags: string[]): Promise<Desk> {
   const child: ChildProcess = spawn(PROGRAM, [address, ...flags], { stdio: ["pipe", "pipe", "inherit"] });
   if (!child.stdout) throw new Error("it has an output");

@@ -1,4 +1,4 @@
-/** Transports that cannot be made: they fail calls with a status, and are tried again like lost connections. */
+/** Transports that cannot connect: calls fail with a status, and connecting is retried as after a lost connection. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ import { failed, until } from "./transports.js";
 
 const Socket = WebSocket as unknown as new (url: string, protocols: string[]) => WebSocketLike;
 
-/** How a call on this channel fails. */
+/** Returns how a call on this channel fails. */
 async function failure(channel: Channel, timeout?: number): Promise<Status> {
   const status = await failed(new DeskClient(channel).add({}, { timeout }));
   channel.close();
@@ -27,7 +27,7 @@ test("transport that cannot be made fails calls with its reason", async () => {
     [connect("ws://127.0.0.1:1/", { patience }), /no global WebSocket; .* frisbee-rpc\/node/],
     [connect("foo://x", { patience, WebSocket: Socket }), /protocol/],
     [connectSocket({ port: 99_999 }, { patience }), /port/i],
-    // All addresses of localhost.
+    // All addresses of localhost are tried.
     [connectSocket({ port: 1 }, { patience: 1000 }), /ECONNREFUSED/],
     [connect("ws://127.0.0.1:1/", { patience: 1000, WebSocket: Socket }), /ECONNREFUSED/],
     [new Channel(() => { throw new Error("no route"); }, { patience }), /no route/],
@@ -90,9 +90,9 @@ test("deadline before a connection names the failure to connect", async () => {
   assert.match(status.message, /no connection to the server: .*ECONNREFUSED/);
 });
 
-/** The pauses after connections that did not last two seconds grew beyond the patience of calls. */
+/** Regression test: the pauses after connections that lasted less than two seconds exceeded the patience of calls. */
 test("server that closes after each answer fails no call", async (context) => {
-  // The longest pauses that there may be.
+  // The longest possible pauses.
   context.mock.method(Math, "random", () => 1);
   const dial: Dial = (events) => {
     events.open();
@@ -142,7 +142,7 @@ test("waiting call is repeated when its write ends the connection", async () => 
   channel.close();
 });
 
-/** It asked for a connection again and again, and no event of it was handled. */
+/** Regression test: the client requested a connection in a loop, and no event of it was handled. */
 test("subscription continues on a channel without patience", async () => {
   let dials = 0;
   let lose = (): void => {};
@@ -155,7 +155,7 @@ test("subscription continues on a channel without patience", async () => {
       const sent = Buffer.from(bytes);
       for (let at = 0; at < sent.length; at += 10 + sent.readUInt32BE(at + 6)) {
         const [id, operation] = [sent.readUInt16BE(at + 2), sent.readUInt16BE(at + 4)];
-        // It confirms the subscription, and publishes the number of the connection.
+        // The server confirms the subscription and publishes the number of the connection.
         if (operation === 0xff00) setImmediate(() => events.data(Buffer.concat([frame(id, operation), frame(id, 0xff02, [1, 97, dials])])));
       }
     };
@@ -193,7 +193,7 @@ test("closed socket is gone though its peer reads nothing", async () => {
   server.close();
 });
 
-/** Each of its bytes gave the unsent ones more time. */
+/** Regression test: each byte that was sent extended the time for the unsent ones. */
 test("closed socket is gone though its peer only sends", { timeout: 10_000 }, async (context) => {
   const server = createServer({ pauseOnConnect: true }).listen(0, "127.0.0.1");
   const accepted = once(server, "connection") as Promise<[NetSocket]>;
@@ -202,7 +202,7 @@ test("closed socket is gone though its peer only sends", { timeout: 10_000 }, as
   const { port } = server.address() as { port: number };
   const transport = socket({ host: "127.0.0.1", port })({ open: () => opened.resolve(), data() {}, close: () => closed.resolve() });
   const [peer] = await accepted;
-  // The socket may be gone before the next byte.
+  // The socket may be closed before the next byte.
   peer.on("error", () => {});
   const sending = setInterval(() => peer.write("a"), 100);
   context.after(() => {
@@ -230,7 +230,7 @@ test("call without a connection names the end of the last one, and that it may h
       setImmediate(() => events.data(frame(0, 3, Buffer.from("fris\x01"))));
     }
     const send = (bytes: Uint8Array): void => {
-      // The first call of a service follows the packet that announces it.
+      // The first call of a service follows the packet that announces the service.
       for (let rest = Buffer.from(bytes); rest.length >= 10; rest = rest.subarray(10 + rest.readUInt32BE(6))) {
         if (rest.readUInt16BE(4) >= 10) sent.resolve();
       }
@@ -238,9 +238,9 @@ test("call without a connection names the end of the last one, and that it may h
     return { send, close() {}, buffered: () => 0 };
   };
   const channel = new Channel(dial, { patience: 50 });
-  // On a busy machine the first connection takes longer than the patience of the call below.
+  // On a busy machine, connecting takes longer than the patience of the call below.
   const link = await channel.connected(undefined, Infinity);
-  // The connection has lasted for long.
+  // The connection counts as long-lived.
   const now = performance.now.bind(performance);
   context.mock.method(performance, "now", () => now() + 10_000);
   const repeated = failed(new DeskClient(channel).get({}));
@@ -255,7 +255,7 @@ test("call without a connection names the end of the last one, and that it may h
   assert.equal((await closed).mayHaveRun, false);
 });
 
-/** A loop of publications never let the transport send, and 64 MiB closed the connection. */
+/** Regression test: a loop of publications never let the transport send, and 64 MiB closed the connection. */
 test("calls and publications wait while much is unsent", async () => {
   const [count, size] = [100, 1 << 20];
   let [dials, unsent, most, received] = [0, 0, 0, 0];
@@ -290,7 +290,9 @@ test("calls and publications wait while much is unsent", async () => {
   channel.close();
 });
 
-/** Its patience had ended while the connection had no slot for it, and it waited forever. */
+/**
+ * Regression test: the patience of the call ended while the connection had no free slot, and the call waited forever.
+ */
 test("call that waited for a slot fails when no connection follows", { timeout: 10_000 }, async () => {
   let lose = (): void => {};
   let dials = 0;
@@ -298,7 +300,7 @@ test("call that waited for a slot fails when no connection follows", { timeout: 
     if (++dials > 1) throw new Error("no route");
     lose = () => events.close("lost");
     events.open();
-    // One stream.
+    // The server accepts one stream.
     setImmediate(() => events.data(frame(0, 3, [...Buffer.from("fris\x01"), 2, 1, 1])));
     return { send() {}, close() {}, buffered: () => 0 };
   };

@@ -1,4 +1,4 @@
-/** The extensions of native peers, by the vectors that the tests of Rust read as well. */
+/** Tests the extensions of native peers with the vectors that the Rust tests also use. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -26,7 +26,7 @@ interface Vector {
 const vectors = JSON.parse(readFileSync("../../tests/wire/extensions.json", "utf8")) as Record<"packets" | "hello" | "prefix" | "headers" | "trailers" | "enums", readonly Vector[]>;
 const bytes = ({ hex }: Vector): Buffer => Buffer.from(hex, "hex");
 
-/** Why a connection ends whose server sends these bytes; `undefined` if it does not. */
+/** Returns why a connection ends whose server sends these bytes, or `undefined` if it stays open. */
 function closing(...received: readonly Uint8Array[]): string | undefined {
   let events: TransportEvents | undefined;
   let reason: string | undefined;

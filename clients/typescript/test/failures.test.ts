@@ -1,4 +1,4 @@
-/** Failures of this end in calls of either end, and their statuses at the caller and at the peer. */
+/** Failures at this end in calls of either end, and the resulting statuses for the caller and the peer. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ import { failed, until } from "./transports.js";
 const HELLO = frame(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
 const { ask, feed, slow } = Page.methods;
 
-/** Runs with a connection that is up, and the packets that are sent on it. */
+/** Runs a function with an open connection and the packets that are sent on it. */
 async function connected(run: (channel: Channel, receive: (bytes: Uint8Array) => void, sent: Buffer[]) => Promise<void>, serving?: ChannelOptions["serve"]): Promise<void> {
   let events: TransportEvents | undefined;
   const sent: Buffer[] = [];
@@ -51,7 +51,7 @@ for (const [what, handlers, code] of [
         await until("both are answered", () => Boolean(reply(0x8001, ask.operation) && reply(6, 3)));
         // The prefix with the status, and TRAILERS: the id of the stream, then the status.
         assert.deepEqual([...reply(0x8001, ask.operation)!.subarray(0, 5)], [16, 3, 3, 1, code]);
-        // TRAILERS cut a text, where a reply fails.
+        // A text is truncated in TRAILERS, whereas a reply fails.
         const streamed = what.includes("too long") ? Code.UNKNOWN : code;
         assert.deepEqual([...reply(6, 3)!.subarray(0, 6)], [0x80, 0x80, 2, 3, 1, streamed]);
       },
@@ -65,7 +65,7 @@ test("streamed requests that cannot be written fail a call that may have run", (
     const odd = { value: "x" as unknown as bigint };
     const status = await failed(client.total([{ value: 1n }, odd]));
     assert.deepEqual([status.code, status.mayHaveRun], [Code.INVALID_ARGUMENT, true]);
-    // Its handler waits for the request.
+    // The handler waits for the request.
     const single = await failed(client.count({ from: odd.value }).next());
     assert.deepEqual([single.code, single.mayHaveRun], [Code.INVALID_ARGUMENT, false]);
   }));
@@ -126,7 +126,7 @@ test("exception of a mounted protocol is uncaught and harms no other", (context)
     const link = await channel.connected();
     receive(frame(1, 1000));
     assert.equal(link.isUp, true);
-    // A packet that breaks the protocol.
+    // A packet that violates the protocol.
     receive(frame(0, 8));
     assert.equal((await syncing).code, Code.UNAVAILABLE);
     await until("both are reported", () => uncaught.length === 2);
@@ -134,7 +134,7 @@ test("exception of a mounted protocol is uncaught and harms no other", (context)
   });
 });
 
-/** An `ArrayBuffer` in place of bytes made the position in the output NaN, and nothing was sent any more. */
+/** Regression test: an `ArrayBuffer` instead of bytes made the output position NaN, and nothing more was sent. */
 test("values of another type than their field's are refused, and harm no other call", () =>
   connected(async (channel, receive, sent) => {
     const client = new DeskClient(channel);
@@ -179,7 +179,7 @@ test("generator of a handler ends when its message cannot be sent", () => {
     async (_, receive, sent) => {
       receive(frame(0x8000, 2, [9, feed.operation]));
       receive(frame(0x8000, 2, encode(feed.request, {})));
-      // The caller does not end its direction.
+      // The caller does not end its direction of the stream.
       await until("the failure is sent", () => sent.some((packet) => packet.readUInt16BE(2) === 6 && packet.readUInt16BE(4) === 3));
       assert.ok(hasEnded);
     },
@@ -204,7 +204,7 @@ test("invalid arguments are refused with their remedy", () =>
     }
   }));
 
-/** Each message behind a full queue moved all others, for minutes. */
+/** Regression test: each message beyond a full queue moved all others, which took minutes. */
 test("flood of short messages drops the oldest in time", { timeout: 30_000 }, () =>
   connected(async (channel, receive, sent) => {
     const [count, at] = [300_000, 1000];
@@ -224,7 +224,7 @@ test("flood of short messages drops the oldest in time", { timeout: 30_000 }, ()
     assert.ok(lagged > 0 && taken > 200_000, `${taken}, ${lagged}`);
   }));
 
-/** Its first bytes are those of a call of the server. */
+/** Regression test: the first bytes resemble a call of the server. */
 test("mounted packet is received whatever its body begins with", () => {
   const body = [16, 2, 4, 0, 7];
   const received = (serving?: ChannelOptions["serve"]): Promise<void> =>
@@ -238,7 +238,7 @@ test("mounted packet is received whatever its body begins with", () => {
   return received().then(() => received(serve(Page, {} as Handlers<typeof Page>)));
 });
 
-/** Both counted their ids from 1, and each received the messages of the other. */
+/** Regression test: both counted their ids from 1, and each received the messages of the other. */
 test("topics of a channel made twice share no id", () =>
   connected(async (channel, receive, sent) => {
     const [first, second] = [new Topics(channel), new Topics(channel)];
@@ -251,7 +251,7 @@ test("topics of a channel made twice share no id", () =>
     assert.deepEqual([(await a.next()).value?.topic, (await b.next()).value?.topic], ["a", "b"]);
   }));
 
-/** A gap in front of a new message was moved to the oldest one, by the loss of another. */
+/** Regression test: when another message was lost, a gap before a new message was moved to the oldest one. */
 test("message keeps the gap in front of it when an older one is dropped", () =>
   connected(async (channel, receive, sent) => {
     const subscribing = new Topics(channel).subscribe("a");
@@ -265,14 +265,14 @@ test("message keeps the gap in front of it when an older one is dropped", () =>
     assert.deepEqual(gaps, [1, 0, 5]);
   }));
 
-/** Each was one handler more, and only the last one counted. */
+/** Regression test: each registration added a handler, and only the last one was counted. */
 test("request with the id of one in progress ends the connection", () =>
   connected(
     async (channel, receive) => {
       const link = await channel.connected();
       const request = (operation: number): Buffer => frame(0x8001, operation, encode(ask.request, {}));
       receive(request(ask.operation));
-      // Ids count within an operation.
+      // Ids are counted per operation.
       receive(request(slow.operation));
       assert.equal(link.isUp, true);
       receive(request(ask.operation));
@@ -281,7 +281,7 @@ test("request with the id of one in progress ends the connection", () =>
     serve(Page, { ask: () => new Promise(() => {}), slow: () => new Promise(() => {}) } as unknown as Handlers<typeof Page>),
   ));
 
-/** A handler that goes on after its call was cancelled left its place to the next one. */
+/** Regression test: a handler that continues after its call was cancelled released its slot. */
 test("cancelled calls leave no more handlers running than there may be calls", () => {
   let running = 0;
   return connected(
@@ -297,7 +297,7 @@ test("cancelled calls leave no more handlers running than there may be calls", (
   );
 });
 
-/** Topics count neither for the queue of a subscription nor for the positions that it remembers. */
+/** Regression test: topics counted neither towards the queue of a subscription nor towards its remembered positions. */
 test("topic that is too long ends the connection", () =>
   connected(async (channel, receive, sent) => {
     const link = await channel.connected();

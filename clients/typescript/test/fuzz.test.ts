@@ -1,4 +1,7 @@
-/** A connection that gets the fuzzers' corpus, and damaged packets: it takes or refuses them, and all that waits ends. */
+/**
+ * Passes the fuzzers' corpus and damaged packets to a connection, which must accept or reject them and end all pending
+ * calls.
+ */
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -7,7 +10,7 @@ import { Channel, Topics, serve, type TransportEvents } from "frisbee-rpc";
 import { Desk, DeskClient, Page } from "./generated/desk.js";
 
 const CORPUS = "../../fuzz/corpus";
-/** The folders whose inputs are bytes of a connection, or of a packet. */
+/** Folders whose inputs are bytes of a connection or of a packet. */
 const FOLDERS = ["broker", "client", "connection", "frames", "hand_off", "header", "hello", "messages", "server", "subscriber", "two_way"];
 
 const page = serve(Page, {
@@ -34,7 +37,10 @@ const packet = (id: number, operation: number, body: Uint8Array | readonly numbe
 const joined = (...parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
 const HELLO = packet(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
 
-/** What a connection sent, and how many of the calls on it ended, when it had got these bytes in pieces of this length. */
+/**
+ * Returns the packets that a connection sent and the number of calls that ended, after it received these bytes in
+ * pieces of this length.
+ */
 async function connection(bytes: Uint8Array, length: number): Promise<{ sent: number; ended: number }> {
   let events: TransportEvents | undefined;
   let sent = 0;
@@ -56,7 +62,7 @@ async function connection(bytes: Uint8Array, length: number): Promise<{ sent: nu
   assert.ok(events);
   events.open();
   for (let at = 0; at < bytes.length; at += length) {
-    // A copy, since received bytes are not changed afterwards.
+    // A copy, because the receiver requires that received bytes do not change afterwards.
     events.data(bytes.slice(at, at + length));
     if (at === 0) await new Promise((resolve) => setImmediate(resolve));
   }
@@ -143,7 +149,7 @@ test("source that fails while it is stopped leaves the outcome of its call", asy
   events.close("gone");
   channel.close();
   assert.match(String(await call), /gone/);
-  // A rejection that nothing handles ends the process here.
+  // An unhandled rejection ends the process here.
   await new Promise((resolve) => setImmediate(resolve));
   assert.ok(isStopped);
 });

@@ -1,4 +1,4 @@
-/** Every message of the golden schemas: values and bodies are those of generated Rust. */
+/** Every message of the golden schemas, with values and bodies from generated Rust code. */
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -32,7 +32,7 @@ const MODULES: Readonly<Record<string, object>> = {
   "shop.orders.v1": orders, shop, "type.keywords": keywords, vec, vecopt, wellknown,
 };
 
-/** A table as the codec keeps it. */
+/** A table in the representation of the codec. */
 interface Table extends Type<Record<string, unknown>> {
   fields(): readonly Field[];
 }
@@ -65,7 +65,7 @@ for (const [module, exported] of Object.entries(MODULES)) {
   }
 }
 
-/** The value of a vector, as a message of this type. */
+/** Converts the value of a vector to a message of this type. */
 function made(table: Table, values: readonly unknown[]): Record<string, unknown> {
   const fields = table.fields().filter(({ all }, at, fields) => !all || all[0] === fields[at]);
   assert.equal(fields.length, values.length, `${table.name} has ${fields.length} fields in its table, and ${values.length} in its schema`);
@@ -109,7 +109,7 @@ test("golden messages are encoded and decoded as in Rust", () => {
 });
 
 test("golden enums have their numbers in the order of the schema", () => {
-  // The index of a value on the wire is its place in the schema.
+  // A value is encoded as its index in the schema.
   for (const [module, exported] of Object.entries(MODULES)) {
     const source = ts.createSourceFile(module, readFileSync(`${FOLDER}/${module}.ts`, "utf8"), ts.ScriptTarget.ES2022);
     for (const [ident, numbers] of Object.entries(exported)) {

@@ -16,7 +16,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const blob = (address: Address, text: string, options?: HandOffOptions): ReturnType<typeof handOff<{ data: Uint8Array }, { data: Uint8Array }>> =>
   handOff(address, Desk, Desk.methods.blob, { data: bytes(text) }, options);
 
-/** The next bytes of a socket, of this length. */
+/** Reads the given number of bytes from a socket. */
 async function take(socket: Socket, length: number): Promise<string> {
   let read = "";
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
@@ -32,7 +32,7 @@ async function exchange(socket: Socket): Promise<void> {
   assert.equal(await take(socket, 10), "SOME BYTES");
   socket.end("more");
   assert.equal(await take(socket, 4), "MORE");
-  // A server that is stopped before the end resets the connection, whose error nothing here handles.
+  // A server that is stopped early resets the connection, and this error is otherwise unhandled.
   socket.resume();
   if (!socket.closed) await once(socket, "close");
 }
@@ -77,7 +77,7 @@ test("connection that the server keeps is an error", async () => {
 });
 
 test("abort before the answer closes the connection", async () => {
-  // It greets as a server and answers no hand-off.
+  // The server sends HELLO and does not answer the hand-off request.
   const silent = createServer((socket) => {
     socket.once("data", () => socket.write(Buffer.from("000f00000003000000056672697301000f0000000100000000", "hex"))).on("error", () => {});
   }).listen(0, host);
@@ -88,7 +88,7 @@ test("abort before the answer closes the connection", async () => {
   const [socket] = await accepted;
   let received = "";
   await new Promise<void>((resolve) => socket.on("data", (chunk: Buffer) => {
-    // The request: HAND_OFF of operation 12.
+    // The request is HAND_OFF of operation 12.
     if ((received += chunk.toString("hex")).includes("000f00000008")) resolve();
   }));
   const closed = new Promise((resolve) => socket.once("close", resolve));
@@ -98,9 +98,9 @@ test("abort before the answer closes the connection", async () => {
   silent.close();
 });
 
-// It waited for the calls before, for 30 s.
+// Regression test: the request waited for earlier calls, for 30 s.
 test("abort of the calls before the hand-off closes the connection", { timeout: 10_000 }, async () => {
-  // It greets as a server and answers nothing.
+  // The server sends HELLO and answers nothing.
   const silent = createServer((socket) => {
     socket.once("data", () => socket.write(Buffer.from("000f00000003000000056672697301000f0000000100000000", "hex"))).on("error", () => {});
   }).listen(0, host);
@@ -127,11 +127,11 @@ test("abort of the calls before the hand-off closes the connection", { timeout: 
   silent.close();
 });
 
-// The hand-off was requested on the connection that replaced the lost one, without a login.
+// Regression test: the hand-off was requested on the connection that replaced the lost one, without a login.
 test("connection lost after the calls before the hand-off is not replaced", async () => {
   const sockets: Socket[] = [];
   let isRequested = false;
-  // It greets as a server and answers nothing.
+  // The server sends HELLO and answers nothing.
   const greeting = createServer((socket) => {
     sockets.push(socket);
     socket.once("data", () => socket.write(Buffer.from("000f00000003000000056672697301000f0000000100000000", "hex")));

@@ -1,4 +1,7 @@
-/** The way of a new user: the packed package, code from a schema by one command, and a page that uses it. */
+/**
+ * The steps of a new user: installs the packed package, generates code from a schema by one command, and uses it in a
+ * page.
+ */
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -12,12 +15,12 @@ import { chromium } from "./guest/chromium.js";
 
 const GENERATOR = `${process.cwd()}/${process.env["CARGO_TARGET_DIR"] ?? "../../target"}/debug/protoc-gen-frpc`;
 
-/** What a user writes. */
+/** The files that a user writes. */
 const APPLICATION = `
 import { connect, Status, Topics } from "frisbee-rpc";
 import { DeskClient } from "./generated/desk.js";
 
-// Fields and options may be undefined, also with the compiler's option exactOptionalPropertyTypes.
+// Fields and options may be undefined, even with the compiler option exactOptionalPropertyTypes.
 const unset: { a?: bigint | undefined } = { a: undefined };
 
 export async function use(url: string): Promise<string> {
@@ -43,7 +46,7 @@ const here = folder();
 const tsc = `${root}/node_modules/typescript/bin/tsc`;
 const run = (program: string, ...words: string[]): string => execFileSync(program, words, { cwd: here, encoding: "utf8" });
 
-/** Installs the packed package, and generates code with an import extension. */
+/** Installs the packed package and generates code with an import extension. */
 function install(extension: string): void {
   const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", here], { cwd: root, encoding: "utf8" }).trim();
   writeFileSync(`${here}/package.json`, '{ "private": true, "type": "module" }');
@@ -54,7 +57,7 @@ function install(extension: string): void {
 }
 install("js");
 
-/** Checks the types of a program in a folder of its own. */
+/** Checks the types of a program in a separate folder. */
 function check(name: string, type: string, compilerOptions: object, program: string): void {
   const folder = `${here}/${name}`;
   mkdirSync(folder);
@@ -69,7 +72,7 @@ test("package is imported and required, with its types, by every resolution", ()
   check("node10", "commonjs", { module: "CommonJS", moduleResolution: "node10", ignoreDeprecations: "5.0" }, program);
   check("node16", "commonjs", { module: "node16", moduleResolution: "node16" }, program);
   check("esm", "module", { module: "node16", moduleResolution: "node16" }, program);
-  // Short names of internal properties are not those of values of the program.
+  // Short names of internal properties do not collide with values of the program.
   const used = 'console.log(new Status(5, "gone").code, typeof connect, ...encode(message("a.B", "y:y"), { y: new Uint8Array([7]) }))';
   const printed = "5 function 8 0 4 10 1 7\n";
   assert.equal(run("node", "--input-type=commonjs", "-e", `const { Status, encode, message } = require("frisbee-rpc"), { connect } = require("frisbee-rpc/node"); ${used}`), printed);
@@ -102,7 +105,7 @@ test("a new user gets a page that calls, streams and subscribes from an empty fo
   const options = { stdin: { contents: 'import { use } from "./src/application.js"; globalThis.use = use;', resolveDir: here }, bundle: true, format: "esm", write: false, minify: true } as const;
   const { outputFiles: [page] } = await build(options);
   const http = createServer((request, response) => {
-    // As strict as a page can be: no code from texts, nothing from elsewhere.
+    // The strictest content security policy: no code from text, and no external resources.
     response.setHeader("content-security-policy", "default-src 'none'; script-src 'self'; connect-src ws:");
     response.setHeader("content-type", request.url === "/" ? "text/html" : "text/javascript");
     response.end(request.url === "/" ? '<!doctype html><title>page</title><script type="module" src="page.js"></script>' : page?.text);

@@ -1,7 +1,7 @@
 /**
- * A page that goes offline again and again while messages are published: none is lost silently, and none comes twice.
- * `FRISBEE_OFFLINE=100` is the number of outages, and 10 000 messages for each; by default it is small. Skipped without
- * Chromium, unless it is required.
+ * A page repeatedly goes offline while messages are published: no loss is unreported, and no message is duplicated.
+ * `FRISBEE_OFFLINE=100` sets the number of outages, each with 10 000 messages; the default is small. Skipped if
+ * Chromium is missing, unless it is required.
  */
 
 import assert from "node:assert/strict";
@@ -20,14 +20,14 @@ import { until } from "./transports.js";
 const big = Number(process.env["FRISBEE_OFFLINE"] ?? 0);
 const OUTAGES = big || 5;
 const PER_OUTAGE = big ? 10_000 : 4_000;
-/** Messages between two answers of the broker. */
+/** Number of messages between two confirmations by the broker. */
 const BATCH = 250;
 
 const here = folder();
 const { origin, start } = await startHost(here);
 const open = await chromium(`${here}/profile`, []);
 
-/** A way to a port that can be cut: all connections end, and no further one is made. */
+/** A proxy to a port that can be cut: all connections end, and new ones are refused. */
 async function line(port: number): Promise<{ port: number; cut: () => void; restore: () => void; close: () => void }> {
   const sockets = new Set<Socket>();
   let isCut = false;
@@ -66,7 +66,7 @@ if (!open) {
     let published = 0;
     for (let outage = 1; outage <= OUTAGES; outage++) {
       const end = outage * PER_OUTAGE;
-      // At least the last batch is published while the page is away.
+      // At least the last batch is published while the page is offline.
       const cutAt = end - BATCH * Math.ceil((Math.random() * PER_OUTAGE) / BATCH);
       let away: Promise<void> | undefined;
       while (published < end) {

@@ -1,4 +1,4 @@
-/** The matrix in other runtimes, with the package in a bundle: `npm install --prefix runtimes` installs them. */
+/** Runs the matrix in other runtimes with a bundle of the package. `npm install --prefix runtimes` installs them. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -10,7 +10,7 @@ import { GUEST, startHost } from "./guest/host.js";
 
 const INSTALLED = "runtimes/node_modules/";
 
-/** The programs of npm's packages whose names begin so: a runtime has one for each platform. */
+/** Programs in npm packages whose names have this prefix, because a runtime has one package per platform. */
 function installed(prefix: string, program: string): string[] {
   const end = prefix.lastIndexOf("/") + 1;
   try {

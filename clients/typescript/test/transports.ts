@@ -1,10 +1,10 @@
-/** Where the tests of `matrix` run: a transport, and the way to start servers from there. */
+/** The environment in which the tests of `matrix` run: a transport, and functions that start servers. */
 
 import assert from "node:assert/strict";
 import { Status, type Channel, type ChannelOptions } from "frisbee-rpc";
 import type { DeskClient } from "./generated/desk.js";
 
-/** A server that runs. */
+/** A running server. */
 export interface Desk {
   readonly port: number;
   readonly address: string;
@@ -14,11 +14,14 @@ export interface Desk {
 export interface TestTransport {
   readonly name: string;
   connect(desk: Desk, options?: ChannelOptions): Channel;
-  /** Starts a server, at an address or at a free one. */
+  /** Starts a server at an address or on a free port. */
   start(address?: string, ...flags: string[]): Promise<Desk>;
 }
 
-/** How many chunks of 10 000 bytes a window of 256 KiB has credit for, with what each costs besides and one overdrawn. */
+/**
+ * Number of chunks of 10 000 bytes that a 256 KiB window permits, including the cost per message and one overdrawn
+ * message.
+ */
 export const WINDOW_CHUNKS = Math.ceil((256 << 10) / (10_000 + 7 + 64));
 
 /** Resolves to the status of a call that fails. */
@@ -28,7 +31,7 @@ export const failed = (call: Promise<unknown>): Promise<Status> =>
     (error: unknown) => (assert.ok(error instanceof Status, String(error)), error),
   );
 
-/** Asks until it is so. */
+/** Waits until a condition holds. */
 export async function until(what: string, is: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + 20_000;
   while (!(await is())) {
@@ -37,7 +40,7 @@ export async function until(what: string, is: () => boolean | Promise<boolean>):
   }
 }
 
-/** Lets both ends do all that they can do by now: calls go there and back, behind whatever else is under way. */
+/** Waits until both ends have processed everything in flight, by calls after all other packets. */
 export async function fence(client: DeskClient): Promise<void> {
   for (let round = 0; round < 100; round++) await client.state({});
 }

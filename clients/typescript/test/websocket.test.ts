@@ -1,4 +1,7 @@
-/** Calls over WebSocket to the server itself, with TLS and without, and through a bridge that cuts messages anywhere. */
+/**
+ * Calls over WebSocket directly to the server, with and without TLS, and through a bridge that splits messages at any
+ * position.
+ */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -17,14 +20,14 @@ import { failed, type TestTransport } from "./transports.js";
 const here = folder();
 const Socket = WebSocket as unknown as new (url: string, protocols: string[]) => WebSocketLike;
 
-/** A class of sockets that trust the certificate of the tests. */
+/** Returns a WebSocket class that trusts the certificate of the tests. */
 class Trusting extends WebSocket {
   constructor(url: string, protocols: string[]) {
     super(url, protocols, { ca: readFileSync(`${here}/certificate.pem`) });
   }
 }
 
-/** A bridge from WebSocket to a server, whose messages end where those of TCP happen to, or earlier. */
+/** A bridge from WebSocket to a TCP server. Its messages end where TCP reads end, or earlier. */
 const bridge = new WebSocketServer({ port: 0, host: "127.0.0.1", handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false) });
 bridge.on("connection", (socket, request) => {
   const tcp = connectTcp({ host: "127.0.0.1", port: Number(request.url?.slice(1)) });

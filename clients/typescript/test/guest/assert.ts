@@ -1,4 +1,4 @@
-/** As much of `node:assert/strict` as the matrix needs, for places that do not have it. */
+/** The part of `node:assert/strict` that the matrix needs, for runtimes without it. */
 
 class AssertionError extends Error {}
 

@@ -1,4 +1,4 @@
-/** A headless Chromium, driven by the DevTools protocol. */
+/** Controls a headless Chromium by the DevTools protocol. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -7,29 +7,29 @@ import { after } from "node:test";
 import { WebSocket } from "ws";
 import { started } from "../desk.js";
 
-/** The names that the browser has with distributions and people. */
+/** Names of the browser's program in common distributions. */
 const PROGRAMS = ["chromium", "chromium-browser", "google-chrome"];
 
 export interface Page {
-  /** Evaluates an expression in the page and returns its value, or that of its promise. */
+  /** Evaluates an expression in the page and returns its value, or the value of its promise. */
   evaluate<T>(expression: string): Promise<T>;
   toFront(): Promise<void>;
-  /** Takes the network away from the page, as far as the browser does so, or gives it back. */
+  /** Takes the page offline or online again. */
   offline(isOffline: boolean): Promise<void>;
   close(): Promise<void>;
-  /** What the page and the browser have complained of. */
+  /** Errors that the page and the browser have reported. */
   readonly errors: readonly string[];
-  /** Presses a key, such as `Enter` or `/`, with Control if so. */
+  /** Presses a key, such as `Enter` or `/`, optionally with Control. */
   press(key: string, control?: boolean): Promise<void>;
-  /** Has a dark or light scheme, and a size. */
+  /** Sets the dark or light color scheme and the window size. */
   look(scheme: "light" | "dark", width: number, height?: number): Promise<void>;
-  /** What it looks like, as a PNG. */
+  /** Returns a screenshot as PNG. */
   picture(): Promise<Uint8Array>;
 }
 
 interface Answer {
   readonly id?: number;
-  /** Of an event, which has no id. */
+  /** Parameters of an event, which has no id. */
   readonly method?: string;
   readonly sessionId?: string;
   readonly result?: unknown;
@@ -37,7 +37,7 @@ interface Answer {
   readonly params?: { readonly entry?: { readonly level: string; readonly text: string; readonly url?: string }; readonly type?: string; readonly exceptionDetails?: unknown };
 }
 
-/** What an event complains of, if it does. */
+/** Returns the error that an event reports, if any. */
 function errorOf({ method, params }: Answer): string | undefined {
   if (method === "Runtime.exceptionThrown") return JSON.stringify(params?.exceptionDetails);
   if (method === "Runtime.consoleAPICalled" && (params?.type === "error" || params?.type === "warning")) return JSON.stringify(params);
@@ -45,7 +45,7 @@ function errorOf({ method, params }: Answer): string | undefined {
   return entry && (entry.level === "error" || entry.level === "warning") ? `${entry.text} ${entry.url ?? ""}` : undefined;
 }
 
-/** Starts a browser, which ends with the test program, or returns nothing if there is none. */
+/** Starts a browser that ends with the test program. Returns `undefined` if there is none. */
 export async function chromium(profile: string, flags: readonly string[]): Promise<((url: string) => Promise<Page>) | undefined> {
   for (const program of process.env["FRISBEE_CHROMIUM"] ? [process.env["FRISBEE_CHROMIUM"]] : PROGRAMS) {
     const child = spawn(
@@ -98,7 +98,7 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
   return async (url) => {
     const { targetId } = await call<{ targetId: string }>("Target.createTarget", { url: "about:blank" });
     const { sessionId } = await call<{ sessionId: string }>("Target.attachToTarget", { targetId, flatten: true });
-    // This returns when the page has taken the place of the blank one.
+    // Resolves when the page has replaced the blank one.
     await call("Page.navigate", { url }, sessionId);
     const evaluate = async <T>(expression: string): Promise<T> => {
       const { result, exceptionDetails } = await call<{ result: { value: T }; exceptionDetails?: { exception?: { description?: string } } }>(
@@ -113,7 +113,7 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
     const load = (): Promise<void> => new Promise((resolve) => loading.set(sessionId, resolve));
     let loaded = load();
     await call("Page.navigate", { url }, sessionId);
-    // A page is loaded when its script has run. The empty one before it is loaded as well.
+    // The page is loaded when its script has run. The blank page before it also reports that it is loaded.
     while (!(await evaluate<boolean>(`location.href === ${JSON.stringify(url)} && document.readyState === "complete"`))) {
       await loaded;
       loaded = load();

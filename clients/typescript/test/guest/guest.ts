@@ -1,7 +1,7 @@
 /**
- * The matrix in a browser, Deno or Bun: with the WebSocket of the place, and servers that `host.ts` starts for it.
- *
- * A browser runs one selected test. Elsewhere all run, and each has a line of JSON. */
+ * Runs the matrix in a browser, Deno or Bun, with the runtime's own WebSocket and servers that `host.ts` starts. A
+ * browser runs one selected test. Other runtimes run all tests and print a line of JSON for each.
+ */
 
 import { connect, Topics } from "frisbee-rpc";
 import { calls } from "../matrix/calls.js";
@@ -23,17 +23,17 @@ const page = globalThis as unknown as {
   followed: () => Followed;
 };
 
-/** The count of numbered messages of a topic. */
+/** Counts of the numbered messages of a topic. */
 export interface Followed {
-  /** The number of the last one. */
+  /** Number of the last message received. */
   last: number;
   received: number;
-  /** The subscription stated that they are missing. */
+  /** Number of missing messages that the subscription reported. */
   stated: number;
-  /** Missing ones that were not stated, and stated ones that are not missing. */
+  /** Missing messages that were not reported, and reported ones that were not missing. */
   silent: number;
   twice: number;
-  /** How often it stated that an unknown number may be missing. */
+  /** Number of times that an unknown number of messages was reported missing. */
   unknown: number;
   connections: number;
 }
@@ -62,7 +62,7 @@ for (const transport of TRANSPORTS) {
 }
 vectors();
 
-/** Returns how it failed, or nothing. */
+/** Runs a test. Returns the failure, or `undefined`. */
 page.run = async (name) => {
   try {
     await registered.get(name)?.();
@@ -81,7 +81,7 @@ page.attempt = async (url) => {
   return text;
 };
 
-/** Returns `document.visibilityState` at the end of a call that takes that long, or how it failed. */
+/** Returns `document.visibilityState` after a call of this duration, or the call's failure. */
 page.stays = async (url, millis) => {
   const channel = connect(url);
   try {
@@ -96,7 +96,7 @@ page.stays = async (url, millis) => {
 
 const counts: Followed = { last: 0, received: 0, stated: 0, silent: 0, twice: 0, unknown: 0, connections: 0 };
 
-/** Subscribes to numbered messages, and counts them up to the last one. */
+/** Subscribes to numbered messages and counts them up to the last one. */
 page.follow = async (url, last) => {
   const native = WebSocket;
   globalThis.WebSocket = class extends native {

@@ -1,4 +1,4 @@
-/** Starts servers for guests, and serves them their page. */
+/** Starts servers for guests, and serves their page. */
 
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { desk } from "../desk.js";
 import type { Desk } from "../transports.js";
 
-/** The tests as one module for guests, which `scripts/test.mjs` builds. */
+/** Path of the tests bundled as one module for guests, built by `scripts/test.mjs`. */
 export const GUEST = fileURLToPath(new URL("guest/guest.mjs", import.meta.url));
 
 export interface Host {

@@ -1,4 +1,4 @@
-/** `test` of `node:test`, for places that do not have it: the tests wait until they are run by name. */
+/** Replacement for `test` of `node:test` in runtimes without it. Tests run when they are selected by name. */
 
 export const registered = new Map<string, () => unknown>();
 

@@ -1,4 +1,4 @@
-/** The calls that every transport has to carry. */
+/** Calls that every transport must support. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ const collected = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
   return all;
 };
 
-/** How long calls wait for a connection: on a busy machine a browser takes its time for one. */
+/** Patience of calls, because a browser on a busy machine connects slowly. */
 const patience = 60_000;
 
 /** Defines the tests for a transport. */

@@ -1,4 +1,4 @@
-/** Peers whose schemas differ: the server translates. */
+/** Peers with different schemas, between which the server translates. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

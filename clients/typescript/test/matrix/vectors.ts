@@ -1,4 +1,4 @@
-/** The committed vectors, by which all implementations of the wire are measured. */
+/** The committed vectors with which all implementations of the wire are tested. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -31,7 +31,7 @@ const typeOf = (name: string): Type<object> => {
 export const bytes = (hex: string): Uint8Array => Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16));
 export const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** What a value of the vectors is in a decoded message. */
+/** Converts a value of the vectors to its representation in a decoded message. */
 function same(found: unknown, expected: unknown, path: string): void {
   if (expected === null) return assert.ok(found === undefined || typeof found === "object", path);
   if (typeof expected !== "object") {
@@ -64,7 +64,7 @@ function same(found: unknown, expected: unknown, path: string): void {
   }
 }
 
-/** Bodies that Go takes and this refuses, or that cannot be said in JavaScript. */
+/** Bodies that Go accepts and this implementation rejects, or that JavaScript cannot represent. */
 const REFUSED = ["string invalid UTF-8"];
 
 /** Defines the tests. */
@@ -73,7 +73,7 @@ export function vectors(): void {
     let count = 0;
     for (const { name, message, value, hex } of encodings) {
       const type = typeOf(message);
-      // The numbering of methods across files, which has no messages of its own.
+      // The numbering of methods across files, which declares no messages.
       if (message.startsWith("vectwo.")) continue;
       if (REFUSED.includes(name)) {
         assert.throws(() => decode(type, bytes(hex)), Malformed, name);
@@ -88,7 +88,8 @@ export function vectors(): void {
   test("values that were read go out as the same bytes where both forms are the same", () => {
     let count = 0;
     for (const { name, message, hex: expected, encode_exact } of encodings) {
-      // These differ in the rich form, have nil elements, two names for a number, or a NaN whose payload JavaScript drops.
+      // These differ in the rich encoding, contain nil elements, have two names for a number, or a NaN whose payload
+      // JavaScript drops.
       const differs = message === "vec.OneOf" || /^(vecopt|vectwo)\./.test(message) || /nil|UNO|invalid|NaN/.test(name);
       if (!encode_exact || differs) continue;
       const type = typeOf(message);
