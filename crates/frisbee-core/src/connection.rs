@@ -190,7 +190,7 @@ impl Connection {
     }
 
     /// Parses the next event from the input, which consumes at most one packet. PING and PONG are handled internally.
-    /// The reserved operations 3 to 9 are skipped if the peer is a compat peer, like in Go.
+    /// If the peer does not support the protocol extension, the reserved operations 3 to 9 are skipped, like in Go.
     ///
     /// Returns `None` if `input` is exhausted, or if the connection [has been left](Self::has_left), so that the
     /// remaining `input` belongs to its next owner.

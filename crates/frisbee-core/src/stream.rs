@@ -4,7 +4,7 @@ use crate::{Operation, Outbox, PacketId, Role, tlv};
 
 /// State of a stream at one end.
 ///
-/// Both directions of a stream with a compat peer are closed together, by an empty packet:
+/// If the peer does not support the protocol extension, both directions are closed together, by an empty packet:
 ///
 /// ```text
 ///   Open --- close, and the peer is told ---> Closed by us

@@ -116,8 +116,9 @@ impl Output {
     }
 }
 
-/// Round-robin queue of the streams that can send their bodies. Each stream sends [`QUANTUM`] bytes per turn. Bodies
-/// can be split at any byte, so no deficit has to be tracked. A stream that had nothing to send goes first once.
+/// Round-robin queue of the streams that can send their bodies. Each stream sends [`QUANTUM`] bytes at a time. Bodies
+/// can be split at any byte, so no deficit has to be tracked. A stream whose queue was empty is scheduled before the
+/// others once.
 #[derive(Debug, Default)]
 pub(crate) struct Scheduler {
     fresh: VecDeque<u32>,

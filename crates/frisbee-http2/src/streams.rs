@@ -118,7 +118,7 @@ impl std::fmt::Display for SendError {
 
 impl std::error::Error for SendError {}
 
-/// Body and trailers of a stream that wait for flow-control credit or for the stream's turn.
+/// Body and trailers of a stream that wait for flow-control credit or for the stream to be scheduled.
 #[derive(Debug, Default)]
 pub(crate) struct SendQueue {
     pub(crate) pieces: VecDeque<Bytes>,

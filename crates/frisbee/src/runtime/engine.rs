@@ -35,9 +35,9 @@ use std::time::Instant;
 /// it. At about 100 ns each, this takes a tenth of a millisecond.
 const PACKETS_PER_BATCH: usize = 1024;
 
-/// Number of packets after which the clock is read to enforce [`Config::turn_max`]. A peer can send packets that cost
-/// ten times as much as usual, such as ones that cause errors with a text. Reading the clock costs a quarter of a
-/// packet.
+/// Number of packets after which the clock is read to enforce [`Config::turn_max`](crate::Config::turn_max). A peer can
+/// send packets that cost ten times as much as usual, such as ones that cause errors with a text. Reading the clock
+/// costs a quarter of a packet.
 const PACKETS_PER_LOOK: usize = 32;
 
 /// Protocol engine of a connection: passes received bytes through the core to the router, and packets of the handles to
