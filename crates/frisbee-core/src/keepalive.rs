@@ -33,9 +33,9 @@ pub enum Liveness {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Keepalive {
-    /// Ping interval in milliseconds.
+    /// Interval of silence in milliseconds after which a PING is sent.
     ping_interval: u32,
-    /// Idle timeout in milliseconds.
+    /// Interval of silence in milliseconds after which the connection is closed.
     idle_timeout: u32,
     received_at: Instant,
     sent_at: Instant,

@@ -29,7 +29,7 @@ codes! {
     PROTOCOL_ERROR = 1;
     /// Internal error.
     INTERNAL_ERROR = 2;
-    /// Flow-control violation.
+    /// A flow-control window was exceeded or overflowed.
     FLOW_CONTROL_ERROR = 3;
     /// SETTINGS were not acknowledged in time.
     SETTINGS_TIMEOUT = 4;

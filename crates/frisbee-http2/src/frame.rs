@@ -12,7 +12,7 @@ pub(crate) const HEAD: usize = 9;
 /// Minimum and initial value of SETTINGS_MAX_FRAME_SIZE: RFC 9113, section 6.5.2.
 pub(crate) const SIZE_LEAST: u32 = 1 << 14;
 
-/// Maximum value of SETTINGS_MAX_FRAME_SIZE.
+/// Maximum value of SETTINGS_MAX_FRAME_SIZE: RFC 9113, section 6.5.2.
 const SIZE_MOST: u32 = (1 << 24) - 1;
 
 /// Maximum flow-control window: RFC 9113, section 6.9.1.
@@ -123,9 +123,9 @@ pub(crate) mod setting {
     pub(crate) const INITIAL_WINDOW_SIZE: u16 = 4;
     pub(crate) const MAX_FRAME_SIZE: u16 = 5;
     pub(crate) const MAX_HEADER_LIST_SIZE: u16 = 6;
-    /// SETTINGS_ENABLE_CONNECT_PROTOCOL: RFC 8441, section 3.
+    /// Identifier of SETTINGS_ENABLE_CONNECT_PROTOCOL: RFC 8441, section 3.
     pub(crate) const ENABLE_CONNECT_PROTOCOL: u16 = 8;
-    /// SETTINGS_NO_RFC7540_PRIORITIES: RFC 9218, section 2.1.
+    /// Identifier of SETTINGS_NO_RFC7540_PRIORITIES: RFC 9218, section 2.1.
     pub(crate) const NO_RFC7540_PRIORITIES: u16 = 9;
 }
 

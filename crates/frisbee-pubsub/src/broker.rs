@@ -63,7 +63,7 @@ pub enum SlowSubscriberPolicy {
     /// is notified of their number by [`RecvError::Lagged`](super::RecvError::Lagged).
     #[default]
     DropOldest,
-    /// Closes the subscriber's connection.
+    /// Closes the connection of the slow subscriber.
     Disconnect,
 }
 

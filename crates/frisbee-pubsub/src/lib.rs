@@ -162,7 +162,7 @@ enum Reason {
     Id = 2,
     /// The maximum number of subscriptions is reached.
     Full = 3,
-    /// The operation is unknown.
+    /// The broker does not know the operation of the packet.
     Operation = 4,
     /// The connection has no permission to use the topic or pattern.
     NotAllowed = 5,

@@ -136,7 +136,7 @@ pub(crate) struct Trie<K, V> {
 
 #[derive(Debug)]
 struct Node<K, V> {
-    /// Child nodes, by token.
+    /// Child nodes of this tree node, by the next token of the pattern.
     children: Table<Box<str>, Box<Self>>,
     one: Option<Box<Self>>,
     /// Values of patterns that end at this node. They match topics that end here too.

@@ -58,9 +58,9 @@ pub enum Fault {
     },
     /// All connections from one node to another are cut after a number of further bytes.
     Cut {
-        /// Node that writes the bytes.
+        /// Node that writes the affected bytes.
         from: String,
-        /// Node that reads the bytes.
+        /// Node that reads the affected bytes.
         to: String,
         /// Number of bytes that still pass before the cut.
         behind: u64,
@@ -68,9 +68,9 @@ pub enum Fault {
     /// Each connection from one node to another is limited to 2 kB/s. A faster writer waits once the bytes in flight
     /// reach the capacity of the [`Cable`](crate::Cable::capacity).
     Slow {
-        /// Node that writes the bytes.
+        /// Node that writes the affected bytes.
         from: String,
-        /// Node that reads the bytes.
+        /// Node that reads the affected bytes.
         to: String,
         /// Duration of the fault.
         time: Duration,
@@ -78,9 +78,9 @@ pub enum Fault {
     /// Each write and each connection attempt from one node to another gets a random additional delay. Connections can
     /// overtake each other.
     Delay {
-        /// Node that writes the bytes.
+        /// Node that writes the affected bytes.
         from: String,
-        /// Node that reads the bytes.
+        /// Node that reads the affected bytes.
         to: String,
         /// Maximum additional delay of a write.
         most: Duration,
@@ -90,9 +90,9 @@ pub enum Fault {
     /// One in 2000 bytes from one node to another arrives with a flipped bit. No TCP checksum detects it in the
     /// simulation.
     Corrupt {
-        /// Node that writes the bytes.
+        /// Node that writes the affected bytes.
         from: String,
-        /// Node that reads the bytes.
+        /// Node that reads the affected bytes.
         to: String,
         /// Duration of the fault.
         time: Duration,

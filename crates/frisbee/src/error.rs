@@ -208,20 +208,20 @@ impl std::error::Error for MountError {}
 pub enum Error {
     /// The client could not connect: the name could not be resolved, or no address accepted the connection.
     Connect {
-        /// Address that was dialled.
+        /// Address to which the client tried to connect.
         address: String,
         /// Error reported by the operating system.
         source: io::Error,
     },
     /// No address accepted the connection within [`connect_timeout`](crate::ClientBuilder::connect_timeout).
     ConnectTimeout {
-        /// Address that was dialled.
+        /// Address to which the client tried to connect.
         address: String,
     },
     /// The connection was accepted, but its TLS handshake failed.
     #[cfg(feature = "tls")]
     Tls {
-        /// Address that was dialled.
+        /// Address to which the client tried to connect.
         address: String,
         /// Cause of the handshake failure.
         source: crate::tls::TlsError,

@@ -50,7 +50,7 @@ pub struct ListedConnection {
     pub number: u64,
     /// Time since the connection was accepted.
     pub age: Duration,
-    /// Handle of the listed connection.
+    /// Handle of the connection, for example to close it.
     pub connection: Connection,
 }
 

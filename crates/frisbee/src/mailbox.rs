@@ -67,7 +67,7 @@ impl Default for MailReader {
 /// Result of [`Mailbox::take`]: whether the driver has taken anything from the mailbox.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum TakeOutcome {
-    /// The mailbox was empty.
+    /// The mailbox was empty, so the driver has taken nothing.
     Nothing,
     /// The driver has taken packets or requests of handles from the mailbox.
     Mail,

@@ -229,7 +229,7 @@ impl DurableTopic {
         self.shared.payload_max
     }
 
-    /// Returns the topic or pattern.
+    /// Returns the topic or pattern with which this durable topic was created.
     pub fn pattern(&self) -> &str {
         &self.shared.pattern
     }

@@ -17,7 +17,7 @@ const BODY_LEAST: usize = 1024;
 /// Memory charge of a connection's outbox, with the size limit derived from it.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// Charged memory, in multiples of [`STEP`].
+    /// Memory charged for the outbox, in multiples of [`STEP`].
     steps: u32,
     /// Available memory in bytes at the last check, or [`ENOUGH`]. It may be smaller than the maximum body size while
     /// the normal backlog limit still applies.

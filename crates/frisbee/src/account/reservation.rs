@@ -114,7 +114,7 @@ impl MemoryCharge {
         Self { charge, account: account.clone() }
     }
 
-    /// Returns the charged memory in bytes.
+    /// Returns the amount of memory in bytes that is charged.
     pub fn bytes(&self) -> usize {
         self.charge
     }

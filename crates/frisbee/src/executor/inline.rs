@@ -137,7 +137,7 @@ opaque_debug!([F, A] InlineSlot<F, A>, "InlineSlot");
 /// Result of polling a future for the first time.
 #[derive(Debug)]
 pub enum FirstPoll<T, A = ()> {
-    /// The future is complete.
+    /// The future has completed during its first poll.
     Ready(T),
     /// The future is pending. It must be polled again with a real waker, because its first poll used a no-op waker.
     Pending(ParkedFuture<T, A>),

@@ -310,7 +310,7 @@ impl Tasks {
         self.calls_running.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of running jobs.
+    /// Returns the number of running jobs of the connection.
     pub(crate) fn len(&self) -> usize {
         self.table.lock().slots.as_ref().map_or(0, |slots| slots.in_use())
     }

@@ -101,7 +101,7 @@ impl StreamTable {
         }
     }
 
-    /// Removes and returns all streams.
+    /// Removes all streams from the table and returns them.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Arc<StreamShared>> + use<> {
         self.opened_here = 0;
         std::mem::take(&mut self.streams).into_iter().map(|(_, stream)| stream)

@@ -93,7 +93,7 @@ pub enum PublishError {
     TooLong {
         /// Size of the payload in bytes.
         length: usize,
-        /// Maximum size in bytes; see [`DurableTopic::payload_max`](super::DurableTopic::payload_max).
+        /// Maximum size of a payload in bytes; see [`DurableTopic::payload_max`](super::DurableTopic::payload_max).
         limit: usize,
     },
     /// The message was not stored, because NATS rejected it or could not be reached. For example, the topic is

@@ -39,7 +39,7 @@ fn packet() -> Packet {
     Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() }
 }
 
-/// Returns the encoding of [`packet`].
+/// Returns the encoded bytes of a packet without a body.
 fn bytes() -> Bytes {
     let mut outbox = Outbox::default();
     outbox.forward(&packet()).expect("packet should be within the maximum body size");
