@@ -580,7 +580,7 @@ impl StreamShared {
         true
     }
 
-    /// Handles that the peer closed the stream or the connection ended.
+    /// Ends the stream, because the peer closed it or the connection ended.
     pub(crate) fn handle_close(&self) {
         let mut inner = self.inner.lock();
         inner.state.handle_close();
@@ -589,7 +589,7 @@ impl StreamShared {
         wake_all(wakers);
     }
 
-    /// Handles that the peer will send nothing more on the connection.
+    /// Wakes the reader, because the peer will send nothing more on the connection.
     pub(crate) fn handle_eof(&self) {
         let reader = self.inner.lock().reader.take();
         wake(reader);

@@ -250,7 +250,7 @@ impl<R: Protocol> Engine<R> {
         self.unrouted = input;
     }
 
-    /// Handles that the peer has closed its sending half.
+    /// Handles the end of input, after the peer has closed its sending half.
     pub(crate) fn handle_eof(&mut self, now: Instant) -> Result<(), CloseReason> {
         let reason = self.core.handle_eof();
         let finish = self.core.role() == Role::Server && matches!(reason, CloseReason::ClosedByPeer) && !self.is_idle();

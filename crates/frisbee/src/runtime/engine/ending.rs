@@ -42,7 +42,7 @@ impl<R: Protocol> Engine<R> {
             return Ok(Some(Order::Flush(CloseReason::ClosedByPeer)));
         }
         if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
-            // Send GOING_AWAY first, because a native peer may send requests until it receives it. These are served.
+            // Send GOING_AWAY first, because the peer may send requests until it receives it. These are served.
             let sends_going_away = self.core.role() == Role::Server && matches!(self.core.peer(), PeerKind::Native(_));
             // The first packet of a new client may be in transit, so the client keeps its full timeout for it.
             let may_begin = self.pending_handshake.is_some() && self.reading == ReadMode::Open;

@@ -17,7 +17,7 @@ thread_local! {
 }
 
 impl<R: Protocol> Engine<R> {
-    /// Handles that it has just become known whether the peer supports the protocol extension.
+    /// Called when it has just become known whether the peer supports the protocol extension.
     #[cold]
     pub(super) fn handle_peer_known(&mut self) -> Routed {
         self.pending_handshake = None;
@@ -27,7 +27,7 @@ impl<R: Protocol> Engine<R> {
             if !self.charge_greeting(hello) {
                 return Routed::close("no memory for the HELLO of the peer");
             }
-            // A native peer closes the connection when it receives a packet that exceeds its limit.
+            // A peer that has sent HELLO closes the connection when it receives a packet that exceeds its limit.
             let limit = self.core.outbox().limit().min(hello.body_max);
             self.core.outbox().set_limit(limit);
             self.handle.0.mailbox.lock().outbox.set_limit(limit);
