@@ -4,7 +4,7 @@
 use std::time::Duration;
 use std::time::Instant;
 
-/// A duration longer than the lifetime of any connection that the clock can still represent.
+/// A duration that exceeds the lifetime of any connection and that the clock can still represent.
 #[cfg(feature = "http")]
 pub(crate) const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 

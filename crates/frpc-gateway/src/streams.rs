@@ -144,7 +144,7 @@ enum Responses {
     Failed(Option<Status>),
 }
 
-/// Starts the call of the method.
+/// Starts a call of the method and returns its responses.
 async fn begin(
     context: &AdapterContext,
     method: &AdapterMethod,

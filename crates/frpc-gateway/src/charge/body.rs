@@ -71,7 +71,7 @@ impl GrowingBody {
     }
 }
 
-/// Waits until the client holds less than its share of the server's memory.
+/// Waiter that resolves once the client holds less than its share of the server's memory.
 #[derive(Debug, Default)]
 pub(crate) struct Room(Option<MemoryWaiter>);
 

@@ -13,14 +13,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
-/// Channels to the backend, used in turn.
+/// Connections to the backend, used in turn.
 #[derive(Debug)]
 pub(super) struct Native {
     links: Vec<Arc<Link>>,
     next: AtomicUsize,
 }
 
-/// A connection to the backend, with the unary calls and the streams in progress on it. The backend limits both.
+/// A connection to the backend, with its unary calls and streams in progress, both of which the backend limits.
 #[derive(Debug)]
 struct Link {
     channel: Channel,
@@ -28,7 +28,7 @@ struct Link {
     streams: Mutex<Shares>,
 }
 
-/// A unary call or a stream of a caller, counted until it is dropped.
+/// A unary call or stream in progress, which counts against its caller's share until it is dropped.
 struct Slot {
     link: Arc<Link>,
     caller: Caller,
@@ -40,8 +40,8 @@ impl Link {
         if is_stream { &self.streams } else { &self.calls }
     }
 
-    /// Counts a call, unless the caller has its share of those that the backend accepts on this connection. Until the
-    /// limits of the backend are known, each call is accepted.
+    /// Counts a call of `caller`. Returns `None` if the caller already holds its share of the calls that the backend
+    /// accepts on this connection. Every call is accepted until the backend's limits are known.
     fn take(self: &Arc<Self>, caller: Caller, is_stream: bool) -> Option<Slot> {
         let peer = self.channel.connection().map(|connection| connection.peer());
         let hello = peer.as_ref().and_then(|peer| peer.hello());
@@ -71,7 +71,7 @@ impl Native {
         connections.any(|connection| connection.close_reason().is_none() && !connection.is_going_away())
     }
 
-    /// Returns a slot on the next connection that accepts a call of this caller.
+    /// Returns a slot on the next connection that accepts another call of this caller.
     fn slot<T>(&self, request: &Request<T>, is_stream: bool) -> Result<Slot, Status> {
         let caller = caller(request);
         let next = self.next.fetch_add(1, Ordering::Relaxed) % self.links.len();

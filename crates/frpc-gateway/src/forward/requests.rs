@@ -22,10 +22,10 @@ pub(super) struct Requests<F> {
     failed: Option<oneshot::Sender<Status>>,
 }
 
-/// Resolves to the error of a request message that could not be converted. Stays pending if all are valid.
+/// Future of the error of a request message that could not be converted. Stays pending if all are valid.
 pub(super) struct Failure(Option<oneshot::Receiver<Status>>);
 
-/// No field is structurally pinned.
+/// `Unpin` holds because no field is structurally pinned.
 impl<F> Unpin for Requests<F> {}
 
 impl<F> Requests<F> {
@@ -100,5 +100,5 @@ impl<S: Stream<Item = Result<RawMessage, Status>> + Unpin> Stream for ForwardedR
     }
 }
 
-/// No field is structurally pinned.
+/// `Unpin` holds because no field is structurally pinned.
 impl<S> Unpin for ForwardedReplies<S> {}

@@ -4,8 +4,8 @@ use frpc::Request;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 
-/// The caller on whose behalf a call is forwarded: an IPv4 address, the upper half of an IPv6 address, because a host has
-/// 2^64 addresses with the same upper half, or `None` if the address is unknown.
+/// Caller of a forwarded call: its IPv4 address or the upper half of its IPv6 address. `None` if the address is
+/// unknown. The lower half is ignored, because one host can use 2^64 such addresses.
 pub(super) type Caller = Option<IpAddr>;
 
 pub(super) fn caller<T>(request: &Request<T>) -> Caller {
@@ -15,7 +15,7 @@ pub(super) fn caller<T>(request: &Request<T>) -> Caller {
     })
 }
 
-/// Number of calls that each caller has in progress on a connection.
+/// Number of calls in progress on a connection, per caller.
 #[derive(Debug, Default)]
 pub(super) struct Shares {
     callers: HashMap<Caller, usize>,
@@ -28,8 +28,8 @@ impl Shares {
         self.total
     }
 
-    /// Counts a further call of a caller. Returns false if the caller already has half of the calls that others leave to
-    /// it. `free` is the number of further calls that the backend accepts.
+    /// Counts another call of a caller. Returns false if the caller already holds half of the calls that other callers
+    /// leave free. `free` is the number of further calls that the backend accepts.
     pub(super) fn take(&mut self, caller: Caller, free: usize) -> bool {
         let held = self.callers.get(&caller).copied().unwrap_or(0);
         if held >= free.saturating_add(held).div_ceil(2) {
@@ -40,7 +40,7 @@ impl Shares {
         true
     }
 
-    /// Ends a call that [`take`](Self::take) has counted.
+    /// Releases a call that [`take`](Self::take) has counted.
     pub(super) fn release(&mut self, caller: Caller) {
         let Some(held) = self.callers.get_mut(&caller) else { return };
         *held -= 1;

@@ -17,7 +17,7 @@ pub(super) const INTERVAL: Duration = Duration::from_secs(1);
 /// so a disconnected client is detected only by writing two further parts of the response.
 pub(super) const PAUSE_MAX: Duration = Duration::from_secs(10);
 
-/// Detects whether a client that has half-closed its connection is still connected.
+/// Probe that detects whether a half-closed client is still connected.
 #[derive(Debug, Default)]
 pub(super) struct Probe {
     is_sent: bool,

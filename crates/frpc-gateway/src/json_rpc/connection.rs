@@ -79,7 +79,7 @@ fn session(gateway: &Gateway, context: &AdapterContext) -> Session {
     session
 }
 
-/// How much of the client's input is still read and handled.
+/// Extent to which the client's input is still read and handled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadState {
     Open,

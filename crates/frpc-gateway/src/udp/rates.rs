@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// Number of slots, a power of two. The table takes 128 KiB of memory.
+/// Number of slots in the table of rates, a power of two. The table takes 128 KiB of memory.
 const SLOTS: usize = 16 * 1024;
 
 /// Rate limit with a burst.

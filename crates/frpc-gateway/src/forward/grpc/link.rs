@@ -25,8 +25,8 @@ pub(super) trait Io: AsyncRead + AsyncWrite + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Send> Io for T {}
 
-/// Silence of a server with calls in progress, after which it gets a PING. Many gRPC servers close a connection that
-/// sends PINGs at shorter intervals than five minutes.
+/// Time without input, with calls in progress, after which a keepalive PING is sent. It exceeds five minutes because
+/// many gRPC servers close connections that send PINGs more often.
 const PING_INTERVAL: Duration = Duration::from_secs(310);
 
 /// Timeout of the reply to a keepalive PING, equal to the default of gRPC. After it the host is considered dead, and
@@ -205,8 +205,8 @@ impl Link {
         guard.0.take().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    /// Opens a stream, unless the connection accepts none or the caller has [its share](Shares) of them. `message` is the
-    /// whole body of the request.
+    /// Opens a stream for a call. Returns `None` if the connection accepts no further streams or the caller already
+    /// holds [its share](Shares) of them. If `message` is set, it is the whole request body.
     pub(super) fn call(self: &Arc<Self>, caller: Caller, head: &Head, message: Option<&Bytes>) -> Option<Call> {
         let state = &mut *self.0.lock();
         if state.is_closing || !state.shares.take(caller, state.http2.open_max()) {
