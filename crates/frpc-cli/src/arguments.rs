@@ -84,7 +84,7 @@ pub(crate) struct ServerArguments {
     /// Name expected in the server's certificate. Default: the host of the address.
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) server_name: Option<String>,
-    /// Header form: `old` for servers on frisbee-go up to v0.10.2.
+    /// Header format: `old` for servers on frisbee-go up to v0.10.2.
     #[arg(long, global = true, value_enum, default_value_t = Header::New)]
     pub(crate) header: Header,
     /// Timeout for connecting to the server.
@@ -236,7 +236,7 @@ pub(crate) struct GatewayArguments {
     /// The server to forward calls to, like --server. The options under "Server" apply to this connection.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) to: Option<String>,
-    /// The server uses gRPC.
+    /// Forward calls by gRPC instead of the native protocol.
     #[cfg(feature = "grpc-backend")]
     #[arg(long)]
     pub(crate) from_grpc: bool,
@@ -315,7 +315,7 @@ pub(crate) struct LoadArguments {
     /// Number of connections that share the calls.
     #[arg(long, value_name = "COUNT", default_value = "1")]
     pub(crate) connections: NonZeroUsize,
-    /// Weight of the first method, if there are several.
+    /// Weight of the first method in the mix of calls, if there are several methods.
     #[arg(long, value_name = "WEIGHT", default_value_t = 1)]
     pub(crate) weight: u32,
     /// A further method with its weight and its parameters, separated by spaces: '3 Greet name=you'.

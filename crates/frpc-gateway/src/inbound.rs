@@ -20,9 +20,9 @@ pub(crate) enum Inbound {
 /// Reason why a request body is incomplete.
 #[derive(Debug)]
 pub(crate) enum BodyError {
-    /// The client ended the body early.
+    /// The client ended the request body early.
     Early(hyper::Error),
-    /// The server rejected the body.
+    /// The server rejected the request body.
     Refused(Status),
 }
 

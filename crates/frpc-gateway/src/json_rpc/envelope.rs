@@ -22,7 +22,7 @@ pub(crate) enum Message<'a> {
 #[derive(Debug)]
 pub(crate) enum Item<'a> {
     Request(Request<'a>),
-    /// A response, which needs no reply.
+    /// A JSON-RPC response, which needs no reply.
     Response,
     Invalid(InvalidRequest<'a>),
 }

@@ -131,7 +131,7 @@ impl UnaryCall {
         self.terms.timeout.map(|timeout| timeout.saturating_sub(now.saturating_duration_since(self.began)))
     }
 
-    /// Returns when the call is converted to a stream if its message is still incomplete.
+    /// Returns the time at which the call is converted to a stream if its message is still incomplete.
     fn overdue(&self) -> Instant {
         after(self.began, self.terms.timeout.map_or(GRACE, |timeout| timeout.min(GRACE)))
     }

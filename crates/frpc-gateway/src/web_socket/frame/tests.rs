@@ -12,7 +12,7 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Item that the decoder has read.
+/// An event that the frame decoder returned.
 #[derive(PartialEq, Eq, Debug)]
 enum Read {
     Part(Kind, Vec<u8>, bool),
