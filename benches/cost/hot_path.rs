@@ -35,7 +35,7 @@ use benches::rivals::{Client, Setup, outside};
 use benches::text::Text;
 use benches::updates::updated;
 use bytes::Bytes;
-use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed};
+use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router};
 use frisbee_pubsub::{self as pubsub, Broker, History, Start};
 use frpc::json::{from_json, to_json};
 use frpc::{Call, CallResponse, Channel, Next, Request, Response, ServerBuilder, Status, Workers};
@@ -568,7 +568,7 @@ async fn published(messages: u64, subscribers: usize, history: Option<History>) 
 /// Echoes packets. As a client, it stops when the requested number has returned.
 struct Mirror(Option<(u64, mpsc::UnboundedSender<()>)>);
 
-impl Protocol for Mirror {
+impl Router for Mirror {
     type Session = u64;
 
     fn connected(&self, _connection: &Connection) -> u64 {

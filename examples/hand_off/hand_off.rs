@@ -5,8 +5,8 @@
 
 use bytes::Bytes;
 use frisbee::{
-    Client, Connection, HandOffError, HandOffRequest, HandOffTarget, Operation, Outbox, Packet, Protocol, RawTransport,
-    Routed, Server,
+    Client, Connection, HandOffError, HandOffRequest, HandOffTarget, Operation, Outbox, Packet, RawTransport, Routed,
+    Router, Server,
 };
 use frisbee_requests::Requester;
 use std::error::Error;
@@ -25,7 +25,7 @@ const fn operation(number: u16) -> Operation {
 /// The server's protocol, before a connection is handed off.
 struct Login;
 
-impl Protocol for Login {
+impl Router for Login {
     /// Whether the client has logged in.
     type Session = bool;
 

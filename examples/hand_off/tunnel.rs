@@ -11,7 +11,7 @@
 
 use bytes::Bytes;
 use clap::{Parser, Subcommand};
-use frisbee::{Client, Connection, Handlers, Outbox, Packet, Protocol, Routed, Server, Stream};
+use frisbee::{Client, Connection, Handlers, Outbox, Packet, Routed, Router, Server, Stream};
 use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
@@ -78,7 +78,7 @@ struct Tunnels {
     allowed: Arc<Vec<String>>,
 }
 
-impl Protocol for Tunnels {
+impl Router for Tunnels {
     type Session = Connection;
 
     fn connected(&self, connection: &Connection) -> Connection {

@@ -4,9 +4,7 @@
 //! `cargo run --release -p protocols --bin sharding_proxy`
 
 use bytes::{BufMut, Bytes, BytesMut};
-use frisbee::{
-    Client, CloseReason, Connection, Handlers, Operation, Outbox, Packet, PacketId, Protocol, Routed, Server,
-};
+use frisbee::{Client, CloseReason, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Server};
 use frisbee_requests::{RequestError, Requester};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -104,7 +102,7 @@ impl Proxy {
     }
 }
 
-impl Protocol for Proxy {
+impl Router for Proxy {
     type Session = Connection;
 
     fn connected(&self, client: &Connection) -> Connection {

@@ -1,7 +1,7 @@
 //! A key-value store with watches: server and client of a custom protocol, built on frisbee's public API.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use frisbee::{Connection, Operation, Outbox, Packet, Protocol, Routed, SendError, Stream, TooLong, opening};
+use frisbee::{Connection, Operation, Outbox, Packet, Routed, Router, SendError, Stream, TooLong, opening};
 use frisbee_requests::{RequestError, Requester};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -38,7 +38,7 @@ impl Store {
     }
 }
 
-impl Protocol for Store {
+impl Router for Store {
     type Session = Connection;
 
     fn connected(&self, connection: &Connection) -> Connection {

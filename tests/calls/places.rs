@@ -1,6 +1,6 @@
 //! Slots for calls at either end: permits of handlers, and slots of waiting callers.
 
-use frisbee::{Config, Connection, Outbox, Packet, Protocol, Routed};
+use frisbee::{Config, Connection, ConnectionEvent, Outbox, Packet, Routed, Router};
 use frisbee_tests::interop::{Empty, Interop, InteropClient, InteropServer, Payload, Range};
 use frisbee_tests::{left_to_service, serve};
 use frpc::{Channel, Code, Policy, Request, Response, Server, Status};
@@ -15,7 +15,7 @@ use tokio::sync::{Notify, Semaphore};
 /// Reports when its connection becomes idle.
 struct Unused(events::UnboundedSender<()>);
 
-impl Protocol for Unused {
+impl Router for Unused {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}
@@ -24,8 +24,10 @@ impl Protocol for Unused {
         Routed::Continue
     }
 
-    fn idle(&self, (): &mut ()) {
-        let _ = self.0.send(());
+    fn event(&self, (): &mut (), event: &mut ConnectionEvent<'_>) {
+        if matches!(event, ConnectionEvent::Idle) {
+            let _ = self.0.send(());
+        }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use bytes::{Bytes, BytesMut};
 use frisbee::{
-    Acceptor, BatchEnd, Client, CloseKind, CloseReason, Config, Connection, HandOffRequest, HandOffTarget, Handlers,
-    HeaderForm, Operation, Outbox, Packet, PacketId, Protocol, Routed, Router, Stream, StreamEnd, Workers,
+    Acceptor, BatchEnd, Client, CloseKind, CloseReason, Config, Connection, ConnectionEvent, HandOffRequest,
+    HandOffTarget, Handlers, HeaderForm, Operation, Outbox, Packet, PacketId, Routed, Router, Stream, StreamEnd,
+    Workers,
 };
 use frisbee_core::Decoder;
 use frisbee_tests::raw::{Raw, packet};
@@ -35,7 +36,7 @@ fn send_much(connection: &Connection, count: u16) {
 
 /// Connects a client to an in-memory server and waits until both know each other. Returns the client's connection and
 /// the task that returns the server's close reason.
-async fn connected<R: Protocol>(server: &Acceptor<R>) -> (Connection, JoinHandle<CloseReason>) {
+async fn connected<R: Router>(server: &Acceptor<R>) -> (Connection, JoinHandle<CloseReason>) {
     let (here, there) = frisbee::memory();
     let server = server.clone();
     let serving = tokio::spawn(async move { server.serve_connection(there).await });
@@ -284,7 +285,7 @@ async fn shutdown_waits_for_silent_client_only_for_first_bytes() {
 /// A protocol that sends a last packet through its handle when the server goes away.
 struct Farewell;
 
-impl Protocol for Farewell {
+impl Router for Farewell {
     type Session = Connection;
 
     fn connected(&self, connection: &Connection) -> Connection {
@@ -295,9 +296,11 @@ impl Protocol for Farewell {
         Routed::Continue
     }
 
-    fn going_away(&self, connection: &mut Connection) {
-        let sent = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
-        sent.expect("connection should be open").expect("packet should be within the limit");
+    fn event(&self, connection: &mut Connection, event: &mut ConnectionEvent<'_>) {
+        if matches!(event, ConnectionEvent::GoingAway) {
+            let sent = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
+            sent.expect("connection should be open").expect("packet should be within the limit");
+        }
     }
 }
 
@@ -322,7 +325,7 @@ async fn a_client_acknowledges_the_end_after_its_sent_packets() {
 /// A protocol with a request in progress until it is released.
 struct Asking(Arc<AtomicBool>);
 
-impl Protocol for Asking {
+impl Router for Asking {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}
@@ -331,8 +334,10 @@ impl Protocol for Asking {
         Routed::Continue
     }
 
-    fn is_busy(&self, (): &mut ()) -> bool {
-        self.0.load(Ordering::SeqCst)
+    fn event(&self, (): &mut (), event: &mut ConnectionEvent<'_>) {
+        if let ConnectionEvent::Closing { is_busy } = event {
+            *is_busy = self.0.load(Ordering::SeqCst);
+        }
     }
 }
 
@@ -413,7 +418,7 @@ async fn finished_stream_is_complete_after_sender_drop() {
 /// each connection on which it has sent one.
 struct Hasty(Arc<Semaphore>);
 
-impl Protocol for Hasty {
+impl Router for Hasty {
     type Session = bool;
 
     fn connected(&self, _connection: &Connection) -> bool {
@@ -484,7 +489,7 @@ async fn packets_before_first_header_take_form_of_peer() {
 /// A protocol that decides about a hand-off after five seconds, and panics in `is_busy`.
 struct Hesitant;
 
-impl Protocol for Hesitant {
+impl Router for Hesitant {
     type Session = Connection;
 
     fn connected(&self, connection: &Connection) -> Connection {
@@ -503,8 +508,8 @@ impl Protocol for Hesitant {
         Routed::Continue
     }
 
-    fn is_busy(&self, _: &mut Connection) -> bool {
-        panic!("on purpose")
+    fn event(&self, _: &mut Connection, event: &mut ConnectionEvent<'_>) {
+        assert!(!matches!(event, ConnectionEvent::Closing { .. }), "on purpose");
     }
 }
 

@@ -1,7 +1,9 @@
 //! Tests in virtual time of which connections are considered unused: those that carry only signs of life.
 
 use bytes::Bytes;
-use frisbee::{Client, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, Server, Stream};
+use frisbee::{
+    Client, Connection, ConnectionEvent, Operation, Outbox, Packet, PacketId, Routed, Router, Server, Stream,
+};
 use frisbee_tests::far_apart;
 use frisbee_tests::raw::packet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,7 +38,7 @@ impl Counting {
     }
 }
 
-impl Protocol for Counting {
+impl Router for Counting {
     type Session = Vec<Stream>;
 
     fn connected(&self, connection: &Connection) -> Vec<Stream> {
@@ -53,8 +55,10 @@ impl Protocol for Counting {
         Routed::Continue
     }
 
-    fn idle(&self, _: &mut Vec<Stream>) {
-        self.unused.fetch_add(1, Ordering::Relaxed);
+    fn event(&self, _: &mut Vec<Stream>, event: &mut ConnectionEvent<'_>) {
+        if matches!(event, ConnectionEvent::Idle) {
+            self.unused.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 

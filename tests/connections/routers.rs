@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use frisbee::{
-    BatchEnd, Client, CloseKind, CloseReason, Connection, HandOffError, HandOffRequest, HandOffTarget, Handler,
-    Handlers, Mounts, Operation, Outbox, Packet, PacketId, PeerKind, Policy, Protocol, Routed, Router, Server, Stream,
-    opening,
+    BatchEnd, Client, CloseKind, CloseReason, Connection, ConnectionEvent, Declaration, HandOffError, HandOffRequest,
+    HandOffTarget, Handler, Handlers, Mounts, Operation, Outbox, Packet, PacketId, Policy, Routed, Router, Server,
+    Stream, opening,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::raw::{Endless, Raw, packet};
@@ -28,7 +28,7 @@ fn operation(number: u16) -> Operation {
 /// A protocol that sends packets through its handle immediately, and in its first turn.
 struct Eager;
 
-impl Protocol for Eager {
+impl Router for Eager {
     type Session = Vec<Bytes>;
 
     fn connected(&self, connection: &Connection) -> Vec<Bytes> {
@@ -90,11 +90,11 @@ impl Named {
     }
 }
 
-impl Protocol for Named {
+impl Router for Named {
     type Session = (Connection, bool);
 
-    fn hello_items(&self) -> Vec<(u8, Bytes)> {
-        vec![(77, Bytes::from_static(self.name.as_bytes()))]
+    fn declaration(&self) -> Declaration {
+        Declaration::default().hello_items([(77, Bytes::from_static(self.name.as_bytes()))])
     }
 
     fn connected(&self, connection: &Connection) -> Self::Session {
@@ -130,16 +130,16 @@ impl Protocol for Named {
         Routed::Continue
     }
 
-    fn peer_known(&self, _session: &mut Self::Session, peer: &PeerKind) {
-        self.notify(if peer.hello().is_some() { "ours" } else { "go" });
+    fn event(&self, _session: &mut Self::Session, event: &mut ConnectionEvent<'_>) {
+        match event {
+            ConnectionEvent::PeerKnown(peer) => self.notify(if peer.hello().is_some() { "ours" } else { "go" }),
+            ConnectionEvent::GoingAway => self.notify("going away"),
+            _ => {}
+        }
     }
 
     fn cancelled(&self, _session: &mut Self::Session, id: PacketId, _content: Bytes, _outbox: &mut Outbox) {
         self.notify(if id == PacketId(9) { "cancelled" } else { "cancelled another" });
-    }
-
-    fn going_away(&self, _session: &mut Self::Session) {
-        self.notify("going away");
     }
 
     fn batch_ended(&self, session: &mut Self::Session, _batch: &mut BatchEnd<'_>) -> Option<Instant> {

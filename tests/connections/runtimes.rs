@@ -3,8 +3,8 @@
 
 use bytes::Bytes;
 use frisbee::{
-    BatchEnd, Client, CloseReason, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, PeerKind,
-    Protocol, Routed,
+    BatchEnd, Client, CloseReason, Config, Connection, ConnectionEvent, Handlers, Operation, Outbox, Packet, PacketId,
+    PeerKind, Routed, Router,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, SleepRequest};
 use frisbee_tests::pki::Authority;
@@ -134,7 +134,7 @@ impl Spawning {
     }
 }
 
-impl Protocol for Spawning {
+impl Router for Spawning {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {
@@ -154,8 +154,10 @@ impl Protocol for Spawning {
         None
     }
 
-    fn idle(&self, (): &mut ()) {
-        self.spawn("idle");
+    fn event(&self, (): &mut (), event: &mut ConnectionEvent<'_>) {
+        if matches!(event, ConnectionEvent::Idle) {
+            self.spawn("idle");
+        }
     }
 
     fn disconnected(&self, (): (), _reason: &CloseReason) {
@@ -271,7 +273,7 @@ async fn closed_connection_leaves_no_state() {
 /// A protocol that occupies the thread of its connection, as any router may, after its first call.
 struct Busy;
 
-impl Protocol for Busy {
+impl Router for Busy {
     type Session = bool;
 
     fn connected(&self, _connection: &Connection) -> bool {

@@ -9,7 +9,7 @@ mod tunnels;
 use bytes::Bytes;
 use frisbee::{
     Acceptor, Client, CloseReason, Config, Connection, HandOffError, HandOffRequest, HandOffTarget, Handlers,
-    Operation, Outbox, Packet, PacketId, Protocol, Routed, Router, SendError, Server, Stream, TrySendError,
+    Operation, Outbox, Packet, PacketId, Routed, Router, SendError, Server, Stream, TrySendError,
 };
 use frisbee_tests::raw;
 use std::future::poll_fn;
@@ -50,7 +50,7 @@ async fn echo(raw: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
     write.shutdown().await
 }
 
-impl Protocol for Gateway {
+impl Router for Gateway {
     type Session = (Connection, Vec<Stream>);
 
     fn connected(&self, connection: &Connection) -> Self::Session {

@@ -3,8 +3,7 @@
 use super::{PATIENCE, expect_echo};
 use bytes::Bytes;
 use frisbee::{
-    Acceptor, Client, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Protocol, Routed, Server,
-    Stream,
+    Acceptor, Client, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Server, Stream,
 };
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use tokio::task::JoinSet;
 /// Echoes packets, and serves streams as their first packet specifies.
 struct Tunnels;
 
-impl Protocol for Tunnels {
+impl Router for Tunnels {
     type Session = Connection;
 
     fn connected(&self, connection: &Connection) -> Connection {

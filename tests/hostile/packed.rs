@@ -1,6 +1,6 @@
 //! Packed messages that are none, lie about their length, or come where none may.
 
-use frisbee::{BatchEnd, Connection, Outbox, Packet, Protocol, Routed};
+use frisbee::{BatchEnd, Connection, Outbox, Packet, Routed, Router};
 use frisbee_tests::attacks::ADD;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Text};
 use frisbee_tests::packed::{EXAMPLE, body, hello, parts};
@@ -152,7 +152,7 @@ async fn unauthorized_caller_is_refused_before_unpacking() {
 /// Counts the turns of a connection.
 struct BatchCounter(Arc<AtomicU64>);
 
-impl Protocol for BatchCounter {
+impl Router for BatchCounter {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}

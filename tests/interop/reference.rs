@@ -7,8 +7,8 @@
 use super::suite;
 use crate::two_way::call_every_kind;
 use frisbee::{
-    Client, CloseReason, HandOffError, HandOffRequest, HandOffTarget, Handlers, Operation, Outbox, Packet, Protocol,
-    Routed,
+    Client, CloseReason, HandOffError, HandOffRequest, HandOffTarget, Handlers, Operation, Outbox, Packet, Routed,
+    Router,
 };
 use frisbee_pubsub::{Broker, History};
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Failure, Maybe, Time};
@@ -132,7 +132,7 @@ const TUNNEL: Operation = Operation::FIRST_USER;
 /// Echoes packets, and the bytes of connections that it hands off.
 struct Tunnel;
 
-impl Protocol for Tunnel {
+impl Router for Tunnel {
     type Session = ();
 
     fn connected(&self, _connection: &frisbee::Connection) {}

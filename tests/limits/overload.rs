@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use frisbee::{
-    BatchEnd, CloseKind, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Protocol, Routed, Stats,
+    BatchEnd, CloseKind, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Stats,
 };
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
 use frisbee_tests::pki::Authority;
@@ -108,7 +108,7 @@ async fn the_limit_of_waiting_output_is_configurable() {
 /// Counts the turns of all connections and reports the turn in which each packet of operation 10 was routed.
 struct BatchCounter(Arc<AtomicU64>, UnboundedSender<u64>);
 
-impl Protocol for BatchCounter {
+impl Router for BatchCounter {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}
@@ -303,7 +303,7 @@ struct Echoing {
     batches: Arc<AtomicU64>,
 }
 
-impl Protocol for Echoing {
+impl Router for Echoing {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}

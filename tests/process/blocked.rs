@@ -1,7 +1,7 @@
 //! Tests of handlers that block the thread which drives their connections: other connections continue, and the log
 //! names the method. They run alone in their process, because they read the whole log.
 
-use frisbee::{Connection, Handlers, IoBackend, Operation, Outbox, Packet, PacketId, Protocol, Routed, Router};
+use frisbee::{Connection, Handlers, IoBackend, Operation, Outbox, Packet, PacketId, Routed, Router};
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, SleepRequest, Text};
 use frisbee_tests::process::ran_alone;
 use frisbee_tests::service::Service;
@@ -479,7 +479,7 @@ async fn echoing(address: std::net::SocketAddr) -> (Connection, events::Unbounde
 
 /// Lets a router or handler block its thread, and checks that other connections continue. The handlers of an operation
 /// known to block run in the caller's runtime, which therefore needs a thread for its clients even on one processor.
-async fn hold_one_and_echo_on_others(router: impl Protocol, holder: &mut Holder) -> (Connection, Vec<String>) {
+async fn hold_one_and_echo_on_others(router: impl Router, holder: &mut Holder) -> (Connection, Vec<String>) {
     let server = frisbee::Server::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
     let server = server.bind("127.0.0.1:0", router).await.expect("server should bind to a free address");
     let address = server.local_addr();

@@ -225,7 +225,7 @@ fn interrupted_system_calls_lose_nothing() {
 /// Hands each connection off to an echo, on request or after a certain packet.
 struct Echoes;
 
-impl frisbee::Protocol for Echoes {
+impl frisbee::Router for Echoes {
     type Session = ();
 
     fn connected(&self, _connection: &frisbee::Connection) {}

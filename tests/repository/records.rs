@@ -51,9 +51,11 @@ fn planted_and_missed_mutants_name_existing_code() {
         let function =
             function.or_else(|| defect.strip_prefix("replace ")?.split_once(" with ").map(|(whole, _)| whole));
         let names = function.unwrap_or_default().split(" -> ").next().unwrap_or_default();
-        let mut names = names.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty());
+        let names: Vec<_> =
+            names.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty()).collect();
         let is_planted = examined.iter().any(|place| path.starts_with(place.as_str()));
-        if !is_planted || !names.all(|name| has_word(&source, name)) {
+        let has_function = names.last().is_none_or(|name| source.contains(&format!("fn {name}")));
+        if !is_planted || !has_function || !names.iter().all(|name| has_word(&source, name)) {
             wrong.push(entry.to_owned());
         }
     }

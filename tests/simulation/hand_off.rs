@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use frisbee::{
     Client, Connection, HandOffError, HandOffRequest, HandOffTarget, Handlers, Operation, Outbox, Packet, PacketId,
-    Protocol, Routed, Server, Stream,
+    Routed, Router, Server, Stream,
 };
 use frisbee_sim::{FaultKind, Faults, World, sim_test};
 use std::time::Duration;
@@ -21,7 +21,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 /// Hands its connections off on request, and echoes packets. The new owner sends a greeting and echoes bytes.
 struct Gateway;
 
-impl Protocol for Gateway {
+impl Router for Gateway {
     type Session = Vec<Stream>;
 
     fn connected(&self, _: &Connection) -> Self::Session {

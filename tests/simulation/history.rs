@@ -3,13 +3,12 @@
 
 use bytes::Bytes;
 use frisbee::{BatchEnd, OverflowPolicy, Server, tlv};
-use frisbee::{CloseReason, Connection, HeaderForm, Outbox, Packet, PeerKind, Protocol, Routed};
+use frisbee::{CloseReason, Connection, ConnectionEvent, Declaration, HeaderForm, Outbox, Packet, Routed, Router};
 use frisbee_core::Decoder;
 use frisbee_pubsub::{Broker, BrokerSession, Client, FIRST_OPERATION, History, RecvError, Start, Subscription};
 use frisbee_sim::{Fault, Sim, World, sim_test};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
@@ -56,19 +55,19 @@ struct Session {
     stated: BTreeMap<Vec<u8>, u64>,
 }
 
-impl Protocol for Faulty {
+impl Router for Faulty {
     type Session = Session;
 
-    fn operations(&self) -> Vec<RangeInclusive<u16>> {
-        self.broker.operations()
+    fn declaration(&self) -> Declaration {
+        self.broker.declaration()
     }
 
     fn connected(&self, connection: &Connection) -> Session {
         Session { inner: self.broker.connected(connection), stated: BTreeMap::new() }
     }
 
-    fn peer_known(&self, session: &mut Session, peer: &PeerKind) {
-        self.broker.peer_known(&mut session.inner, peer);
+    fn event(&self, session: &mut Session, event: &mut ConnectionEvent<'_>) {
+        self.broker.event(&mut session.inner, event);
     }
 
     fn route(&self, session: &mut Session, mut packet: Packet, outbox: &mut Outbox) -> Routed {
@@ -85,8 +84,8 @@ impl Protocol for Faulty {
         self.broker.route(&mut session.inner, packet, outbox)
     }
 
-    fn when_full(&self, session: &Session, packet: &Packet) -> OverflowPolicy {
-        self.broker.when_full(&session.inner, packet)
+    fn overflow(&self, session: &Session, packet: &Packet) -> OverflowPolicy {
+        self.broker.overflow(&session.inner, packet)
     }
 
     fn batch_ended(&self, session: &mut Session, batch: &mut BatchEnd<'_>) -> Option<Instant> {

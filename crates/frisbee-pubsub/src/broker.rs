@@ -14,13 +14,12 @@ use super::queue::{QueueBounds, QueueDelivery, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::topics::{TOPIC_MAX, Trie, check_pattern, check_topic, covers};
 use frisbee::{
-    BatchEnd, CloseReason, Connection, MemoryCharge, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Protocol,
-    Routed,
+    BatchEnd, CloseReason, Connection, ConnectionEvent, Declaration, MemoryCharge, Outbox, OverflowPolicy, Packet,
+    PacketId, PeerKind, Routed, Router,
 };
 use parking_lot::{Mutex, RwLock};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -255,11 +254,11 @@ impl BrokerShared {
     }
 }
 
-impl Protocol for Broker {
+impl Router for Broker {
     type Session = BrokerSession;
 
-    fn operations(&self) -> Vec<RangeInclusive<u16>> {
-        vec![self.0.operations.range()]
+    fn declaration(&self) -> Declaration {
+        Declaration::default().operations([self.0.operations.range()])
     }
 
     fn connected(&self, connection: &Connection) -> BrokerSession {
@@ -275,12 +274,6 @@ impl Protocol for Broker {
             charge: connection.charge(0),
             body_max: u32::MAX,
             permitted: None,
-        }
-    }
-
-    fn peer_known(&self, session: &mut BrokerSession, peer: &PeerKind) {
-        if let Some(hello) = peer.hello() {
-            session.body_max = hello.body_max;
         }
     }
 
@@ -353,7 +346,7 @@ impl Protocol for Broker {
         Routed::Continue
     }
 
-    fn when_full(&self, _session: &BrokerSession, _packet: &Packet) -> OverflowPolicy {
+    fn overflow(&self, _session: &BrokerSession, _packet: &Packet) -> OverflowPolicy {
         OverflowPolicy::Wait
     }
 
@@ -367,9 +360,15 @@ impl Protocol for Broker {
         None
     }
 
-    fn idle(&self, session: &mut BrokerSession) {
-        session.fanout.release(&self.0);
-        session.charge_topics(&self.0);
+    fn event(&self, session: &mut BrokerSession, event: &mut ConnectionEvent<'_>) {
+        match event {
+            ConnectionEvent::PeerKnown(PeerKind::Native(hello)) => session.body_max = hello.body_max,
+            ConnectionEvent::Idle => {
+                session.fanout.release(&self.0);
+                session.charge_topics(&self.0);
+            }
+            _ => {}
+        }
     }
 
     fn disconnected(&self, mut session: BrokerSession, _reason: &CloseReason) {

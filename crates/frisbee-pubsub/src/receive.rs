@@ -12,10 +12,10 @@ use super::{FIRST_OPERATION, Kind, Reason, name, put, split_name};
 use crate::topics::{TopicError, check_topic};
 use bytes::{Buf, Bytes};
 use frisbee::{
-    BatchEnd, CloseReason, Connection, LineLimit, Outbox, OverflowPolicy, Packet, PacketId, Protocol, Routed, tlv,
+    BatchEnd, CloseReason, Connection, Declaration, LineLimit, Outbox, OverflowPolicy, Packet, PacketId, Routed,
+    Router, tlv,
 };
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -112,11 +112,11 @@ struct Replay {
     next: u64,
 }
 
-impl Protocol for ClientRouter {
+impl Router for ClientRouter {
     type Session = ClientSession;
 
-    fn operations(&self) -> Vec<RangeInclusive<u16>> {
-        vec![self.0.operations.range()]
+    fn declaration(&self) -> Declaration {
+        Declaration::default().operations([self.0.operations.range()])
     }
 
     fn connected(&self, connection: &Connection) -> ClientSession {
@@ -180,7 +180,7 @@ impl Protocol for ClientRouter {
         Routed::Continue
     }
 
-    fn when_full(&self, _session: &ClientSession, _packet: &Packet) -> OverflowPolicy {
+    fn overflow(&self, _session: &ClientSession, _packet: &Packet) -> OverflowPolicy {
         OverflowPolicy::Route
     }
 
@@ -408,7 +408,7 @@ mod tests {
     #[tokio::test]
     async fn messages_and_losses_reach_their_subscriptions_in_order() {
         let router = ClientRouter::starting_at(100);
-        assert_eq!(router.operations(), [100..=107]);
+        assert_eq!(router.declaration().operations, [100..=107]);
         let shared = router.0.clone();
         let [mut first, mut second] = ["a.*", "*.b"].map(|pattern| shared.persistent_subscription(pattern));
         let connection = connection();

@@ -11,7 +11,8 @@ use bytes::Bytes;
 use frisbee::testing::DetachedConnection;
 use frisbee::tlv;
 use frisbee::{
-    BODY_MAX, CloseReason, Connection, HeaderForm, Operation, Outbox, Packet, PacketId, PeerKind, Protocol, Routed,
+    BODY_MAX, CloseReason, Connection, ConnectionEvent, HeaderForm, Operation, Outbox, Packet, PacketId, PeerKind,
+    Routed, Router,
 };
 use frisbee_core::Decoder;
 use std::io::IoSlice;
@@ -335,7 +336,8 @@ fn a_message_longer_than_a_subscriber_takes_is_counted_as_lost() {
     reader.subscribe(1, "a", "");
     let mut hello = frisbee::Hello::decode(&Bytes::from_static(b"fris\x01")).unwrap();
     hello.body_max = 100;
-    broker.peer_known(reader.session.as_mut().unwrap(), &PeerKind::Native(hello.into()));
+    let peer = PeerKind::Native(hello.into());
+    broker.event(reader.session.as_mut().unwrap(), &mut ConnectionEvent::PeerKnown(&peer));
     writer.publish("a", "x");
     writer.publish("a", [0; 200]);
     writer.publish("a", "y");

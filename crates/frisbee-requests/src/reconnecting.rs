@@ -1,7 +1,7 @@
 //! A client that replaces lost connections.
 
 use crate::Backoff;
-use frisbee::{Client, ClientBuilder, Connection, Error, Protocol};
+use frisbee::{Client, ClientBuilder, Connection, Error, Router};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -76,14 +76,14 @@ impl ReconnectingClient {
     /// ```
     ///
     /// # Errors
-    /// If the address is malformed, or the router reports a [defect](Protocol::check).
+    /// If the address is malformed, or the router reports a [defect](frisbee::Declaration::check).
     ///
     /// # Panics
     /// Outside of a tokio runtime.
-    pub fn new<R: Protocol>(builder: ClientBuilder, address: impl Into<String>, router: R) -> Result<Self, Error> {
+    pub fn new<R: Router>(builder: ClientBuilder, address: impl Into<String>, router: R) -> Result<Self, Error> {
         let address = address.into();
         Client::check_address(&address)?;
-        router.check()?;
+        router.declaration().check()?;
         let (sender, state) = watch::channel(State::default());
         let task = tokio::spawn(keep_connected(builder, address, Arc::new(router), sender));
         Ok(Self { state, _task: Arc::new(AbortOnDrop(task)) })
@@ -155,7 +155,7 @@ impl State {
     }
 }
 
-async fn keep_connected<R: Protocol>(
+async fn keep_connected<R: Router>(
     builder: ClientBuilder,
     address: String,
     router: Arc<R>,

@@ -5,8 +5,8 @@ mod table;
 use bytes::Bytes;
 use frisbee::tlv;
 use frisbee::{
-    BODY_MAX_LEAST, CloseReason, Connection, Operation, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Protocol,
-    Routed, SendError, TooLong, TrySendError,
+    BODY_MAX_LEAST, CloseReason, Connection, ConnectionEvent, Operation, Outbox, OverflowPolicy, Packet, PacketId,
+    PeerKind, Routed, Router, SendError, TooLong, TrySendError,
 };
 use parking_lot::Mutex;
 use std::fmt;
@@ -37,7 +37,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// * **The number of requests in flight is limited** per connection. [`call`](Self::call) waits for a permit in FIFO order;
 ///   [`try_call`](Self::try_call) fails.
 /// * **Cancellation**, by dropping the future or by the timeout, releases the permit and notifies a native peer, whose router
-///   receives [`Protocol::cancelled`]. The id is not reused until the peer has replied, or until 16 384 further requests of
+///   receives [`Router::cancelled`]. The id is not reused until the peer has replied, or until 16 384 further requests of
 ///   the connection have been cancelled.
 /// * **Late replies**, those to cancelled requests, are dropped and [counted](Self::late_replies). Packets that match no
 ///   request are [counted](Self::unmatched_replies) too, and a peer that sends many of them is throttled ([`Routed::Useless`]).
@@ -64,18 +64,18 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// # }
 /// ```
 ///
-/// A router that receives other packets as well contains a `Requester` and its [`Session`](Protocol::Session), and
-/// forwards replies and the methods `connected`, `is_busy` and `when_full`:
+/// A router that receives other packets as well contains a `Requester` and its [`Session`](Router::Session), and
+/// forwards replies and the methods `connected`, `event` and `overflow`:
 ///
 /// ```
-/// use frisbee::{Connection, Operation, Outbox, Packet, Routed, Protocol, OverflowPolicy};
+/// use frisbee::{Connection, ConnectionEvent, Operation, Outbox, Packet, Routed, Router, OverflowPolicy};
 /// use frisbee_requests::{Requester, RequesterSession};
 ///
 /// const NEWS: Operation = Operation::user(12).expect("operation number should be in the user range");
 ///
 /// struct Reader(Requester);
 ///
-/// impl Protocol for Reader {
+/// impl Router for Reader {
 ///     type Session = RequesterSession;
 ///
 ///     fn connected(&self, connection: &Connection) -> RequesterSession {
@@ -90,12 +90,12 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///         self.0.route(session, packet, outbox)
 ///     }
 ///
-///     fn when_full(&self, session: &RequesterSession, packet: &Packet) -> OverflowPolicy {
-///         self.0.when_full(session, packet)
+///     fn overflow(&self, session: &RequesterSession, packet: &Packet) -> OverflowPolicy {
+///         self.0.overflow(session, packet)
 ///     }
 ///
-///     fn is_busy(&self, session: &mut RequesterSession) -> bool {
-///         self.0.is_busy(session)
+///     fn event(&self, session: &mut RequesterSession, event: &mut ConnectionEvent<'_>) {
+///         self.0.event(session, event);
 ///     }
 /// }
 /// ```
@@ -309,7 +309,7 @@ impl fmt::Debug for Requester {
     }
 }
 
-impl Protocol for Requester {
+impl Router for Requester {
     type Session = RequesterSession;
 
     fn connected(&self, connection: &Connection) -> RequesterSession {
@@ -337,12 +337,14 @@ impl Protocol for Requester {
         }
     }
 
-    fn when_full(&self, _session: &RequesterSession, _packet: &Packet) -> OverflowPolicy {
+    fn overflow(&self, _session: &RequesterSession, _packet: &Packet) -> OverflowPolicy {
         OverflowPolicy::Route
     }
 
-    fn is_busy(&self, session: &mut RequesterSession) -> bool {
-        session.0.in_flight() > 0
+    fn event(&self, session: &mut RequesterSession, event: &mut ConnectionEvent<'_>) {
+        if let ConnectionEvent::Closing { is_busy } = event {
+            *is_busy |= session.0.in_flight() > 0;
+        }
     }
 }
 

@@ -27,7 +27,7 @@ use crate::runtime::tokio::{DriveFuture, Driver, run_apart};
 use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
 use crate::transport::proxied::ReadHeader;
-use crate::{CloseReason, Protocol, RawTransport};
+use crate::{CloseReason, RawTransport, Router};
 use frisbee_core::ServerConfig;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -68,7 +68,7 @@ impl<R> Clone for Acceptor<R> {
     }
 }
 
-impl<R: Protocol> Acceptor<R> {
+impl<R: Router> Acceptor<R> {
     /// Serves a connection until it ends, and returns the close reason. The connection is driven by the current tokio
     /// runtime. Handlers run on the runtime in which the acceptor was created.
     ///
@@ -137,7 +137,7 @@ pub(crate) struct ServerShared<R> {
     pub(crate) takes_plain: bool,
 }
 
-impl<R: Protocol> ServerShared<R> {
+impl<R: Router> ServerShared<R> {
     /// Starts the connectionless listeners on the current runtime.
     pub(crate) fn listen(self: &Arc<Self>, listeners: Vec<AdapterListener>) {
         let server: Weak<dyn AdapterServer> = Arc::<Self>::downgrade(self);
@@ -308,7 +308,7 @@ impl<R: Protocol> ServerShared<R> {
     }
 }
 
-impl<R: Protocol> AdapterServer for ServerShared<R> {
+impl<R: Router> AdapterServer for ServerShared<R> {
     fn serve_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_> {
         let handle = outer.within(&self.config, outer.ends().clone());
         self.serve_inner(Transport::Other(Box::new(transport)), handle, AllowedProtocols::Frames)
@@ -353,7 +353,7 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
 ///
 /// Implemented by hand, with rare states boxed, because it accounts for most of the memory of a connection.
 #[allow(clippy::large_enum_variant)] // Most connections are in the large variant most of the time.
-pub(crate) enum ServedConnection<'a, R: Protocol> {
+pub(crate) enum ServedConnection<'a, R: Router> {
     /// The connection was rejected because the shutdown timeout of the server has expired.
     Refused,
     Driven(DriveFuture<Transport, R, TokioTimer>, Option<OpenConnection>),
@@ -362,7 +362,7 @@ pub(crate) enum ServedConnection<'a, R: Protocol> {
     Rare(Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>),
 }
 
-impl<R: Protocol> Future for ServedConnection<'_, R> {
+impl<R: Router> Future for ServedConnection<'_, R> {
     type Output = CloseReason;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<CloseReason> {

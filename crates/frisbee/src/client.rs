@@ -12,7 +12,7 @@ use crate::runtime::tokio::Driver;
 use crate::settings::{MEMORY_MAX, SettingError, check_config, check_positive, settings};
 use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
-use crate::{Config, Error, HeaderForm, IoBackend, Protocol};
+use crate::{Config, Error, HeaderForm, IoBackend, Router};
 use frisbee_core::ClientConfig;
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -223,11 +223,11 @@ impl ClientBuilder {
     ///
     /// # Errors
     /// If no address accepts the connection in time, the TLS handshake fails, io_uring is required but not available,
-    /// or the router reports a [defect](Protocol::check).
+    /// or the router reports a [defect](crate::Declaration::check).
     ///
     /// # Cancel safety
     /// Dropping the future cancels the attempt and closes its sockets.
-    pub async fn connect<R: Protocol>(
+    pub async fn connect<R: Router>(
         self,
         address: impl ToSocketAddrs + fmt::Display,
         router: R,
@@ -242,12 +242,12 @@ impl ClientBuilder {
     ///
     /// # Cancel safety
     /// Same as [`connect`](Self::connect).
-    pub async fn connect_shared<R: Protocol>(
+    pub async fn connect_shared<R: Router>(
         self,
         address: impl ToSocketAddrs + fmt::Display,
         router: Arc<R>,
     ) -> Result<Connection, Error> {
-        router.check()?;
+        router.declaration().check()?;
         let name = address.to_string();
         let timeout = self.settings.connect_timeout;
         let connected = tokio::time::timeout(timeout, self.dial(address, name.clone(), router)).await;
@@ -261,7 +261,7 @@ impl ClientBuilder {
     /// worker. Types that wrap a socket stay registered with the current runtime.
     ///
     /// # Errors
-    /// If the TLS handshake fails or exceeds the connect timeout, or the router reports a [defect](Protocol::check).
+    /// If the TLS handshake fails or exceeds the connect timeout, or the router reports a [defect](crate::Declaration::check).
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -271,10 +271,10 @@ impl ClientBuilder {
     pub async fn connect_io<T, R>(self, io: T, router: R) -> Result<Connection, Error>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-        R: Protocol,
+        R: Router,
     {
         let name = String::from("the given transport");
-        router.check()?;
+        router.declaration().check()?;
         let timeout = self.settings.connect_timeout;
         let pool = self.pool(false).map_err(|source| Error::Connect { address: name.clone(), source })?;
         let (io, ends) = (Transport::of(io), EndpointInfo::default());
@@ -283,7 +283,7 @@ impl ClientBuilder {
         connected.unwrap_or_else(|_| Err(Error::ConnectTimeout { address: name }))
     }
 
-    async fn dial<R: Protocol>(
+    async fn dial<R: Router>(
         self,
         address: impl ToSocketAddrs,
         name: String,
@@ -353,7 +353,7 @@ impl ClientBuilder {
     }
 
     /// Starts a connection over a transport. If the client uses workers, a worker drives it.
-    async fn begin<R: Protocol>(
+    async fn begin<R: Router>(
         self,
         io: Transport,
         ends: EndpointInfo,
@@ -386,7 +386,7 @@ impl ClientBuilder {
     }
 
     /// Spawns the driver of the connection. Fails if the transport cannot be moved to its worker.
-    fn drive<R: Protocol>(
+    fn drive<R: Router>(
         self,
         io: Transport,
         ends: EndpointInfo,
@@ -416,13 +416,13 @@ impl ClientBuilder {
 
     /// Creates the handle and the engine of a connection. The router's `connected` is called before this returns,
     /// whichever driver is used.
-    fn prepare<R: Protocol>(&self, ends: EndpointInfo, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
+    fn prepare<R: Router>(&self, ends: EndpointInfo, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
         let settings = &self.settings;
         self.log_settings.iter().for_each(|log| log(settings));
         let config = ClientConfig::from(settings.connection.clone())
             .header_form(settings.header_form)
             .peer_kind_timeout(settings.peer_kind_timeout)
-            .hello_items(router.hello_items().into_iter().collect());
+            .hello_items(router.declaration().hello_items.into_iter().collect());
         tracing::debug!(peer = ?ends.peer, "connected");
         let budget = Arc::new(Budget::new(settings.memory_max, settings.connection.stream_buffer_max));
         let handle = Connection::client(&config, budget, Handle::current(), ends);

@@ -266,7 +266,7 @@ impl Connection {
         poll_fn(|context| Stream::poll_open(&self.0, &first(), context, &mut opening)).await
     }
 
-    /// Wakes the driver of the connection, so that the router's [`Protocol::batch_ended`](crate::Protocol::batch_ended)
+    /// Wakes the driver of the connection, so that the router's [`Router::batch_ended`](crate::Router::batch_ended)
     /// is called soon.
     ///
     /// For routers that queue outgoing packets themselves.
@@ -378,7 +378,7 @@ impl Connection {
     }
 
     /// Sets the operation that is being routed, or 0 for none. If routing blocks the thread, the operation is passed to
-    /// [`Protocol::blocked`](crate::Protocol::blocked) and logged. Connections set it for each packet. A router that
+    /// [`Router::blocked`](crate::Router::blocked) and logged. Connections set it for each packet. A router that
     /// handles several operations in one packet must set it itself.
     #[inline(always)]
     pub fn set_routed(&self, operation: u16) {

@@ -157,12 +157,12 @@ pub enum MountError {
         /// Name of the router with the invalid range.
         owner: String,
     },
-    /// The HELLO [items](crate::Protocol::hello_items) together exceed [`Hello::ITEMS_MAX`].
+    /// The HELLO [items](crate::Declaration::hello_items) together exceed [`Hello::ITEMS_MAX`].
     Hello {
         /// Total size of the HELLO items in bytes.
         length: usize,
     },
-    /// A HELLO [item](crate::Protocol::hello_items) has a type that is reserved for the protocol.
+    /// A HELLO [item](crate::Declaration::hello_items) has a type that is reserved for the protocol.
     HelloItem {
         /// Type of the HELLO item.
         item: u8,

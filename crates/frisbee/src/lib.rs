@@ -6,8 +6,8 @@
 //!
 //! The [`guide`] has one page per subject.
 //!
-//! * [`Router`] receives each packet in wire order, on the task of its connection, and may reply in place. [`Protocol`]
-//!   adds streams, hooks for the end of a batch, overload handling and hand-off.
+//! * [`Router`] receives each packet in wire order, on the task of its connection, and may reply in place. Further
+//!   methods handle streams, the end of a batch, overload and hand-off.
 //! * [`Handlers`] is a ready-made router: a table of async functions by operation.
 //! * [`Mounts`] combines several routers, each with its own range of operations.
 //! * The crate `frisbee-requests` has a router that sends requests and waits for replies, and clients that reconnect.
@@ -108,7 +108,7 @@ pub use mailbox::stream::{StreamBytes, StreamEnd};
 pub use pool::copy_to_share;
 pub use router::handlers::{Handler, HandlerTable, Handlers};
 pub use router::mounts::{Mounts, MountsSession};
-pub use router::{BatchEnd, OverflowPolicy, Protocol, Routed, Router, opening};
+pub use router::{BatchEnd, ConnectionEvent, Declaration, OverflowPolicy, Routed, Router, opening};
 pub use runtime::choose::IoBackend;
 #[cfg(unix)]
 pub use server::unix::UnixServer;

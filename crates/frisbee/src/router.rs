@@ -1,10 +1,8 @@
-//! Traits for implementing protocols on top of frisbee.
+//! The trait for implementing protocols on top of frisbee.
 //!
 //! # Decisions
 //!
-//! A first router only implements two methods, and its author need not know any others. All other events are methods of
-//! [`Protocol`], which is implemented for every [`Router`] with its default methods. Dispatch is static. To handle more
-//! events, a router only has to implement the other trait.
+//! A first router only implements two methods, and its author need not know any others. Dispatch is static.
 
 pub(crate) mod handlers;
 pub(crate) mod mounts;
@@ -22,78 +20,28 @@ use std::time::Instant;
 /// Handles the packets of connections.
 ///
 /// A router serves any number of connections. Its [`Session`](Self::Session) is the state of one connection, and is
-/// dropped when the connection has ended. All methods are called in the task of the connection, one at a time for each
-/// connection. They must not block: use [`Connection::spawn`] for longer work. If a router panics, its state is lost.
-/// The connection is then closed, and an error is logged.
+/// dropped when the connection has ended. All methods with a session are called in the task of the connection, one at a
+/// time for each connection. They must not block: use [`Connection::spawn`] for longer work. If a router panics, its
+/// state is lost. The connection is then closed, and an error is logged.
 ///
-/// Every router is a [`Protocol`], which is the trait that servers and clients require. To handle streams, the ends of
-/// batches, overload or hand-offs, implement [`Protocol`] instead. It has the same two required methods.
-///
-/// ```
-/// use frisbee::{Connection, Outbox, Packet, Routed, Router};
-///
-/// /// Sends each packet back and counts them.
-/// struct Echo;
-///
-/// impl Router for Echo {
-///     type Session = u64;
-///
-///     fn connected(&self, _connection: &Connection) -> u64 {
-///         0
-///     }
-///
-///     fn route(&self, echoed: &mut u64, packet: Packet, outbox: &mut Outbox) -> Routed {
-///         *echoed += 1;
-///         outbox.forward(&packet).into()
-///     }
-/// }
-/// ```
-pub trait Router: Send + Sync + 'static {
-    /// State that the router keeps for each connection.
-    type Session: Send + 'static;
-
-    /// Creates the session of a new connection.
-    fn connected(&self, connection: &Connection) -> Self::Session;
-
-    /// Handles a packet. Packets are passed in the order in which the peer sent them. Packets that are appended to
-    /// `outbox` are sent in the write that follows the batch.
-    fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed;
-}
-
-impl<R: Router> Protocol for R {
-    type Session = R::Session;
-
-    #[inline]
-    fn connected(&self, connection: &Connection) -> R::Session {
-        Router::connected(self, connection)
-    }
-
-    #[inline]
-    fn route(&self, session: &mut R::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        Router::route(self, session, packet, outbox)
-    }
-}
-
-/// Handles all events of connections. Like [`Router`], but with further methods.
-///
-/// [`connected`](Self::connected) and [`route`](Self::route) are required. By default, the other methods behave like
-/// those of a [`Router`]:
+/// [`connected`](Self::connected) and [`route`](Self::route) are required. The other methods are for protocols that use
+/// more than packets:
 ///
 /// | purpose | methods |
 /// |---|---|
 /// | streams, batches, the end | [`stream`](Self::stream), [`batch_ended`](Self::batch_ended), [`disconnected`](Self::disconnected) |
-/// | lifecycle | [`peer_known`](Self::peer_known), [`idle`](Self::idle), [`is_busy`](Self::is_busy), [`going_away`](Self::going_away), [`closes_by_itself`](Self::closes_by_itself) |
-/// | backpressure and overload | [`when_full`](Self::when_full), [`discarded`](Self::discarded), [`cancelled`](Self::cancelled), [`blocked`](Self::blocked) |
+/// | the peer and its end | [`event`](Self::event) |
+/// | backpressure and overload | [`overflow`](Self::overflow), [`discarded`](Self::discarded), [`cancelled`](Self::cancelled), [`blocked`](Self::blocked) |
 /// | hand-off | [`hand_off`](Self::hand_off) |
-/// | declarations | [`operations`](Self::operations), [`check`](Self::check), [`hello_items`](Self::hello_items) |
+/// | operations, items of HELLO | [`declaration`](Self::declaration) |
 ///
 /// ```
-/// use frisbee::{Connection, Outbox, Packet, PeerKind, Protocol, Routed};
+/// use frisbee::{Connection, ConnectionEvent, Outbox, Packet, Routed, Router};
 ///
 /// /// Sends packets back to native peers.
 /// struct Echo;
 ///
-/// impl Protocol for Echo {
+/// impl Router for Echo {
 ///     type Session = bool;
 ///
 ///     fn connected(&self, _connection: &Connection) -> bool {
@@ -107,24 +55,27 @@ impl<R: Router> Protocol for R {
 ///         outbox.forward(&packet).into()
 ///     }
 ///
-///     fn peer_known(&self, is_native: &mut bool, peer: &PeerKind) {
-///         *is_native = peer.hello().is_some();
+///     fn event(&self, is_native: &mut bool, event: &mut ConnectionEvent<'_>) {
+///         if let ConnectionEvent::PeerKnown(peer) = event {
+///             *is_native = peer.hello().is_some();
+///         }
 ///     }
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` handles no packets",
-    label = "this is neither a `Router` nor a `Protocol`",
-    note = "implement `frisbee::Router`, or `frisbee::Protocol` to handle more than packets"
+    label = "this is not a `Router`",
+    note = "implement `frisbee::Router`"
 )]
-pub trait Protocol: Send + Sync + 'static {
-    /// State that the protocol keeps for each connection.
+pub trait Router: Send + Sync + 'static {
+    /// State that the router keeps for each connection.
     type Session: Send + 'static;
 
     /// Creates the session of a new connection.
     fn connected(&self, connection: &Connection) -> Self::Session;
 
-    /// Handles a packet; see [`Router::route`].
+    /// Handles a packet. Packets are passed in the order in which they were sent. Packets that are appended to `outbox`
+    /// are sent in the write that follows the batch.
     fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed;
 
     /// Handles a stream that the peer has opened by the packet `first`. Dropping the stream closes it, which is the
@@ -153,49 +104,15 @@ pub trait Protocol: Send + Sync + 'static {
         let _ = (session, reason);
     }
 
-    // Lifecycle.
-
-    /// Called when it is known whether the peer supports the protocol extension: at a server before the client's first
-    /// packet, and at a client after a round trip.
-    fn peer_known(&self, session: &mut Self::Session, peer: &PeerKind) {
-        let _ = (session, peer);
+    /// Handles a change of the connection or its peer. Ignores all events by default.
+    fn event(&self, session: &mut Self::Session, event: &mut ConnectionEvent<'_>) {
+        let _ = (session, event);
     }
-
-    /// Called when the connection is idle, to free memory. It is idle if no handler is running and only PINGs and PONGs
-    /// were exchanged for one to three [`Config::ping_interval`](crate::Config::ping_interval)s. Streams may be open,
-    /// and outgoing requests may be pending.
-    fn idle(&self, session: &mut Self::Session) {
-        let _ = session;
-    }
-
-    /// Returns whether the router has work in progress that the connection does not know of, such as an outgoing
-    /// request without a reply. A connection that is closed when idle waits for it. Running handlers and streams need
-    /// not be reported. Called when the driver of the connection is polled: if the result changes for a reason other
-    /// than a packet, [wake](Connection::wake) the connection. Defaults to `false`.
-    fn is_busy(&self, session: &mut Self::Session) -> bool {
-        let _ = session;
-        false
-    }
-
-    /// Called when the peer announces that it is going away. It accepts no new calls or streams, and closes the
-    /// connection once it has nothing in progress and knows that this end was notified.
-    fn going_away(&self, session: &mut Self::Session) {
-        let _ = session;
-    }
-
-    /// Returns whether the router of a client closes the connection itself, after its server is [going
-    /// away](Self::going_away) and its own work is complete. The server then waits for this, because it may not know of
-    /// all remaining work. By default the server closes the connection.
-    fn closes_by_itself(&self) -> bool {
-        false
-    }
-
-    // Backpressure and overload.
 
     /// Returns how to treat a packet, including one that opens a [stream](Self::stream), while the pending output has
     /// reached [`Config::backlog_max`](crate::Config::backlog_max), because the peer reads too slowly. Only called at
     /// the accepting end. The dialling end routes all packets.
-    fn when_full(&self, session: &Self::Session, packet: &Packet) -> OverflowPolicy {
+    fn overflow(&self, session: &Self::Session, packet: &Packet) -> OverflowPolicy {
         let _ = (session, packet);
         OverflowPolicy::Stop
     }
@@ -215,13 +132,6 @@ pub trait Protocol: Send + Sync + 'static {
         let _ = (session, id, body, outbox);
     }
 
-    /// Handles a packet about the layouts of the peer's services: [`extension::ASK`](crate::extension::ASK),
-    /// [`LAYOUT`](crate::extension::LAYOUT) or [`CALLS`](crate::extension::CALLS). By default it counts as useless.
-    fn extension(&self, session: &mut Self::Session, id: PacketId, body: Bytes, outbox: &mut Outbox) -> Routed {
-        let _ = (session, id, body, outbox);
-        Routed::Useless
-    }
-
     /// Called while a packet of this operation is blocking the thread of the connection for several milliseconds. Other
     /// connections of the thread continue on another one. This is called on yet another thread, and only for
     /// connections that are driven by [workers](crate::Workers). Return `true` if the router will run its handlers
@@ -231,9 +141,7 @@ pub trait Protocol: Send + Sync + 'static {
         false
     }
 
-    // Hand-off.
-
-    /// Handles a hand-off request of the peer. The router must keep `request` until it has decided. Dropping the
+    /// Handles a hand-off request of a native peer. The router must keep `request` until it has decided. Dropping the
     /// request, which is the default, replies that hand-offs are not supported. The peer sends nothing else until it
     /// receives the reply.
     fn hand_off(&self, session: &mut Self::Session, request: HandOffRequest) -> Routed {
@@ -241,43 +149,136 @@ pub trait Protocol: Send + Sync + 'static {
         Routed::Continue
     }
 
-    // Declarations.
+    /// Returns the operations and HELLO items of this router. Read when a server is bound or a client connects.
+    fn declaration(&self) -> Declaration {
+        Declaration::default()
+    }
+}
 
-    /// Returns the operations that this router handles. They distinguish the first packet of a peer with 8-byte headers
-    /// from the bytes of another protocol. Defaults to all operations.
-    fn operations(&self) -> Vec<RangeInclusive<u16>> {
-        vec![10..=u16::MAX]
+/// What a router tells a server or client about itself; see [`Router::declaration`].
+///
+/// ```
+/// use frisbee::{Connection, Declaration, Outbox, Packet, Routed, Router};
+///
+/// struct Shout;
+///
+/// impl Router for Shout {
+///     type Session = ();
+///
+///     fn connected(&self, _connection: &Connection) {}
+///
+///     fn route(&self, (): &mut (), mut packet: Packet, outbox: &mut Outbox) -> Routed {
+///         packet.body = packet.body.to_ascii_uppercase().into();
+///         outbox.forward(&packet).into()
+///     }
+///
+///     fn declaration(&self) -> Declaration {
+///         Declaration::default().operations([1000..=1000])
+///     }
+/// }
+///
+/// assert!(Shout.declaration().check().is_ok());
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Declaration {
+    /// Operations that the router handles. They distinguish the first packet of a peer with 8-byte headers from the
+    /// bytes of another protocol. Defaults to all operations.
+    pub operations: Vec<RangeInclusive<u16>>,
+    /// Items to add to the HELLO, by which native peers identify themselves. Their types range from
+    /// [`Hello::FIRST_USER_ITEM`] to 127. The items of all routers together may take [`Hello::ITEMS_MAX`] bytes. For a
+    /// router mounted in frpc, types below 64 are reserved for frpc. Defaults to none.
+    pub hello_items: Vec<(u8, Bytes)>,
+    /// Whether the router of a client closes the connection itself after its server is [going
+    /// away](ConnectionEvent::GoingAway) and its own work is complete. The server then waits for this, because it may
+    /// not know of all remaining work. By default the server closes the connection.
+    pub closes_by_itself: bool,
+    /// Mount that is impossible, if any.
+    pub(crate) wrong: Option<MountError>,
+}
+
+impl Default for Declaration {
+    fn default() -> Self {
+        let operations = vec![Operation::FIRST_USER.number()..=u16::MAX];
+        Self { operations, hello_items: Vec::new(), closes_by_itself: false, wrong: None }
+    }
+}
+
+impl Declaration {
+    /// Sets the [operations](Self::operations) that the router handles.
+    #[must_use]
+    pub fn operations(mut self, operations: impl IntoIterator<Item = RangeInclusive<u16>>) -> Self {
+        self.operations = operations.into_iter().collect();
+        self
     }
 
-    /// Checks the router when a server is bound or a client connects. The default implementation checks that the HELLO
-    /// items fit and that their types are not reserved.
+    /// Sets the items to add to the [HELLO](Self::hello_items).
+    #[must_use]
+    pub fn hello_items(mut self, items: impl IntoIterator<Item = (u8, Bytes)>) -> Self {
+        self.hello_items = items.into_iter().collect();
+        self
+    }
+
+    /// Sets whether the router [closes the connection](Self::closes_by_itself) itself.
+    #[must_use]
+    pub fn closes_by_itself(mut self, closes: bool) -> Self {
+        self.closes_by_itself = closes;
+        self
+    }
+
+    /// Checks that the items fit into a HELLO, that none of their types is reserved, and that mounted routers do not
+    /// overlap. Servers and clients do this when they are bound or connect.
     ///
     /// # Errors
     /// If the router has a defect.
-    fn check(&self) -> Result<(), MountError> {
-        check_items(&self.hello_items())
-    }
-
-    /// Returns items to add to the HELLO, by which native peers identify themselves. Their types range from
-    /// [`Hello::FIRST_USER_ITEM`] to 127. The items of all routers together may take [`Hello::ITEMS_MAX`] bytes.
-    /// Defaults to none. For a router mounted in frpc, types below 64 are reserved for frpc.
-    fn hello_items(&self) -> Vec<(u8, Bytes)> {
-        Vec::new()
+    pub fn check(&self) -> Result<(), MountError> {
+        self.wrong.clone().map_or(Ok(()), Err)?;
+        let types = Hello::FIRST_USER_ITEM..Hello::MUST_UNDERSTAND;
+        if let Some((item, _)) = self.hello_items.iter().find(|(item, _)| !types.contains(item)) {
+            return Err(MountError::HelloItem { item: *item });
+        }
+        // Each item has a type of one byte, and a length of up to three bytes.
+        let length = self.hello_items.iter().map(|(_, value)| 4 + value.len()).sum();
+        if length > Hello::ITEMS_MAX { Err(MountError::Hello { length }) } else { Ok(()) }
     }
 }
 
-/// Checks that the items fit into a HELLO and that none of their types is reserved.
-fn check_items(items: &[(u8, Bytes)]) -> Result<(), MountError> {
-    let types = Hello::FIRST_USER_ITEM..Hello::MUST_UNDERSTAND;
-    if let Some((item, _)) = items.iter().find(|(item, _)| !types.contains(item)) {
-        return Err(MountError::HelloItem { item: *item });
-    }
-    // Each item has a type of one byte, and a length of up to three bytes.
-    let length = items.iter().map(|(_, value)| 4 + value.len()).sum();
-    if length > Hello::ITEMS_MAX { Err(MountError::Hello { length }) } else { Ok(()) }
+/// Change of a connection or its peer; see [`Router::event`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ConnectionEvent<'a> {
+    /// The kind of the peer is known: at a server before the client's first packet, and at a client after a round trip.
+    PeerKnown(&'a PeerKind),
+    /// The connection is idle, so that memory can be freed: no handler is running, and only PINGs and PONGs were
+    /// exchanged for one to three [`Config::ping_interval`](crate::Config::ping_interval)s. Streams may be open, and
+    /// outgoing requests may be pending.
+    Idle,
+    /// A native peer is going away. It accepts nothing new, and closes the connection once it has nothing in progress
+    /// and knows that this end was notified.
+    GoingAway,
+    /// The connection is about to close because it is idle. A router sets `is_busy` if it has work in progress that the
+    /// connection does not know of, such as an outgoing request without a reply. Running handlers and streams need not
+    /// be reported. The event is repeated in each later turn of the driver: if the work ends for a reason other than a
+    /// packet, [wake](Connection::wake) the connection.
+    Closing {
+        /// Whether the connection must stay open.
+        is_busy: bool,
+    },
+    /// A native peer has sent a packet about the layouts of its services: [`extension::ASK`](crate::extension::ASK),
+    /// [`LAYOUT`](crate::extension::LAYOUT) or [`CALLS`](crate::extension::CALLS).
+    Extension {
+        /// Kind of the packet.
+        id: PacketId,
+        /// Body of the packet.
+        body: Bytes,
+        /// Outbox for the reply.
+        outbox: &'a mut Outbox,
+        /// Result of routing the packet. Routers that do not handle the packet leave it at [`Routed::Useless`].
+        routed: Routed,
+    },
 }
 
-/// Arguments of [`Protocol::batch_ended`].
+/// Arguments of [`Router::batch_ended`].
 #[derive(Debug)]
 pub struct BatchEnd<'a> {
     /// Time at which this poll of the connection's driver began.
@@ -288,7 +289,7 @@ pub struct BatchEnd<'a> {
 }
 
 impl BatchEnd<'_> {
-    /// Requests another call of [`Protocol::batch_ended`] once all output has been written.
+    /// Requests another call of [`Router::batch_ended`] once all output has been written.
     ///
     /// Intended for routers that have more to send than should be queued in the outbox.
     pub fn again_when_written(&mut self) {
@@ -296,7 +297,7 @@ impl BatchEnd<'_> {
     }
 }
 
-/// Policy for a packet that arrives while the backlog of output is full; see [`Protocol::when_full`].
+/// Treatment of a packet that arrives while the backlog of output is full; see [`Router::overflow`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OverflowPolicy {
@@ -389,9 +390,12 @@ mod tests {
         let budget = std::sync::Arc::new(crate::account::Budget::new(usize::MAX, 0));
         let runtime = tokio::runtime::Handle::current();
         let connection = Connection::server(&Default::default(), &budget, runtime, Default::default());
-        assert_eq!(Plain.operations(), [10..=u16::MAX]);
-        assert!(Plain.hello_items().is_empty() && Plain.check().is_ok());
-        assert!(!Plain.closes_by_itself() && !Plain.is_busy(&mut ()));
+        let declaration = Plain.declaration();
+        assert_eq!(declaration.operations, [10..=u16::MAX]);
+        assert!(declaration.hello_items.is_empty() && declaration.check().is_ok() && !declaration.closes_by_itself);
+        let mut event = ConnectionEvent::Closing { is_busy: false };
+        Plain.event(&mut (), &mut event);
+        assert!(matches!(event, ConnectionEvent::Closing { is_busy: false }));
         assert!(!Plain.blocked(&connection, Operation::FIRST_USER));
     }
 }

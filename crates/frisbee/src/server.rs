@@ -23,7 +23,7 @@ use crate::settings::{CONNECTION_MEMORY_MAX, MEMORY_MAX, SettingError, check_con
 use crate::transport::endpoint::EndpointInfo;
 use crate::transport::proxied::{self, ReadHeader};
 use crate::transport::{Transport, second};
-use crate::{Config, Error, IoBackend, Protocol};
+use crate::{Config, Declaration, Error, IoBackend, Router};
 use frisbee_core::ServerConfig;
 use std::future::pending;
 use std::net::SocketAddr;
@@ -212,7 +212,7 @@ settings! {
     ///
     /// Requests and streams beyond the share of a caller are rejected before their handlers run, and the connection
     /// stays open: fRPC callers receive `ResourceExhausted`. A [`Router`](crate::Router) makes its own decisions with
-    /// [`is_overloaded`](crate::Connection::is_overloaded) and [`discarded`](Protocol::discarded). If it does not
+    /// [`is_overloaded`](crate::Connection::is_overloaded) and [`discarded`](Router::discarded). If it does not
     /// implement the latter, like [`Handlers`](crate::Handlers), the connection is closed. Work in progress may exceed
     /// the limit by one request. A reply that does not fit is replaced by `ResourceExhausted`. Other packets to such a
     /// connection wait or fail with [`SendError::TooLong`](crate::SendError::TooLong). Memory that handlers allocate is
@@ -387,16 +387,16 @@ impl ServerBuilder {
     /// [`Mounts`](crate::Mounts).
     ///
     /// # Errors
-    /// If no address can be bound, or the router reports a [defect](Protocol::check).
+    /// If no address can be bound, or the router reports a [defect](crate::Declaration::check).
     ///
     /// # Cancel safety
     /// Dropping the future binds nothing.
-    pub async fn bind<R: Protocol>(
+    pub async fn bind<R: Router>(
         self,
         address: impl ToSocketAddrs + fmt::Debug,
         router: R,
     ) -> Result<Server<R>, Error> {
-        router.check()?;
+        router.declaration().check()?;
         let name = format!("{address:?}");
         let addresses = lookup_host(address).await.map(Iterator::collect);
         self.bind_resolved(name, addresses, router)
@@ -407,7 +407,7 @@ impl ServerBuilder {
     ///
     /// # Errors
     /// If the lookup failed or no address can be bound.
-    pub fn bind_resolved<R: Protocol>(
+    pub fn bind_resolved<R: Router>(
         self,
         name: String,
         addresses: io::Result<Vec<SocketAddr>>,
@@ -423,13 +423,13 @@ impl ServerBuilder {
     ///
     /// # Errors
     /// If another process listens at the path, the path is not a socket, the system refuses, shared memory requires
-    /// rings that are unavailable, or the router reports a [defect](Protocol::check).
+    /// rings that are unavailable, or the router reports a [defect](crate::Declaration::check).
     ///
     /// # Cancel safety
     /// The future resolves immediately.
     #[cfg(unix)]
-    pub async fn bind_unix<R: Protocol>(self, path: impl AsRef<Path>, router: R) -> Result<UnixServer<R>, Error> {
-        router.check()?;
+    pub async fn bind_unix<R: Router>(self, path: impl AsRef<Path>, router: R) -> Result<UnixServer<R>, Error> {
+        router.declaration().check()?;
         let path = path.as_ref();
         let failed = |source| Error::Bind { address: path.display().to_string(), source };
         let sharing = self.sharing().map_err(failed)?;
@@ -441,12 +441,12 @@ impl ServerBuilder {
     /// runtime in which it is supplied. Handlers run on the current runtime.
     ///
     /// # Errors
-    /// If the router reports a [defect](Protocol::check).
+    /// If the router reports a [defect](crate::Declaration::check).
     ///
     /// # Panics
     /// Outside of a tokio runtime.
-    pub fn build<R: Protocol>(self, router: R) -> Result<Acceptor<R>, Error> {
-        router.check()?;
+    pub fn build<R: Router>(self, router: R) -> Result<Acceptor<R>, Error> {
+        router.declaration().check()?;
         Ok(Acceptor(self.bound((), router).into_host().1))
     }
 
@@ -464,7 +464,7 @@ impl ServerBuilder {
         Ok(None)
     }
 
-    fn bound<L, R: Protocol>(self, listener: L, router: R) -> Server<R, L> {
+    fn bound<L, R: Router>(self, listener: L, router: R) -> Server<R, L> {
         let settings = &self.settings;
         self.log_settings.iter().for_each(|log| log(settings));
         #[cfg(feature = "tls")]
@@ -478,14 +478,14 @@ impl ServerBuilder {
     }
 }
 
-impl<R: Protocol> Server<R> {
+impl<R: Router> Server<R> {
     /// Returns the address of the listening socket, with the actual port if port 0 was bound.
     pub fn local_addr(&self) -> SocketAddr {
         self.listener.local
     }
 }
 
-impl<R: Protocol, L: Listener> Server<R, L> {
+impl<R: Router, L: Listener> Server<R, L> {
     /// Returns the connection and traffic counters of the server, which can be read at any time.
     pub fn stats(&self) -> Stats {
         Stats(self.budget.clone())
@@ -551,14 +551,15 @@ impl<R: Protocol, L: Listener> Server<R, L> {
     }
 }
 
-impl<R: Protocol, L> Server<R, L> {
+impl<R: Router, L> Server<R, L> {
     fn into_host(self) -> (L, Arc<ServerShared<R>>) {
         let Self { listener, budget, open, builder, router } = self;
         let (settings, added) = (builder.settings, Arc::unwrap_or_clone(builder.added));
+        let Declaration { operations, hello_items, .. } = router.declaration();
         let config = ServerConfig::from(settings.connection)
             .first_header_timeout(settings.first_header_timeout)
-            .served(router.operations().into())
-            .hello_items(router.hello_items().into_iter().collect());
+            .served(operations.into())
+            .hello_items(hello_items.into_iter().collect());
         let host = Arc::new_cyclic(|host: &Weak<ServerShared<R>>| {
             let host = AdapterHost { phase: open.phase(), config: Arc::new(config.clone()), server: host.clone() };
             let adapters = ProtocolAdapters::new(added.adapters, host);

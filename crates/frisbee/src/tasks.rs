@@ -10,12 +10,12 @@
 //!
 //! ```
 //! use frisbee::tasks::{InlineSlot, Placement, FirstPoll, Task, Continuation, UnwindResult};
-//! use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Routed, Protocol, body_memory, bytes::Bytes, tlv};
+//! use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Routed, Router, body_memory, bytes::Bytes, tlv};
 //!
 //! /// Replies to each packet with the result of a handler.
 //! struct Unary<H>(H);
 //!
-//! impl<H, F> Protocol for Unary<H>
+//! impl<H, F> Router for Unary<H>
 //! where
 //!     H: Fn(Bytes) -> F + Send + Sync + 'static,
 //!     F: Future<Output = Bytes> + Send + 'static,

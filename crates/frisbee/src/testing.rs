@@ -1,12 +1,12 @@
 //! Tests of routers without sockets.
 //!
-//! A test of a [`Protocol`] passes packets to its methods and reads the packets in its outbox, in any order.
+//! A test of a [`Router`] passes packets to its methods and reads the packets in its outbox, in any order.
 //! [`DetachedConnection`] provides the connection for the router.
 
 use crate::account::Budget;
 use crate::mailbox::Order;
 use crate::transport::endpoint::EndpointInfo;
-use crate::{BatchEnd, CloseReason, Connection, Outbox, Protocol};
+use crate::{BatchEnd, CloseReason, Connection, Outbox, Router};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::runtime::Handle;
@@ -15,13 +15,13 @@ use tokio::runtime::Handle;
 ///
 /// ```
 /// use frisbee::testing::DetachedConnection;
-/// use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, BatchEnd};
+/// use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Router, Routed, BatchEnd};
 /// use std::time::Instant;
 ///
 /// /// Answers all packets of a turn with their number.
 /// struct Count;
 ///
-/// impl Protocol for Count {
+/// impl Router for Count {
 ///     type Session = u8;
 ///
 ///     fn connected(&self, _connection: &Connection) -> u8 {
@@ -67,9 +67,9 @@ impl DetachedConnection {
         &self.0
     }
 
-    /// Calls [`Protocol::batch_ended`] and returns whether the router has requested [another
+    /// Calls [`Router::batch_ended`] and returns whether the router has requested [another
     /// call](BatchEnd::again_when_written).
-    pub fn batch_ended<R: Protocol>(&self, router: &R, session: &mut R::Session, outbox: &mut Outbox) -> bool {
+    pub fn batch_ended<R: Router>(&self, router: &R, session: &mut R::Session, outbox: &mut Outbox) -> bool {
         let mut batch = BatchEnd { now: Instant::now(), outbox, when_written: false };
         router.batch_ended(session, &mut batch);
         batch.when_written
@@ -90,7 +90,7 @@ impl DetachedConnection {
         }
     }
 
-    /// Ends the connection for its handles, as a driver does after [`disconnected`](Protocol::disconnected).
+    /// Ends the connection for its handles, as a driver does after [`disconnected`](Router::disconnected).
     pub fn end(&self, reason: &CloseReason) {
         self.0.0.mailbox.close(reason);
     }

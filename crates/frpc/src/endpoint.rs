@@ -41,10 +41,9 @@ use crate::wire::translation::Translation;
 use crate::{Policy, Status, clock};
 use bytes::Bytes;
 use frisbee::{
-    BatchEnd, CloseReason, Connection, HandOffRequest, Hello, Operation, Outbox, OverflowPolicy, Packet, PacketId,
-    PeerKind, Protocol, Routed, Stream, extension,
+    BatchEnd, CloseReason, Connection, ConnectionEvent, Declaration, HandOffRequest, Hello, Operation, Outbox,
+    OverflowPolicy, Packet, PacketId, PeerKind, Routed, Router, Stream, extension,
 };
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
@@ -80,26 +79,25 @@ impl Endpoint {
     }
 }
 
-impl Protocol for Endpoint {
+impl Router for Endpoint {
     type Session = Session;
 
-    fn operations(&self) -> Vec<RangeInclusive<u16>> {
-        let compat = self.offer.compat.iter().flat_map(|layout| layout.operations());
-        let compat = compat.map(|operation| *operation..=*operation).collect();
-        [self.offer.table.operations(), compat, self.offer.mounts.operations()].concat()
-    }
-
-    fn hello_items(&self) -> Vec<(u8, Bytes)> {
-        let offered = self.offer.table.layouts.iter().map(|layout| (OFFERED, layout.item()));
-        let called = self.offer.called.iter().map(|layout| (CALLED, layout.item()));
+    fn declaration(&self) -> Declaration {
+        let ServiceOffer { table, compat, called, packing, mounts, .. } = &*self.offer;
+        let mounted = mounts.declaration();
+        let compat = compat.iter().flat_map(|layout| layout.operations()).map(|operation| *operation..=*operation);
+        let offered = table.layouts.iter().map(|layout| (OFFERED, layout.item()));
+        let called = called.iter().map(|layout| (CALLED, layout.item()));
         // Request load reports from servers, because pickers balance calls by them.
-        let load_report = self
-            .calls
-            .as_ref()
-            .filter(|calls| calls.is_of_fleet())
-            .map(|_| (report::REPORT_REQUEST_ITEM, Bytes::new()));
-        let unpacks = self.offer.packing.iter().map(|_| (UNPACKS, Bytes::from_static(&[ZSTD])));
-        offered.chain(called).chain(load_report).chain(unpacks).chain(self.offer.mounts.hello_items()).collect()
+        let is_of_fleet = self.calls.as_ref().is_some_and(|calls| calls.is_of_fleet());
+        let load_report = is_of_fleet.then(|| (report::REPORT_REQUEST_ITEM, Bytes::new()));
+        let unpacks = packing.iter().map(|_| (UNPACKS, Bytes::from_static(&[ZSTD])));
+        mounted
+            .clone()
+            .operations(table.operations().into_iter().chain(compat).chain(mounted.operations))
+            .hello_items(offered.chain(called).chain(load_report).chain(unpacks).chain(mounted.hello_items))
+            // A channel closes its connections itself.
+            .closes_by_itself(self.calls.is_some())
     }
 
     fn connected(&self, connection: &Connection) -> Session {
@@ -160,7 +158,7 @@ impl Protocol for Endpoint {
         self.serve(session, id, operation, Envelope::bare(body), None, outbox)
     }
 
-    fn when_full(&self, session: &Session, packet: &Packet) -> OverflowPolicy {
+    fn overflow(&self, session: &Session, packet: &Packet) -> OverflowPolicy {
         let ServiceOffer { table, mounts, .. } = &*self.offer;
         let has_stream = || match body::opening(&packet.body) {
             OpenPacket::Names(operation, _) => match session.find(operation) {
@@ -170,7 +168,7 @@ impl Protocol for Endpoint {
             _ => !mounts.has_fallback(),
         };
         if mounts.contains(packet.operation) || packet.operation == Operation::STREAM && !has_stream() {
-            return mounts.when_full(&session.mounted, packet);
+            return mounts.overflow(&session.mounted, packet);
         }
         // Route replies to our own calls immediately, even if the send buffer is full.
         if session.caller.is_native() && is_of_accepting_end(packet.id) {
@@ -270,37 +268,18 @@ impl Protocol for Endpoint {
         Routed::Continue
     }
 
-    fn peer_known(&self, session: &mut Session, peer: &PeerKind) {
-        let hello = peer.hello();
-        if let Some(item) = hello.and_then(malformed_item) {
-            session.caller.connection.close_for(format!("malformed HELLO: item {item} is malformed"));
-        }
-        session.caller.handle_peer_known(hello.is_some());
-        if hello.is_some_and(|hello| hello.items().any(|(kind, _)| kind == report::REPORT_REQUEST_ITEM)) {
-            session.caller.request_load();
-        }
-        let packing = self.offer.packing.as_ref().filter(|_| hello.is_some_and(packed::unpacks));
-        session.decompresses = hello.is_some() && self.offer.packing.is_some();
-        session.packs = packing.is_some();
-        if let Some(calls) = &self.calls {
-            calls.with(|calls| {
-                calls.handle_peer_known(hello.map(|hello| hello.calls_max));
-                calls.offers.handle_peer_known(peer);
-                if packing.is_some_and(|packing| !packing.is_empty()) {
-                    calls.server = ServerKind::Unpacking;
-                }
-            });
-            calls.show();
-        } else {
-            match hello {
-                Some(hello) => self.compare_layouts(session, hello),
-                None => self.use_compat_layouts(session),
+    fn event(&self, session: &mut Session, event: &mut ConnectionEvent<'_>) {
+        match event {
+            ConnectionEvent::PeerKnown(peer) => self.handle_peer_known(session, peer),
+            ConnectionEvent::GoingAway => self.calls.iter().for_each(|calls| calls.retire()),
+            ConnectionEvent::Idle => self.release_memory(session),
+            ConnectionEvent::Closing { is_busy } => *is_busy |= self.is_busy(session),
+            ConnectionEvent::Extension { id, body, outbox, routed } => {
+                *routed = self.handle_extension(session, *id, body, outbox);
             }
-            if let Some(calls) = session.calls() {
-                calls.handle_client_known(peer);
-            }
+            _ => {}
         }
-        self.offer.mounts.peer_known(&mut session.mounted, peer);
+        self.offer.mounts.event(&mut session.mounted, event);
     }
 
     fn cancelled(&self, session: &mut Session, id: PacketId, content: Bytes, outbox: &mut Outbox) {
@@ -356,49 +335,6 @@ impl Protocol for Endpoint {
         instance.serve(Incoming { caller, envelope, trace, reply, inline: false, has_permit }).into()
     }
 
-    fn extension(&self, session: &mut Session, id: PacketId, body: Bytes, outbox: &mut Outbox) -> Routed {
-        match id {
-            extension::ASK => self.describe_layouts(&body, outbox),
-            extension::LAYOUT => {
-                // The description may also have been requested for our own calls.
-                let connection = &session.caller.connection;
-                let layouts = session.layouts.clone().or_else(|| PeerLayouts::of(connection));
-                let Some(released) = layouts.and_then(|layouts| layouts.handle_layout(&body, connection)) else {
-                    return Routed::Useless;
-                };
-                for call in released {
-                    let routed = self.release(session, call, outbox);
-                    if matches!(routed, Routed::Close(_) | Routed::HandOff(_)) {
-                        return routed;
-                    }
-                }
-                Routed::Continue
-            }
-            extension::CALLS if self.calls.is_none() => match PeerLayout::read(&body) {
-                Some(theirs) => {
-                    let mut called = vec![theirs];
-                    // The operation numbers of services with equal layouts may conflict with those of this service.
-                    if session.layouts.is_none()
-                        && let Some(hello) = session.caller.connection.peer().hello()
-                    {
-                        called.extend(PeerLayout::all(hello, CALLED));
-                    }
-                    self.add_called(session, called);
-                    Routed::Continue
-                }
-                None => Routed::close("malformed CALLS: it does not name a service"),
-            },
-            _ => Routed::Useless,
-        }
-    }
-
-    fn going_away(&self, session: &mut Session) {
-        if let Some(calls) = &self.calls {
-            calls.retire();
-        }
-        self.offer.mounts.going_away(&mut session.mounted);
-    }
-
     fn batch_ended(&self, session: &mut Session, batch: &mut BatchEnd<'_>) -> Option<Instant> {
         let now = batch.now;
         let connection = &session.caller.connection;
@@ -406,7 +342,7 @@ impl Protocol for Endpoint {
         if ended.is_slow {
             session.warn_slow();
         }
-        // Check whether calls were made on this accepted connection since the last poll of the driver.
+        // Check whether the accepting end has made calls since the last poll of the driver.
         if self.calls.is_none() && connection.attachments().changes() != session.looked {
             session.calls();
         }
@@ -419,31 +355,6 @@ impl Protocol for Endpoint {
             return due;
         }
         self.end_mixed_batch(session, batch, due, ended.at)
-    }
-
-    /// Returns `false`, because closing the connection is the responsibility of its channel.
-    fn closes_by_itself(&self) -> bool {
-        self.calls.is_some()
-    }
-
-    fn is_busy(&self, session: &mut Session) -> bool {
-        // Whether calls made on this accepted connection are in flight. Those of a channel are irrelevant here, because
-        // the channel closes its connection when they have ended.
-        let calls = self.calls.is_none() && session.calls().is_some_and(|calls| !calls.is_idle());
-        let is_held = session.layouts.as_ref().is_some_and(|layouts| layouts.holds_calls());
-        calls || is_held || self.offer.mounts.is_busy(&mut session.mounted)
-    }
-
-    fn idle(&self, session: &mut Session) {
-        session.last = session.last.take().filter(|(_, instance)| instance.is_needed());
-        session.instances.retain(|(_, instance)| instance.is_needed());
-        session.instances.shrink_to_fit();
-        session.replies = None;
-        if let Some(calls) = self.calls.as_ref().or(session.calls.as_ref()) {
-            let released = calls.calls.lock().release();
-            drop(released);
-        }
-        self.offer.mounts.idle(&mut session.mounted);
     }
 
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
@@ -471,6 +382,97 @@ impl Protocol for Endpoint {
 }
 
 impl Endpoint {
+    /// Compares the layouts of the peer, and enables the features that it announces.
+    fn handle_peer_known(&self, session: &mut Session, peer: &PeerKind) {
+        let hello = peer.hello();
+        if let Some(item) = hello.and_then(malformed_item) {
+            session.caller.connection.close_for(format!("malformed HELLO: item {item} is malformed"));
+        }
+        session.caller.handle_peer_known(hello.is_some());
+        if hello.is_some_and(|hello| hello.items().any(|(kind, _)| kind == report::REPORT_REQUEST_ITEM)) {
+            session.caller.request_load();
+        }
+        let packing = self.offer.packing.as_ref().filter(|_| hello.is_some_and(packed::unpacks));
+        session.decompresses = hello.is_some() && self.offer.packing.is_some();
+        session.packs = packing.is_some();
+        if let Some(calls) = &self.calls {
+            calls.with(|calls| {
+                calls.handle_peer_known(hello.map(|hello| hello.calls_max));
+                calls.offers.handle_peer_known(peer);
+                if packing.is_some_and(|packing| !packing.is_empty()) {
+                    calls.server = ServerKind::Unpacking;
+                }
+            });
+            calls.show();
+        } else {
+            match hello {
+                Some(hello) => self.compare_layouts(session, hello),
+                None => self.use_compat_layouts(session),
+            }
+            if let Some(calls) = session.calls() {
+                calls.handle_client_known(peer);
+            }
+        }
+    }
+
+    /// Handles a packet about the layouts of services.
+    fn handle_extension(&self, session: &mut Session, id: PacketId, body: &[u8], outbox: &mut Outbox) -> Routed {
+        match id {
+            extension::ASK => self.describe_layouts(body, outbox),
+            extension::LAYOUT => {
+                // The description may also have been requested for our own calls.
+                let connection = &session.caller.connection;
+                let layouts = session.layouts.clone().or_else(|| PeerLayouts::of(connection));
+                let Some(released) = layouts.and_then(|layouts| layouts.handle_layout(body, connection)) else {
+                    return Routed::Useless;
+                };
+                for call in released {
+                    let routed = self.release(session, call, outbox);
+                    if matches!(routed, Routed::Close(_) | Routed::HandOff(_)) {
+                        return routed;
+                    }
+                }
+                Routed::Continue
+            }
+            extension::CALLS if self.calls.is_none() => match PeerLayout::read(body) {
+                Some(theirs) => {
+                    let mut called = vec![theirs];
+                    // The operation numbers of services with equal layouts may conflict with those of this service.
+                    if session.layouts.is_none()
+                        && let Some(hello) = session.caller.connection.peer().hello()
+                    {
+                        called.extend(PeerLayout::all(hello, CALLED));
+                    }
+                    self.add_called(session, called);
+                    Routed::Continue
+                }
+                None => Routed::close("malformed CALLS: it does not name a service"),
+            },
+            _ => Routed::Useless,
+        }
+    }
+
+    /// Returns whether calls of the accepting end or held calls are in progress.
+    fn is_busy(&self, session: &mut Session) -> bool {
+        // Whether calls made on this accepted connection are in flight. Those of a channel are irrelevant here, because
+        // the channel closes its connection when they have ended.
+        let has_calls = self.calls.is_none() && session.calls().is_some_and(|calls| !calls.is_idle());
+        let is_held = session.layouts.as_ref().is_some_and(|layouts| layouts.holds_calls());
+        has_calls || is_held
+    }
+
+    /// Frees memory of an idle connection.
+    fn release_memory(&self, session: &mut Session) {
+        session.last = session.last.take().filter(|(_, instance)| instance.is_needed());
+        session.instances.retain(|(_, instance)| instance.is_needed());
+        session.instances.shrink_to_fit();
+        session.replies = None;
+        if let Some(calls) = self.calls.as_ref().or(session.calls.as_ref()) {
+            let released = calls.calls.lock().release();
+            drop(released);
+        }
+    }
+
     /// Serves a request.
     #[inline(always)]
     fn serve(
@@ -789,4 +791,4 @@ fn look_at_slots(table: &mut Calls, now: Instant, wake: &mut Vec<Waker>, due: Op
     }
 }
 
-opaque_debug!([] Endpoint, "Endpoint", |this| operations = this.operations());
+opaque_debug!([] Endpoint, "Endpoint", |this| operations = this.declaration().operations);

@@ -159,8 +159,8 @@ pub use frisbee::shm;
 #[cfg(feature = "tls")]
 pub use frisbee::tls;
 pub use frisbee::{
-    ClientSettings, CloseKind, CloseReason, Config, Connection, HeaderForm, IoBackend, Policy, Protocol, Router,
-    ServerSettings, SettingError, Stats, Workers, memory,
+    ClientSettings, CloseKind, CloseReason, Config, Connection, HeaderForm, IoBackend, Policy, Router, ServerSettings,
+    SettingError, Stats, Workers, memory,
 };
 #[cfg(feature = "pubsub")]
 pub use frisbee_pubsub as pubsub;

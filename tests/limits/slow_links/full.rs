@@ -3,8 +3,7 @@
 use super::Config;
 use bytes::Bytes;
 use frisbee::{
-    CloseReason, Connection, HandOffTarget, Handlers, Operation, Outbox, Packet, Protocol, Routed, Router, Server,
-    Stream,
+    CloseReason, Connection, HandOffTarget, Handlers, Operation, Outbox, Packet, Routed, Router, Server, Stream,
 };
 use frisbee_tests::raw::packet;
 use frisbee_tests::until;
@@ -32,7 +31,7 @@ fn echo() -> Handlers {
 }
 
 /// Returns a peer of a server that has sent a request with a large reply and does not read it.
-async fn served(router: impl Protocol, config: Config, body: usize) -> (DuplexStream, JoinHandle<CloseReason>) {
+async fn served(router: impl Router, config: Config, body: usize) -> (DuplexStream, JoinHandle<CloseReason>) {
     let acceptor = Server::builder().config(config).build(router).unwrap();
     let (mut here, there) = tokio::io::duplex(64 * 1024);
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });

@@ -3,8 +3,8 @@
 use crate::RESULT;
 use frisbee::bytes::Bytes;
 use frisbee::{
-    CloseReason, Connection, Operation, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Protocol, Routed,
-    SendError, TooLong, tlv,
+    CloseReason, Connection, ConnectionEvent, Operation, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Routed,
+    Router, SendError, TooLong, tlv,
 };
 use parking_lot::Mutex;
 use std::fmt;
@@ -92,7 +92,7 @@ impl Drop for PendingReply<'_> {
     }
 }
 
-impl Protocol for Replies {
+impl Router for Replies {
     type Session = RepliesSession;
 
     fn connected(&self, connection: &Connection) -> RepliesSession {
@@ -107,13 +107,15 @@ impl Protocol for Replies {
     }
 
     /// Replies need no answer.
-    fn when_full(&self, _session: &RepliesSession, _packet: &Packet) -> OverflowPolicy {
+    fn overflow(&self, _session: &RepliesSession, _packet: &Packet) -> OverflowPolicy {
         OverflowPolicy::Route
     }
 
     /// A connection with pending replies is not closed as idle.
-    fn is_busy(&self, session: &mut RepliesSession) -> bool {
-        session.0.0.lock().in_flight() > 0
+    fn event(&self, session: &mut RepliesSession, event: &mut ConnectionEvent<'_>) {
+        if let ConnectionEvent::Closing { is_busy } = event {
+            *is_busy = session.0.0.lock().in_flight() > 0;
+        }
     }
 
     fn disconnected(&self, session: RepliesSession, reason: &CloseReason) {

@@ -6,7 +6,7 @@ use frisbee::tasks::{
     Continuation, FirstPoll, InlinePermission, InlineSlot, ParkedFuture, PermissionHandle, Placement, Task,
     UnwindResult,
 };
-use frisbee::{Connection, Operation, Outbox, OverflowPolicy, Packet, PacketId, Protocol, Routed, body_memory, tlv};
+use frisbee::{Connection, Operation, Outbox, OverflowPolicy, Packet, PacketId, Routed, Router, body_memory, tlv};
 use std::fmt;
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub struct ServiceSession<F> {
     permission: PermissionHandle,
 }
 
-impl<H, F> Protocol for Service<H>
+impl<H, F> Router for Service<H>
 where
     H: Fn(Operation, Bytes) -> F + Send + Sync + 'static,
     F: Future<Output = Outcome> + Send + 'static,
@@ -73,7 +73,7 @@ where
     }
 
     /// Requests wait while the peer does not read replies. Cancellations and streams do not.
-    fn when_full(&self, _session: &ServiceSession<F>, _packet: &Packet) -> OverflowPolicy {
+    fn overflow(&self, _session: &ServiceSession<F>, _packet: &Packet) -> OverflowPolicy {
         OverflowPolicy::Wait
     }
 

@@ -3,8 +3,8 @@
 use super::peer::{HANGS, Manner, attack_bytes, hello, pipe, run, say};
 use bytes::Bytes;
 use frisbee::{
-    Client, Connection, HandOffRequest, HandOffTarget, Handlers, Operation, Outbox, Packet, PacketId, Protocol,
-    RawTransport, Routed, Server, Stream,
+    Client, Connection, HandOffRequest, HandOffTarget, Handlers, Operation, Outbox, Packet, PacketId, RawTransport,
+    Routed, Router, Server, Stream,
 };
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
@@ -18,7 +18,7 @@ async fn echo(raw: RawTransport) {
     let _ = write.shutdown().await;
 }
 
-impl Protocol for Gateway {
+impl Router for Gateway {
     type Session = (Connection, Vec<Stream>);
 
     fn connected(&self, connection: &Connection) -> Self::Session {

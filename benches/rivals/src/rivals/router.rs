@@ -6,7 +6,7 @@ use crate::background::Bound;
 use crate::contest::{Contestant, Load};
 use crate::text::Text;
 use frisbee::{
-    Client, CloseReason, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, Router, Server, Workers,
+    Client, CloseReason, Connection, Operation, Outbox, Packet, PacketId, Routed, Router, Server, Workers,
 };
 use parking_lot::Mutex;
 use std::net::SocketAddr;
@@ -104,7 +104,7 @@ struct Calling {
     done: mpsc::UnboundedSender<Result<u64, BoxError>>,
 }
 
-impl Protocol for Calling {
+impl Router for Calling {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}

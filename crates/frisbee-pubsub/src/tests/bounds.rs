@@ -30,7 +30,7 @@ fn is_slow(member: &mut Member, topic: &str) -> bool {
 fn a_broker_may_have_any_eight_user_operations() {
     for first in [10, 100, u16::MAX - 7] {
         let broker = Broker::builder().first_operation(first).build();
-        assert_eq!(broker.operations(), [first..=first + 7]);
+        assert_eq!(broker.declaration().operations, [first..=first + 7]);
         let kind = |at| {
             broker.0.operations.kind(Operation::user(first + at).expect("operation number should be in the user range"))
         };
@@ -173,7 +173,7 @@ fn topic_lookup_is_cached_until_subscriptions_change() {
     assert_eq!(remembered(&writer), 0, "it would keep departed subscribers");
     assert!(is_slow(&mut writer, "a"));
     writer.run_batch();
-    broker.idle(writer.session.as_mut().unwrap());
+    broker.event(writer.session.as_mut().unwrap(), &mut ConnectionEvent::Idle);
     assert_eq!(remembered(&writer), 0, "it publishes nothing at present");
 }
 
@@ -265,7 +265,7 @@ fn remembered_topics_are_charged_and_forgotten_without_memory() {
     (0..1000).for_each(|number| writer.publish(&topic(number), "x"));
     writer.run_batch();
     assert!((200 * 1000..1 << 20).contains(&held(&writer)), "{}", held(&writer));
-    writer.broker.clone().idle(writer.session.as_mut().unwrap());
+    writer.broker.clone().event(writer.session.as_mut().unwrap(), &mut ConnectionEvent::Idle);
     assert_eq!((remembered(&writer), held(&writer)), (0, 0));
     (0..1000).for_each(|number| writer.publish(&topic(number), "x"));
     let _all = writer.connection().charge(usize::MAX / 8 * 3);

@@ -156,7 +156,8 @@ fn message_rejected_by_peer_is_followed_by_position() {
     let (_runtime, broker, [mut reader, mut writer]) = peers(Broker::builder().history("a", History::last(3)));
     let mut hello = frisbee::Hello::decode(&Bytes::from_static(b"fris\x01")).unwrap();
     hello.body_max = 100;
-    broker.peer_known(reader.session.as_mut().unwrap(), &PeerKind::Native(hello.into()));
+    let peer = PeerKind::Native(hello.into());
+    broker.event(reader.session.as_mut().unwrap(), &mut ConnectionEvent::PeerKnown(&peer));
     follow(&mut reader, 1, "a", 0, &[]);
     writer.publish("a", "x");
     writer.publish("a", [0; 200]);

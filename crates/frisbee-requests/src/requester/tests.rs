@@ -33,7 +33,7 @@ impl<F: Fn() + Send + Sync + 'static> Drop for CallingWaker<F> {
 
 struct Peer(UnboundedSender<Got>);
 
-impl Protocol for Peer {
+impl Router for Peer {
     type Session = Connection;
 
     fn connected(&self, connection: &Connection) -> Connection {
@@ -51,7 +51,7 @@ impl Protocol for Peer {
 }
 
 /// Creates a connection with this router. Also returns a channel of the packets that its peer receives.
-async fn connected<R: Protocol>(router: R) -> (Connection, UnboundedReceiver<Got>) {
+async fn connected<R: Router>(router: R) -> (Connection, UnboundedReceiver<Got>) {
     let (packets, got) = unbounded_channel();
     let server = Server::builder().build(Peer(packets)).expect("server settings should be valid");
     let (here, there) = memory();

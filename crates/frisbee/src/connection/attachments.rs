@@ -159,7 +159,7 @@ impl Connection {
     }
 
     /// Registers a function that runs when the connection has ended. Runs it immediately if the connection has already
-    /// ended. The functions run after [`Protocol::disconnected`](crate::Protocol::disconnected), in the order of
+    /// ended. The functions run after [`Router::disconnected`](crate::Router::disconnected), in the order of
     /// registration, in the task of the connection. They must not block.
     pub fn on_close(&self, run: impl FnOnce(&CloseReason) + Send + 'static) {
         self.0.attachments.on_close(run, || self.close_reason());

@@ -12,15 +12,15 @@ impl Connection {
     }
 
     /// Like [`close`](Self::close), but with a reason. The counterpart of [`Routed::close`](crate::Routed::close) for
-    /// handlers, tasks and [turns](crate::Protocol::batch_ended). The reason is logged, returned by
-    /// [`closed`](Self::closed), and passed to [`Protocol::disconnected`](crate::Protocol::disconnected). Its first 200
+    /// handlers, tasks and [turns](crate::Router::batch_ended). The reason is logged, returned by
+    /// [`closed`](Self::closed), and passed to [`Router::disconnected`](crate::Router::disconnected). Its first 200
     /// bytes are sent to a native peer, as [`CloseReason::PeerClosed`].
     pub fn close_for(&self, reason: impl Into<String>) {
         self.0.mailbox.order(Order::Flush(CloseReason::Router(reason.into().into())));
     }
 
     /// Closes the connection as soon as it is idle: no tasks, streams or pending output, and no work due to which the
-    /// router is [busy](crate::Protocol::is_busy). A server announces this to a native peer, which then closes the
+    /// router is [busy](crate::ConnectionEvent::Closing). A server announces this to a native peer, which then closes the
     /// connection or confirms. If the client has not sent anything yet, the server waits for its first packet, which
     /// may be in flight, until the [timeout](crate::ServerBuilder::first_header_timeout).
     pub fn close_when_idle(&self) {

@@ -13,7 +13,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::sync::oneshot;
 
-/// A hand-off request of the peer; see [`Protocol::hand_off`](crate::Protocol::hand_off).
+/// A hand-off request of the peer; see [`Router::hand_off`](crate::Router::hand_off).
 ///
 /// The peer sends nothing until it receives a reply. If this takes longer than
 /// [`Config::hand_off_timeout`](crate::Config::hand_off_timeout), the connection is closed. Dropping the request

@@ -25,7 +25,7 @@ pub struct HandOffAccepted {
 ///
 /// ```
 /// use bytes::Bytes;
-/// use frisbee::{Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, Routed, Protocol, Server};
+/// use frisbee::{Client, Connection, HandOffRequest, Handlers, Operation, Outbox, Packet, Routed, Router, Server};
 /// use frisbee::{HandOffTarget, memory};
 /// use tokio::io::{AsyncReadExt, AsyncWriteExt};
 ///
@@ -33,7 +33,7 @@ pub struct HandOffAccepted {
 ///
 /// struct Login;
 ///
-/// impl Protocol for Login {
+/// impl Router for Login {
 ///     // `connected` and `route` as for any router.
 /// #   type Session = ();
 /// #   fn connected(&self, _connection: &Connection) {}

@@ -8,13 +8,12 @@ use crate::executor::inline::{Continuation, FirstPoll, InlineSlot, ParkedFuture,
 use crate::executor::inline_permission::{InlinePermission, PermissionHandle};
 use crate::executor::tasks::Placement;
 use crate::log_limit::{LineLimit, LogLimit};
-use crate::{Connection, Operation, Outbox, OverflowPolicy, Packet, Policy, Protocol, Routed, Stream};
+use crate::{Connection, Declaration, Operation, Outbox, OverflowPolicy, Packet, Policy, Routed, Router, Stream};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -215,11 +214,11 @@ opaque_debug!([] HandlerTable, "HandlerTable", |this| operations = this.current(
 
 opaque_debug!([] Handler, "Handler");
 
-impl Protocol for Handlers {
+impl Router for Handlers {
     type Session = HandlersSession;
 
-    fn operations(&self) -> Vec<RangeInclusive<u16>> {
-        self.table.current().keys().map(|operation| *operation..=*operation).collect()
+    fn declaration(&self) -> Declaration {
+        Declaration::default().operations(self.table.current().keys().map(|operation| *operation..=*operation))
     }
 
     fn connected(&self, connection: &Connection) -> HandlersSession {
@@ -251,7 +250,7 @@ impl Protocol for Handlers {
         Routed::Continue
     }
 
-    fn when_full(&self, _session: &HandlersSession, _packet: &Packet) -> OverflowPolicy {
+    fn overflow(&self, _session: &HandlersSession, _packet: &Packet) -> OverflowPolicy {
         OverflowPolicy::Wait
     }
 
@@ -520,7 +519,7 @@ mod tests {
         replacing.insert(operation(12), responds(Policy::Inline, "replaced"));
         table.replace(&replacing);
         assert_eq!([10, 11, 12].map(&mut answer), ["", "", "replaced"]);
-        assert_eq!(handlers.operations(), [12..=12]);
+        assert_eq!(handlers.declaration().operations, [12..=12]);
     }
 
     #[tokio::test]

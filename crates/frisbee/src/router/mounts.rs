@@ -1,10 +1,10 @@
 //! A router that combines several routers, each with its own range of operations.
 
 use crate::debug::opaque_debug;
-use crate::router::{check_items, opening};
+use crate::router::opening;
 use crate::{
-    BatchEnd, CloseReason, Connection, HandOffRequest, MountError, Outbox, OverflowPolicy, Packet, PacketId, PeerKind,
-    Protocol, Routed, Stream,
+    BatchEnd, CloseReason, Connection, ConnectionEvent, Declaration, HandOffRequest, MountError, Outbox,
+    OverflowPolicy, Packet, PacketId, Routed, Router, Stream,
 };
 use bytes::Bytes;
 use frisbee_core::Operation;
@@ -56,7 +56,7 @@ impl Mounts {
 
     /// Mounts a router on a range of operations, such as `1000..=1099` or `1000..1100`.
     ///
-    /// An invalid range is reported by [`check`](Protocol::check), and thus when a server is bound or a client
+    /// An invalid range is reported by [`Declaration::check`], and thus when a server is bound or a client
     /// connects.
     ///
     /// ```
@@ -65,7 +65,7 @@ impl Mounts {
     /// let router = Mounts::new().mount(10..=99, Handlers::new());
     /// assert!(router.contains(Operation::user(42).unwrap()));
     /// ```
-    pub fn mount<R: Protocol>(mut self, range: impl RangeBounds<u16>, router: R) -> Self {
+    pub fn mount<R: Router>(mut self, range: impl RangeBounds<u16>, router: R) -> Self {
         let name = std::any::type_name::<R>();
         let Some(range) = inclusive(&range) else {
             let start = match range.start_bound() {
@@ -92,7 +92,7 @@ impl Mounts {
     }
 
     /// Sets the router for streams whose first packet names no operation. Replaces the previous fallback.
-    pub fn fallback<R: Protocol>(mut self, router: R) -> Self {
+    pub fn fallback<R: Router>(mut self, router: R) -> Self {
         let name = std::any::type_name::<R>();
         self.fallback = Some(Mount { range: 0..=0, name, router: Arc::new(Arc::new(router)) });
         self
@@ -170,21 +170,19 @@ impl MountsSession {
     }
 }
 
-impl Protocol for Mounts {
+impl Router for Mounts {
     type Session = MountsSession;
 
-    fn operations(&self) -> Vec<RangeInclusive<u16>> {
-        self.mounts.iter().map(|mount| mount.range.clone()).collect()
-    }
-
-    fn check(&self) -> Result<(), MountError> {
-        self.wrong.clone().map_or(Ok(()), Err)?;
-        self.mounts.iter().chain(&self.fallback).try_for_each(|mount| mount.router.check())?;
-        check_items(&self.hello_items())
-    }
-
-    fn hello_items(&self) -> Vec<(u8, Bytes)> {
-        self.mounts.iter().chain(&self.fallback).flat_map(|mount| mount.router.hello_items()).collect()
+    fn declaration(&self) -> Declaration {
+        let mut all = Declaration::default().operations(self.mounts.iter().map(|mount| mount.range.clone()));
+        all.wrong.clone_from(&self.wrong);
+        for mount in self.mounts.iter().chain(&self.fallback) {
+            let mounted = mount.router.declaration();
+            all.hello_items.extend(mounted.hello_items);
+            all.closes_by_itself |= mounted.closes_by_itself;
+            all.wrong = all.wrong.or(mounted.wrong);
+        }
+        all
     }
 
     fn connected(&self, connection: &Connection) -> MountsSession {
@@ -206,7 +204,7 @@ impl Protocol for Mounts {
         mounted.route(packet, outbox)
     }
 
-    fn when_full(&self, session: &MountsSession, packet: &Packet) -> OverflowPolicy {
+    fn overflow(&self, session: &MountsSession, packet: &Packet) -> OverflowPolicy {
         let Some(of) = &session.0 else { return OverflowPolicy::Wait };
         let operation = match packet.operation {
             Operation::STREAM => opening::operation(&packet.body),
@@ -216,7 +214,7 @@ impl Protocol for Mounts {
             Some(operation) => self.find(operation).and_then(|at| of.sessions.get(at)),
             None => of.fallback.as_ref(),
         };
-        mounted.map_or(OverflowPolicy::Wait, |mounted| mounted.when_full(packet))
+        mounted.map_or(OverflowPolicy::Wait, |mounted| mounted.overflow(packet))
     }
 
     fn stream(&self, session: &mut MountsSession, first: Bytes, stream: Stream) -> Routed {
@@ -245,28 +243,14 @@ impl Protocol for Mounts {
         }
     }
 
-    fn peer_known(&self, session: &mut MountsSession, peer: &PeerKind) {
-        session.each().for_each(|mounted| mounted.peer_known(peer));
+    fn event(&self, session: &mut MountsSession, event: &mut ConnectionEvent<'_>) {
+        if !matches!(event, ConnectionEvent::Extension { .. }) {
+            session.each().for_each(|mounted| mounted.event(event));
+        }
     }
 
     fn cancelled(&self, session: &mut MountsSession, id: PacketId, body: Bytes, outbox: &mut Outbox) {
         session.each().for_each(|mounted| mounted.cancelled(id, body.clone(), outbox));
-    }
-
-    fn going_away(&self, session: &mut MountsSession) {
-        session.each().for_each(|mounted| mounted.going_away());
-    }
-
-    fn closes_by_itself(&self) -> bool {
-        self.mounts.iter().chain(&self.fallback).any(|mount| mount.router.closes_by_itself())
-    }
-
-    fn is_busy(&self, session: &mut MountsSession) -> bool {
-        session.each().any(|mounted| mounted.is_busy())
-    }
-
-    fn idle(&self, session: &mut MountsSession) {
-        session.each().for_each(|mounted| mounted.idle());
     }
 
     fn batch_ended(&self, session: &mut MountsSession, batch: &mut BatchEnd<'_>) -> Option<Instant> {
@@ -299,24 +283,14 @@ opaque_debug!([] MountsSession, "MountsSession", |this| mounts = this.0.as_ref()
 
 /// Object-safe interface of a mounted router.
 trait ErasedRouter: Send + Sync {
-    fn check(&self) -> Result<(), MountError>;
-    fn hello_items(&self) -> Vec<(u8, Bytes)>;
-    fn closes_by_itself(&self) -> bool;
+    fn declaration(&self) -> Declaration;
     fn connected(&self, connection: &Connection) -> Box<dyn ErasedSession>;
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
-impl<R: Protocol> ErasedRouter for Arc<R> {
-    fn check(&self) -> Result<(), MountError> {
-        (**self).check()
-    }
-
-    fn hello_items(&self) -> Vec<(u8, Bytes)> {
-        (**self).hello_items()
-    }
-
-    fn closes_by_itself(&self) -> bool {
-        (**self).closes_by_itself()
+impl<R: Router> ErasedRouter for Arc<R> {
+    fn declaration(&self) -> Declaration {
+        (**self).declaration()
     }
 
     fn connected(&self, connection: &Connection) -> Box<dyn ErasedSession> {
@@ -328,28 +302,28 @@ impl<R: Protocol> ErasedRouter for Arc<R> {
     }
 }
 
-struct Mounted<R: Protocol> {
+struct Mounted<R: Router> {
     router: Arc<R>,
     session: R::Session,
 }
 
-/// Defines methods that call the [`Protocol`] methods with the same names.
+/// Defines methods that call the [`Router`] methods with the same names.
 macro_rules! erased_session {
     ($($method:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
         /// A router with its session for one connection.
         trait ErasedSession: Send {
             $(fn $method(&mut self $(, $argument: $type)*) $(-> $result)?;)*
-            fn when_full(&self, packet: &Packet) -> OverflowPolicy;
+            fn overflow(&self, packet: &Packet) -> OverflowPolicy;
             fn disconnected(self: Box<Self>, reason: &CloseReason);
         }
 
-        impl<R: Protocol> ErasedSession for Mounted<R> {
+        impl<R: Router> ErasedSession for Mounted<R> {
             $(fn $method(&mut self $(, $argument: $type)*) $(-> $result)? {
                 self.router.$method(&mut self.session $(, $argument)*)
             })*
 
-            fn when_full(&self, packet: &Packet) -> OverflowPolicy {
-                self.router.when_full(&self.session, packet)
+            fn overflow(&self, packet: &Packet) -> OverflowPolicy {
+                self.router.overflow(&self.session, packet)
             }
 
             fn disconnected(self: Box<Self>, reason: &CloseReason) {
@@ -363,32 +337,29 @@ erased_session! {
     route(packet: Packet, outbox: &mut Outbox) -> Routed;
     stream(first: Bytes, stream: Stream) -> Routed;
     discarded(packet: Packet, outbox: &mut Outbox) -> Routed;
-    peer_known(peer: &PeerKind);
+    event(event: &mut ConnectionEvent<'_>);
     cancelled(id: PacketId, body: Bytes, outbox: &mut Outbox);
     hand_off(request: HandOffRequest) -> Routed;
-    going_away();
-    is_busy() -> bool;
-    idle();
     batch_ended(batch: &mut BatchEnd<'_>) -> Option<Instant>;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Handlers;
+    use crate::{Handlers, PeerKind, extension};
 
     fn wrong(mounts: &Mounts) -> String {
-        mounts.check().expect_err("overlapping mount should be rejected").to_string()
+        mounts.declaration().check().expect_err("overlapping mount should be rejected").to_string()
     }
 
     /// A router that adds an item of 32 KiB to HELLO.
     struct Verbose;
 
-    impl Protocol for Verbose {
+    impl Router for Verbose {
         type Session = ();
 
-        fn hello_items(&self) -> Vec<(u8, Bytes)> {
-            vec![(100, vec![0; 32 * 1024].into())]
+        fn declaration(&self) -> Declaration {
+            Declaration::default().hello_items([(100, vec![0; 32 * 1024].into())])
         }
 
         fn connected(&self, _connection: &Connection) {}
@@ -403,7 +374,7 @@ mod tests {
     #[test]
     fn routers_that_do_not_fit_in_hello_are_reported() {
         let one = Mounts::new().mount(10..20, Verbose);
-        assert_eq!(one.check(), Ok(()));
+        assert_eq!(one.declaration().check(), Ok(()));
         let expected = "the services take 65544 bytes of HELLO, more than 65280: serve some on another port";
         assert_eq!(wrong(&one.mount(20..30, Verbose)), expected);
     }
@@ -411,11 +382,11 @@ mod tests {
     #[test]
     fn an_operation_belongs_to_the_range_that_has_it() {
         let mounts = Mounts::new().mount(1000..1100, Handlers::new()).mount(20..=20, Handlers::new());
-        assert_eq!(mounts.check(), Ok(()));
+        assert_eq!(mounts.declaration().check(), Ok(()));
         let owned = |operation| mounts.contains(Operation::user(operation).unwrap());
         assert_eq!([19, 20, 21, 999, 1000, 1099, 1100].map(owned), [false, true, false, false, true, true, false]);
-        assert_eq!(mounts.operations(), [20..=20, 1000..=1099]);
-        assert_eq!(Mounts::new().mount(.., Handlers::new()).operations(), [10..=u16::MAX]);
+        assert_eq!(mounts.declaration().operations, [20..=20, 1000..=1099]);
+        assert_eq!(Mounts::new().mount(.., Handlers::new()).declaration().operations, [10..=u16::MAX]);
     }
 
     /// A router that records which of its methods are called.
@@ -430,11 +401,12 @@ mod tests {
         }
     }
 
-    impl Protocol for CallLog {
+    impl Router for CallLog {
         type Session = ();
 
-        fn hello_items(&self) -> Vec<(u8, Bytes)> {
-            vec![(100, Bytes::from_static(self.name.as_bytes()))]
+        fn declaration(&self) -> Declaration {
+            let items = [(100, Bytes::from_static(self.name.as_bytes()))];
+            Declaration::default().hello_items(items).closes_by_itself(self.name == "b")
         }
 
         fn connected(&self, _connection: &Connection) {}
@@ -444,28 +416,18 @@ mod tests {
             Routed::Continue
         }
 
-        fn peer_known(&self, (): &mut (), _peer: &PeerKind) {
-            self.note("peer");
+        fn event(&self, (): &mut (), event: &mut ConnectionEvent<'_>) {
+            match event {
+                ConnectionEvent::PeerKnown(_) => self.note("peer"),
+                ConnectionEvent::GoingAway => self.note("away"),
+                ConnectionEvent::Idle => self.note("idle"),
+                ConnectionEvent::Closing { is_busy } => *is_busy |= self.name == "b",
+                ConnectionEvent::Extension { .. } => self.note("extension"),
+            }
         }
 
         fn cancelled(&self, (): &mut (), id: PacketId, _body: Bytes, _outbox: &mut Outbox) {
             self.note(id);
-        }
-
-        fn going_away(&self, (): &mut ()) {
-            self.note("away");
-        }
-
-        fn is_busy(&self, (): &mut ()) -> bool {
-            self.name == "b"
-        }
-
-        fn idle(&self, (): &mut ()) {
-            self.note("idle");
-        }
-
-        fn closes_by_itself(&self) -> bool {
-            self.name == "b"
         }
 
         fn batch_ended(&self, (): &mut (), batch: &mut BatchEnd<'_>) -> Option<Instant> {
@@ -488,7 +450,7 @@ mod tests {
         let mounts = Mounts::new().mount(10..=20, log("a")).mount(21..=30, log("b")).fallback(log("c"));
         assert!(!mounts.is_empty() && !Mounts::new().fallback(log("c")).is_empty() && Mounts::new().is_empty());
         assert!(mounts.has_fallback() && !Mounts::new().mount(10..=20, log("a")).has_fallback());
-        assert_eq!(mounts.hello_items(), ["a", "b", "c"].map(|name| (100, name.into())));
+        assert_eq!(mounts.declaration().hello_items, ["a", "b", "c"].map(|name| (100, name.into())));
         let budget = Arc::new(crate::account::Budget::new(usize::MAX, 0));
         let runtime = tokio::runtime::Handle::current();
         let connection = Connection::server(&Default::default(), &budget, runtime, Default::default());
@@ -501,23 +463,33 @@ mod tests {
             let routed = mounts.route(&mut session, packet, &mut outbox);
             assert_eq!((take_events().as_str(), matches!(routed, Routed::Useless)), (expected, expected.is_empty()));
         }
-        mounts.peer_known(&mut session, &PeerKind::Compat);
-        assert_eq!(take_events(), "a peer, b peer, c peer");
+        for (mut event, name) in [
+            (ConnectionEvent::PeerKnown(&PeerKind::Compat), "peer"),
+            (ConnectionEvent::GoingAway, "away"),
+            (ConnectionEvent::Idle, "idle"),
+        ] {
+            mounts.event(&mut session, &mut event);
+            assert_eq!(take_events(), format!("a {name}, b {name}, c {name}"));
+        }
+        let (id, body) = (extension::ASK, Bytes::new());
+        let mut event = ConnectionEvent::Extension { id, body, outbox: &mut outbox, routed: Routed::Useless };
+        mounts.event(&mut session, &mut event);
+        assert_eq!(take_events(), "");
         mounts.cancelled(&mut session, PacketId(7), Bytes::new(), &mut outbox);
         assert_eq!(take_events(), "a 7, b 7, c 7");
-        mounts.going_away(&mut session);
-        assert_eq!(take_events(), "a away, b away, c away");
-        mounts.idle(&mut session);
-        assert_eq!(take_events(), "a idle, b idle, c idle");
         let now = Instant::now();
         assert_eq!(
             mounts.batch_ended(&mut session, &mut BatchEnd { now, outbox: &mut outbox, when_written: false }),
             Some(now)
         );
-        assert!(mounts.is_busy(&mut session));
         let idle = Mounts::new().mount(10..=20, log("a"));
-        assert!(!idle.is_busy(&mut idle.connected(&connection)));
-        assert!(mounts.closes_by_itself() && !idle.closes_by_itself());
+        let is_busy = |mounts: &Mounts| {
+            let mut event = ConnectionEvent::Closing { is_busy: false };
+            mounts.event(&mut mounts.connected(&connection), &mut event);
+            matches!(event, ConnectionEvent::Closing { is_busy: true })
+        };
+        assert!(is_busy(&mounts) && !is_busy(&idle));
+        assert!(mounts.declaration().closes_by_itself && !idle.declaration().closes_by_itself);
         let blocked = [20, 25, 26, 31].map(|number| mounts.blocked(&connection, operation(number)));
         assert_eq!(blocked, [false, true, false, false]);
         mounts.disconnected(session, &CloseReason::Shutdown);

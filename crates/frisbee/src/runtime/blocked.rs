@@ -2,7 +2,7 @@
 
 use crate::connection::blocked::report_later;
 use crate::executor::workers::watchdog::Blocked;
-use crate::{Connection, Operation, Protocol};
+use crate::{Connection, Operation, Router};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub(crate) struct DrivenConnection<R> {
     pub(crate) router: Arc<R>,
 }
 
-impl<R: Protocol> Blocked for DrivenConnection<R> {
+impl<R: Router> Blocked for DrivenConnection<R> {
     fn operation(&self) -> Option<Operation> {
         self.connection.routed()
     }

@@ -23,7 +23,7 @@ use crate::mailbox::{MailReader, Order, TakeOutcome};
 use crate::pool::POOL;
 use crate::runtime::blocked::DrivenConnection;
 use crate::runtime::pending_handshakes::PendingHandshake;
-use crate::{BatchEnd, CloseReason, Operation, Outbox, Packet, Protocol, ProtocolError, Routed};
+use crate::{BatchEnd, CloseReason, ConnectionEvent, Operation, Outbox, Packet, ProtocolError, Routed, Router};
 use bytes::Bytes;
 use frisbee_core::{Event, PeerStreamIds, Role, earlier, extension};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -40,9 +40,9 @@ const PACKETS_PER_BATCH: usize = 1024;
 /// costs a quarter of a packet.
 const PACKETS_PER_LOOK: usize = 32;
 
-/// Protocol engine of a connection: passes received bytes through the core to the router, and packets of the handles to
+/// Router engine of a connection: passes received bytes through the core to the router, and packets of the handles to
 /// the outbox. Owned by the connection's task.
-pub(crate) struct Engine<R: Protocol> {
+pub(crate) struct Engine<R: Router> {
     pub(crate) core: frisbee_core::Connection,
     handle: Connection,
     router: Arc<R>,
@@ -65,9 +65,9 @@ pub(crate) struct Engine<R: Protocol> {
     pub(crate) body_read: usize,
     reading: ReadMode,
     routing: Routing,
-    /// Time at which the router has requested the next call of [`Protocol::batch_ended`].
+    /// Time at which the router has requested the next call of [`Router::batch_ended`].
     batch_at: Option<Instant>,
-    /// Whether the router has requested a call of [`Protocol::batch_ended`] once all bytes are written.
+    /// Whether the router has requested a call of [`Router::batch_ended`] once all bytes are written.
     batch_when_written: bool,
     /// Time at which a permit to open a stream is revoked if the task to which it was granted has not used it.
     slots_due: Option<Instant>,
@@ -134,7 +134,7 @@ fn log_panic(connection: &Connection) {
 /// Close reason of connections whose router has panicked, which is a bug in the router.
 const PANICKED: &str = "the router panicked";
 
-impl<R: Protocol> Engine<R> {
+impl<R: Router> Engine<R> {
     pub(crate) fn new(mut core: frisbee_core::Connection, router: Arc<R>, handle: Connection) -> Self {
         core.set_pool(&POOL);
         let role = core.role();
@@ -421,7 +421,7 @@ impl<R: Protocol> Engine<R> {
         self.handle.0.mailbox.lock().outbox.append(self.core.outbox());
     }
 
-    /// Returns whether the router has requested a call of [`Protocol::batch_ended`] that is due now.
+    /// Returns whether the router has requested a call of [`Router::batch_ended`] that is due now.
     pub(crate) fn wants_batch(&mut self) -> bool {
         self.batch_when_written && !self.mail_is_held && self.core.outbox().is_empty()
     }
@@ -494,7 +494,7 @@ impl<R: Protocol> Engine<R> {
         self.guarded(|engine| {
             let _entered = engine.handle.0.runtime.enter();
             if let Some(session) = &mut engine.session {
-                engine.router.idle(session);
+                engine.router.event(session, &mut ConnectionEvent::Idle);
             }
         })
     }
@@ -583,7 +583,12 @@ impl<R: Protocol> Engine<R> {
             }
             Operation::EXTENSION => {
                 let Some(session) = &mut self.session else { return Routed::Continue };
-                return self.router.extension(session, id, body, self.core.outbox());
+                let outbox = self.core.outbox();
+                let mut event = ConnectionEvent::Extension { id, body, outbox, routed: Routed::Useless };
+                self.router.event(session, &mut event);
+                if let ConnectionEvent::Extension { routed, .. } = event {
+                    return routed;
+                }
             }
             Operation::GOING_AWAY if self.goodbye == GoingAway::Sent => self.goodbye = GoingAway::Received,
             Operation::GOING_AWAY => {
@@ -591,8 +596,8 @@ impl<R: Protocol> Engine<R> {
                     return Routed::Useless;
                 }
                 let Some(session) = &mut self.session else { return Routed::Continue };
-                self.router.going_away(session);
-                if self.core.role() == Role::Client && !self.router.closes_by_itself() {
+                self.router.event(session, &mut ConnectionEvent::GoingAway);
+                if self.core.role() == Role::Client && !self.router.declaration().closes_by_itself {
                     self.goodbye = GoingAway::Due;
                     self.handle.0.mailbox.notify();
                 }
@@ -608,7 +613,7 @@ impl<R: Protocol> Engine<R> {
     }
 }
 
-impl<R: Protocol> Drop for Engine<R> {
+impl<R: Router> Drop for Engine<R> {
     /// Ends the connection when its task ends for any reason, including the end of the runtime. Without this, its
     /// handles would wait forever.
     fn drop(&mut self) {

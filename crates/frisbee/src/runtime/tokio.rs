@@ -23,7 +23,7 @@ use super::engine::Engine;
 use crate::clock::{NEVER, Timer, now};
 use crate::executor::workers::worker::{settle, wake_last};
 use crate::mailbox::{Order, TakeOutcome};
-use crate::{CloseReason, Protocol};
+use crate::{CloseReason, Router};
 use bytes::{BufMut, Bytes, BytesMut};
 use frisbee_core::Role;
 use std::cell::Cell;
@@ -88,7 +88,7 @@ thread_local! {
 ///
 /// The driver must be spawned as a task of its own. Timers are polled only when they may have expired, so the waker
 /// must stay the same.
-pub(crate) struct Driver<T, R: Protocol, C> {
+pub(crate) struct Driver<T, R: Router, C> {
     io: T,
     engine: Engine<R>,
     /// Runtime to which the timers and sockets of handlers belong, if it is not the one that drives the connection.
@@ -177,15 +177,15 @@ enum SocketPhase {
 
 /// Future that drives a connection until it has ended. An `async fn` would use the memory of two drivers, one for its
 /// argument and one for the state kept across await points.
-pub(crate) struct DriveFuture<T, R: Protocol, C>(Option<Driver<T, R, C>>);
+pub(crate) struct DriveFuture<T, R: Router, C>(Option<Driver<T, R, C>>);
 
 /// The future can be moved after a poll, because it contains no pinned data.
-impl<T, R: Protocol, C> Unpin for DriveFuture<T, R, C> {}
+impl<T, R: Router, C> Unpin for DriveFuture<T, R, C> {}
 
 impl<T, R, C> Future for DriveFuture<T, R, C>
 where
     T: AsyncRead + AsyncWrite + Unpin,
-    R: Protocol,
+    R: Router,
     C: Timer,
 {
     type Output = ClosedConnection<T>;
@@ -224,7 +224,7 @@ enum Read {
 impl<T, R, C> Driver<T, R, C>
 where
     T: AsyncRead + AsyncWrite + Unpin,
-    R: Protocol,
+    R: Router,
     C: Timer,
 {
     pub(crate) fn new(io: T, engine: Engine<R>, context: Option<Handle>, timer: C, busy: BusyPoll) -> Self {

@@ -8,7 +8,7 @@ use crate::clock::{Timer, now};
 use crate::executor::tasks::{Home, Job};
 use crate::executor::workers::watchdog::{self, Blocked, PollId, ThreadClock, WatchedThread};
 use crate::transport::Transport;
-use crate::{Protocol, RawTransport};
+use crate::{RawTransport, Router};
 use bytes::Bytes;
 use frisbee_uring::{Socket, Spawner, Worker};
 use parking_lot::Mutex;
@@ -184,7 +184,7 @@ impl Rings {
     }
 
     /// Drives a connection until it has ended, in the context of `runtime`. `entry` is dropped at the end.
-    pub(crate) fn drive<R: Protocol>(
+    pub(crate) fn drive<R: Router>(
         &self,
         socket: TcpStream,
         engine: impl FnOnce(Instant) -> Engine<R> + Send + 'static,

@@ -17,7 +17,7 @@ use crate::inspect::open_connections::{OpenConnection, OpenConnections};
 use crate::runtime::pool::WorkerPool;
 use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
-use crate::{CloseReason, Protocol};
+use crate::{CloseReason, Router};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
@@ -42,7 +42,7 @@ pub(super) struct Listening<L> {
 impl<L: Listener> Listening<L> {
     /// Creates the listener, and a future that accepts connections. If there are workers, the future should run on the
     /// first of them.
-    pub(super) fn new<R: Protocol>(
+    pub(super) fn new<R: Router>(
         mut listener: L,
         host: &Arc<ServerShared<R>>,
         pool: &Arc<WorkerPool>,
@@ -68,7 +68,7 @@ impl<L> Drop for Listening<L> {
 }
 
 /// Accepts connections until the listening socket is closed.
-async fn accept<L: Listener, R: Protocol>(
+async fn accept<L: Listener, R: Router>(
     listener: Arc<Mutex<Option<L>>>,
     mut is_closed: oneshot::Receiver<()>,
     host: Arc<ServerShared<R>>,
@@ -130,7 +130,7 @@ async fn accept<L: Listener, R: Protocol>(
 }
 
 /// Drives a connection on io_uring, on a worker, or in the caller's runtime.
-fn dispatch<R: Protocol>(
+fn dispatch<R: Router>(
     host: &Arc<ServerShared<R>>,
     pool: &WorkerPool,
     socket: Transport,

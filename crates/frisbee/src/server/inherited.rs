@@ -2,7 +2,7 @@
 //! has created.
 
 use super::{Server, ServerBuilder, TcpSocketListener};
-use crate::{Error, Protocol};
+use crate::{Error, Router};
 use std::net;
 use tokio::net::TcpListener;
 
@@ -36,12 +36,12 @@ impl ServerBuilder {
     /// ```
     ///
     /// If `listener` is not a listening TCP socket (whether it listens is checked on Linux only), or the router reports
-    /// a [defect](Protocol::check).
+    /// a [defect](crate::Declaration::check).
     ///
     /// # Panics
     /// Outside of a tokio runtime.
-    pub fn listen_on<R: Protocol>(self, listener: impl Into<net::TcpListener>, router: R) -> Result<Server<R>, Error> {
-        router.check()?;
+    pub fn listen_on<R: Router>(self, listener: impl Into<net::TcpListener>, router: R) -> Result<Server<R>, Error> {
+        router.declaration().check()?;
         let listener = listener.into();
         let failed = |source| Error::Bind { address: String::from("a socket that was passed"), source };
         let local = listener.local_addr().map_err(failed)?;
@@ -83,12 +83,12 @@ impl ServerBuilder {
     /// # Panics
     /// Outside of a tokio runtime.
     #[cfg(unix)]
-    pub fn listen_on_unix<R: Protocol>(
+    pub fn listen_on_unix<R: Router>(
         self,
         listener: impl Into<unix::net::UnixListener>,
         router: R,
     ) -> Result<UnixServer<R>, Error> {
-        router.check()?;
+        router.declaration().check()?;
         let listener = listener.into();
         let failed = |source| Error::Bind { address: String::from("a Unix socket that was passed"), source };
         #[cfg(target_os = "linux")]

@@ -1,7 +1,7 @@
 //! Servers on Unix sockets.
 
 use super::{Listener, Server};
-use crate::Protocol;
+use crate::Router;
 use crate::transport::endpoint::EndpointInfo;
 use crate::transport::unix::{UnixSocket, ends};
 use crate::transport::{Transport, second};
@@ -14,7 +14,7 @@ use tokio::net::UnixListener;
 /// [`listen_on_unix`](crate::ServerBuilder::listen_on_unix).
 pub type UnixServer<R> = Server<R, UnixSocket>;
 
-impl<R: Protocol> UnixServer<R> {
+impl<R: Router> UnixServer<R> {
     /// Returns the path of the Unix socket. It is empty if an [existing socket](crate::ServerBuilder::listen_on_unix)
     /// has none.
     pub fn local_path(&self) -> &Path {

@@ -15,7 +15,7 @@ use crate::endpoint::offer::{OfferBuilder, ServiceOffer, offering_setters};
 use crate::observe::ChannelServers;
 use crate::settings::{connection_setters, forwarded_setters};
 use crate::{Error, Middleware};
-use frisbee::{Client, ClientBuilder, HeaderForm, Protocol as _};
+use frisbee::{Client, ClientBuilder, HeaderForm, Router as _};
 use std::io;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -400,7 +400,7 @@ impl ChannelBuilder {
     fn offer(&mut self) -> Result<Arc<ServiceOffer>, Error> {
         self.log_settings.iter().for_each(|log| log(self));
         let offer = std::mem::take(&mut self.offering).done()?;
-        Endpoint::serving(offer.clone()).check()?;
+        Endpoint::serving(offer.clone()).declaration().check()?;
         Ok(offer)
     }
 

@@ -15,7 +15,7 @@ use crate::service::methods::Methods;
 use crate::wire::packed::Packing;
 use crate::wire::translation::{Caller, ServicePlans};
 use crate::{Error, Policy};
-use frisbee::{Connection, MountError, Mounts, Operation, Protocol as _};
+use frisbee::{Connection, MountError, Mounts, Operation, Router as _};
 use polyglot::Nesting;
 use std::fmt;
 use std::sync::Arc;
@@ -111,8 +111,9 @@ impl OfferBuilder {
         let access = this.access;
         let table =
             Table::new(services, this.policy, this.methods, &this.chain, observers.as_ref(), access.as_deref())?;
-        this.mounts.check()?;
-        if let Some((kind, _)) = this.mounts.hello_items().into_iter().find(|(kind, _)| *kind < 64) {
+        let mounted = this.mounts.declaration();
+        mounted.check()?;
+        if let Some((kind, _)) = mounted.hello_items.iter().find(|(kind, _)| *kind < 64) {
             let owners = [format!("item {kind} of a mounted router for HELLO"), "those of frpc, below 64".to_owned()];
             return Err(MountError::Overlap { owners }.into());
         }
@@ -255,11 +256,7 @@ macro_rules! offering_setters {
             ///
             /// let builder = Server::builder().mount(1000..=1099, Handlers::new());
             /// ```
-            pub fn mount<R: frisbee::Protocol>(
-                mut self,
-                operations: impl std::ops::RangeBounds<u16>,
-                router: R,
-            ) -> Self {
+            pub fn mount<R: frisbee::Router>(mut self, operations: impl std::ops::RangeBounds<u16>, router: R) -> Self {
                 let mounts = &mut self.offering().mounts;
                 *mounts = std::mem::take(mounts).mount(operations, router);
                 self
@@ -267,7 +264,7 @@ macro_rules! offering_setters {
 
             /// Sets the router for streams whose first packet names no operation. From a compat peer, such a packet may
             /// also be a late message of a stream that was closed.
-            pub fn fallback<R: frisbee::Protocol>(mut self, router: R) -> Self {
+            pub fn fallback<R: frisbee::Router>(mut self, router: R) -> Self {
                 let mounts = &mut self.offering().mounts;
                 *mounts = std::mem::take(mounts).fallback(router);
                 self
@@ -374,12 +371,12 @@ pub(crate) use offering_setters;
 mod tests {
     use crate::{Error, Server};
     use bytes::Bytes;
-    use frisbee::{Connection, MountError, Outbox, Packet, Protocol, Routed};
+    use frisbee::{Connection, Declaration, MountError, Outbox, Packet, Routed, Router};
 
     /// A router that adds a HELLO item of this type, used to test conflicts.
     struct Claiming(u8);
 
-    impl Protocol for Claiming {
+    impl Router for Claiming {
         type Session = ();
 
         fn connected(&self, _connection: &Connection) {}
@@ -388,8 +385,8 @@ mod tests {
             Routed::Useless
         }
 
-        fn hello_items(&self) -> Vec<(u8, Bytes)> {
-            vec![(self.0, Bytes::new())]
+        fn declaration(&self) -> Declaration {
+            Declaration::default().hello_items([(self.0, Bytes::new())])
         }
     }
 

@@ -25,13 +25,13 @@ const MESSAGE_MAX: usize = 64 * 1024;
 /// end.
 ///
 /// ```
-/// use frisbee::{Acceptor, Client, Connection, Handlers, Routed, Outbox, Packet, Protocol, Server, Stream};
+/// use frisbee::{Acceptor, Client, Connection, Handlers, Routed, Outbox, Packet, Router, Server, Stream};
 /// use tokio::io::{AsyncReadExt, AsyncWriteExt};
 ///
 /// /// Echoes what comes on streams.
 /// struct Echo;
 ///
-/// impl Protocol for Echo {
+/// impl Router for Echo {
 ///     type Session = Connection;
 ///
 ///     fn connected(&self, connection: &Connection) -> Connection {

@@ -1,7 +1,7 @@
 use super::worker::{Worker, settle, wake_last};
 use crate::account::Budget;
 use crate::runtime::blocked::DrivenConnection;
-use crate::{Connection, Operation, Outbox, Packet, Protocol, Routed};
+use crate::{Connection, Operation, Outbox, Packet, Routed, Router};
 use parking_lot::Mutex;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
@@ -87,7 +87,7 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
 /// A router that panics when it is notified that a thread was blocked.
 struct Panics;
 
-impl Protocol for Panics {
+impl Router for Panics {
     type Session = ();
 
     fn connected(&self, _connection: &Connection) {}

@@ -3,7 +3,7 @@
 use super::{Engine, PANICKED, ReadMode, Routing, log_panic};
 use crate::log_limit::LineLimit;
 use crate::mailbox::{HandOffState, Order};
-use crate::{CloseReason, Operation, PacketId, Protocol};
+use crate::{CloseReason, ConnectionEvent, Operation, PacketId, Router};
 use frisbee_core::{PeerKind, Role};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -22,7 +22,7 @@ pub(super) enum GoingAway {
     Answered,
 }
 
-impl<R: Protocol> Engine<R> {
+impl<R: Router> Engine<R> {
     /// Returns whether the connection will close, because this end has requested it or the peer has closed its sending
     /// half.
     #[inline]
@@ -103,7 +103,13 @@ impl<R: Protocol> Engine<R> {
     fn is_busy(&mut self) -> Result<bool, CloseReason> {
         let runtime = self.handle.0.runtime.clone();
         let _entered = runtime.enter();
-        self.guarded(|engine| engine.session.as_mut().is_some_and(|session| engine.router.is_busy(session)))
+        self.guarded(|engine| {
+            let mut event = ConnectionEvent::Closing { is_busy: false };
+            if let Some(session) = &mut engine.session {
+                engine.router.event(session, &mut event);
+            }
+            matches!(event, ConnectionEvent::Closing { is_busy: true })
+        })
     }
 
     /// Returns whether the connection has no calls, streams or other work in progress.

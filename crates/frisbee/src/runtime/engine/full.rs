@@ -13,13 +13,13 @@
 
 use super::{Engine, PACKETS_PER_BATCH, ReadMode, Routing};
 use crate::mailbox::deferred::DeferredPacket;
-use crate::{CloseReason, Operation, OverflowPolicy, PacketId, Protocol, Routed};
+use crate::{CloseReason, Operation, OverflowPolicy, PacketId, Routed, Router};
 use bytes::Bytes;
 use frisbee_core::Event;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-impl<R: Protocol> Engine<R> {
+impl<R: Router> Engine<R> {
     /// Returns whether more input may be processed. Returns `false` while deferred packets must be routed first.
     #[inline]
     pub(super) fn takes_more(&mut self) -> bool {
@@ -121,14 +121,14 @@ impl<R: Protocol> Engine<R> {
             }
             event => return Some(event),
         };
-        let mut when_full = OverflowPolicy::Wait;
+        let mut overflow = OverflowPolicy::Wait;
         if let Some(session) = self.session.as_ref().filter(|_| opens || !packet.operation.is_reserved()) {
-            when_full = self.router.when_full(session, &packet);
+            overflow = self.router.overflow(session, &packet);
         }
-        if when_full == OverflowPolicy::Route && !opens {
+        if overflow == OverflowPolicy::Route && !opens {
             return Some(Event::Packet(packet));
         }
-        let deferred = DeferredPacket { packet, opens, stops: when_full == OverflowPolicy::Stop };
+        let deferred = DeferredPacket { packet, opens, stops: overflow == OverflowPolicy::Stop };
         self.handle.0.deferred.push(deferred, &self.handle.0.mailbox.account);
         None
     }

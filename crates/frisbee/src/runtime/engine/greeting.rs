@@ -2,7 +2,7 @@
 //! known.
 
 use super::Engine;
-use crate::{HeaderForm, Hello, Outbox, PeerKind, Protocol, Routed};
+use crate::{ConnectionEvent, HeaderForm, Hello, Outbox, PeerKind, Routed, Router};
 use frisbee_core::{Decoder, Role};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ thread_local! {
     static LAST_HELLO: RefCell<Option<Arc<Hello>>> = const { RefCell::new(None) };
 }
 
-impl<R: Protocol> Engine<R> {
+impl<R: Router> Engine<R> {
     /// Called when it has just become known whether the peer supports the protocol extension.
     #[cold]
     pub(super) fn handle_peer_known(&mut self) -> Routed {
@@ -35,7 +35,7 @@ impl<R: Protocol> Engine<R> {
         tracing::debug!(native = peer.hello().is_some(), "the kind of the peer is known");
         self.handle.0.mailbox.handle_peer_known(peer.clone());
         if let Some(session) = &mut self.session {
-            self.router.peer_known(session, &peer);
+            self.router.event(session, &mut ConnectionEvent::PeerKnown(&peer));
         }
         Routed::Continue
     }

@@ -6,7 +6,7 @@ use crate::connection::hand_off::HandOffRequest;
 use crate::log_limit::LineLimit;
 use crate::mailbox::HandOffState;
 use crate::mailbox::hand_off::{HandOffAccepted, HandOffStep, HandOffTarget};
-use crate::{CloseReason, HandOffError, Protocol, Routed};
+use crate::{CloseReason, HandOffError, Routed, Router};
 use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, HandOffEvent, TooLong};
 use tokio::runtime::Handle;
@@ -22,7 +22,7 @@ pub(super) enum OutgoingHandOff {
     Decided(Box<(HandOffTarget, Bytes)>),
 }
 
-impl<R: Protocol> Engine<R> {
+impl<R: Router> Engine<R> {
     /// Handles a hand-off event that the peer has caused.
     #[cold]
     pub(super) fn handle_hand_off(&mut self, event: HandOffEvent) -> Routed {
@@ -269,10 +269,10 @@ mod tests {
         assert_eq!(read.recv().await.expect("new owner of the socket should report the received bytes"), raw);
     }
 
-    /// Protocol that never replies to hand-off requests.
+    /// Router that never replies to hand-off requests.
     struct Pondering(mpsc::UnboundedSender<HandOffRequest>);
 
-    impl Protocol for Pondering {
+    impl Router for Pondering {
         type Session = ();
 
         fn connected(&self, _connection: &Connection) {}

@@ -5,14 +5,14 @@ use super::streams::NO_ROOM;
 use crate::account::READ_BUFFER;
 use crate::connection::stream::RESOURCE_EXHAUSTED;
 use crate::mailbox::Order;
-use crate::{CloseReason, Operation, PacketId, PeerKind, Protocol, Routed};
+use crate::{CloseReason, Operation, PacketId, PeerKind, Routed, Router};
 use frisbee_core::{Role, StreamSignal};
 
 /// Maximum number of bytes by which a body may exceed the connection's share while replies use the share. Equal to a
 /// single read.
 const ONE_READ: usize = READ_BUFFER / 2;
 
-impl<R: Protocol> Engine<R> {
+impl<R: Router> Engine<R> {
     /// Charges the received part of a body to the server's memory budget. If the budget is exhausted, the body is
     /// discarded as it arrives.
     #[cold]

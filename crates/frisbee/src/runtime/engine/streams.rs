@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::connection::stream::{RESOURCE_EXHAUSTED, Stream};
-use crate::{CloseReason, Operation, Packet, PacketId, Protocol, ProtocolError, Routed};
+use crate::{CloseReason, Operation, Packet, PacketId, ProtocolError, Routed, Router};
 use bytes::Bytes;
 use frisbee_core::{BatchSize, StreamSignal, extension};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 /// Reset reason of streams that receive more bytes than their memory or credit permits.
 pub(super) const NO_ROOM: &str = "the memory limit for unread messages of the stream is reached";
 
-impl<R: Protocol> Engine<R> {
+impl<R: Router> Engine<R> {
     #[inline(always)] // Called for every message.
     pub(super) fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         // Consecutive messages often belong to the same stream. Invariant: `last_stream` receives messages only while
@@ -143,13 +143,13 @@ mod tests {
     use std::time::Instant;
     use tokio::runtime::Handle;
 
-    /// Protocol that keeps its streams and replies to each packet with a packet of a given length.
+    /// Router that keeps its streams and replies to each packet with a packet of a given length.
     struct Streams {
         kept: Mutex<Vec<Stream>>,
         reply: usize,
     }
 
-    impl Protocol for Streams {
+    impl Router for Streams {
         type Session = ();
 
         fn connected(&self, _connection: &Connection) {}
