@@ -1,10 +1,10 @@
-//! The server that the conformance suite of Connect examines: `.ci/connect` fetches the suite and runs it.
+//! The server that Connect's conformance suite tests. `.ci/connect` fetches the suite and runs it.
 //!
-//! The standard input has the description of the wanted server, a message after its length as four bytes, big endian;
-//! on the standard output goes the server's address in the same way. It then serves until the suite
-//! stops it.
+//! Standard input contains a message that describes the requested server, preceded by its length in four bytes, big
+//! endian. The server's address is written to standard output in the same encoding. The server then runs until the
+//! suite stops it.
 //!
-//! With the argument `native` or `grpc` the server is a gateway that forwards calls to a second one in the same
+//! With the argument `native` or `grpc`, the server is a gateway that forwards calls to a second server in the same
 //! process, by native frames or by gRPC.
 
 #[cfg(suite)]
@@ -15,8 +15,8 @@ mod service;
 mod conformance {
     frpc::include_proto!("connectrpc.conformance.v1");
 
-    /// The methods of the service, which is put together by hand: its JSON has `Any`, whose types the server has to
-    /// know.
+    /// The service and its methods. They are assembled by hand, because the service must know the types that `Any` may
+    /// contain in its JSON.
     pub static LAYOUT: &frpc::codegen::Layout = &CONFORMANCE_SERVICE_LAYOUT;
     pub const UNARY: frpc::codegen::Method = CONFORMANCE_SERVICE_UNARY;
     pub const SERVER_STREAM: frpc::codegen::Method = CONFORMANCE_SERVICE_SERVER_STREAM;
@@ -53,7 +53,7 @@ mod server {
     use std::io::{Read as _, Write as _};
     use std::sync::Arc;
 
-    /// The longest message of the suite is far shorter.
+    /// Maximum length of a message in bytes. The messages of the suite are far shorter.
     const MESSAGE_MAX: u32 = 5 << 20;
 
     pub(crate) async fn run() -> Result<(), Box<dyn Error>> {
@@ -86,7 +86,7 @@ mod server {
         Ok(())
     }
 
-    /// The service of a server of its own, which is called natively or by gRPC.
+    /// Returns a service that forwards calls to a second server, natively or by gRPC.
     async fn forwarded(by: &str) -> Result<ForwardService, Box<dyn Error>> {
         let gateway = Gateway::new().http(Http::new().grpc());
         let server = Server::builder().add_service(Conformance).gateway(gateway).bind("127.0.0.1:0").await?;
@@ -109,7 +109,7 @@ mod server {
         Ok(forward.service(LAYOUT, None, methods.collect::<Result<Vec<_>, _>>()?))
     }
 
-    /// The server that the suite wants.
+    /// Reads the settings of the server that the suite requests.
     fn wanted() -> Result<ServerCompatRequest, Box<dyn Error>> {
         let mut input = std::io::stdin().lock();
         let mut length = [0; 4];
@@ -119,7 +119,8 @@ mod server {
         Ok(ServerCompatRequest::decode(&message[..])?)
     }
 
-    /// TLS that offers both versions of HTTP, and lets in clients by their certificate if `clients` has one.
+    /// Returns TLS settings with ALPN for both HTTP versions. If `clients` is not empty, clients need a certificate of
+    /// these authorities.
     fn tls(certificates: &[u8], key: &[u8], clients: &[u8]) -> Result<ServerTls, Box<dyn Error>> {
         let provider = Arc::new(ring::default_provider());
         let builder = ServerConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;

@@ -1,4 +1,4 @@
-//! The service of the suite: each request says how it wants to be answered, and the answer says how it came.
+//! The service of the suite: each request specifies its response, and the response describes the received request.
 
 use crate::conformance::conformance_payload::RequestInfo;
 use crate::conformance::unary_response_definition::Response as Wanted;
@@ -18,7 +18,7 @@ use frpc_gateway::Trailers;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The types that may be in `Any`.
+/// The message types that an `Any` may contain.
 static ANY_TYPES: &[AnyType] = &[
     any_type::<UnaryRequest>(),
     any_type::<IdempotentUnaryRequest>(),
@@ -29,7 +29,7 @@ static ANY_TYPES: &[AnyType] = &[
     any_type::<Header>(),
 ];
 
-/// `google.rpc.Status`.
+/// The message `google.rpc.Status`.
 #[derive(Clone, PartialEq, frpc::prost::Message)]
 #[prost(prost_path = "frpc::prost")]
 struct RpcStatus {
@@ -41,7 +41,7 @@ struct RpcStatus {
     details: Vec<Any>,
 }
 
-/// The service.
+/// The service of the conformance suite.
 #[derive(Debug)]
 pub(crate) struct Conformance;
 
@@ -106,7 +106,7 @@ impl Service for Conformance {
     }
 }
 
-/// Answers each message, or all of them at the end.
+/// Responds to each message of a bidirectional stream, or to all messages at its end.
 async fn converse(
     mut request: Request<Streaming<BidiStreamRequest>>,
     first: Option<BidiStreamRequest>,
@@ -142,7 +142,7 @@ async fn converse(
     send(&sender, definition, sent, info, wrap).await;
 }
 
-/// Sends the responses from the one with this index on, and the error.
+/// Sends the responses from index `from` on, and then the error, if any.
 async fn send<M>(
     sender: &ResponseSender<M>,
     definition: StreamResponseDefinition,
@@ -170,7 +170,7 @@ async fn delay(millis: u32) {
     }
 }
 
-/// The answer to one message or to many.
+/// Returns the requested response to a single message or a request stream.
 async fn unary(
     definition: Option<UnaryResponseDefinition>,
     info: RequestInfo,
@@ -219,7 +219,7 @@ fn add(metadata: &mut Metadata, headers: &[Header]) -> Result<(), Status> {
     Ok(())
 }
 
-/// The wanted error, with details of the request.
+/// Returns the requested error. Its details include a description of the request.
 fn failure(error: Error, info: Option<&RequestInfo>) -> Status {
     let Error { code, message, mut details } = error;
     details.extend(info.map(pack));
@@ -232,7 +232,7 @@ fn pack<M: Name>(message: &M) -> Any {
     Any { type_url: M::type_url(), value: message.encode_to_vec() }
 }
 
-/// How a request came.
+/// Describes a request as the server received it.
 fn info<T>(request: &Request<T>, requests: &[Any]) -> RequestInfo {
     let header = |(name, value): (&str, &[u8])| {
         let value = if name.ends_with("-bin") {

@@ -1,5 +1,5 @@
-//! Greedy callers of many addresses, and a witness of another one that is never refused. Alone in its process, whose
-//! memory it measures.
+//! Attackers at many addresses that make the server hold memory, and a client at another address whose calls are never
+//! rejected. Each test runs alone in its process, because it measures the memory of the process.
 
 use frisbee_tests::hoard::Hoard;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
@@ -19,17 +19,17 @@ use tokio::task::JoinSet;
 
 const MIB: usize = 1 << 20;
 
-/// The memory limit of the server.
+/// Memory limit of the server in bytes.
 const MEMORY: usize = 64 * MIB;
 
-/// Resident memory beyond that: the buffers that the process keeps for reuse, fragmentation, connections, and the
-/// attackers.
+/// Resident memory permitted in addition to the limit: buffers that the process keeps for reuse, fragmentation,
+/// connections, and the attackers.
 const BESIDE: usize = 64 * MIB;
 
-/// The bytes that all callers of an attack together want the server to hold.
+/// Number of bytes that all attackers together try to make the server hold.
 const WANTED: usize = 160 * MIB;
 
-/// The operation of `echo_payload`.
+/// Operation of the method `echo_payload`.
 const PAYLOAD: u16 = 17;
 
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ enum Attack {
 }
 
 impl Attack {
-    /// The bytes that a connection wants the server to hold.
+    /// Returns the number of bytes that one connection tries to make the server hold.
     fn wanted(self) -> usize {
         match self {
             Self::HalfBodies | Self::HalfHttpBodies => MIB,
@@ -52,7 +52,7 @@ impl Attack {
         }
     }
 
-    /// The first bytes of a connection, and the number of zeros that follow them.
+    /// Returns the first bytes of a connection, and the number of zeros that follow them.
     fn bytes(self) -> (Vec<u8>, usize) {
         let call = |id: usize, method: &str, rest: &str| {
             format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"interop.Interop/{method}\"{rest}}}\n").into_bytes()
@@ -85,14 +85,14 @@ impl Attack {
     }
 }
 
-/// Connects from an address of its own on the loopback.
+/// Connects from the loopback address with this last byte.
 async fn connect_from(last: u8, server: SocketAddr) -> TcpStream {
     let socket = TcpSocket::new_v4().expect("socket should be created");
     socket.bind(SocketAddr::from(([127, 0, 0, last], 0))).expect("loopback address should be free");
     socket.connect(server).await.expect("server should accept the connection")
 }
 
-/// Writes as much as the server reads, and keeps the connection without reading.
+/// Writes as much as the server reads, and keeps the connection open without reading.
 async fn attack(bytes: Arc<(Vec<u8>, usize)>, last: u8, server: SocketAddr) {
     let mut socket = connect_from(last, server).await;
     let (first, zeros) = &*bytes;
@@ -104,7 +104,7 @@ async fn attack(bytes: Arc<(Vec<u8>, usize)>, last: u8, server: SocketAddr) {
     pending::<()>().await;
 }
 
-/// Attacks from 8 and then 32 addresses, and calls from another one.
+/// Attacks from 8 and then 32 addresses, and checks that calls from another address succeed.
 async fn besiege(kind: Attack) {
     const HOUR: Duration = Duration::from_secs(3600);
     let config = Config::default().idle_timeout(HOUR).write_timeout(HOUR).least_rate_window(HOUR);

@@ -1,8 +1,8 @@
-//! The program that protobuf's conformance suite examines: `.ci/conformance` fetches the suite and runs it.
+//! The program that protobuf's conformance suite tests. `.ci/conformance` fetches the suite and runs it.
 //!
-//! The standard input has requests, each a message after its length as four bytes, little endian; the standard output
-//! has the answers in the same form. A request holds a message as protobuf or JSON and names the form of the answer.
-//! Both are those of a server: protobuf is in a body, and JSON passes through `frpc::json`.
+//! Standard input contains requests, each preceded by its length in four bytes, little endian. The answers are written
+//! to standard output in the same encoding. A request contains a message as protobuf or JSON and selects the format of
+//! the answer. Both formats are handled as in a server: protobuf in a body, and JSON by `frpc::json`.
 
 #[cfg(suite)]
 #[allow(missing_docs)]
@@ -23,7 +23,7 @@ mod testee {
     use crate::all::conformance::{ConformanceRequest, ConformanceResponse, TestCategory, WireFormat};
     use crate::all::protobuf_test_messages::proto3::TestAllTypesProto3;
 
-    /// How many cases were examined.
+    /// Number of examined test cases per format.
     #[derive(Default)]
     struct Counts {
         json: u32,
@@ -44,7 +44,7 @@ mod testee {
         }
     }
 
-    /// Answers requests until there are no more.
+    /// Answers requests of the suite until the end of input.
     pub(crate) fn run() -> io::Result<()> {
         let (mut stdin, mut stdout) = (io::stdin().lock(), io::stdout().lock());
         let types = Types::well_known().with::<TestAllTypesProto3>();
@@ -102,7 +102,7 @@ mod testee {
         }
     }
 
-    /// Reads a body whose codec is protobuf.
+    /// Decodes a message from a body with the protobuf codec.
     fn from_protobuf<M: polyglot::Message>(bytes: &[u8]) -> Result<M, String> {
         let mut body = Vec::new();
         Encoder::new(&mut body).bytes(bytes).map_err(|error| error.to_string())?;

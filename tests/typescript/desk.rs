@@ -1,11 +1,11 @@
 //! The server that the tests of the TypeScript client call, natively and over WebSocket:
 //! `desk ADDRESS [--layout first|second|moved] [--tls FOLDER] [--origin ORIGIN] [--impatient] [--console] [--udp]`.
 //!
-//! It prints its bound address in a separate line, and ends when its standard input does. With a layout it serves that
-//! of `versions.proto` and nothing else. With a folder it accepts TLS in addition to plain text, with the identity
-//! there, which it makes if there is none. Pages of the origin may connect. With the console it shows that, its schema,
-//! and its activity. With `--udp` it takes JSON-RPC by datagrams, and prints that address in a line before the other
-//! one.
+//! It prints its bound address on a line of its own, and exits at the end of its standard input. With `--layout` it
+//! serves only that layout of `versions.proto`. With `--tls` it accepts TLS in addition to plaintext, with the identity
+//! in the folder, which it creates if missing. With `--origin` it admits pages of that origin. With `--console` it
+//! serves the console, its schema and its activity. With `--udp` it accepts JSON-RPC datagrams, and prints their address
+//! on a line before the other one.
 
 use desk::{All, Chunk, Desk, DeskServer, Empty, Failure, Number, PageClient, Pair, Range, Seen, Sum, Text, Time};
 use forms::{Forms, FormsServer, Known};
@@ -49,7 +49,7 @@ mod moved {
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// The operation of a protocol of its own, which answers texts in upper case.
+/// Operation of a mounted protocol that replies to texts in upper case.
 const SHOUT: u16 = 1000;
 
 fn shouting() -> Handlers {
@@ -59,7 +59,7 @@ fn shouting() -> Handlers {
     })
 }
 
-/// Greets, and answers bytes in upper case until their end.
+/// Sends a greeting, and then echoes the received bytes in upper case until the end of input.
 async fn shout(mut raw: RawTransport) {
     let mut buffer = [0; 4096];
     let mut sent = raw.write_all(b"ready ").await;
@@ -71,7 +71,7 @@ async fn shout(mut raw: RawTransport) {
     drop(raw.shutdown().await);
 }
 
-/// How long a client may be silent with `--impatient` until it gets a PING, and until it is closed.
+/// Timeouts with `--impatient`: time of silence before a PING, and before the connection is closed.
 const IMPATIENT: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(3));
 
 #[tokio::main]
@@ -146,7 +146,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The identity in a folder, so that a server that is started again has the same.
+/// Returns the TLS identity in a folder. It is created if missing, so that a restarted server has the same identity.
 fn identity(folder: &Path) -> Result<Identity, Box<dyn Error>> {
     let (certificate, key) = (folder.join("certificate.pem"), folder.join("key.pem"));
     if !key.exists() {
@@ -179,7 +179,7 @@ struct State {
     release: Notify,
 }
 
-/// Counts calls that are dropped early.
+/// Counts calls that are waiting, and those that were dropped before they completed.
 struct Waits<'a>(&'a State, bool);
 
 impl Drop for Waits<'_> {
@@ -189,7 +189,7 @@ impl Drop for Waits<'_> {
     }
 }
 
-/// Counts a stream that is gone.
+/// Counts a stream as ended when dropped.
 struct Streams(Arc<State>);
 
 impl Drop for Streams {
@@ -384,7 +384,7 @@ fn repeated(word: &str, times: i32) -> String {
     vec![word; usize::try_from(times).unwrap_or_default().min(100)].join(" ")
 }
 
-/// A parrot that returns exactly its request.
+/// Implements a version of the `Parrot` service that returns its request unchanged.
 macro_rules! parrot {
     ($version:ident, $words:ident => $answer:expr $(, $listen:item)?) => {
         impl $version::Parrot for Parrot {

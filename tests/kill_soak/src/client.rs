@@ -1,4 +1,4 @@
-//! The calls, and the fate of each.
+//! The calls of the load, and their outcomes.
 
 use crate::proto::{Done, Job, WorkClient};
 use crate::{Kind, Transport, data_of};
@@ -10,25 +10,25 @@ use std::time::Duration;
 
 pub(crate) const CHANNELS: usize = 4;
 
-/// Calls of a channel at the same time.
+/// Number of concurrent calls per channel.
 const CALLS: usize = 6;
 
-/// A call that takes longer hangs: the longest deadline is a part of this.
+/// Time after which a call counts as hung. It exceeds every deadline.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The end of a call.
+/// The outcome of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
-    /// An id without a call.
+    /// No call was made with this id, because its kind was not needed.
     Unused,
-    /// It has not ended, or was dropped.
+    /// The call was dropped by the client or is still in progress.
     Dropped,
     Answered,
-    /// It failed and may have run.
+    /// The call failed and may have run.
     Failed,
-    /// It failed and has not run.
+    /// The call failed and its status states that it has not run.
     NotRun,
-    /// Its reply has other bytes than it should.
+    /// The reply has other content than expected, or the error reports a protocol violation.
     Wrong,
     Hung,
 }
@@ -64,7 +64,7 @@ pub(crate) struct Load {
     transport: Transport,
     target: String,
     stopped: AtomicBool,
-    /// By the id of the call.
+    /// The outcome of each call, indexed by call id.
     fates: Mutex<Vec<Fate>>,
     errors: Mutex<BTreeMap<String, u64>>,
 }
@@ -82,7 +82,7 @@ impl Load {
         self.fates.lock().expect("lock should not be poisoned").clone()
     }
 
-    /// The errors by frequency, at most 20 of them.
+    /// Returns the 20 most frequent errors with their counts.
     pub(crate) fn errors(&self) -> Vec<(String, u64)> {
         let mut errors: Vec<_> = self.errors.lock().expect("lock should not be poisoned").clone().into_iter().collect();
         errors.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
@@ -161,7 +161,7 @@ impl Load {
         }
     }
 
-    /// A new id of this kind.
+    /// Reserves the next call id of the given kind.
     fn begin(&self, kind: Kind) -> u64 {
         let mut fates = self.fates.lock().expect("lock should not be poisoned");
         loop {
@@ -175,9 +175,9 @@ impl Load {
     }
 }
 
-/// A length up to a megabyte. Short ones are the most frequent. Some messages fill whole parts of a ring of shared
-/// memory, which have 16 KiB at least: a ring that a read empties by its last whole part is the hard case of its
-/// replacement.
+/// Returns a random message length of up to a megabyte. Most messages are short. Some fill a multiple of 16 KiB, the
+/// minimum size of a segment of a shared-memory ring, because replacing a ring is most difficult when a read empties
+/// its last segment exactly.
 fn length(random: &mut fastrand::Rng) -> usize {
     match random.u8(..40) {
         // The header and the other fields take about 22 bytes in a reply, and 35 in a request.
@@ -206,7 +206,7 @@ fn check(done: &Done, id: u64, part: u32, length: usize) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Makes a call and checks all that is received.
+/// Makes a call and checks the content of everything received.
 async fn exchange(client: &WorkClient, random: &mut fastrand::Rng, id: u64) -> Result<(), Failure> {
     let first = job(id, 0, random);
     let (replies, reply_length) = (first.replies, first.reply_length as usize);

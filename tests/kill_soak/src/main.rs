@@ -33,7 +33,7 @@ mod proto {
     frpc::include_proto!("kill_soak");
 }
 
-/// The road of the bytes.
+/// The transport of the connections under test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Transport {
     Tcp,
@@ -60,7 +60,7 @@ impl Transport {
     }
 }
 
-/// The kind of a call, which its id contains.
+/// The kind of a call, which is encoded in its id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Kind {
     Once,
@@ -78,7 +78,7 @@ impl Kind {
     }
 }
 
-/// The bytes that follow from an id and a part.
+/// Returns pseudorandom content that is determined by a call id and the number of a message.
 fn data_of(id: u64, part: u32, length: usize) -> Vec<u8> {
     let mut state = (id ^ u64::from(part) << 40).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut data = Vec::with_capacity(length + 8);
@@ -96,7 +96,7 @@ struct Arguments {
     transport: Transport,
     minutes: f64,
     seed: u64,
-    /// Of a server: its address and its log.
+    /// Address and log file of the server. `None` for the process that starts servers and makes calls.
     serve: Option<(String, PathBuf)>,
 }
 
@@ -133,7 +133,7 @@ async fn main() -> ExitCode {
     if run(&arguments).await { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Whether nothing was found.
+/// Runs the soak test. Returns whether no error was found.
 async fn run(arguments: &Arguments) -> bool {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let log = folder.path().join("executions");
@@ -169,7 +169,7 @@ async fn run(arguments: &Arguments) -> bool {
     report(&load, &log, kills, started.elapsed())
 }
 
-/// The server in a process of its own, which is killed with this one.
+/// Starts the server in a child process, which is killed when its handle is dropped.
 fn start(transport: Transport, address: &str, log: &Path) -> Child {
     let program = std::env::current_exe().expect("program should have a path");
     let transport = format!("{transport:?}").to_lowercase();
@@ -178,7 +178,8 @@ fn start(transport: Transport, address: &str, log: &Path) -> Child {
     command.spawn().expect("process should start")
 }
 
-/// Compares the fates of the calls with the log of executions; whether all is well.
+/// Compares the outcomes of the calls with the server's log of executions, and prints the findings. Returns whether
+/// there were none.
 fn report(load: &Load, log: &Path, kills: u32, time: Duration) -> bool {
     let fates = load.fates();
     let mut executions = vec![0_u8; fates.len()];

@@ -1,4 +1,4 @@
-//! The server that is killed.
+//! The server that the soak test kills.
 
 use crate::proto::{Done, Job, Work, WorkServer};
 use crate::{Transport, data_of};
@@ -8,10 +8,10 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The bit of a record in the log that notes a request with wrong content.
+/// Bit of a log record that marks a request with wrong content.
 pub(crate) const WRONG: u64 = 1 << 63;
 
-/// Serves until it is killed.
+/// Serves until the process is killed.
 pub(crate) async fn serve(transport: Transport, address: &str, log: &Path) {
     let log = File::options().append(true).create(true).open(log).expect("log file should be created");
     let builder = Server::builder().io_backend(transport.io_backend());
@@ -26,7 +26,7 @@ pub(crate) async fn serve(transport: Transport, address: &str, log: &Path) {
     served.expect("system should have free descriptors");
 }
 
-/// Writes each execution to a file, which outlives the process.
+/// A service that logs each execution to a file, which survives the process.
 #[derive(Clone)]
 struct Logging(Arc<File>);
 

@@ -86,7 +86,7 @@ fn read(mut decoder: Decoder, stream: &[u8], size: usize, in_place: bool) -> Rea
     (packets, None)
 }
 
-/// HEADERS, TRAILERS and CLOSE of any bytes have bounded parts.
+/// Checks that HEADERS, TRAILERS and CLOSE with arbitrary bytes are decoded to parts of bounded size.
 fn extensions(data: &[u8]) {
     for kind in [extension::HEADERS, extension::TRAILERS] {
         let packet = Packet::new(kind, Operation::EXTENSION, Bytes::copy_from_slice(data));
@@ -117,7 +117,7 @@ pub fn hello(data: &[u8]) {
     joined(data);
 }
 
-/// The measured size of a batch matches its decoded messages.
+/// Checks that the measured size of a batch matches its decoded messages.
 fn batch(data: &[u8]) {
     let messages: Vec<_> = Batch::new(data).collect();
     let whole: Vec<_> = messages.iter().flatten().map(|message| message.len()).collect();
@@ -133,8 +133,8 @@ fn batch(data: &[u8]) {
     }
 }
 
-/// Messages of two streams, batched where possible, are decoded in the order of encoding: each byte is the length of
-/// one, and its stream.
+/// Checks that messages of two streams, batched where possible, are decoded in the order of encoding. Each input byte
+/// selects the length and the stream of one message.
 fn joined(data: &[u8]) {
     const LENGTHS: [usize; 8] = [0, 1, 5, 127, 128, 900, 4_095, 4_096];
     let mut outbox = Outbox::new(HeaderForm::Current);
@@ -161,7 +161,7 @@ fn joined(data: &[u8]) {
     assert!(read == put && bytes.is_empty(), "{} messages of {}", read.len(), put.len());
 }
 
-/// Either end of a connection, fed with any bytes while time passes. Its answers stay small.
+/// Feeds arbitrary bytes to either end of a connection while time passes, and checks that its output stays small.
 pub fn connection(data: &[u8]) {
     let Some((&[role, size], stream)) = data.split_first_chunk() else { return };
     let mut now = Instant::now();

@@ -1,4 +1,4 @@
-//! The target of hand-offs: a gateway with a hostile client, or a client at a server that lies.
+//! Fuzz target of hand-offs: a server with a hostile client, or a client with a hostile server.
 
 use super::peer::{HANGS, Manner, attack_bytes, hello, pipe, run, say};
 use bytes::Bytes;
@@ -65,7 +65,7 @@ impl Router for Gateway {
     }
 }
 
-/// Connections that are handed off at any time, followed by any bytes.
+/// Checks connections that are handed off at any time, followed by arbitrary bytes.
 pub fn hand_off(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     let bytes = attack_bytes(manner, &hello(), data, u16::from);

@@ -1,10 +1,10 @@
-//! Targets of HTTP/2: header compression, and a server against that of h2.
+//! Fuzz targets of HTTP/2: header compression, and a comparison of this server with that of h2.
 //!
 //! # Decisions
 //!
-//! The input of a connection is a script, because random bytes hardly ever form a frame: each command of some bytes
-//! makes one, valid or not. Both servers get the same frames one by one. A request that both have accepted whole is
-//! equal; one that a single server has accepted is a defect, except for those of [`is_refused_by_us_alone`].
+//! The input of a connection is a script, because random bytes hardly ever form a frame. Each command of the script
+//! creates a frame, valid or not. Both servers receive the same frames one by one. Requests that both accept completely
+//! must be equal. A request that only one of them accepts is a defect, except for those of [`is_refused_by_us_alone`].
 
 use bytes::Bytes;
 use frisbee_core::ServerConfig;
@@ -21,7 +21,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Blocks decode to the same fields after they have been encoded again, and no block takes much memory.
+/// Checks that header blocks decode to the same fields after they were encoded again, and that no block takes much
+/// memory.
 pub fn hpack(data: &[u8]) {
     let (mut decoder, mut encoder, mut second) = (Decoder::new(), Encoder::new(), Decoder::new());
     // The first byte of each block is its length.
@@ -53,7 +54,7 @@ pub fn hpack(data: &[u8]) {
     assert!(decoder.memory() + encoder.memory() + second.memory() < 64 * 1024);
 }
 
-/// A request as a server has received it. Fields are sorted, since maps of h2 have an order of their own.
+/// A request as received by a server. Fields are sorted, because the header maps of h2 do not keep their order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Request {
     fields: Vec<(String, String)>,
@@ -61,7 +62,7 @@ struct Request {
     trailers: Vec<(String, String)>,
 }
 
-/// The requests of a connection by stream id, as far as they have arrived whole; and whether the server has failed.
+/// Requests of a connection by stream id, complete or partially received, and whether the server has failed.
 #[derive(Default, Debug)]
 struct Received {
     whole: BTreeMap<u32, Request>,
@@ -69,7 +70,7 @@ struct Received {
     has_failed: bool,
 }
 
-/// A script of frames for both servers.
+/// Sends the same frames to both servers and compares the requests that they accept.
 pub fn http2(data: &[u8]) {
     let frames = script(data);
     let ours = serve(&frames, |bytes| vec![bytes.to_vec()]);
@@ -90,7 +91,7 @@ pub fn http2(data: &[u8]) {
     }
 }
 
-/// The names and values that a script's fields are made of. The first four make a valid request.
+/// Names and values from which a script selects header fields. The first four form a valid request.
 const FIELDS: [(&str, &str); 48] = [
     (":method", "POST"),
     (":scheme", "http"),
@@ -142,7 +143,7 @@ const FIELDS: [(&str, &str); 48] = [
     ("a", "\u{e4}\t!"),
 ];
 
-/// A list of fields: a valid request, and perhaps changes by the next bytes.
+/// Returns the fields of a valid request, possibly changed as determined by the next bytes.
 fn fields(input: &mut Input<'_>) -> Vec<(&'static str, &'static str)> {
     let mut fields = FIELDS[..4].to_vec();
     let changes = input.byte() % 4;
@@ -164,7 +165,7 @@ fn fields(input: &mut Input<'_>) -> Vec<(&'static str, &'static str)> {
     fields
 }
 
-/// The rest of a script.
+/// The unread bytes of a script.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
@@ -180,7 +181,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Translates bytes to frames, which follow the preface and SETTINGS.
+/// Translates a script to frames, which follow the connection preface and SETTINGS.
 fn script(data: &[u8]) -> Vec<Vec<u8>> {
     let mut input = Input(data);
     let mut encoder = Encoder::new();
@@ -248,7 +249,7 @@ fn script(data: &[u8]) -> Vec<Vec<u8>> {
     frames
 }
 
-/// Serves the frames by this implementation. Each is cut into pieces.
+/// Passes the frames to this implementation, each in the pieces that `cut` returns.
 fn serve(frames: &[Vec<u8>], cut: impl Fn(&[u8]) -> Vec<Vec<u8>>) -> Received {
     let now = Instant::now();
     let mut connection = Connection::server(&ServerConfig::default(), now);
@@ -325,7 +326,7 @@ fn request_fields(head: &Head) -> Vec<(String, String)> {
     sorted(pseudo.chain(head.fields()))
 }
 
-/// A transport whose input is put into it.
+/// A transport whose input is provided by the test.
 #[derive(Clone, Default)]
 struct Transport(Rc<RefCell<Bytes>>);
 
@@ -355,14 +356,14 @@ impl AsyncWrite for Transport {
     }
 }
 
-/// A request that h2 has accepted. A reply that is dropped would reset it.
+/// A request that h2 has accepted. The response handle is kept, because dropping it would reset the stream.
 struct Accepted {
     request: Request,
     body: RecvStream,
     _reply: SendResponse<Bytes>,
 }
 
-/// Serves the frames by h2.
+/// Passes the frames to a server of h2.
 fn serve_by_h2(frames: &[Vec<u8>]) -> Received {
     let transport = Transport::default();
     let mut received = Received::default();
@@ -416,7 +417,7 @@ fn serve_by_h2(frames: &[Vec<u8>]) -> Received {
     received
 }
 
-/// Reads what has come of a body. `None`: more is missing; `Some(false)`: the request was reset.
+/// Reads the received part of a body. Returns `None` if it is incomplete and `Some(false)` if the stream was reset.
 fn read_body(stream: &mut Accepted, context: &mut Context<'_>) -> Option<bool> {
     loop {
         match stream.body.poll_data(context) {
@@ -445,9 +446,9 @@ fn fields_of_h2(head: &http::request::Parts) -> Vec<(String, String)> {
     sorted(pseudo.chain(head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))))
 }
 
-/// Requests that RFC 9113 calls malformed, and h2 accepts: without `:path` or with a fragment in it (h2 shows `/`), `*`
-/// for another method than OPTIONS, CONNECT without authority, user information in the authority, spaces at the ends of
-/// values, and characters outside of ASCII in the path.
+/// Returns whether a request is malformed by RFC 9113 although h2 accepts it: without `:path` or with a fragment in it
+/// (h2 reports `/`), `*` for a method other than OPTIONS, CONNECT without authority, user information in the authority,
+/// spaces at the ends of values, or non-ASCII characters in the path.
 fn is_refused_by_us_alone(request: &Request) -> bool {
     let get = |name: &str| request.fields.iter().find(|(other, _)| other == name).map(|(_, value)| &value[..]);
     let (method, path, authority) = (get(":method"), get(":path").unwrap_or_default(), get(":authority"));

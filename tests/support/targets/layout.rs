@@ -3,11 +3,11 @@
 use polyglot::layout::{Description, Limits, Plan, TypeLayout};
 use polyglot::{Form, Nesting};
 
-/// Maximum length of a body, larger than any of the fuzzer's.
+/// Maximum length of a body in bytes, which exceeds that of any fuzzer input.
 const BODY_MAX: usize = 1 << 16;
 
-/// Descriptions are refused or canonical, and translation is bounded. The input is the length of the writer's
-/// description in two bytes and the description, the same of the reader, and a body.
+/// Checks that layout descriptions are rejected or canonical, and that translation takes bounded memory. The input
+/// consists of the writer's description after its length in two bytes, the reader's description likewise, and a body.
 pub fn layout(data: &[u8]) {
     let Some((writer, rest)) = described(data) else { return };
     let Some((reader, body)) = described(rest) else { return };
@@ -40,7 +40,7 @@ pub fn layout(data: &[u8]) {
     }
 }
 
-/// Reads a description after its length.
+/// Parses a description that follows its length. Also returns the remaining bytes.
 fn described(data: &[u8]) -> Option<(Option<Description>, &[u8])> {
     let (length, rest) = data.split_first_chunk()?;
     let (bytes, rest) = rest.split_at_checked(u16::from_le_bytes(*length).into())?;

@@ -7,7 +7,7 @@ use crate::vecopt::VOptional;
 use bytes::Bytes;
 use polyglot::{DecodeError, Decoder, Encoder, Form, Kind, Message, Root, decode_root, encode_root};
 
-/// Decodes single values of any kind. A failed read must not move the decoder.
+/// Decodes single values of any kind, and checks that a failed read does not move the decoder.
 pub fn values(data: &[u8]) {
     let (reads, input) = data.split_at(data.len().min(16));
     let mut decoder = Decoder::new(input);

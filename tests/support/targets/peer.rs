@@ -72,7 +72,7 @@ impl Manner {
         self.0 & 32 != 0
     }
 
-    /// The end that the peer plays, or its environment there; the target defines the meaning.
+    /// Selects the end that the peer plays or another property, as defined by the target.
     pub(super) fn other(self) -> bool {
         self.0 & 64 != 0
     }
@@ -82,8 +82,8 @@ impl Manner {
     }
 }
 
-/// The bytes as they are, or as the contents of packets: operation, id and length in a byte each, then the body. With
-/// or without a greeting in front. `operation` maps a byte to its operation.
+/// Returns the bytes of the peer, optionally after a greeting. They are sent unchanged or as packets: operation, id and
+/// length in one byte each, then the body. `operation` maps a byte to an operation.
 pub(super) fn attack_bytes(manner: Manner, greeting: &[u8], data: &[u8], operation: impl Fn(u8) -> u16) -> Vec<u8> {
     let mut bytes = if manner.greets() { greeting.to_vec() } else { Vec::new() };
     if !manner.is_framed() {
@@ -99,7 +99,7 @@ pub(super) fn attack_bytes(manner: Manner, greeting: &[u8], data: &[u8], operati
     bytes
 }
 
-/// The packet that makes the peer native, so that prefixes, credit and the like are decoded.
+/// Returns the HELLO packet of a native peer, so that prefixes, credit and other extensions are decoded.
 pub(super) fn hello() -> Vec<u8> {
     let now = std::time::Instant::now();
     let mut core = frisbee_core::Connection::client(&Default::default(), now);

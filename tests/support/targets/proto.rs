@@ -5,10 +5,10 @@ use prost_types::FileDescriptorSet;
 use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 
-/// The name of the only file, as a build names it.
+/// Name of the only schema file.
 const NAME: &str = "test.proto";
 
-/// A folder that has one file, which is on no disk.
+/// A virtual folder that contains a single file.
 struct Single(String);
 
 impl FileResolver for Single {
@@ -17,7 +17,7 @@ impl FileResolver for Single {
     }
 }
 
-/// Parses a text as a schema.
+/// Parses text as a schema.
 fn parse(text: &str) -> Result<FileDescriptorSet, protox::Error> {
     let mut resolver = ChainFileResolver::new();
     resolver.add(Single(text.to_owned()));
@@ -28,8 +28,8 @@ fn parse(text: &str) -> Result<FileDescriptorSet, protox::Error> {
     Ok(compiler.file_descriptor_set())
 }
 
-/// Generates from a file of that text: an error or code, in files directly inside the output folder. The length of the
-/// text chooses the other options.
+/// Generates code from a schema file and checks the output: an error, or files directly within the output folder. The
+/// length of the text selects the other options.
 pub fn proto(data: &[u8]) {
     let Ok(schema) = str::from_utf8(data).map_err(drop).and_then(|text| parse(text).map_err(drop)) else {
         return;

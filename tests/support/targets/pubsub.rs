@@ -8,14 +8,14 @@ use frisbee_pubsub::{
 };
 use std::time::Duration;
 
-/// The protocol's own operations, and those of publishing and subscribing.
+/// Maps a byte to an operation of the base protocol or of pub/sub.
 fn operation(byte: u8) -> u16 {
     let count = OPERATIONS.end() - FIRST_OPERATION + 1;
     if byte < 10 { byte.into() } else { FIRST_OPERATION + u16::from(byte) % count }
 }
 
-/// A client sends any bytes to a broker that is small, alone or with a client that has subscribed to everything. No
-/// state may remain.
+/// Sends arbitrary bytes to a broker with low limits, with or without another client that subscribes to all topics.
+/// Checks that no state remains.
 pub fn broker(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     run(async move {
@@ -69,7 +69,7 @@ async fn read_everything(acceptor: frisbee::Acceptor<Broker>) -> Connection {
     connection
 }
 
-/// A broker sends any bytes to a client that subscribes, publishes and reads.
+/// Sends arbitrary bytes to a client that subscribes, publishes and reads.
 pub fn subscriber(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     run(async move {

@@ -1,6 +1,6 @@
 //! Fuzz target of shared memory: its negotiation, and rings to which a hostile peer writes arbitrary bytes.
 
-/// A peer that shares memory sends a message and then executes a script of writes.
+/// Executes a script of a hostile peer that shares memory: it sends a message and then writes arbitrary bytes.
 pub fn shared_memory(bytes: &[u8]) {
     #[cfg(target_os = "linux")]
     frisbee_shm::hostile::script(bytes);

@@ -40,7 +40,7 @@ pub fn tensor(data: &[u8]) {
     }
 }
 
-/// A view, if there is one, has the elements that a copy has.
+/// Checks that a view of a tensor, if available, has the same elements as a copy.
 fn check<T: frpc::tensor::Element>(tensor: &Tensor) {
     let (view, copy) = (tensor.view::<T>(), tensor.to_vec::<T>());
     assert_eq!(view.is_ok(), copy.is_ok());
