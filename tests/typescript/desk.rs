@@ -67,7 +67,7 @@ async fn shout(mut raw: RawTransport) {
         buffer[..length].make_ascii_uppercase();
         sent = raw.write_all(&buffer[..length]).await;
     }
-    // The client may be gone.
+    // The client may have disconnected.
     drop(raw.shutdown().await);
 }
 

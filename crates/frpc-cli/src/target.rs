@@ -1,4 +1,4 @@
-//! Connection settings: the server's address, TLS, and the header form.
+//! Connection settings: the server's address, TLS, and the header format.
 
 use crate::arguments::{Header, ServerArguments};
 use crate::failure::Failure;

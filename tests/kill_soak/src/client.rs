@@ -127,7 +127,7 @@ impl Load {
         let id = self.begin(*random.choice(&kinds).expect("list of kinds should not be empty"));
         let calling = tokio::time::timeout(PATIENCE, exchange(client, random, id));
         let called = if id.is_multiple_of(29) {
-            // It is dropped soon.
+            // This call is cancelled after a few milliseconds.
             match tokio::time::timeout(Duration::from_millis(id % 5), calling).await {
                 Ok(called) => called,
                 Err(_) => return,
@@ -139,7 +139,7 @@ impl Load {
             Ok(Ok(())) => (Fate::Answered, None),
             Ok(Err(Failure::Wrong(problem))) => (Fate::Wrong, Some(format!("wrong {:?}: {problem}", Kind::of(id)))),
             Ok(Err(Failure::Status(status))) => {
-                // Both ends are ours: a server that breaks the protocol has sent, or was sent, wrong bytes.
+                // Both ends are trustworthy, so a protocol violation means that bytes were changed in transit.
                 let text = format!("{:?}: {}", status.code(), status.message());
                 let is_broken =
                     ["protocol", "claims", "the bell", "InvalidData"].iter().any(|sign| text.contains(sign));

@@ -157,7 +157,7 @@ async fn run(arguments: &Arguments) -> bool {
         tokio::time::sleep(Duration::from_millis(random.u64(300..4000))).await;
         server.kill().await.expect("server should be a child process");
         kills += 1;
-        // Mostly it is back at once.
+        // In one of three cases, the server restarts immediately.
         tokio::time::sleep(Duration::from_millis(random.u64(..3) * random.u64(..200))).await;
         server = start(arguments.transport, &address, &log);
     }

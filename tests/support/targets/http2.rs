@@ -190,7 +190,7 @@ fn script(data: &[u8]) -> Vec<Vec<u8>> {
     let mut next = 1_u32;
     while !input.0.is_empty() && frames.len() < 60 {
         let (command, which) = (input.byte(), input.byte());
-        // A stream that was opened lately, the next one, or any.
+        // A recently opened stream, the next one, or an arbitrary one.
         let stream = match which {
             0..250 => next.saturating_sub(u32::from(which % 3 * 2 + 2)).max(1),
             250 => next,

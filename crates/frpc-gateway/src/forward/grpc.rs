@@ -8,11 +8,11 @@
 //! # Decisions
 //!
 //! **A caller cannot exhaust the streams of the server.** On each connection its calls hold at most half of the streams
-//! that others leave free. Replies that are not read hold their own windows only, because the core returns the credit of
-//! the connection on arrival.
+//! that others leave free. An unread reply exhausts only the window of its own stream, because `frisbee_http2` returns
+//! the credit of the connection when bytes arrive.
 //!
-//! **Calls fail while connecting is paused**, like calls of gRPC that do not wait for a connection, because queued calls
-//! would need memory without limit.
+//! **Calls fail during the pause after a failed connection attempt**, like gRPC calls without `wait_for_ready`, because
+//! queued calls would need unbounded memory.
 
 mod link;
 mod status;

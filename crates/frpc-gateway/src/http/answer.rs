@@ -1,4 +1,4 @@
-//! Responses with complete bodies, and the texts of refusals.
+//! Responses with complete bodies, and the texts of responses that reject a request.
 
 use crate::connect;
 use bytes::Bytes;

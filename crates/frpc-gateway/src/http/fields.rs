@@ -1,4 +1,4 @@
-//! The fields of requests: those that the gateway understands, and the others, which are metadata.
+//! Header fields of requests: those that the gateway interprets, and all others, which become metadata.
 
 use crate::http::answer::Answer;
 use frpc::{Metadata, MetadataError, Status};

@@ -1,5 +1,5 @@
 //! The HTTP/1 transport that hyper reads. It passes only heads that [`Head::parse`] accepts, one request at a time. If
-//! the client has closed its direction, it keeps the connection open until the response has been written.
+//! the client half-closes the connection, it keeps the connection open until the response has been written.
 
 use super::exchange::Exchange;
 use super::half_close::Probe;

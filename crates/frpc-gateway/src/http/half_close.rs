@@ -1,4 +1,4 @@
-//! Detects whether a client that has closed its direction before its response is still connected.
+//! Detects whether a client that has half-closed its connection before the response is still connected.
 
 use std::io;
 use std::pin::Pin;

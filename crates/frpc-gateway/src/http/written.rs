@@ -1,4 +1,4 @@
-//! Writes responses in HTTP/1.1 form.
+//! Encodes HTTP/1.1 responses.
 
 use super::answer::{self, Answer};
 use super::calls::ResponseOptions;

@@ -1,10 +1,10 @@
 //! Amazon Ion 1.0 as an encoding of JSON-RPC messages. An Ion message is converted to JSON before it is parsed, and a
 //! reply is converted to Ion as the last step.
 //!
-//! `ion/text.rs` and `ion/binary.rs` read the two forms in one pass, without a tree or recursion, and write to
+//! `ion/text.rs` and `ion/binary.rs` read both encodings in one pass, without a tree or recursion, and write to
 //! `ion/output.rs`, which enforces the limits. `ion/symbols.rs` has the symbol tables and `ion/time.rs` the timestamps.
-//! `ion/body.rs` handles requests, and `ion/encode.rs` encodes replies in the binary form. A reply in the text form is
-//! the JSON itself, which is valid Ion.
+//! `ion/body.rs` handles requests, and `ion/encode.rs` encodes binary replies. A text reply is the JSON itself, which is
+//! valid Ion.
 
 mod binary;
 mod body;

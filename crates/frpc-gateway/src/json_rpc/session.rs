@@ -1,4 +1,4 @@
-//! The calls of one connection, independent of the carrier of its messages.
+//! The JSON-RPC calls of one connection, independent of the transport of its messages.
 //!
 //! A call whose handler completes immediately is replied to while its message is handled. Other calls are tasks that
 //! send their results through a mailbox. Streams are in `session/streams.rs`, batches in `session/batch.rs`, ids in

@@ -1,4 +1,4 @@
-//! The binary form, in which each value is preceded by its kind and length.
+//! The binary encoding, in which each value is preceded by its kind and length.
 
 use super::output::{Container, JsonOutput};
 use super::symbols::SYMBOL_TABLE;

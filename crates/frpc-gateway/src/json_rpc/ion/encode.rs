@@ -1,4 +1,4 @@
-//! Encoding of replies in the binary form.
+//! Encodes replies as binary Ion.
 
 use super::VERSION_MARKER;
 use frpc::json::{DecodeError, Options, Reader};

@@ -1,4 +1,4 @@
-//! The text form. `text/strings.rs` reads strings and `text/numbers.rs` numbers.
+//! The text encoding. `text/strings.rs` reads strings and `text/numbers.rs` numbers.
 
 mod numbers;
 mod strings;

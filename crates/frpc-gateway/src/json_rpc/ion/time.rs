@@ -1,4 +1,4 @@
-//! Timestamps: their text form, and the conversion from UTC to local time for the binary form.
+//! Timestamps: their text encoding, and the conversion from UTC to local time for the binary encoding.
 
 /// Date and time fields of a timestamp in its local offset.
 #[derive(Clone, Copy, Debug)]

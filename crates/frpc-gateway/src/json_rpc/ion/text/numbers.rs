@@ -1,4 +1,4 @@
-//! Numbers in the text form.
+//! Numbers in the text encoding.
 
 use super::super::{INTEGER_MAX, Result, malformed};
 

@@ -1,4 +1,4 @@
-//! Strings, quoted symbols, clobs and blobs in the text form.
+//! Strings, quoted symbols, clobs and blobs in the text encoding.
 
 use super::super::output::JsonOutput;
 use super::super::{Result, malformed};
