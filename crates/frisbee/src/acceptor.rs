@@ -102,7 +102,7 @@ impl<R: Router> Acceptor<R> {
         Inspector { budget: self.0.budget.clone(), open: self.0.open.clone() }
     }
 
-    /// Stops accepting connections and waits for the open ones, each of which is closed when it is idle.
+    /// Stops accepting connections, then waits until each open connection has become idle and has been closed.
     ///
     /// # Cancel safety
     /// Dropping the future stops waiting. Connections are still closed when they are idle, without a timeout. The
@@ -124,11 +124,12 @@ pub(crate) struct ServerShared<R> {
     pub(crate) pending_handshakes: Arc<HandshakeLimiter>,
     pub(crate) shutdown_timeout: Duration,
     pub(crate) age_limit: AgeLimit,
-    /// Reader of PROXY protocol headers, if each connection must start with one.
+    /// Reader of the PROXY protocol header that a load balancer sends at the start of each connection. `None` if no
+    /// header is expected.
     pub(crate) proxied: Option<ReadHeader>,
     /// Tasks of connectionless listeners, which are aborted when the server is dropped.
     pub(crate) listeners: OnceLock<JoinSet<()>>,
-    /// Runtime in which the server was started. Pending handlers run on it.
+    /// Runtime in which the server was started. Handlers that are pending after their first poll run on it.
     pub(crate) runtime: Handle,
     #[cfg(feature = "tls")]
     pub(crate) tls: Option<crate::tls::Handshakes>,
@@ -161,8 +162,8 @@ impl<R: Router> ServerShared<R> {
         self.open.drain(self.shutdown_timeout, &self.pending_handshakes).await;
     }
 
-    /// Creates the handle of an accepted connection. Returns a closure that creates its engine. The closure must be
-    /// called on the thread that drives the connection.
+    /// Creates the handle of an accepted connection, with a closure that creates its protocol engine. The closure must
+    /// be called on the thread that will drive the connection.
     #[cfg(all(feature = "uring", target_os = "linux"))]
     pub(crate) fn connect(
         &self,

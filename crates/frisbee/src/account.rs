@@ -46,8 +46,8 @@ pub(crate) const SLICED_MIN: usize = 16 * 1024;
 /// Size of a read buffer in bytes: two reads of 64 KiB.
 pub(crate) const READ_BUFFER: usize = 128 * 1024;
 
-/// Memory of a pending handler in bytes, in addition to its request: the future, the slot in the connection's list, and
-/// the state needed for the reply.
+/// Estimated memory in bytes of a pending handler, in addition to its request: the future, its job slot in the
+/// connection, and the state needed to send the reply.
 pub(crate) const WAITING_COST: usize = 448;
 
 /// Returns the memory in bytes that a received body of this length keeps alive, for use with
@@ -63,18 +63,18 @@ pub const fn body_memory(length: usize) -> usize {
     if SLICED_MIN <= length && length < READ_BUFFER / 2 { READ_BUFFER } else { length }
 }
 
-/// Memory budget of a server: bodies being received, unread messages, requests with pending handlers, unwritten output,
-/// streams and subscriptions. Also contains the counters of the server.
+/// Memory budget of a server. It covers bodies being received, unread messages, requests with pending handlers,
+/// unwritten output, streams and subscriptions. Also contains the server's counters.
 #[derive(Debug)]
 pub(crate) struct Budget {
     memory: Pool,
-    /// Number of free bytes below which each caller may use only its share of the free memory.
+    /// Threshold of free memory in bytes. While less is free, each caller may use only its share of the free memory.
     short: isize,
     /// Maximum memory in bytes of unread messages on a stream whose peer does not support flow control. The last
     /// message may exceed it.
     per_stream: u64,
-    /// Memory of the connections themselves: state, buffers and TLS keys. It is a separate pool, so that idle
-    /// connections do not reduce the memory for requests.
+    /// Memory used by the connections themselves: state, buffers and TLS keys. This is a separate pool, because
+    /// otherwise many idle connections would leave no memory for requests.
     connections: Pool,
     /// Fixed amount charged for each open connection, in bytes.
     connection_cost: usize,
@@ -100,7 +100,8 @@ impl Budget {
         }
     }
 
-    /// Limits the memory of connections to `total` bytes. Each connection is charged `each` bytes.
+    /// Limits the memory that open connections themselves use to `total` bytes. Each connection is charged `each`
+    /// bytes.
     pub(crate) fn with_connections(self, total: usize, each: usize) -> Self {
         Self { connections: Pool::new(total), connection_cost: each, ..self }
     }
@@ -109,19 +110,21 @@ impl Budget {
         self.per_stream
     }
 
-    /// Returns the number of free bytes, which is negative if existing objects exceed the budget.
+    /// Returns the number of free bytes in the budget. It is negative while the budget is exceeded, because existing
+    /// objects are charged in any case.
     #[inline]
     pub(crate) fn available(&self) -> isize {
         self.memory.free.load(Ordering::Relaxed)
     }
 
-    /// Returns whether so little memory is free that callers are limited to their shares of it.
+    /// Returns whether free memory is below the threshold at which each caller is limited to its share.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
         self.available() <= self.short
     }
 
-    /// Takes `count` bytes if `allows` returns true for the number of free bytes. Otherwise performs no atomic write.
+    /// Takes `count` bytes from the budget if `allows` returns true for the current number of free bytes. Returns
+    /// whether they were taken.
     fn take_if(&self, count: usize, allows: impl Fn(isize) -> bool) -> bool {
         let take = |free: isize| allows(free).then(|| free.saturating_sub_unsigned(count));
         let is_taken = self.memory.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
@@ -129,7 +132,8 @@ impl Budget {
         is_taken
     }
 
-    /// Charges `count` bytes of an object that already exists, even if this exceeds the budget.
+    /// Charges `count` bytes for an object that already exists. The charge cannot be rejected, so the budget may be
+    /// exceeded.
     pub(crate) fn charge(&self, count: usize) {
         let count = isize::try_from(count).unwrap_or(isize::MAX);
         let before = self.memory.free.fetch_sub(count, Ordering::Relaxed);
@@ -141,12 +145,12 @@ impl Budget {
         self.wake_waiters();
     }
 
-    /// Returns the total memory of the budget in bytes.
+    /// Returns the size of the memory budget in bytes.
     pub(crate) fn total(&self) -> usize {
         self.memory.total
     }
 
-    /// Returns the memory that is in use, in bytes.
+    /// Returns the number of bytes of the memory budget that are in use.
     pub(crate) fn charged(&self) -> usize {
         usize::try_from((self.total() as isize).saturating_sub(self.available())).unwrap_or(0)
     }

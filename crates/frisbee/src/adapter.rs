@@ -26,8 +26,8 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
-/// First byte of every frame: part of the magic number in the current header format, and of an id below 256 in the old
-/// format.
+/// First byte of every frame. In the current header format it belongs to the magic number, and in the old format it is
+/// the upper half of a packet id below 256.
 const FRAME_BEGINS: u8 = 0;
 
 /// First byte of a TLS connection: the record type of a handshake.
@@ -54,8 +54,8 @@ pub(crate) enum ServerPhase {
 pub(crate) struct ProtocolAdapter {
     accepts: Arc<Accepts>,
     serve: Arc<Serve>,
-    /// Starts the hand-off of a connection to the adapter. A function pointer, so that programs without adapters do not
-    /// link this code.
+    /// Function that starts the hand-off of a connection to the adapter. It is a function pointer, so that programs
+    /// without adapters do not link the code of adapters.
     hand_over: fn(Arc<Serve>, &Connection, &AdapterHost) -> HandOffTarget,
 }
 
@@ -161,7 +161,7 @@ impl fmt::Debug for ProtocolAdapters {
     }
 }
 
-/// Returns a hand-off target that passes the transport to an adapter's handler.
+/// Returns a hand-off target whose future passes the transport to the adapter's handler.
 fn hand_over(serve: Arc<Serve>, connection: &Connection, host: &AdapterHost) -> HandOffTarget {
     let context = AdapterContext::new(connection, host);
     // Created here, because connections that are lost before their handler receives the transport must be counted too.
@@ -222,7 +222,7 @@ async fn reached(phase: &mut watch::Receiver<ServerPhase>, least: ServerPhase) {
     }
 }
 
-/// Waits until the time `due`, or forever if it is `None`.
+/// Waits until the instant `due`, or forever if it is `None`.
 async fn past(due: Option<Instant>) {
     match due {
         // Boxed because few servers limit the age of connections, and the timer would add to the memory of each idle
@@ -237,14 +237,15 @@ async fn past(due: Option<Instant>) {
 pub struct AdapterContext {
     connection: Connection,
     host: AdapterHost,
-    /// Reason why the tunnelled frisbee connection closed, once it has ended.
+    /// Close reason of the frisbee connection that is tunnelled through this connection. `None` until the tunnelled
+    /// connection has ended.
     inner: Arc<Mutex<Option<CloseReason>>>,
     waste: Arc<WasteAccount>,
     values: Arc<AdapterValues>,
 }
 
-/// Guard that drops the [attachments](Connection::attachments) of an adapter connection. The router has already been
-/// notified that the connection has ended.
+/// Guard that drops the [attachments](Connection::attachments) of an adapter connection when its handler returns. The
+/// router has already been notified that the connection has ended.
 struct AdapterValues(Connection);
 
 impl Drop for AdapterValues {
@@ -333,8 +334,8 @@ impl AdapterContext {
         self.connection.charge_request(bytes)
     }
 
-    /// Counts `bytes` bytes of a useless request of the client: one that is malformed, rejected, or for an unknown
-    /// method. If a client exceeds [`Config::waste_rate`], its transport is read more slowly.
+    /// Counts `bytes` bytes of a client's useless request: one that is malformed, rejected, or for an unknown method. A
+    /// client that exceeds [`Config::waste_rate`] is slowed down by reading less often from its transport.
     pub fn waste(&self, bytes: usize) {
         self.waste.charge(bytes);
     }
@@ -351,7 +352,7 @@ impl AdapterContext {
         self.waste.paused_until().is_some()
     }
 
-    /// Adds to the server's traffic counters on behalf of a peer that has no transport.
+    /// Adds bytes to the server's traffic counters for a peer without a transport, such as a UDP peer.
     pub fn count_bytes(&self, read: usize, written: usize) {
         let account = &self.connection.0.mailbox.account;
         account.count(Traffic::Read, read as u64);

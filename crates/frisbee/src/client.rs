@@ -29,7 +29,7 @@ use tokio::sync::oneshot;
 /// Delay after which the next address of a name is tried in parallel, as in RFC 8305 (Happy Eyeballs).
 const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 
-/// Delay before retrying to connect to a Unix socket whose backlog is full.
+/// Delay before retrying to connect to a Unix socket whose listen backlog is full.
 #[cfg(unix)]
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -328,7 +328,8 @@ impl ClientBuilder {
         self.begin(Transport::Tcp(socket), ends, name, router, pool.least()).await
     }
 
-    /// Returns the socket path and the shared-memory connector, if shared memory is to be offered at `address`.
+    /// Returns the socket path and the shared-memory connector if the client should offer shared memory to the server
+    /// at `address`.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     fn offers_memory<'a>(&self, address: &'a str) -> Option<(&'a str, crate::shm::Connector)> {
         let (path, connector) = match (address.strip_prefix("unix+shm:"), &self.shared_memory) {
@@ -432,8 +433,8 @@ impl ClientBuilder {
     }
 }
 
-/// Closes the connection when the caller's runtime shuts down, because its tasks run in that runtime even if a worker
-/// drives it. The returned sender must be dropped when the connection has ended.
+/// Arranges that the connection closes when the caller's runtime shuts down. The tasks of the connection run in that
+/// runtime even if a worker drives the connection. The returned sender must be dropped when the connection has ended.
 fn tie(connection: &Connection) -> oneshot::Sender<()> {
     let (driven, is_driven) = oneshot::channel::<()>();
     let tied = AbortOnDrop(Some(connection.clone()));
@@ -445,7 +446,8 @@ fn tie(connection: &Connection) -> oneshot::Sender<()> {
     driven
 }
 
-/// Guard that aborts a connection unless it is returned to the caller. Connecting may fail or be cancelled before.
+/// Guard that aborts a connection unless it is returned to the caller. It takes effect if connecting fails or is
+/// cancelled.
 struct AbortOnDrop(Option<Connection>);
 
 impl Drop for AbortOnDrop {
@@ -456,8 +458,8 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// Connects to the first address that accepts a connection. An address is tried when all previous ones have failed or
-/// their head start has elapsed. Redundant sockets are closed.
+/// Connects to the first address that accepts a connection. An attempt starts when all previous attempts have failed or
+/// the head start of the last one has elapsed. Redundant sockets are closed.
 async fn connect_to_any<F, T>(
     addresses: impl IntoIterator<Item = SocketAddr>,
     connect: impl Fn(SocketAddr) -> F,
@@ -570,7 +572,7 @@ mod tests {
         let connect =
             |address: SocketAddr| async move { if address.port() < 3 { pending().await } else { Ok(address.port()) } };
         let connected = tokio::time::timeout(Duration::from_secs(10), connect_to_any(addresses(9), connect)).await;
-        assert_eq!(connected.expect("third address should be reached within the timeout").ok(), Some(3));
+        assert_eq!(connected.expect("client should connect to the third address within the timeout").ok(), Some(3));
         assert_eq!(started.elapsed(), 2 * ADDRESS_HEAD_START);
     }
 

@@ -13,10 +13,10 @@ pub(crate) trait Timer {
     /// Returns the deadline of the timer.
     fn deadline(&self) -> Instant;
 
-    /// Changes the deadline of the timer.
+    /// Sets a new deadline for the timer.
     fn reset(&mut self, deadline: Instant);
 
-    /// Completes at the deadline. Only the task that polls first after a reset must be woken.
+    /// Completes at the deadline. If several tasks poll the timer, only the first one after a reset is woken.
     fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()>;
 }
 

@@ -82,18 +82,18 @@ pub(crate) struct ConnectionShared {
     /// Whether the connection is nested in an adapter connection. If so, only the outer connection is counted in
     /// statistics.
     pub(crate) is_within: bool,
-    /// Whether the peer has closed its write half and all of its packets have been routed.
+    /// Whether the peer has closed its write half and all packets that it sent before have been routed.
     pub(crate) is_at_eof: AtomicBool,
-    /// Operation of the packet that is being routed, or 0. Reported by [`Connection::view`].
+    /// Operation of the packet that the router is handling, or 0. Shown by [`Connection::view`].
     routed: AtomicU16,
-    /// Number of streams opened by the peer that have handles at this end, whether or not they are still open.
+    /// Number of streams opened by the peer for which this end still has handles, even if the streams have ended.
     pub(crate) guests: AtomicU32,
     /// Maximum number of calls that the peer may have in flight.
     calls_max: u32,
     /// Maximum size in bytes of a packet body that the peer may send.
     body_max: u32,
-    /// Maximum number of streams that the peer may have open. This and the following fields are only used by the
-    /// driver. They are stored here because the memory of a task is rounded up to a multiple of 128 bytes.
+    /// Maximum number of streams that the peer may have open. Only the driver uses this field and the following ones.
+    /// They are part of the shared state because the allocation of a task is rounded up to a multiple of 128 bytes.
     pub(crate) streams_max: u32,
     /// Maximum duration of one poll of the connection's driver, in microseconds.
     turn_max: u32,
@@ -123,7 +123,7 @@ impl TaskOwner for ConnectionShared {
 }
 
 impl Connection {
-    /// Returns a number that identifies the connection as long as any handle exists.
+    /// Returns a number that identifies the connection while at least one of its handles exists.
     pub(crate) fn address_of_shared(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
@@ -329,8 +329,8 @@ impl Connection {
         self.spawn_uncalled(placement, task);
     }
 
-    /// Spawns a task that does not count towards `calls_max`, because it does not handle a call. Returns its job slot,
-    /// or `None` if the connection has ended.
+    /// Spawns a task that does not count towards `calls_max`, because it does not handle a call. Returns the job slot
+    /// of the task, or `None` if the connection has ended.
     fn spawn_uncalled(
         &self,
         placement: Placement,
@@ -385,7 +385,7 @@ impl Connection {
         self.0.routed.store(operation, Ordering::Relaxed);
     }
 
-    /// Returns the operation of the packet that is being routed, if any.
+    /// Returns the operation of the packet that the router is currently handling, if any.
     pub(crate) fn routed(&self) -> Option<Operation> {
         Operation::user(self.0.routed.load(Ordering::Relaxed))
     }
@@ -396,8 +396,8 @@ impl Connection {
         Duration::from_micros(self.0.turn_max.into())
     }
 
-    /// Returns whether the runtime has several threads, so that a task spawned by [`spawn`](Self::spawn) may block one
-    /// of them.
+    /// Returns whether the runtime has several threads, in which case a task started by [`spawn`](Self::spawn) may
+    /// block one of them.
     pub(crate) fn has_threads(&self) -> bool {
         has_threads(&self.0.runtime)
     }
@@ -478,8 +478,9 @@ impl Connection {
         MemoryCharge::try_new(&self.0.mailbox.account, bytes)
     }
 
-    /// Creates a waiter for memory. It is intended for producers that take their next item once memory is available for
-    /// it. Requests should be rejected instead of waiting; see [`is_overloaded`](Self::is_overloaded).
+    /// Creates a waiter for memory of the server. It is intended for producers that create their next item only once
+    /// there is memory for it. A router should reject requests instead of waiting; see
+    /// [`is_overloaded`](Self::is_overloaded).
     pub fn memory_waiter(&self) -> MemoryWaiter {
         MemoryWaiter::new(&self.0.mailbox.account)
     }
@@ -489,7 +490,7 @@ impl Connection {
         self.0.mailbox.account.charged()
     }
 
-    /// Returns the memory budget of the server, to which data shared by its connections is charged.
+    /// Returns the server's memory budget, to which a router charges data that several connections share.
     pub fn memory_budget(&self) -> MemoryBudget {
         MemoryBudget(self.0.mailbox.account.budget().clone())
     }
@@ -499,8 +500,8 @@ impl Connection {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Returns whether the server is short of memory and this peer has used its share. If so, no more work should begin
-    /// for it: a router should reject requests and [count](Self::count_rejected) them.
+    /// Returns whether the server is short of memory and this peer has used its share of it. If so, a router should
+    /// reject further requests of the peer and [count](Self::count_rejected) them.
     #[inline]
     pub fn is_overloaded(&self) -> bool {
         self.0.mailbox.account.is_over()

@@ -1,7 +1,7 @@
 //! A macro that implements `Debug` for types with fields that do not implement it.
 
-/// Implements `Debug` for a type by displaying the listed fields, followed by `..`. The generics of the type are given
-/// in brackets.
+/// Implements `Debug` for a type by printing the listed fields, followed by `..`. Generic parameters are passed in
+/// brackets.
 macro_rules! opaque_debug {
     ([$($generics:tt)*] $type:ty, $name:literal $(, |$this:ident| $($field:ident = $value:expr),+)?) => {
         impl<$($generics)*> std::fmt::Debug for $type {

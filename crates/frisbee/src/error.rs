@@ -51,10 +51,11 @@ impl From<TooLong> for SendError {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TrySendError {
-    /// The pending output has reached [`Config::backlog_max`](crate::Config::backlog_max), other senders are waiting,
-    /// or the receiver of the stream has no space. The packet can be sent later, or by a method that waits.
+    /// No space is available now: the pending output has reached [`Config::backlog_max`](crate::Config::backlog_max),
+    /// other senders are waiting, or the receiver of the stream has granted no credit. Retry later, or use a method
+    /// that waits.
     Full,
-    /// The packet cannot be sent, now or later.
+    /// The packet cannot be sent, and retrying will not help.
     Failed(SendError),
 }
 
@@ -88,19 +89,20 @@ impl From<TooLong> for TrySendError {
     }
 }
 
-/// Error returned when a hand-off fails. The connection continues as before, except after [`Closed`](Self::Closed).
+/// Error returned when a connection cannot be handed off to another owner. The connection continues unless the error is
+/// [`Closed`](Self::Closed).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum HandOffError {
     /// The peer refused the hand-off with a reply that has this body.
     Refused(Bytes),
-    /// The connection has calls or streams in progress, including cancelled calls without a reply, or another hand-off
-    /// is in progress.
+    /// The connection has calls or streams in progress, or another hand-off is in progress. A cancelled call counts
+    /// until its reply has arrived.
     Busy,
     /// The peer does not accept hand-offs for this operation.
     NotServed,
-    /// The peer does not support hand-offs, as is the case for Go peers, or this end accepted the connection. Only the
-    /// end that opened the connection can request a hand-off. See
+    /// The peer does not support hand-offs, which is the case for Go peers, or this end accepted the connection. Only
+    /// the end that opened the connection can request a hand-off. See
     /// [`Connection::into_transport`](crate::Connection::into_transport).
     Unsupported,
     /// The hand-off request exceeds the maximum size that the peer accepts.
@@ -147,7 +149,7 @@ fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MountError {
-    /// Two routers claim the same operations or the same HELLO items.
+    /// Two routers claim the same operations or the same types of HELLO items.
     Overlap {
         /// Names of the two routers that overlap.
         owners: [String; 2],
@@ -303,7 +305,7 @@ mod tests {
         let errors: [Box<dyn std::error::Error>; 2] =
             [Box::new(SendError::Closed(ended())), Box::new(HandOffError::Closed(ended()))];
         for error in errors {
-            let source = error.source().expect("bind error should have a source");
+            let source = error.source().expect("bind error should have the I/O error as its source");
             assert!(source.is::<io::Error>(), "{source:?}");
             assert_eq!(source.to_string(), "the cable is cut");
         }

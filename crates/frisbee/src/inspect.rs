@@ -32,7 +32,7 @@ use crate::{CloseReason, Connection, Operation, PeerKind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Maximum number of streams in the view of a connection, which may have thousands.
+/// Maximum number of streams listed in the view of a connection. A connection may have thousands.
 pub const STREAMS_SHOWN: usize = 256;
 
 /// Inspector of a running server. Clones refer to the same server and do not keep its connections open.
@@ -66,7 +66,7 @@ pub struct ConnectionView {
     pub stream_count: usize,
     /// The first [`STREAMS_SHOWN`] open streams of the connection.
     pub streams: Vec<StreamView>,
-    /// Approximate number of bytes waiting to be written. Small amounts are not reported by the driver.
+    /// Approximate number of bytes waiting to be written. The driver reports only large backlogs to handles.
     pub queued: usize,
     /// Memory charged to the connection in bytes, as part of the server's [memory](crate::ServerBuilder::memory_max).
     pub memory: usize,
@@ -106,7 +106,7 @@ impl Inspector {
         self.budget.counts.last_closed()
     }
 
-    /// Returns the workers of a running server. Empty if the server has no threads of its own or uses io_uring.
+    /// Returns the worker threads of a running server. Empty if the server uses the caller's runtime or io_uring.
     pub fn workers(&self) -> Vec<WorkerView> {
         let watched = self.open.workers.get().map(Vec::as_slice).unwrap_or_default();
         watched.iter().filter_map(WorkerWatch::view).collect()

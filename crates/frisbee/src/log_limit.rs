@@ -7,7 +7,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash};
 use std::time::{Duration, Instant};
 
-/// Number of slots with separate rate limits. Events whose keys hash to the same slot share a limit.
+/// Number of slots of the rate limiter. Events whose keys hash to the same slot share one limit.
 const SLOTS: usize = 256;
 
 /// Minimum interval between two logged events in the same slot.
@@ -29,8 +29,8 @@ struct LogSlot {
 }
 
 impl LogLimit {
-    /// Returns whether an event with this key, such as a peer and a reason, may be logged now. Returns the number of
-    /// events suppressed since the last logged one, or `None` if this event must be suppressed.
+    /// Returns whether an event with this key, such as a peer and a reason, may be logged now. If so, the result is the
+    /// number of events suppressed since the last logged one. Otherwise it is `None`.
     pub fn may_log(&self, subject: impl Hash, now: Instant) -> Option<u64> {
         let index = self.seed.hash_one(subject) as usize % SLOTS;
         let mut slots = self.slots.lock();
@@ -49,8 +49,8 @@ impl LineLimit {
         Self(Mutex::new(LogSlot { last: None, unsaid: 0 }))
     }
 
-    /// Returns whether the event may be logged now. Returns the number of events suppressed since the last logged one,
-    /// or `None` if this event must be suppressed.
+    /// Returns whether the event may be logged now. If so, the result is the number of events suppressed since the last
+    /// logged one. Otherwise it is `None`.
     pub fn may_say(&self, now: Instant) -> Option<u64> {
         self.0.lock().may_say(now)
     }

@@ -31,15 +31,16 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// State shared by the handles of a connection and its driver.
+/// Mailbox of a connection: packets and requests that handles pass to the connection's driver, with other state that
+/// they share.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     inner: Mutex<MailboxState>,
-    /// Whether the driver has been woken and has not checked the mailbox since. Written under the lock, and read
+    /// Whether the driver was woken and has not checked the mailbox since. Written only under the lock, but read
     /// without it.
     notified: AtomicBool,
-    /// Whether senders are waiting because the server is short of memory, although the backlog is below its normal
-    /// limit. Written under the lock, and read without it.
+    /// Whether senders must wait because the server is short of memory, even though the backlog is below its normal
+    /// limit. Written only under the lock, but read without it.
     is_starved: AtomicBool,
     /// Maximum backlog in bytes, at most 4 GiB; see [`frisbee_core::Config::backlog_max`].
     backlog_max: u32,
@@ -50,12 +51,12 @@ pub(crate) struct Mailbox {
 /// State that a connection's driver keeps about its mailbox between polls.
 #[derive(Debug)]
 pub(crate) struct MailReader {
-    /// Backlog in bytes that was last reported to handles. [`NEVER_NOTIFIED`] until the driver has first taken packets,
-    /// because handles do not know its waker before.
+    /// Backlog in bytes that the driver last reported to handles. [`NEVER_NOTIFIED`] until the driver first takes
+    /// packets, because handles do not have its waker before.
     notified: usize,
 }
 
-/// Initial value of [`MailReader::notified`], which exceeds every backlog.
+/// Initial value of [`MailReader::notified`]. It is larger than any backlog.
 const NEVER_NOTIFIED: usize = usize::MAX;
 
 impl Default for MailReader {
@@ -64,15 +65,15 @@ impl Default for MailReader {
     }
 }
 
-/// Result of [`Mailbox::take`]: whether the driver has taken anything from the mailbox.
+/// Result of [`Mailbox::take`], which states what the driver has taken from the mailbox.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum TakeOutcome {
     /// The mailbox was empty, so the driver has taken nothing.
     Nothing,
     /// The driver has taken packets or requests of handles from the mailbox.
     Mail,
-    /// The mailbox is not empty, but other handles should be able to add packets first. The driver wakes itself and
-    /// polls again.
+    /// The mailbox is not empty, but the driver has left everything in it, so that other handles can add packets first.
+    /// The driver wakes itself and polls again.
     Yield,
 }
 
@@ -99,11 +100,11 @@ pub(crate) struct MailboxState {
     pub(crate) peer: PeerKind,
     /// Whether the peer has announced that it accepts no more calls and streams.
     pub(crate) going_away: bool,
-    /// Whether the timeout for the client's first header has been made to expire early.
+    /// Whether a handle has requested that the timeout for the client's first header expire early.
     pub(crate) expired: bool,
     /// Reason why the connection was closed. Once set, sending and opening streams fail with it.
     pub(crate) closed: Option<Box<CloseReason>>,
-    /// Whether the connection has ended and its last bytes have been written or discarded.
+    /// Whether the connection has ended and its remaining output has been written or discarded.
     over: bool,
     /// Tasks that wait for space in the outbox or for another change of state.
     pub(crate) waiters: WaitList,
@@ -176,8 +177,8 @@ impl Mailbox {
         Ok(filled)
     }
 
-    /// Like [`write`](Self::write), but only if there is space for which no other task is waiting. Otherwise registers
-    /// the task of `context`, if given, to be woken when there is space.
+    /// Like [`write`](Self::write), but calls `fill` only if there is space and no other task is waiting for it.
+    /// Otherwise registers the task of `context`, if given, to be woken when there is space.
     pub(crate) fn poll_write<T>(
         &self,
         context: Option<&Context<'_>>,
@@ -201,8 +202,8 @@ impl Mailbox {
         Poll::Ready(Ok(filled))
     }
 
-    /// Calls `look` with the outbox if there is space for a packet. Otherwise registers the caller to be woken when
-    /// there is.
+    /// Calls `look` with the outbox if there is space for a packet. Otherwise registers the calling task to be woken
+    /// when there is space.
     pub(crate) fn poll_room(
         &self,
         context: &Context<'_>,
@@ -233,7 +234,7 @@ impl Mailbox {
         self.change(|inner| inner.expired = true);
     }
 
-    /// Wakes the driver of the connection, so that it checks for changes.
+    /// Wakes the driver of the connection, so that it checks the mailbox for changes.
     pub(crate) fn notify(&self) {
         self.change(|_| ());
     }
@@ -293,7 +294,7 @@ impl Mailbox {
         TakeOutcome::Mail
     }
 
-    /// Wakes the tasks that are waiting for space in the outbox, if there is some.
+    /// Wakes the tasks that are waiting for space in the outbox, as long as space is available.
     #[cold]
     fn wake_producers(&self, mut inner: MutexGuard<'_, MailboxState>) {
         inner.update_charge(&self.account);
@@ -309,8 +310,8 @@ impl Mailbox {
         wake(task);
     }
 
-    /// Reports the backlog after it has been [full](Self::is_full), so that waiting senders are woken if there is space
-    /// again.
+    /// Reports a smaller backlog after the outbox was [full](Self::is_full), so that waiting senders are woken once
+    /// there is space.
     #[cold]
     pub(crate) fn handle_drained(&self, reader: &mut MailReader, left: usize) {
         if left >= self.backlog_max() {
@@ -322,7 +323,7 @@ impl Mailbox {
         self.wake_producers(inner);
     }
 
-    /// Returns whether senders must wait while the driver has this backlog.
+    /// Returns whether senders must wait because the driver's backlog has `backlog` bytes.
     #[inline]
     pub(crate) fn is_full(&self, backlog: usize) -> bool {
         backlog >= self.backlog_max() || self.is_starved.load(Ordering::Relaxed)
@@ -343,7 +344,8 @@ impl Mailbox {
         wake(task);
     }
 
-    /// Returns the driver's waker if the driver must report its backlog to waiting senders although nothing was sent.
+    /// Returns the driver's waker if senders wait for a report of the backlog that the driver would not make otherwise,
+    /// because no packet was sent.
     #[cold]
     fn request_report(&self, inner: &MailboxState) -> Option<Waker> {
         if inner.output.is_narrow(self.backlog_max()) {
@@ -362,14 +364,15 @@ impl Mailbox {
         inner.charge(&self.account);
     }
 
-    /// Frees the memory of the empty outbox because the connection is idle.
+    /// Frees the memory of the outbox, which is empty because the connection is idle.
     pub(crate) fn release(&self) {
         let mut inner = self.inner.lock();
         inner.outbox.release();
         inner.charge(&self.account);
     }
 
-    /// Locks the mailbox for the driver. Clears its notification, because the driver checks the mailbox now.
+    /// Locks the mailbox for the driver and clears the driver's notification, because the driver now checks the
+    /// mailbox.
     pub(crate) fn lock_by_task(&self) -> MutexGuard<'_, MailboxState> {
         let inner = self.inner.lock();
         self.notified.store(false, Ordering::Relaxed);
@@ -451,7 +454,8 @@ impl Mailbox {
         self.grant_slots(|inner| left = inner.openers.leave(place));
     }
 
-    /// Revokes permits to open a stream that tasks have not used in time. Returns the time of the next check.
+    /// Revokes permits to open a stream that tasks have not used in time. Returns the time at which the next permit
+    /// will be revoked.
     #[cold]
     pub(crate) fn expire_slots(&self, now: Instant) -> Option<Instant> {
         let mut due = None;
@@ -462,8 +466,8 @@ impl Mailbox {
         due
     }
 
-    /// Applies `change`, grants permits to tasks that are waiting to open streams, and notifies the driver, which
-    /// checks when the permits expire.
+    /// Applies `change` to the mailbox and grants permits to tasks that are waiting to open streams. Notifies the
+    /// driver, which revokes unused permits when they expire.
     fn grant_slots(&self, change: impl FnOnce(&mut MailboxState)) {
         let mut inner = self.inner.lock();
         change(&mut inner);
@@ -512,12 +516,13 @@ impl MailboxState {
         }
     }
 
-    /// Returns the backlog in bytes, as far as the driver has reported it to handles.
+    /// Returns the backlog in bytes: the amount that the driver last reported, plus the packets that are still in the
+    /// mailbox.
     pub(crate) fn queued(&self) -> usize {
         self.outbox.len().saturating_add(self.backlog as usize)
     }
 
-    /// Returns whether the backlog has reached its limit, which is `usual` as long as there is enough memory.
+    /// Returns whether the backlog has reached its limit. The limit is `usual` unless memory is scarce.
     pub(crate) fn is_full(&self, usual: usize) -> bool {
         let is_full = self.outbox.len().saturating_add(self.backlog as usize) >= self.output.limit(usual);
         is_full || self.handing_off == HandOffState::Requested
@@ -555,8 +560,8 @@ impl MailboxState {
         self.grant_slots()
     }
 
-    /// Grants permits to tasks that are waiting to open streams, and returns their wakers. The driver must be notified
-    /// afterwards, because it checks when the permits expire.
+    /// Grants permits to tasks that are waiting to open streams, and returns their wakers. The caller must notify the
+    /// driver afterwards, because the driver revokes unused permits when they expire.
     #[must_use]
     fn grant_slots(&mut self) -> Vec<Waker> {
         if self.openers.is_empty() {

@@ -19,14 +19,14 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Minimum size in bytes of copies whose memory comes from the pool.
+/// Minimum size in bytes of a copied body whose buffer is taken from the pool.
 const POOLED_MIN: usize = 64 * 1024;
 
-/// Maximum total size of pooled buffers in bytes. The memory of bodies fluctuates by a few bodies per core. Equal to an
+/// Maximum total size of pooled buffers in bytes. A few buffers per core are enough to absorb fluctuations. Equal to an
 /// eighth of the input that a server holds at most by default.
 const BUFFERS_MAX: usize = 32 * 1024 * 1024;
 
-/// Time after which unused buffers are freed, at the next check by any connection.
+/// Time after which unused buffers are freed. Each connection checks this periodically.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
 /// Buffer pool that the whole process shares.
@@ -71,7 +71,7 @@ pub fn copy_to_share(bytes: &[u8]) -> Bytes {
 
 #[derive(Debug)]
 struct BufferPool {
-    /// Empty buffers with the times at which they were returned. The last one was used most recently.
+    /// Empty buffers, each with the time at which it was returned. The most recently used one is at the end.
     buffers: VecDeque<(Vec<u8>, Instant)>,
     /// Total capacity of the pooled buffers in bytes.
     bytes: usize,
@@ -83,8 +83,8 @@ impl BufferPool {
         Self { buffers: VecDeque::new(), bytes: 0, bytes_max }
     }
 
-    /// Takes the most recently used buffer with a capacity in this range, because its memory may still be in the
-    /// processor's cache.
+    /// Takes the most recently used buffer whose capacity is in this range. Its memory may still be in the processor's
+    /// cache.
     fn take(&mut self, least: usize, most: usize) -> Option<Vec<u8>> {
         let at = self.buffers.iter().rposition(|(memory, _)| (least..=most).contains(&memory.capacity()))?;
         let (memory, _) = self.buffers.remove(at)?;

@@ -301,15 +301,14 @@ impl BatchEnd<'_> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OverflowPolicy {
-    /// Pauses the routing of all packets until there is space. This is the default. It is suitable for packets that may
-    /// be the last of a protocol, after which the router returns [`Routed::HandOff`], because only a router can
-    /// recognize these.
+    /// Stops routing packets until there is space. This is the default, and suits protocols in which any packet may be
+    /// the last one before the router returns [`Routed::HandOff`]. Only the router can recognize such a packet.
     Stop,
     /// Queues the packet until there is space. In the meantime, open streams, cancellations and similar events are
     /// handled. The total size of queued packets has the same limit as the backlog. Suitable for requests.
     Wait,
-    /// Routes the packet immediately, unless it opens a stream. Suitable for packets that require no reply, such as
-    /// replies and cancellations.
+    /// Routes the packet immediately, unless it opens a stream. Suitable for packets that need no reply, such as
+    /// cancellations or replies themselves.
     Route,
 }
 
@@ -320,11 +319,11 @@ pub enum OverflowPolicy {
 pub enum Routed {
     /// The connection continues, and the next packet is routed.
     Continue,
-    /// The connection continues, but the packet was useless. A peer that sends many such packets is read more slowly;
-    /// see [`Config::waste_rate`](crate::Config::waste_rate).
+    /// The connection continues, but the packet was useless, for example malformed. A peer that sends many such packets
+    /// is read more slowly; see [`Config::waste_rate`](crate::Config::waste_rate).
     Useless,
-    /// The connection continues, but routing the packet took long. The time limit for one poll of the driver is then
-    /// checked before the next packet rather than after some dozens of packets; see
+    /// The connection continues, but routing the packet took a long time. The driver then checks the time limit of its
+    /// poll before the next packet, instead of after some dozens of packets; see
     /// [`Config::turn_max`](crate::Config::turn_max).
     Slow,
     /// The connection is closed after pending packets have been written.
@@ -355,7 +354,7 @@ impl<E: fmt::Display> From<Result<(), E>> for Routed {
     }
 }
 
-/// Converts `Ok` to its value and an error to `Close`, for methods that return a `Routed`.
+/// Converts `Ok` to the contained value and an error to `Close`. For routing functions that use `?`.
 impl<E: fmt::Display> From<Result<Self, E>> for Routed {
     fn from(result: Result<Self, E>) -> Self {
         result.unwrap_or_else(|error| Self::close(error.to_string()))

@@ -41,8 +41,8 @@ use crate::transport::unix::{Sharing, UnixSocket};
 #[cfg(unix)]
 use std::path::Path;
 
-/// Maximum length of the listen backlog, equal to the default limit of Linux. It should hold a fleet of clients that
-/// reconnect at once, because clients beyond it retry only after a second.
+/// Maximum length of the listen backlog, equal to the default limit of Linux. It should be large enough for all clients
+/// that reconnect at the same time, because a client whose SYN is dropped retries only after a second.
 const BACKLOG: u32 = 4096;
 
 /// A listening socket with the settings of its connections.
@@ -73,7 +73,7 @@ pub struct Server<R, L = TcpSocketListener> {
 
 /// A listening socket.
 pub trait Listener: Send + 'static {
-    /// Whether io_uring can drive the accepted connections.
+    /// Whether connections accepted by this listener can be driven by io_uring.
     const TAKES_RINGS: bool;
 
     /// Moves the socket from its previous runtime's reactor to that of the current runtime.
@@ -142,8 +142,8 @@ pub struct ServerBuilder {
     takes_plain: bool,
 }
 
-/// Settings of protocol adapters. They are behind a pointer, so that programs without adapters compile no code to drop
-/// them.
+/// Settings of protocol adapters. They are stored behind a pointer, so that programs without adapters do not contain
+/// the code that drops them.
 #[derive(Clone, Debug, Default)]
 struct ProtocolSettings {
     #[cfg_attr(not(feature = "tls"), allow(dead_code))]
@@ -244,7 +244,7 @@ settings! {
     drain_delay: Duration = Duration::ZERO, with "humantime_serde";
 
     /// Sets how long a shutdown waits for connections to finish their work. Defaults to 20 s, because orchestrators
-    /// kill a process after 30 s.
+    /// such as Kubernetes kill a process after 30 s.
     shutdown_timeout: Duration = Duration::from_secs(20), with "humantime_serde";
 
     /// Sets the age at which a connection is drained. The age varies at random by up to a tenth. Defaults to no limit.
@@ -282,7 +282,8 @@ settings! {
     io_backend: IoBackend = IoBackend::default();
 }
 
-/// Memory of an open connection in bytes: twice the heap of an idle one, because its first call allocates buffers.
+/// Estimated memory of an open connection in bytes. It is twice the heap size of an idle connection, because the first
+/// call allocates buffers.
 const CONNECTION_COST: usize = 4 * 1024;
 
 /// Additional memory of a connection with TLS in bytes: keys, and buffers of 16 KiB while records arrive.
@@ -402,7 +403,7 @@ impl ServerBuilder {
         self.bind_resolved(name, addresses, router)
     }
 
-    /// Like [`bind`](Self::bind), but with resolved addresses. Listens on the first one that can be bound. `name`
+    /// Like [`bind`](Self::bind), but takes resolved addresses and listens on the first one that can be bound. `name`
     /// identifies the addresses in errors.
     ///
     /// # Errors
@@ -491,7 +492,7 @@ impl<R: Router, L: Listener> Server<R, L> {
         Stats(self.budget.clone())
     }
 
-    /// Returns an inspector of the server's connections, workers and work in progress.
+    /// Returns an inspector, which lists the server's connections, workers and work in progress.
     pub fn inspector(&self) -> Inspector {
         Inspector { budget: self.budget.clone(), open: self.open.clone() }
     }
@@ -594,7 +595,7 @@ fn listen(addresses: Vec<SocketAddr>) -> io::Result<TcpListener> {
     addresses.into_iter().fold(none, |bound, address| bound.or_else(|_| listen_on(address)))
 }
 
-/// Like `TcpListener::bind`, but with a listen backlog of more than 128.
+/// Like `TcpListener::bind`, but with a longer listen backlog than the standard library's 128.
 fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     // Not set on Windows, because this option would let other processes listen on the same port.

@@ -3,8 +3,7 @@
 use crate::Config;
 use std::fmt;
 
-/// Declares a settings struct. For each field, also declares a builder method that sets it and has the field's
-/// documentation.
+/// Declares a settings struct. For each field, also declares a builder method with the same documentation.
 macro_rules! settings {
     (
         $(#[$about:meta])* pub struct $settings:ident of $builder:ident, $log:expr;
@@ -48,7 +47,7 @@ macro_rules! settings {
                 }
             )*
 
-            /// Replaces all settings of the builder. Later calls of setters take precedence.
+            /// Replaces all settings of the builder. Setters that are called later override them.
             ///
             /// # Errors
             /// If a value is out of range or contradicts another value.
@@ -78,10 +77,10 @@ macro_rules! settings {
 }
 pub(crate) use settings;
 
-/// Default maximum memory of connections in bytes, enough for 131 072 connections without TLS.
+/// Default maximum memory that connections themselves use, in bytes. It is enough for 131 072 connections without TLS.
 pub(crate) const CONNECTION_MEMORY_MAX: usize = 512 * 1024 * 1024;
 
-/// Default maximum memory in bytes that a server holds for its peers.
+/// Default maximum memory in bytes that a server uses for the data of its peers.
 pub(crate) const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
 /// Error returned when a setting is out of range or contradicts another one.
@@ -163,7 +162,7 @@ mod tests {
     use crate::{Client, HeaderForm, Server, ServerSettings, Workers};
     use std::time::Duration;
 
-    /// A change that makes the settings invalid, with the expected error.
+    /// A change that makes valid settings invalid, with the expected error text.
     type Defect = (fn(&mut ServerSettings), &'static str);
 
     #[test]

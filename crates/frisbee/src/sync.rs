@@ -13,7 +13,7 @@ pub(crate) use loom::sync::{
     atomic::{AtomicBool, AtomicIsize, AtomicUsize, fence},
 };
 
-/// A mutex without poisoning, like that of parking_lot.
+/// A mutex that cannot be poisoned, like that of parking_lot.
 #[cfg(frisbee_loom)]
 #[derive(Debug)]
 pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
@@ -36,7 +36,7 @@ impl<T: Default> Default for Mutex<T> {
     }
 }
 
-/// Wakes a task. Must be called without holding a lock, because a waker may run any code.
+/// Wakes a task. Must be called without holding a lock, because a waker may run arbitrary code.
 pub(crate) fn wake(task: Option<Waker>) {
     if let Some(task) = task {
         task.wake();

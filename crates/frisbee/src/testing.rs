@@ -56,7 +56,7 @@ use tokio::runtime::Handle;
 pub struct DetachedConnection(Connection);
 
 impl DetachedConnection {
-    /// Creates a server's connection with a memory limit in bytes. Tasks of the connection run on `runtime`.
+    /// Creates a connection of a server with a memory limit in bytes. Tasks of the connection run on `runtime`.
     pub fn new(runtime: Handle, memory_max: usize) -> Self {
         let budget = Arc::new(Budget::new(memory_max, 0));
         Self(Connection::server(&Default::default(), &budget, runtime, EndpointInfo::default()))

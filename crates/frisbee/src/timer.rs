@@ -50,7 +50,7 @@ pub fn sleep(duration: Duration) -> Sleep {
     Sleep { deadline, state: State::New }
 }
 
-/// Future returned by [`sleep`].
+/// Future returned by [`sleep`], which completes at its deadline.
 #[must_use = "futures do nothing unless polled"]
 pub struct Sleep {
     deadline: Instant,
@@ -188,7 +188,7 @@ mod tests {
         }
     }
 
-    /// Regression: a panicking waker also ended the timer task, and the other expired sleeps never completed.
+    /// Regression test: a waker that panicked also ended the timer task, and other sleeps never completed.
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn panicking_waker_does_not_prevent_wakes_by_timer() {
@@ -199,7 +199,7 @@ mod tests {
         tokio::task::yield_now().await;
         std::thread::sleep(60 * SHORT);
         let woken = tokio::time::timeout(Duration::from_secs(20), second).await;
-        woken.expect("second sleep should complete after the timer has caught up").expect("task should not panic");
+        woken.expect("second sleep should complete although the first waker panics").expect("task should not panic");
     }
 
     #[cfg(target_os = "linux")]

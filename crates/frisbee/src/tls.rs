@@ -145,11 +145,11 @@ enum Clients {
     Anybody,
     /// Clients must present certificates issued by these authorities.
     Trusted(Authorities),
-    /// Clients are verified by a rustls configuration, whose authorities are unknown.
+    /// Clients are verified by a rustls configuration. Its trusted authorities are unknown to this crate.
     Configured,
 }
 
-/// Returns the error for replacing only the identity while a rustls configuration is in use.
+/// Returns the error for an attempt to replace only the identity while a rustls configuration is in use.
 fn has_its_own_identity() -> TlsError {
     let reason = "the settings are a rustls configuration, whose identity cannot be replaced alone: use reload_config";
     TlsError::Configuration(reason.into())
@@ -159,8 +159,8 @@ fn has_its_own_identity() -> TlsError {
 /// client.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Default maximum number of concurrent TLS handshakes, not counting silent clients. Each takes about 20 KiB and a
-/// millisecond of a core, so in total they take 10 MiB and half a second.
+/// Default maximum number of concurrent TLS handshakes, not counting those of silent clients. A handshake takes about
+/// 20 KiB and a millisecond of CPU time, so all of them take 10 MiB and half a second.
 const HANDSHAKES_MAX: usize = 512;
 
 impl ServerTls {

@@ -25,7 +25,7 @@ use tokio::net::TcpStream;
 use tokio::net::UnixStream;
 use tokio::task::coop;
 
-/// Buffer size in bytes of an in-memory connection in each direction, equal to one read.
+/// Buffer size in bytes of an in-memory connection, for each direction. Equal to the size of one read.
 const MEMORY_PIPE: usize = 64 * 1024;
 
 /// Creates the two ends of an in-memory connection. Bytes written to one end are read from the other.
@@ -55,7 +55,7 @@ pub fn memory() -> (DuplexStream, DuplexStream) {
     tokio::io::duplex(MEMORY_PIPE)
 }
 
-/// Copies bytes that were received earlier from `rest` to a reader's buffer, as far as it has space.
+/// Copies bytes that were received earlier from `rest` to a reader's buffer, up to the free space of the buffer.
 pub(crate) fn fill(buffer: &mut ReadBuf<'_>, rest: &mut Bytes) {
     let count = rest.len().min(buffer.remaining());
     buffer.put_slice(&rest[..count]);
@@ -75,7 +75,7 @@ pub enum Transport {
     Tcp(TcpStream),
     #[cfg(unix)]
     Unix(UnixStream),
-    /// Shared memory, or a Unix socket whose client may still offer it.
+    /// A shared-memory transport, or a Unix socket over which the client may still offer shared memory.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     Shared(crate::shm::Stream),
     /// Any other transport: TLS, in-memory connections, and types supplied by the user.
@@ -254,7 +254,7 @@ fn move_if<T: 'static>(io: &mut dyn Any, renew: impl Fn(&mut T) -> io::Result<()
     io.downcast_mut().map(renew)
 }
 
-/// Duplicates the descriptor of a socket. Required because the type that owns the original does not release it.
+/// Duplicates the descriptor of a socket, because the type that owns the original descriptor cannot release it.
 #[cfg(unix)]
 pub(crate) fn second(socket: &impl std::os::fd::AsFd) -> io::Result<std::os::fd::OwnedFd> {
     socket.as_fd().try_clone_to_owned()

@@ -12,35 +12,35 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Maximum memory of a caller as a multiple of the free memory, used while no other caller holds a large part of the
-/// total.
+/// Maximum memory of a caller as a multiple of the free memory. Applies while no other caller holds a large part of the
+/// total memory.
 const ALONE_TIMES: usize = 3;
 
-/// Divisor of the free memory that yields the share of each caller, used while several callers hold a large part of the
-/// total.
+/// Divisor of the free memory. The result is the share of each caller while several callers hold a large part of the
+/// total memory.
 const SHARED_PART: usize = 16;
 
-/// Divisor of the total memory. A caller that holds more than the resulting part counts as large, which limits the
-/// shares of all callers.
+/// Divisor of the total memory. A caller that holds more than the result counts as large. If there are several large
+/// callers, the share of every caller is reduced.
 const LARGE_PART: usize = 256;
 
-/// Divisor of the total memory. The resulting part is reserved for replies to accepted calls, so that the result of a
-/// call that has run is not lost.
+/// Divisor of the total memory. The result is reserved for replies to calls that have already run, because their
+/// results would otherwise be lost.
 const REPLIES_PART: usize = 64;
 
-/// Memory in bytes that a connection may hold regardless of its caller's other connections, because these may belong to
-/// other users behind the same address. A queued request takes about a kilobyte.
+/// Memory in bytes that each connection may hold, even if its caller's other connections have used up the caller's
+/// share. Those may belong to other users behind the same address. A queued request takes about a kilobyte.
 const SMALL: usize = 8 * 1024;
 
-/// Divisor of the total memory. [`SMALL`] does not apply while less than the resulting part is free, because a caller
-/// may open any number of connections.
+/// Divisor of the total memory. While less than the result is free, connections lose their allowance of [`SMALL`]
+/// bytes, because a caller could open any number of connections.
 const SMALL_PART: usize = 16;
 
-/// Identity of the caller whose share of the server's memory a connection uses.
+/// Key that identifies a caller. All connections of a caller use its share of the server's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum CallerKey {
-    /// An IPv4 address, or the upper half of an IPv6 address, because a host has 2^64 addresses with the same upper
-    /// half.
+    /// An IPv4 address, or the upper half of an IPv6 address, because a host usually has all 2^64 addresses with the
+    /// same upper half.
     Address(IpAddr),
     /// User id of the peer process on a Unix socket.
     User(u32),
@@ -57,7 +57,7 @@ impl CallerKey {
     }
 }
 
-/// Memory usage of all callers that have open connections, by caller.
+/// Memory usage of each caller that has open connections.
 #[derive(Debug, Default)]
 pub(super) struct Callers(Mutex<HashMap<CallerKey, CallerEntry>>);
 
@@ -80,10 +80,12 @@ pub(super) struct Caller {
 /// A memory pool of limited size, which all callers share.
 #[derive(Debug)]
 pub(super) struct Pool {
-    /// Free memory in bytes, which is negative if existing objects exceed the pool.
+    /// Free memory in bytes. It is negative while the pool is exceeded, because existing objects are charged in any
+    /// case.
     pub(super) free: AtomicIsize,
     pub(super) total: usize,
-    /// Number of callers that hold a large part of the pool, which determines the share of each caller.
+    /// Number of callers that hold a large part of this memory pool. If there are several, each caller gets a smaller
+    /// share.
     large: AtomicUsize,
 }
 
@@ -111,7 +113,8 @@ impl Pool {
         }
     }
 
-    /// Returns how many more bytes a caller may take that holds `held` bytes, while `free` bytes are free.
+    /// Returns how many more bytes a caller may take if it already holds `held` bytes and `free` bytes of the pool are
+    /// free.
     fn share(&self, held: usize, free: usize) -> usize {
         let has_rivals = self.large.load(Ordering::Relaxed) > usize::from(self.is_large(held));
         // Taken bytes reduce the free memory: solve held + share <= times * (free - share).
@@ -153,7 +156,7 @@ impl Callers {
 }
 
 impl Budget {
-    /// Returns whether the memory for connections suffices for another connection of this caller.
+    /// Returns whether enough connection memory is left for another connection of this caller.
     pub(crate) fn admits(&self, key: CallerKey) -> bool {
         let callers = self.callers.0.lock();
         let held = callers.get(&key).map_or(0, |entry| entry.caller.fixed.load(Ordering::Relaxed));
@@ -183,8 +186,8 @@ impl Budget {
         self.memory.remove_held(&caller.held, count);
     }
 
-    /// Returns how many more bytes a connection may take, given that it was granted `granted` bytes and `free` bytes
-    /// are free.
+    /// Returns how many more bytes a connection may take if it was already granted `granted` bytes and `free` bytes are
+    /// free.
     #[cold]
     pub(super) fn room(&self, caller: &Caller, granted: usize, free: isize) -> usize {
         let Ok(free) = usize::try_from(free) else { return 0 };
@@ -199,7 +202,7 @@ impl Budget {
 }
 
 impl Account {
-    /// Creates the account of a connection accepted by a server.
+    /// Creates the memory account of a connection that a server has accepted.
     pub(crate) fn of_peer(budget: &Arc<Budget>, key: CallerKey) -> Self {
         let traffic = budget.counts.traffic.get_or_init(Arc::default).clone();
         Self::new(budget.clone(), Some(budget.enter(key)), Some(traffic))

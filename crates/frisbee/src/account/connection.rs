@@ -7,12 +7,12 @@ use crate::sync::AtomicUsize;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Divisor of the bytes in use that yields the number of bytes reserved in advance. The account thus exceeds the memory
-/// in use by at most an eighth, and an idle connection reserves nothing.
+/// Divisor of the bytes in use. The result is the number of bytes that a connection reserves in advance. A connection
+/// therefore reserves at most an eighth more than it uses, and an idle one reserves nothing.
 const CACHED_PART: usize = 8;
 
-/// Maximum number of bytes that a connection reserves in advance, to avoid updating the shared counters for each small
-/// object. Larger amounts are rare enough to be charged to the shared counters directly.
+/// Maximum number of bytes that a connection reserves in advance. The reserve avoids an update of the shared counters
+/// for each small object. Larger amounts are rare, so they are charged to the shared counters directly.
 const CACHED_MAX: usize = 16 * 1024;
 
 /// Memory account of a connection.
@@ -27,8 +27,8 @@ pub(crate) struct Account {
     /// Memory in bytes that the budget has granted to this connection, including the part reserved in advance.
     granted: AtomicUsize,
     cached: AtomicUsize,
-    /// Caller whose share of the server's memory is used. `None` if the connection has a budget of its own or the
-    /// memory is not held by a connection.
+    /// Caller whose share of the server's memory is used. `None` if the account belongs to no connection, or to a
+    /// connection with a budget of its own.
     caller: Option<Arc<Caller>>,
     /// Traffic counters of the server. `None` at clients, which do not count traffic.
     traffic: Option<Arc<TrafficCounts>>,
@@ -36,7 +36,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Creates an account that may use the whole memory of its budget.
+    /// Creates an account that may use all the memory of its budget, not only a caller's share.
     pub(crate) fn alone(budget: Arc<Budget>) -> Self {
         Self::new(budget, None, None)
     }
@@ -51,7 +51,7 @@ impl Account {
         &self.budget
     }
 
-    /// Returns a number that identifies the caller of this account, or 0 if there is none.
+    /// Returns a number that identifies the caller to whom this account belongs, or 0 if there is none.
     pub(super) fn caller_number(&self) -> usize {
         self.caller.as_ref().map_or(0, |caller| Arc::as_ptr(caller).addr())
     }
@@ -71,13 +71,13 @@ impl Account {
         self.caller.is_some()
     }
 
-    /// Returns whether so little memory is free that callers are limited to their shares of it.
+    /// Returns whether free memory is below the threshold at which each caller is limited to its share.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
         self.budget.is_short()
     }
 
-    /// Returns whether the caller has used its share of the memory, so that no more work should begin for it.
+    /// Returns whether the caller has used its share of the memory. If so, no more work should begin for it.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.budget.is_short() && !self.has_room(1)
@@ -101,7 +101,7 @@ impl Account {
         }
     }
 
-    /// Reserves `count` bytes unless they exceed the caller's share. Returns whether they were reserved.
+    /// Reserves `count` bytes unless the caller would exceed its share. Returns whether they were reserved.
     pub(crate) fn take(&self, count: usize) -> bool {
         self.take_cached(count) || self.refill(count)
     }
@@ -135,7 +135,8 @@ impl Account {
         is_granted
     }
 
-    /// Returns how many bytes the connection may keep reserved in advance, given that `cached` bytes are reserved now.
+    /// Returns the maximum number of bytes that the connection may reserve in advance. `cached` is the number of bytes
+    /// that it has reserved now.
     fn cached_max(&self, cached: usize) -> usize {
         if self.caller.is_none() {
             return 0; // Reserving has no benefit, because no other connection uses this budget.
@@ -143,8 +144,8 @@ impl Account {
         (self.granted.load(Ordering::Relaxed).saturating_sub(cached) / CACHED_PART).min(CACHED_MAX)
     }
 
-    /// Charges `count` bytes for an existing object, which may exceed the budget. Check [`is_over`](Self::is_over)
-    /// before starting new work.
+    /// Charges `count` bytes for an object that already exists, even if this exceeds the budget. Check
+    /// [`is_over`](Self::is_over) before starting new work.
     pub(crate) fn charge(&self, count: usize) {
         if !self.take_cached(count) {
             self.budget.charge(count);
@@ -152,7 +153,7 @@ impl Account {
         }
     }
 
-    /// Charges the memory of a request with a pending handler. Returns the total charge in bytes.
+    /// Charges the memory of a request whose handler is pending. Returns the total charge in bytes.
     pub(crate) fn charge_request(&self, bytes: usize) -> usize {
         let charge = bytes.saturating_add(WAITING_COST);
         self.charge(charge);
@@ -205,8 +206,8 @@ impl Account {
         self.traffic.clone()
     }
 
-    /// Changes the charge for unwritten output from `before` to `now` bytes. Does nothing at clients, because their
-    /// output is sent by their own handles.
+    /// Changes the charge for unwritten output from `before` to `now` bytes. Does nothing at clients, because there
+    /// only the program itself can queue output.
     #[cold]
     pub(super) fn charge_output(&self, before: usize, now: usize) {
         if self.is_shared() {

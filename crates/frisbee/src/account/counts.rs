@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Target of the log events about limits. Operators use it in log filters.
+/// Target of the log events about connections and limits, for use in log filters.
 const LISTENER: &str = "frisbee::listener";
 const CONNECTION: &str = "frisbee::connection";
 
@@ -31,14 +31,14 @@ pub(crate) struct LimitCounts {
     /// Traffic counters of the server. Created with its first connection.
     pub(super) traffic: OnceLock<Arc<TrafficCounts>>,
     log: LogLimit,
-    /// Address of the shared state of the connection whose handler or router was the last to panic.
+    /// Address of the shared state of the connection on which a handler or router panicked last.
     panicked: AtomicUsize,
     /// Recently closed connections, the latest last.
     last: Mutex<VecDeque<LastClose>>,
 }
 
-/// Maximum number of recently closed connections to keep for investigating current problems. The counters cover the
-/// past.
+/// Maximum number of recently closed connections that are kept. They help to investigate current problems, while the
+/// counters cover the whole lifetime of the server.
 const LAST_MAX: usize = 64;
 
 /// Record of a recently closed connection, for diagnostics.
@@ -63,7 +63,8 @@ impl LimitCounts {
         self.last.lock().iter().rev().cloned().collect()
     }
 
-    /// Changes the memory charged for unwritten output from `before` to `now` bytes.
+    /// Updates the total memory charged for unwritten output after one connection's part has changed from `before` to
+    /// `now` bytes.
     pub(crate) fn change_output(&self, before: usize, now: usize) {
         // The difference wraps if the charge decreases, which subtracts.
         self.output.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
@@ -83,7 +84,7 @@ impl LimitCounts {
         self.panicked.store(connection, Ordering::Relaxed);
     }
 
-    /// Returns whether the last panic occurred on this connection, and clears the record of it.
+    /// Returns whether the most recent panic occurred on this connection, and clears the record of that panic.
     pub(crate) fn take_panic(&self, connection: usize) -> bool {
         self.panicked.compare_exchange(connection, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
@@ -173,7 +174,7 @@ impl Stats {
         self.opened().saturating_sub(closed)
     }
 
-    /// Returns the number of closed connections by the kind of their close reason.
+    /// Returns the number of closed connections for each kind of close reason.
     pub fn closed(&self) -> impl Iterator<Item = (CloseKind, u64)> {
         CloseKind::ALL.into_iter().map(|kind| (kind, self.closed_by(kind)))
     }
@@ -292,7 +293,7 @@ mod tests {
     #[test]
     fn recent_connection_ends_are_kept_and_oldest_evicted() {
         let counts = LimitCounts::default();
-        let most = u16::try_from(LAST_MAX).expect("number of kept connection ends should fit into u16");
+        let most = u16::try_from(LAST_MAX).expect("number of kept closed connections should fit into u16");
         for port in 1..=most + 2 {
             counts.count_closed(Some((Ipv4Addr::LOCALHOST, port).into()), &CloseReason::Local, Instant::now());
         }

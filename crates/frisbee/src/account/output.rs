@@ -3,15 +3,16 @@
 use super::Account;
 use crate::Outbox;
 
-/// Granularity in bytes of the charge for unwritten output. With it, a small reply does not change the charge.
+/// Step size in bytes by which the charge for unwritten output changes. Small replies thus cause no update of the
+/// shared memory counters.
 const STEP: usize = 16 * 1024;
 
-/// Maximum unwritten output in bytes of a connection that has used its share of the memory. Beyond it, requests and
-/// senders must wait.
+/// Minimum limit of unwritten output in bytes, for a connection whose caller has used its share of the memory. Beyond
+/// the limit, requests and senders must wait.
 const BACKLOG_LEAST: usize = 4 * 1024;
 
-/// Maximum body size in bytes on a connection that has used its share of the memory. Such a reply takes about as much
-/// memory as its pending handler, whose charge ends with it.
+/// Minimum limit of a body's size in bytes, for a connection whose caller has used its share of the memory. A reply of
+/// this size takes about as much memory as its pending handler, whose charge is released at the same time.
 const BODY_LEAST: usize = 1024;
 
 /// Memory charge of a connection's outbox, with the size limit derived from it.
@@ -19,12 +20,12 @@ const BODY_LEAST: usize = 1024;
 pub(crate) struct Output {
     /// Memory charged for the outbox, in multiples of [`STEP`].
     steps: u32,
-    /// Available memory in bytes at the last check, or [`ENOUGH`]. It may be smaller than the maximum body size while
-    /// the normal backlog limit still applies.
+    /// Limit of unwritten output in bytes, as determined by the available memory at the last check. [`ENOUGH`] if
+    /// memory was not scarce then.
     room: u32,
 }
 
-/// Value of `room` while memory does not limit the outbox.
+/// Value of [`Output::room`] while unwritten output is not limited by memory.
 const ENOUGH: u32 = u32::MAX;
 
 impl Default for Output {
@@ -34,20 +35,21 @@ impl Default for Output {
 }
 
 impl Output {
-    /// Returns the amount of unwritten output in bytes at which further requests and senders must wait. Equal to
-    /// `usual` as long as there was enough memory at the last check.
+    /// Returns the amount of unwritten output in bytes at which further requests and senders must wait. This is `usual`
+    /// unless memory was scarce at the last check.
     #[inline]
     pub(crate) fn limit(&self, usual: usize) -> usize {
         usual.min(self.room as usize)
     }
 
-    /// Returns whether the limit of unwritten output is lower than `usual` because of a lack of memory.
+    /// Returns whether the limit of unwritten output was reduced below `usual` because memory is scarce.
     #[inline]
     pub(crate) fn is_narrow(&self, usual: usize) -> bool {
         (self.room as usize) < usual
     }
 
-    /// Updates the size limit from the available memory. Must be called before packets are added to the outbox.
+    /// Updates the limits of the outbox from the available memory. Must be called before packets are added to the
+    /// outbox.
     #[inline]
     pub(crate) fn update_charge(&mut self, outbox: &mut Outbox, account: &Account) {
         if account.is_short() || self.room != ENOUGH {
@@ -94,8 +96,8 @@ mod tests {
 
     const MIB: usize = 1 << 20;
 
-    /// Regression: the limit was no longer checked once enough memory for the maximum backlog was available, although a
-    /// body of the maximum size requires more.
+    /// Regression test: the limit was not checked any more once there was enough memory for the maximum backlog,
+    /// although a body of the maximum size requires more.
     #[test]
     fn bodies_of_any_length_are_sendable_after_memory_pressure() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
@@ -134,7 +136,7 @@ mod tests {
         }
     }
 
-    /// Returns how many bytes an account without memory of its own may take while `left` bytes are free.
+    /// Returns how many bytes an account that holds no memory may take while `left` bytes of the budget are free.
     fn account_room(left: usize) -> usize {
         left / 4 * 3
     }

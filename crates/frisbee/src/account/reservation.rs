@@ -40,20 +40,20 @@ use std::sync::Arc;
 pub struct MemoryBudget(pub(crate) Arc<Budget>);
 
 impl MemoryBudget {
-    /// Charges the memory of `bytes` to the budget until the last clone of the returned bytes is dropped. It is not
-    /// charged to any connection. Work in progress may exceed the budget.
+    /// Charges the memory of `bytes` to the server's budget, not to a connection, until the last clone of the returned
+    /// bytes is dropped. The budget may be exceeded, because the bytes already exist.
     pub fn share(&self, bytes: Bytes) -> Bytes {
         self.0.charge(bytes.len());
         Bytes::from_owner(SharedCharge { bytes, budget: self.0.clone() })
     }
 
-    /// Charges `bytes` bytes to the budget until the returned value is dropped. They are not charged to any connection.
-    /// Use a single charge for a whole table of a router, because each charge has an account of its own.
+    /// Charges `bytes` bytes to the server's budget, not to a connection, until the returned value is dropped. Each
+    /// charge allocates an account, so use a single charge for a whole table of a router rather than one per entry.
     pub fn charge(&self, bytes: usize) -> MemoryCharge {
         MemoryCharge::new(&Arc::new(Account::alone(self.0.clone())), bytes)
     }
 
-    /// Returns whether half of the memory is in use, so that callers are limited to their shares of the rest.
+    /// Returns whether half of the memory is in use. If so, each caller is limited to its share of the rest.
     #[inline]
     pub fn is_short(&self) -> bool {
         self.0.is_short()
@@ -88,7 +88,7 @@ impl Drop for SharedCharge {
     }
 }
 
-/// Charge of memory to a connection, which ends when this value is dropped; see
+/// Memory charged to a connection until this value is dropped; see
 /// [`Connection::charge_request`](crate::Connection::charge_request) and
 /// [`Connection::charge`](crate::Connection::charge).
 #[must_use = "the charge ends when this is dropped"]
@@ -98,13 +98,13 @@ pub struct MemoryCharge {
 }
 
 impl MemoryCharge {
-    /// Charges the memory even if it exceeds the share of the connection.
+    /// Charges the memory to the account even if the connection exceeds its share.
     pub(crate) fn new(account: &Arc<Account>, bytes: usize) -> Self {
         account.charge(bytes);
         Self::charged(account, bytes)
     }
 
-    /// Charges the memory unless it exceeds the share of the connection, in which case `None` is returned.
+    /// Charges the memory to the account. Returns `None` if the connection would exceed its share.
     pub(crate) fn try_new(account: &Arc<Account>, bytes: usize) -> Option<Self> {
         account.take(bytes).then(|| Self::charged(account, bytes))
     }
@@ -119,8 +119,8 @@ impl MemoryCharge {
         self.charge
     }
 
-    /// Changes the charged memory to `bytes`, unless this exceeds the share of the connection. Returns whether it was
-    /// changed.
+    /// Changes the charge to `bytes` bytes. Returns `false` and leaves it unchanged if the connection would exceed its
+    /// share.
     #[must_use]
     pub fn try_resize(&mut self, bytes: usize) -> bool {
         if bytes > self.charge && !self.account.take(bytes - self.charge) {
@@ -132,8 +132,8 @@ impl MemoryCharge {
         true
     }
 
-    /// Changes the charged memory to `bytes`, even if this exceeds the share of the connection. For objects that have
-    /// already grown or shrunk.
+    /// Changes the charge to `bytes` bytes, even if the connection exceeds its share. For objects that have already
+    /// grown or shrunk.
     pub fn resize(&mut self, bytes: usize) {
         self.account.adjust(self.charge, bytes);
         self.account.budget().counts.change_charged(bytes.wrapping_sub(self.charge));

@@ -16,7 +16,7 @@ fn of(budget: &Arc<Budget>, last: u8) -> Arc<Account> {
     Arc::new(Account::of_peer(budget, CallerKey::of_address(IpAddr::from([10, 0, 0, last]))))
 }
 
-/// Charges pieces of `piece` bytes until the account permits no more. Returns the number of pieces.
+/// Charges pieces of `piece` bytes to the account until it rejects one. Returns the number of pieces.
 fn fill(account: &Account, piece: usize) -> usize {
     std::iter::repeat_with(|| account.take(piece)).take_while(|taken| *taken).count() * piece
 }
@@ -149,7 +149,8 @@ fn connections_of_one_caller_leave_room_for_others() {
     assert_eq!(connect(3).collect::<Vec<_>>().len(), 192);
 }
 
-/// A new caller must find free memory after several greedy callers in sequence.
+/// Checks that a new caller still finds free memory after several callers have taken as much as they could, one after
+/// another.
 #[test]
 fn new_caller_finds_room_after_greedy_ones() {
     for (greedy, least, most) in [(1, 900, 1000), (8, 560, 660), (32, 120, 160)] {
@@ -264,8 +265,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Checks that the parts add up to the total, that reservations leave the part for replies, and that all memory is
-    /// released.
+    /// Checks three invariants: the parts add up to the total, reservations never use the memory set aside for replies,
+    /// and all memory is released in the end.
     #[test]
     fn reservations_obey_the_laws_of_the_account(steps in steps()) {
         let budget = budget(MIB);
@@ -309,5 +310,5 @@ proptest! {
     }
 }
 
-/// Divisor of the total memory that yields the part reserved for replies.
+/// Divisor of the total memory. The result is the memory reserved for replies.
 const REPLIES_PART_OF_TESTS: usize = 64;

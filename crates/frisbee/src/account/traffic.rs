@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Number of shards of the counters, so that concurrent threads rarely share one.
+/// Number of shards of the traffic counters. Several shards make it rare that concurrent threads update the same one.
 const SHARDS: usize = 8;
 
 /// Quantity that a server counts in its traffic statistics.

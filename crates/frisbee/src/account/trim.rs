@@ -11,27 +11,27 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// Number of bytes by which memory usage must have dropped before memory is returned to the system. A smaller amount is
-/// not worth the time.
+/// Number of bytes by which memory usage must have dropped before freed memory is returned to the operating system.
+/// Returning a smaller amount is not worth the CPU time.
 const MUCH: isize = 32 * 1024 * 1024;
 
-/// Number of connections that must have become idle before memory is returned to the system. Each frees about a
-/// kilobyte that is not charged.
+/// Number of connections that must have become idle before freed memory is returned to the operating system. Each of
+/// them frees about a kilobyte that is not charged to the budget.
 const MANY: usize = 4096;
 
-/// Delay before memory is returned to the system, because usage may rise again. Also the minimum interval between two
-/// attempts.
+/// Delay before freed memory is returned to the operating system, because usage may rise again. Also the minimum
+/// interval between two attempts.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// Decides when freed memory is returned to the system: after usage has dropped far below its peak, or after many
-/// connections have become idle.
+/// Decides when freed memory is returned to the operating system: after usage has dropped far below its peak, or after
+/// many connections have become idle.
 #[derive(Debug)]
 pub(super) struct Trim {
-    /// Minimum amount of free memory in bytes since memory was last returned to the system.
+    /// Minimum amount of free memory in bytes since freed memory was last returned to the operating system.
     least_left: AtomicIsize,
-    /// Number of connections that have become idle since memory was last returned to the system.
+    /// Number of connections that have become idle since freed memory was last returned to the operating system.
     idle: AtomicUsize,
-    /// Whether a task is scheduled to return memory to the system.
+    /// Whether a task is scheduled that returns freed memory to the operating system.
     is_due: AtomicBool,
 }
 
@@ -40,7 +40,7 @@ impl Trim {
         Self { least_left: AtomicIsize::new(left), idle: AtomicUsize::new(0), is_due: AtomicBool::new(false) }
     }
 
-    /// Records the current amount of free memory. If several threads do so concurrently, some values may be lost.
+    /// Records the current amount of free memory in bytes. Concurrent calls may overwrite each other's values.
     #[inline]
     pub(super) fn record(&self, left: isize) {
         if left < self.least_left.load(Ordering::Relaxed) {
@@ -55,7 +55,8 @@ impl Budget {
         self.trim.idle.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns memory to the system if usage has dropped enough. Called when connections become idle or end.
+    /// Returns freed memory to the operating system if usage has dropped far enough. Called when connections become
+    /// idle or end.
     pub(crate) fn trim(self: &Arc<Self>, runtime: &Handle) {
         if self.is_worth_trimming() && !self.trim.is_due.swap(true, Ordering::Relaxed) {
             let budget = self.clone();

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
-/// Maximum number of callers whose first task is considered when memory is released. Bounded so that releasing memory
-/// remains cheap while many callers are waiting.
+/// Maximum number of callers that are checked when memory is released. The limit keeps the release cheap while the
+/// tasks of many callers are waiting.
 const CALLERS_AT_ONCE: usize = 16;
 
 /// Tasks of a server that are waiting for memory.
@@ -27,7 +27,7 @@ struct WaiterQueue {
     tasks: BTreeMap<(usize, u64), WaitingTask>,
     /// Number of the task that arrived last.
     last: u64,
-    /// Caller at which the last round-robin selection of tasks ended.
+    /// Caller at which the last round-robin selection of waiting tasks ended.
     turn: usize,
 }
 
@@ -46,7 +46,8 @@ impl Waiters {
 }
 
 impl WaiterQueue {
-    /// Removes the first task of each of the next callers that may reserve memory. Returns the wakers of these tasks.
+    /// Checks the next callers in turn and removes the first task of each caller that may reserve memory now. Returns
+    /// the wakers of these tasks.
     fn take_ready(&mut self) -> Vec<Waker> {
         let (mut woken, mut from, start) = (Vec::new(), self.turn.saturating_add(1), self.turn);
         let mut has_wrapped = false;
@@ -72,7 +73,8 @@ impl WaiterQueue {
 }
 
 impl Budget {
-    /// Wakes at most one task per caller that may take memory. A task that has taken its memory wakes the next one.
+    /// Wakes at most one task of each caller that may take memory now. A task that has taken its memory wakes the next
+    /// one.
     #[inline]
     pub(super) fn wake_waiters(&self) {
         // Pairs with the fence that a task executes after it joins the queue: either the task sees the released memory,
@@ -97,7 +99,7 @@ impl Budget {
 /// the queue. Created by [`Connection::memory_waiter`](crate::Connection::memory_waiter).
 pub struct MemoryWaiter {
     account: Arc<Account>,
-    /// Number of the waiter's place in the queue, or 0 if the waiter is not queued and has not been woken.
+    /// Number of the waiter's place in the queue. It is 0 if the waiter is neither queued nor woken.
     number: u64,
 }
 

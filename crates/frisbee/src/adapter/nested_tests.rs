@@ -13,7 +13,8 @@ const PACKET: &[u8] = &[0, 15, 0, 1, 0, 10, 0, 0, 0, 2, b'h', b'i'];
 
 const HEARTBEAT: &[u8] = &[0, 15, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// Creates a server whose adapter removes a leading letter `x` and serves the frames that follow it.
+/// Creates a server with an adapter for connections that start with the letter `x`. The adapter removes the letter and
+/// serves the frames that follow it.
 fn unwrapping() -> ServerBuilder {
     Server::builder().adapter(
         |beginning| beginning[0] == b'x',
@@ -35,7 +36,7 @@ async fn expect_echo(socket: &mut TcpStream, prefix: &[u8]) {
     assert_eq!(reply, PACKET);
 }
 
-/// Waits until the given number of connections has closed.
+/// Waits until `count` connections of the server have closed.
 async fn ended(stats: &Stats, count: u64) {
     let over = async {
         while stats.opened() < count || stats.open() > 0 {

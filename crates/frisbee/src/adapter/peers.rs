@@ -13,7 +13,7 @@ use tokio::sync::watch;
 type Run = dyn Fn(AdapterPeers) -> ListenerFuture + Send + Sync;
 type ListenerFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Listener of an adapter for peers without connections, such as UDP. It runs as long as its server.
+/// Listener of an adapter whose peers have no connections, such as UDP peers. It runs as long as its server.
 #[derive(Clone)]
 pub(crate) struct AdapterListener(pub(crate) Arc<Run>);
 
@@ -42,7 +42,7 @@ async fn run(mut listening: ListenerFuture, mut phase: watch::Receiver<ServerPha
 
 opaque_debug!([] AdapterListener, "AdapterListener");
 
-/// Registry of the peers of an adapter's connectionless listener; see
+/// Registry of the peers of a connectionless listener, such as a UDP socket; see
 /// [`ServerBuilder::adapter_listener`](crate::ServerBuilder::adapter_listener).
 #[derive(Clone)]
 pub struct AdapterPeers(pub(crate) AdapterHost);

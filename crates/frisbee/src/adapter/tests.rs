@@ -38,7 +38,7 @@ async fn call(address: SocketAddr) {
         async { None }
     });
     let connection = Client::builder().connect(address, answered).await.expect("server should accept the connection");
-    connection.send(&Packet::new(PacketId(1), operation, "hi")).await.expect("open connection should send the packet");
+    connection.send(&Packet::new(PacketId(1), operation, "hi")).await.expect("connected client should send the packet");
     assert_eq!(reply.recv().await.as_deref(), Some(&b"hi"[..]));
 }
 
@@ -46,14 +46,14 @@ async fn say(address: SocketAddr, words: &[&[u8]]) -> Vec<u8> {
     let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     socket.set_nodelay(true).expect("socket should be TCP");
     for words in words {
-        socket.write_all(words).await.expect("server should accept the bytes");
+        socket.write_all(words).await.expect("socket should accept the written bytes");
         tokio::task::yield_now().await;
     }
     let mut received = Vec::new();
     tokio::time::timeout(LIMIT, socket.read_to_end(&mut received))
         .await
         .expect("server should close the connection within the timeout")
-        .expect("client should be able to read");
+        .expect("client should be able to read until the connection closes");
     received
 }
 
@@ -101,7 +101,7 @@ async fn frames_are_not_offered_to_adapters() {
         let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
         here.write_all(first).await.unwrap();
         let mut answer = vec![0; first.len()];
-        here.read_exact(&mut answer).await.expect("server should send its reply");
+        here.read_exact(&mut answer).await.expect("client should receive the adapter's reply");
         assert_eq!(answer, first);
         drop(here);
         serving.await.unwrap();
@@ -241,8 +241,8 @@ impl crate::Router for Attaching {
     }
 }
 
-/// Regression: a principal that was attached when the client connected was dropped as soon as the client used another
-/// protocol.
+/// Regression test: a principal that was attached when the client connected was dropped as soon as an adapter took over
+/// the connection.
 #[tokio::test]
 async fn adapter_sees_attachments_until_it_returns() {
     let (ends, mut ended) = mpsc::unbounded_channel();
@@ -268,8 +268,8 @@ async fn adapter_sees_attachments_until_it_returns() {
     assert_eq!(ended.recv().await, Some(()));
 }
 
-/// Regression: the later bytes of a fragmented header were offered to adapters. If an adapter accepted them, it did not
-/// receive the connection, but the attachments of the connection, such as the client's principal, were dropped.
+/// Regression test: when a header arrived in several pieces, the later pieces were offered to adapters. An adapter that
+/// accepted them did not receive the connection, but attachments such as the client's principal were dropped.
 #[tokio::test]
 async fn header_in_pieces_is_not_offered_to_adapters() {
     let (ends, mut ended) = mpsc::unbounded_channel();
@@ -286,7 +286,7 @@ async fn header_in_pieces_is_not_offered_to_adapters() {
     assert_eq!(ended.recv().await, Some(()));
 }
 
-/// A transport whose flush fails.
+/// A transport whose flush always fails.
 struct Unflushed(tokio::io::DuplexStream);
 
 impl AsyncRead for Unflushed {
@@ -313,7 +313,7 @@ impl AsyncWrite for Unflushed {
     }
 }
 
-/// Regression: an HTTP client that reset its TLS connection after its first bytes was counted as open forever.
+/// Regression test: an HTTP client that reset its TLS connection after its first bytes was counted as open forever.
 #[tokio::test]
 async fn connection_lost_on_way_to_adapter_is_counted_as_closed() {
     let acceptor = Server::builder().adapter(|_| true, async |_transport, _context| Ok(())).build(echo()).unwrap();

@@ -30,8 +30,8 @@ use std::time::Instant;
 /// ```
 pub struct Attachments {
     context: OnceLock<Box<Mutex<Context>>>,
-    /// Number of changes of the attached values, modulo 2^32. Callers that cache a lookup compare it to detect that the
-    /// lookup is outdated.
+    /// Counter of changes to the attached values, modulo 2^32. A caller that caches a value compares the counter to
+    /// detect that the cached value is outdated.
     changes: AtomicU32,
 }
 
@@ -41,7 +41,7 @@ type AtEnd = Box<dyn FnOnce(&CloseReason) + Send>;
 
 #[derive(Default)]
 struct Context {
-    /// Attached values with their types. Searched linearly, because there are few.
+    /// Attached values with their types. The list is searched linearly, because it is short.
     values: Vec<(TypeId, Value)>,
     on_close: Vec<AtEnd>,
 }
@@ -51,8 +51,8 @@ impl Attachments {
         Self { context: OnceLock::new(), changes: AtomicU32::new(0) }
     }
 
-    /// Returns a number that changes when a value is set or removed, so that callers can cache a lookup. Takes a single
-    /// atomic load.
+    /// Returns a counter that changes when a value is attached or removed, so that callers can tell whether a cached
+    /// value is outdated. Costs a single atomic load.
     #[inline]
     pub fn changes(&self) -> u32 {
         self.changes.load(Ordering::Acquire)
@@ -65,8 +65,8 @@ impl Attachments {
         value.clone().downcast().ok()
     }
 
-    /// Returns the attached value of the type `T`. Inserts the default value if there is none. `default` is called
-    /// under the lock and must not access the attachments.
+    /// Returns the attached value of the type `T`, and attaches the default value first if there is none. `T::default`
+    /// is called under the lock and must not access the attachments.
     pub fn get_or_insert<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         let mut context = self.context().lock();
         let found = context.values.iter().find(|(id, _)| *id == TypeId::of::<T>());
@@ -100,8 +100,8 @@ impl Attachments {
         self.context.get_or_init(Box::default)
     }
 
-    /// Registers a function to be called when the connection closes. Calls it immediately if `ended`, which is
-    /// evaluated under the lock, reports that the connection has ended.
+    /// Registers a function to be called when the connection closes. Calls it immediately if `ended` returns the reason
+    /// why the connection has already ended. `ended` is called under the lock.
     pub(crate) fn on_close(
         &self,
         run: impl FnOnce(&CloseReason) + Send + 'static,
@@ -117,13 +117,13 @@ impl Attachments {
         }
     }
 
-    /// Calls the functions registered for the end of the connection, and then drops the attached values.
+    /// Calls the functions that were registered by [`on_close`](Self::on_close), and then drops the attached values.
     pub(crate) fn handle_close(&self, reason: &CloseReason) {
         self.run_on_close(reason);
         self.drop_values();
     }
 
-    /// Calls the functions registered for the end of the connection.
+    /// Calls the functions that were registered by [`on_close`](Self::on_close).
     pub(crate) fn run_on_close(&self, reason: &CloseReason) {
         let Some(context) = self.context.get() else { return };
         let on_close = std::mem::take(&mut context.lock().on_close);
@@ -137,7 +137,8 @@ impl Attachments {
         }
     }
 
-    /// Drops the attached values, which may contain handles of the connection.
+    /// Drops the attached values. They may contain handles of the connection, which would otherwise form a reference
+    /// cycle.
     pub(crate) fn drop_values(&self) {
         let Some(context) = self.context.get() else { return };
         let values = std::mem::take(&mut context.lock().values);

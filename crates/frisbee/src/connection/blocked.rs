@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 /// panics as a possible cause. Only a panic hook could tell, and hooks belong to the program.
 const LOGGED_AFTER: Duration = Duration::from_millis(700);
 
-/// Records that a handler of a connection has panicked. Must be called before the panic is logged, so that the time for
-/// printing the backtrace is not reported as a handler that blocks its thread.
+/// Records that a handler of a connection has panicked. Must be called before the panic is logged. Printing the
+/// backtrace blocks the thread, and would otherwise be reported as a slow handler.
 pub fn note_panic(connection: &Connection) {
     connection.0.mailbox.account.budget().counts.note_panic(connection.address_of_shared());
 }
 
-/// Reports after a delay that a handler has blocked the connection's thread. The argument of `report` states whether
-/// the reason was a panic.
+/// Reports after a delay that a handler has blocked the connection's thread. The argument passed to `report` states
+/// whether a panic was the cause.
 pub(crate) fn report_later(connection: &Connection, report: impl FnOnce(bool) + Send + 'static) {
     let (budget, number) = (connection.0.mailbox.account.budget().clone(), connection.address_of_shared());
     budget.counts.take_panic(number); // Clear an earlier panic.

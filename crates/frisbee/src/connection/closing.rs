@@ -27,7 +27,7 @@ impl Connection {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }
 
-    /// Closes the connection immediately because the grace period after its maximum age is over.
+    /// Closes the connection immediately, because the grace period that follows its maximum age has ended.
     pub(crate) fn abort_for_age(&self) {
         tracing::debug!(peer = ?self.peer_addr(), work = self.in_progress(), "grace after the maximum age is over");
         self.0.mailbox.order(Order::Now(CloseReason::MaxAge));
@@ -43,15 +43,15 @@ impl Connection {
         self.0.mailbox.order(Order::Now(CloseReason::Router(reason.into().into())));
     }
 
-    /// Like [`abort`](Self::abort), but also aborts all tasks, because their runtime is shutting down and will not poll
-    /// them again.
+    /// Like [`abort`](Self::abort), but also aborts all tasks of the connection. Their runtime is shutting down and
+    /// will not poll them again.
     pub(crate) fn abort_with_work(&self) {
         self.abort();
         self.0.work.abort();
     }
 
-    /// Makes the timeout for the client's first header expire immediately, to evict the connection. Has no effect if
-    /// the header has arrived.
+    /// Makes the timeout for the client's first header expire immediately, which evicts the connection. Has no effect
+    /// if the header has already arrived.
     pub(crate) fn expire(&self) {
         self.0.mailbox.expire();
     }
@@ -75,8 +75,8 @@ impl Connection {
         poll_fn(|context| self.0.mailbox.poll_closed(context, &mut watch)).await
     }
 
-    /// Returns whether the connection has ended. Nothing more can be sent, but pending packets may still be written;
-    /// see [`closed`](Self::closed).
+    /// Returns whether the connection has ended. Sending then fails, but packets sent before may still be written; see
+    /// [`closed`](Self::closed).
     pub fn is_closed(&self) -> bool {
         self.0.mailbox.lock().closed.is_some()
     }

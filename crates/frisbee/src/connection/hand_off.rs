@@ -49,8 +49,8 @@ impl HandOffRequest {
         &self.connection
     }
 
-    /// Waits until the peer has cancelled the hand-off request. A reply must still be sent, but the connection will not
-    /// be handed off.
+    /// Waits until the peer has cancelled its hand-off request. The request must still be answered, but the connection
+    /// will not be handed off.
     ///
     /// # Cancel safety
     /// Cancel safe. The method may be called any number of times.
@@ -71,7 +71,7 @@ impl HandOffRequest {
         self.decide(HandOffAnswer::Refused, reply.into(), None);
     }
 
-    /// Refuses the hand-off because of work in progress. The connection continues as before.
+    /// Refuses the hand-off because this end has work in progress. The connection continues as before.
     pub fn busy(mut self) {
         self.decide(HandOffAnswer::Busy, Bytes::new(), None);
     }
@@ -99,7 +99,7 @@ impl Drop for HandOffRequest {
     }
 }
 
-/// Future of the reply to a hand-off request. Dropping it cancels the request.
+/// Future of the peer's reply to a hand-off request. Dropping it cancels the request.
 struct PendingHandOff<'a> {
     connection: &'a Connection,
     answer: Option<oneshot::Receiver<Result<HandOffAccepted, HandOffError>>>,
@@ -175,7 +175,7 @@ pub(crate) async fn request<K: Send + 'static>(
     answered.await
 }
 
-/// Detaches the transport of a connection without notifying the peer.
+/// Detaches the transport from its connection without notifying the peer.
 pub(crate) async fn leave(connection: &Connection) -> Result<RawTransport, HandOffError> {
     let transport = begin(connection, |_| {
         let (takes, transport) = oneshot::channel();

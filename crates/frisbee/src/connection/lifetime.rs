@@ -8,10 +8,10 @@
 
 use std::time::{Duration, Instant};
 
-/// Fraction of the maximum age by which a connection's actual lifetime varies at random, in either direction.
+/// Fraction of the maximum age by which the lifetime of each connection is varied at random, in either direction.
 const JITTER: f64 = 0.1;
 
-/// Maximum duration that timers support. Longer durations are reduced to it.
+/// Longest duration that timers support. Longer ones are reduced to it.
 const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// Maximum age of a server's connections, with the grace period that follows it.
@@ -35,13 +35,13 @@ impl AgeLimit {
 /// Times at which a connection with a maximum age is drained and closed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lifetime {
-    /// Time after which the connection accepts no new work.
+    /// Time at which the connection stops accepting new work.
     pub(crate) drain_at: Instant,
     /// Time at which the connection is closed even if work is in progress, or `None` for no limit.
     pub(crate) abort_at: Option<Instant>,
 }
 
-/// Most recent deadline of its [`Lifetime`] that a connection has reached.
+/// Stage of its [`Lifetime`] that a connection has reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Age {
     Young,
@@ -50,7 +50,7 @@ pub(crate) enum Age {
 }
 
 impl Lifetime {
-    /// Returns the time at which the connection reaches the age that follows `age`.
+    /// Returns the time at which the connection reaches the stage after `age`.
     pub(crate) fn next(&self, age: Age) -> Option<Instant> {
         match age {
             Age::Young => Some(self.drain_at),
@@ -59,7 +59,7 @@ impl Lifetime {
         }
     }
 
-    /// Returns the age that follows `age` if the connection has reached it at `now`.
+    /// Returns the stage after `age` if the connection has reached it at the time `now`.
     pub(crate) fn advance(&self, age: Age, now: Instant) -> Option<Age> {
         self.next(age).filter(|due| *due <= now)?;
         Some(if age == Age::Young { Age::Draining } else { Age::Over })
@@ -77,8 +77,10 @@ mod tests {
         let now = Instant::now();
         let limit = AgeLimit { max: Some(HOUR), grace: Some(HOUR / 60) };
         let ages: Vec<_> = (0..1000).filter_map(|_| limit.lifetime(now)).collect();
-        let least = ages.iter().map(|age| age.drain_at).min().expect("at least one maximum age should be drawn");
-        let most = ages.iter().map(|age| age.drain_at).max().expect("at least one maximum age should be drawn");
+        let least =
+            ages.iter().map(|age| age.drain_at).min().expect("at least one connection should have a limited lifetime");
+        let most =
+            ages.iter().map(|age| age.drain_at).max().expect("at least one connection should have a limited lifetime");
         assert!(least >= now + HOUR * 9 / 10 && least < now + HOUR * 93 / 100);
         assert!(most <= now + HOUR * 11 / 10 && most > now + HOUR * 107 / 100);
         assert!(ages.iter().all(|age| age.abort_at == Some(age.drain_at + HOUR / 60)));
@@ -87,7 +89,8 @@ mod tests {
     #[test]
     fn endless_age_and_grace_do_not_overflow() {
         let limit = AgeLimit { max: Some(Duration::MAX), grace: Some(Duration::MAX) };
-        let lifetime = limit.lifetime(Instant::now()).expect("maximum age should limit the lifetime");
+        let lifetime =
+            limit.lifetime(Instant::now()).expect("connection should have a lifetime if its maximum age is set");
         assert_eq!(lifetime.advance(Age::Young, Instant::now()), None);
         assert!(AgeLimit::default().lifetime(Instant::now()).is_none());
     }

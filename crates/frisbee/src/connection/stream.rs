@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
-/// Status codes with which this end resets a stream. They are gRPC status codes.
+/// Status codes with which this end resets a stream. The values are those of gRPC.
 pub(crate) const CANCELLED: u32 = 1;
 pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
 
@@ -102,7 +102,7 @@ impl Drop for StreamOpening<'_> {
 }
 
 impl Stream {
-    /// Opens a stream once another stream is permitted and the outbox has space.
+    /// Opens a stream once the peer permits another one and the outbox has space.
     pub(crate) fn poll_open(
         connection: &Arc<ConnectionShared>,
         first: &Bytes,
@@ -176,8 +176,8 @@ impl Stream {
         Connection(self.0.connection.clone())
     }
 
-    /// Returns whether the peer supports the protocol extension, which is required to end the two directions of the
-    /// stream separately.
+    /// Returns whether the peer supports the protocol extension. Without it, one direction of the stream cannot be
+    /// ended separately.
     pub fn is_native(&self) -> bool {
         self.0.shared.is_native
     }
@@ -202,8 +202,8 @@ impl Stream {
         self.0.try_send(message)
     }
 
-    /// Receives the next message. Returns `None` at the end of the stream, for which
-    /// [`close_reason`](Self::close_reason) then returns the reason.
+    /// Receives the next message. Returns `None` when no more messages will arrive, and
+    /// [`close_reason`](Self::close_reason) then returns why.
     ///
     /// # Cancel safety
     /// Dropping the future loses no message.
@@ -333,8 +333,8 @@ impl StreamSender {
         });
     }
 
-    /// Calls `write` with the outbox immediately, regardless of the backlog. It must write one message as a packet with
-    /// the given id and the operation [`Operation::STREAM`]. For short messages that must not wait.
+    /// Calls `write` with the outbox immediately, regardless of the backlog. `write` must write one message, as a
+    /// packet with the given id and the operation [`Operation::STREAM`]. For short messages that must not wait.
     ///
     /// # Errors
     /// If the stream or the connection has ended.
@@ -353,8 +353,8 @@ impl StreamSender {
         self.0.shared.bytes()
     }
 
-    /// Returns whether the peer supports the protocol extension, which is required to end the two directions of the
-    /// stream separately.
+    /// Returns whether the peer supports the protocol extension. Without it, one direction of the stream cannot be
+    /// ended separately.
     pub fn is_native(&self) -> bool {
         self.0.shared.is_native
     }
@@ -425,7 +425,7 @@ impl StreamReceiver {
         self.1.inbox.peek_short()
     }
 
-    /// Consumes the message of `length` bytes that [`peek_short`](Self::peek_short) has returned.
+    /// Consumes the message of `length` bytes that [`peek_short`](Self::peek_short) returned.
     #[inline(always)]
     pub fn skip_short(&mut self, length: usize) {
         self.1.inbox.skip_short(length);
@@ -434,8 +434,8 @@ impl StreamReceiver {
         }
     }
 
-    /// Takes the metadata items of the peer's [HEADERS](StreamSender::send_headers), if they have arrived. Their
-    /// arrival wakes the task that is waiting for a message.
+    /// Takes the metadata items of the peer's [HEADERS](StreamSender::send_headers), if they have arrived. When they
+    /// arrive, a task that is waiting for a message is woken.
     pub fn take_headers(&self) -> Option<Bytes> {
         self.0.shared.take_items(false)
     }
@@ -577,7 +577,7 @@ impl Guard {
         Poll::Ready(Some(read))
     }
 
-    /// Moves the received messages to `batch`, or registers the task to be woken when there are some.
+    /// Moves the received messages to `batch`. If there are none, registers the task to be woken when messages arrive.
     #[inline(never)]
     fn poll_refill(&self, batch: &mut ReadBatch, context: &mut Context<'_>) -> Poll<()> {
         let (refilled, credit) = self.shared.poll_refill(batch, context, &self.connection.is_at_eof);
@@ -588,15 +588,15 @@ impl Guard {
         refilled
     }
 
-    /// Releases the memory of messages that were read, and grants credit to the sender. Called before the reader does
-    /// other work, because the sender may be waiting for the credit.
+    /// Releases the memory of messages that the reader has consumed, and grants credit to the sender. Called before the
+    /// reader does other work, because the sender may be waiting for credit.
     #[inline(never)]
     fn account(&self, batch: &mut ReadBatch) {
         let credit = self.shared.account(batch);
         self.give(credit);
     }
 
-    /// Sends a packet that grants credit to the peer.
+    /// Sends a packet that grants `credit` to the peer, unless it is `None`.
     #[inline]
     fn give(&self, credit: Option<u64>) {
         let Some(credit) = credit else { return };
@@ -618,7 +618,7 @@ impl Guard {
         self.change(StreamState::close, |id, signal, outbox| signal.put(outbox, id, code, message));
     }
 
-    /// Closes the stream with the reason that it was dropped.
+    /// Closes the stream with a reason that states that its handle was dropped.
     fn leave(&self) {
         self.close(CANCELLED, "the stream was dropped");
     }
@@ -630,8 +630,8 @@ impl Guard {
         self.connection.mailbox.notify();
     }
 
-    /// Changes the state of the stream and sends the packet that `put` appends. Acquires the lock of the connection
-    /// first, like sending does, so that no packet can follow the closing one.
+    /// Changes the state of the stream and sends the packet that `put` appends. Like sending, acquires the lock of the
+    /// connection first, so that no other packet of the stream can follow the closing one.
     fn change(
         &self,
         change: impl FnOnce(&mut StreamState) -> StreamSignal,
@@ -663,8 +663,9 @@ impl Guard {
     }
 }
 
-/// Places of one task in the queues of a stream: for credit, for space in the outbox, and for the end of the stream.
-/// The owner must [leave](Self::leave) the queues when dropped, so that a stream holds at most one waker per owner.
+/// Places that one task holds in the queues of a stream: for credit, for space in the outbox, and for the end of the
+/// stream. The owner must [leave](Self::leave) the queues when dropped. A stream then holds at most one waker per
+/// owner.
 #[derive(Default)]
 struct StreamPlaces {
     credit: u64,

@@ -92,8 +92,8 @@ pub struct AbortHandle {
 }
 
 impl AbortHandle {
-    /// Aborts the task. Returns `false` if it has already completed. Its future is dropped at the latest after its
-    /// current poll. A graceful shutdown no longer waits for the task.
+    /// Aborts the task and returns `true`, or returns `false` if it has already completed. The future of the task is
+    /// dropped after its current poll at the latest. A graceful shutdown no longer waits for the task.
     pub fn abort(&self) -> bool {
         let shared = &self.connection.0;
         let is_aborted = self.slot.is_some_and(|slot| shared.work.abort_one(slot));

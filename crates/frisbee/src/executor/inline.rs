@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-/// Output of a future, or the payload with which it panicked.
+/// Output of a future, or the payload of the panic that ended it.
 pub type UnwindResult<T> = Result<T, Box<dyn Any + Send>>;
 
 /// Returns the message of a panic, for logs.
@@ -24,7 +24,7 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no text)")
 }
 
-/// Callback that receives the output of a future which was pending at its first poll.
+/// Callback that receives the output of a future that did not complete in its first poll.
 pub trait Continuation<T>: Send {
     /// Called with the output of the future, or with the payload of its panic.
     fn then(self, worked: UnwindResult<T>);
@@ -52,7 +52,8 @@ impl<T> Continuation<T> for () {
 pub struct InlineSlot<F, A = ()>(Option<Pin<Box<SlotContent<F, A>>>>);
 
 pin_project_lite::pin_project! {
-    /// A future with its continuation. They share an allocation, because one is needed for each pending future.
+    /// A future with the continuation that receives its output. Both are in one allocation, because each pending future
+    /// needs one.
     struct SlotContent<F, A> {
         #[pin]
         future: Option<F>,
@@ -79,8 +80,8 @@ impl<F: Future, A> SlotContent<F, A> {
         polled.map(Ok)
     }
 
-    /// Polls the future without dropping it. The output is written through a reference, because returning it would move
-    /// it several times.
+    /// Polls the future without dropping it. Writes the output through a reference, because returning a large output
+    /// would copy it several times.
     #[inline(always)]
     fn poll_and_keep(
         self: Pin<&mut Self>,
@@ -139,7 +140,8 @@ opaque_debug!([F, A] InlineSlot<F, A>, "InlineSlot");
 pub enum FirstPoll<T, A = ()> {
     /// The future has completed during its first poll.
     Ready(T),
-    /// The future is pending. It must be polled again with a real waker, because its first poll used a no-op waker.
+    /// The future is pending. It must be polled again with a real waker, because the first poll used a waker that does
+    /// nothing.
     Pending(ParkedFuture<T, A>),
     /// The future panicked with this payload.
     Panicked(Box<dyn Any + Send>),
@@ -150,9 +152,9 @@ where
     F: Future + Send + 'static,
     A: Continuation<F::Output> + 'static,
 {
-    /// Polls a future once with a no-op waker.
+    /// Polls a future once with a waker that does nothing.
     ///
-    /// `make` creates the future in the slot, because moving a large future would be expensive.
+    /// `make` creates the future directly in its slot, because moving a large future would be expensive.
     ///
     /// # Panics
     /// If `make` panics.
@@ -166,8 +168,8 @@ where
         polled
     }
 
-    /// Returns the slot for the future that [`poll_slot`](Self::poll_slot) polls. It contains the last future that
-    /// completed there, unless it was removed.
+    /// Returns the slot of the future that [`poll_slot`](Self::poll_slot) polls. Unless it was removed, the slot still
+    /// contains the last future that completed there.
     #[inline]
     pub fn slot(&mut self) -> Pin<&mut Option<F>> {
         self.0.get_or_insert_with(|| SlotContent::boxed(None)).as_mut().project().future
@@ -204,10 +206,10 @@ where
     }
 }
 
-/// A pending future that is boxed to be polled by a task. If it panics, the output is `Err` with the payload of the
-/// panic.
+/// A pending future that was boxed so that a task can poll it. If the future panics, its output is `Err` with the
+/// payload of the panic.
 ///
-/// The type of the future is erased, so that code which takes one is not compiled for each handler.
+/// The type of the future is erased, so that code using it is not compiled once per handler.
 pub struct ParkedFuture<T, A = ()>(Pin<Box<dyn AnySlot<T, A>>>);
 
 impl<T: 'static> ParkedFuture<T> {
@@ -281,7 +283,7 @@ mod tests {
         assert!(matches!(done, Poll::Ready(Ok(2))));
     }
 
-    /// A future that is ready in each poll at which it contains a value, even after it has completed.
+    /// A future that completes in every poll at which it contains a value, even after an earlier completion.
     struct Again(Option<u64>);
 
     impl Future for Again {

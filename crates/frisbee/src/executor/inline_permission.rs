@@ -7,26 +7,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Duration for which handlers first run in tasks of their own. It is short, because a slow first call may be caused by
-/// lazy initialization or the operating system, while calls in tasks cost three times as much.
+/// Duration for which handlers run in tasks of their own after they were slow for the first time. It is short, because
+/// lazy initialization or the operating system may have caused the delay, and calls in tasks cost three times as much.
 pub const APART_MIN: Duration = Duration::from_secs(1);
 
-/// Maximum duration for which handlers run in tasks of their own. If handlers block a thread whenever they are tried
-/// inline, this then happens only a thousandth as often.
+/// Maximum duration for which handlers run in tasks of their own. If handlers block the thread again whenever they are
+/// tried inline, they do so only a thousandth as often.
 pub const APART_MAX: Duration = Duration::from_secs(1024);
 
 /// Period during which slow handlers run in tasks of their own. The current time is passed as an argument.
 #[derive(Debug, Default)]
 pub struct Penalty {
-    /// Duration of the latest period in which handlers had to run in tasks of their own. It grows with repeated
-    /// offences.
+    /// Length of the latest period in which handlers had to run in tasks of their own. It grows if they are slow again.
     pause: Duration,
     until: Option<Instant>,
 }
 
 impl Penalty {
-    /// Starts a period in which handlers run in tasks of their own. If the previous period ended only recently, the new
-    /// one is twice as long.
+    /// Starts a period in which handlers run in tasks of their own. It is twice as long as the previous period if that
+    /// one ended only recently.
     pub fn begin(&mut self, now: Instant) {
         let again = self.until.is_some_and(|until| now.saturating_duration_since(until) < self.pause);
         self.pause = if again { (2 * self.pause).min(APART_MAX) } else { APART_MIN };
@@ -48,14 +47,13 @@ impl Penalty {
 #[derive(Debug, Default)]
 pub struct InlinePermission {
     is_lost: AtomicBool,
-    /// Whether it was reported, or is about to be reported, that a handler blocked its thread. It is reported only
-    /// once.
+    /// Whether a report that a handler has blocked its thread was made or is scheduled. At most one report is made.
     is_noticed: AtomicBool,
     apart: Mutex<Penalty>,
 }
 
 impl InlinePermission {
-    /// Returns whether handlers may be polled inline. Takes a single atomic load as long as they may.
+    /// Returns whether handlers may be polled inline. Costs a single atomic load while they may.
     #[inline]
     pub fn is_kept(&self) -> bool {
         !self.is_lost.load(Ordering::Relaxed) || self.is_regained(Instant::now())
@@ -63,8 +61,8 @@ impl InlinePermission {
 
     /// Records that a handler has blocked its thread. Returns whether it is the first one.
     ///
-    /// Handlers then run in tasks of their own, unless `has_threads` is false, because a blocking task would block the
-    /// only thread of the runtime.
+    /// Handlers then run in tasks of their own. This is not done if `has_threads` is false, because a task that blocks
+    /// would then block the only thread of the runtime.
     pub(crate) fn lose(&self, now: Instant, has_threads: bool) -> bool {
         let mut apart = self.apart.lock();
         // Only the first handler starts a period, because others were already running when the permission was revoked.
@@ -75,13 +73,13 @@ impl InlinePermission {
         !self.is_noticed.swap(true, Ordering::Relaxed)
     }
 
-    /// Permits the next blocking handler to be reported. Called if the first report turned out to be the printing of a
-    /// backtrace.
+    /// Permits another report of a blocking handler, because the first report was caused by printing the backtrace of a
+    /// panic.
     pub(crate) fn forget_notice(&self) {
         self.is_noticed.store(false, Ordering::Relaxed);
     }
 
-    /// Returns whether handlers may be polled inline again after they were slow.
+    /// Returns whether handlers that were slow may be polled inline again.
     #[cold]
     fn is_regained(&self, now: Instant) -> bool {
         let is_over = self.apart.lock().is_over(now);
@@ -92,8 +90,8 @@ impl InlinePermission {
     }
 }
 
-/// A connection's reference to the permission of a method. Each connection has a reference count of its own, because a
-/// shared one would be contended by all cores at every pending call.
+/// A connection's reference to the permission of a method. Each connection has a reference count of its own, because
+/// all cores would otherwise contend for a shared count at every pending call.
 #[derive(Clone, Debug)]
 #[allow(clippy::redundant_allocation)] // The outer `Arc` is the connection's own reference count.
 pub struct PermissionHandle(Arc<Arc<InlinePermission>>);

@@ -31,15 +31,15 @@ use std::time::Instant;
 /// A call that the peer may cancel, identified by the id and operation of its request.
 pub(crate) type Call = (PacketId, Operation);
 
-/// Maximum number of idle tasks that a connection keeps for reuse on its worker and in the caller's runtime while it is
-/// active. Each takes half a kilobyte.
+/// Maximum number of idle tasks that an active connection keeps for reuse, on its worker and in the caller's runtime.
+/// Each takes half a kilobyte.
 const SPARE_MAX: usize = 64;
 
 /// Executor that polls a job: the worker of its connection, or the caller's runtime.
 #[derive(Debug)]
 pub enum Placement {
     /// The worker that drives the connection, if there is one. Used for operations whose handlers have not blocked a
-    /// worker. If an operation blocks one, its permission is revoked, and its jobs move to the runtime.
+    /// worker so far. If one does, the permission of its operation is revoked and the jobs move to the runtime.
     Home(Operation, PermissionHandle),
     /// The tokio runtime in which the server was started or the client connected.
     Runtime,
@@ -78,7 +78,7 @@ pub enum Policy {
     #[default]
     Inline,
     /// Spawns a task for each request in the runtime in which the server was started or the client connected. Intended
-    /// for handlers that compute for long or block by `block_in_place`.
+    /// for handlers that compute for a long time or block by `block_in_place`.
     Concurrent,
     /// Like [`Concurrent`](Self::Concurrent), but with a maximum number of concurrent handlers for each operation and
     /// connection. Further requests wait in order.
@@ -97,8 +97,8 @@ pub(crate) struct Tasks {
 struct TaskTable {
     /// Slots for running jobs and idle tasks. Boxed because most connections have no jobs.
     slots: Option<Box<JobSlots>>,
-    /// Number of the last job. Unlike slots, numbers are not reused: a job that is cancelled during a poll may end much
-    /// later, and must not free the slot of another job.
+    /// Number of the latest job. Unlike slots, numbers are never reused. A job that is cancelled during a poll may end
+    /// much later, and must not free a slot that already belongs to another job.
     last: u64,
     /// Whether the connection has ended, so that no more jobs may start.
     ended: bool,
@@ -108,11 +108,11 @@ struct TaskTable {
 struct JobSlots {
     all: Vec<JobSlot>,
     free: FreeSlots,
-    /// Index of the jobs that handle calls, by which the job of a CANCEL packet is found.
+    /// Index of the jobs that handle calls, used to find the job that a CANCEL packet refers to.
     calls: Calls,
     /// Number of running jobs that handle calls of the peer. Streams and spawned tasks do not count.
     calls_running: usize,
-    /// Period during which no jobs start on the worker, because one was slow there.
+    /// Period during which no job starts on the worker, because a job was slow there.
     apart: Option<Penalty>,
 }
 
@@ -149,7 +149,8 @@ struct JobSlot {
     call: Option<Call>,
     /// Whether the job handles a call of the peer, to which the limit of calls applies.
     is_call: bool,
-    /// Previous and next slot in the hash chain of [`Calls`], if the slot's job handles a call.
+    /// Previous slot in the hash chain of [`Calls`], followed by the next one. Used only if the slot's job handles a
+    /// call.
     before: u32,
     next: u32,
 }
@@ -234,7 +235,7 @@ impl Tasks {
         }
     }
 
-    /// Assigns a running job to another task, which continues it. Returns `false` if the job has ended.
+    /// Assigns a running job to another task, which continues to poll it. Returns `false` if the job has ended.
     fn move_job(&self, id: JobSlotId, carrier: &Arc<Carrier>) -> bool {
         let mut tasks = self.table.lock();
         let Some(slot) = tasks.slot(id) else { return false };
@@ -245,15 +246,15 @@ impl Tasks {
         true
     }
 
-    /// Prevents jobs from starting on the worker for some time because one was slow there.
+    /// Prevents jobs from starting on the worker for some time, because a job was slow there.
     fn detach(&self, now: Instant) {
         if let Some(slots) = &mut self.table.lock().slots {
             slots.apart.get_or_insert_default().begin(now);
         }
     }
 
-    /// Drops the job that handles a call together with its task, even during a poll. Returns `false` if there is no
-    /// such job or it has already replied.
+    /// Drops the job that handles this call, and ends its task even if the task is being polled. Returns `false` if
+    /// there is no such job or it has already replied.
     pub(crate) fn cancel(&self, call: Call) -> bool {
         let mut tasks = self.table.lock();
         let Some(slots) = tasks.slots.as_mut() else { return false };
@@ -270,7 +271,7 @@ impl Tasks {
         left.is_some_and(DetachedJob::finish)
     }
 
-    /// Drops a job together with its task, even during a poll. Returns `false` if the job has already ended.
+    /// Drops a job, and ends its task even if the task is being polled. Returns `false` if the job has already ended.
     pub(crate) fn abort_one(&self, id: JobSlotId) -> bool {
         let mut tasks = self.table.lock();
         let Some(slot) = tasks.slot(id) else { return false };
@@ -304,7 +305,7 @@ impl Tasks {
     }
 
     /// Returns the number of running jobs that handle calls of the peer. Takes no lock. The driver never sees a value
-    /// that is too low, because it starts all of these jobs itself.
+    /// that is too low, because only the driver starts these jobs.
     #[inline]
     pub(crate) fn calls_running(&self) -> usize {
         self.calls_running.load(Ordering::Relaxed)
@@ -315,7 +316,7 @@ impl Tasks {
         self.table.lock().slots.as_ref().map_or(0, |slots| slots.in_use())
     }
 
-    /// Frees all slots and their idle tasks if no jobs are running.
+    /// Frees all slots and ends their idle tasks, if no jobs are running.
     pub(crate) fn release(&self) {
         let slots = self.table.lock().slots.take_if(|slots| slots.free.len() == slots.all.len());
         end_all(slots);
@@ -361,16 +362,17 @@ impl JobSlots {
     }
 }
 
-/// A job whose slot was freed under the lock. [`finish`](Self::finish) completes the removal after the lock is
+/// A job that was removed from its slot under the lock. [`finish`](Self::finish) must be called after the lock is
 /// released.
 struct DetachedJob {
     had_call: bool,
-    /// Task of the slot that must end because enough idle tasks are kept.
+    /// Task of the slot, if it must end because enough idle tasks are already kept.
     surplus: Option<Arc<Carrier>>,
 }
 
 impl DetachedJob {
-    /// Ends the surplus task, if there is one. Returns whether the job handled a call. Must be called without the lock.
+    /// Ends the surplus task, if there is one. Returns whether the job handled a call. Must be called without holding
+    /// the lock.
     fn finish(self) -> bool {
         if let Some(carrier) = self.surplus {
             carrier.end();

@@ -55,7 +55,7 @@ pub enum Workers {
     /// The given number of threads, but at least one. Otherwise like `PerCore`.
     Threads(usize),
     /// The runtime in which the server was started or the client connected. This is the default. If io_uring is
-    /// required, threads shared by the whole process are used instead, because a ring belongs to one thread.
+    /// required, threads shared by the whole process are used instead, because a ring can be used by one thread only.
     #[default]
     Caller,
 }

@@ -36,7 +36,7 @@ pub(crate) struct OpenConnections {
 
 #[derive(Debug, Default)]
 struct Connections {
-    /// Open connections by number. The order makes shutdowns deterministic in simulations.
+    /// Open connections by number. Ordered by number, so that a shutdown is deterministic in simulations.
     by_number: BTreeMap<u64, Arrival>,
     next: u64,
     phase: ServerPhase,
@@ -125,7 +125,7 @@ impl OpenConnections {
         let _ = tokio::time::timeout(Duration::from_secs(2), self.emptied(pending_handshakes)).await;
     }
 
-    /// Waits until all connections have ended. Clients that have not sent anything get less time.
+    /// Waits until all connections have ended. Clients that have sent nothing yet get less time than others.
     async fn emptied(&self, pending_handshakes: &HandshakeLimiter) {
         loop {
             let mark = pending_handshakes.mark();
@@ -164,8 +164,8 @@ pub(crate) struct OpenConnection {
 }
 
 impl OpenConnection {
-    /// Stores the handle of the connection. Returns whether it should be driven. If a shutdown has begun since it was
-    /// accepted, it may still complete the work that its client has sent.
+    /// Stores the handle of the connection and returns whether it should be driven. If a shutdown has begun since the
+    /// connection was accepted, work that the client has already sent may still complete.
     pub(crate) fn connect(&self, connection: &Connection) -> bool {
         let mut inner = self.open.inner.lock();
         let phase = inner.phase;

@@ -6,17 +6,17 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 
-/// Received packets of a connection that are deferred. Its driver adds and removes packets in order. A request is also
-/// removed when its call is cancelled.
+/// Queue of received packets that the driver has deferred, in order of arrival. Requests whose calls are cancelled are
+/// removed from it.
 #[derive(Default)]
 pub(crate) struct Deferred(Mutex<Option<Box<Queue>>>);
 
 /// A received packet that is not routed before the outbox has space for the reply.
 pub(crate) struct DeferredPacket {
     pub(crate) packet: Packet,
-    /// Whether the packet opens a stream.
+    /// Whether this packet opens a stream.
     pub(crate) opens: bool,
-    /// Whether later packets must not be routed before this one.
+    /// Whether later packets must wait until this one has been routed.
     pub(crate) stops: bool,
 }
 
@@ -26,12 +26,12 @@ struct Queue {
     packets: VecDeque<(DeferredPacket, usize)>,
     /// Total memory charged for the deferred packets in bytes.
     charged: usize,
-    /// Streams with deferred packets, in order. Later packets of these streams must be deferred too. Entries are kept
-    /// until all packets have been routed.
+    /// Streams that have deferred packets, in order. Their later packets must be deferred too, so that they stay in
+    /// order. Entries are kept until all deferred packets have been routed.
     streams: Vec<PacketId>,
     /// Whether all later packets must be deferred too.
     stops: bool,
-    /// Number of backlog bytes that were added by packets routed without being deferred.
+    /// Number of bytes that were added to the backlog by packets that were routed without being deferred.
     added: usize,
 }
 
@@ -78,8 +78,8 @@ impl Deferred {
         true
     }
 
-    /// Removes the deferred packets of a stream. Returns whether there were any. Later packets of the stream are still
-    /// deferred.
+    /// Removes the deferred packets of a stream and returns whether there were any. Later packets of the stream are
+    /// still deferred.
     pub(crate) fn leave_stream(&self, id: PacketId, account: &Account) -> bool {
         let mut queue = self.0.lock();
         let Some(queue) = queue.as_mut() else { return false };
@@ -109,8 +109,8 @@ impl Deferred {
         self.0.lock().as_ref().is_none_or(|queue| queue.packets.is_empty())
     }
 
-    /// Returns whether processing must pause: deferred packets and bytes added to the backlog have reached the memory
-    /// limit of the server or `max`, which a single packet may exceed.
+    /// Returns whether processing must pause, because the deferred packets and the bytes added to the backlog have
+    /// reached `max` or the memory limit of the server. A single packet may exceed `max`.
     pub(crate) fn is_full(&self, max: usize, account: &Account) -> bool {
         let is_full =
             |queue: &Queue| queue.stops || queue.charged.saturating_add(queue.added) >= max || account.is_over();

@@ -69,9 +69,9 @@ pub struct HandOffAccepted {
 pub struct HandOffTarget(Owner);
 
 enum Owner {
-    /// A function that is called in the runtime in which the server was started or the client connected.
+    /// Calls a function in the runtime in which the server was started or the client connected.
     Apart(Box<SpawnTask>),
-    /// A future that runs in the task of the connection.
+    /// Runs a future in the task of the connection.
     Adapter(Box<dyn FnOnce(RawTransport) -> AdapterFuture + Send>),
 }
 
@@ -124,11 +124,11 @@ impl HandOffTarget {
 
 opaque_debug!([] HandOffTarget, "HandOffTarget");
 
-/// A step of a hand-off that a handle requests from the driver.
+/// A step of a hand-off that a handle of the connection requests from the driver.
 #[derive(Debug)]
 pub(crate) enum HandOffStep {
     Request {
-        /// Packets that were queued before the hand-off request.
+        /// Packets that were queued before the hand-off request and must be sent first.
         before: Outbox,
         request: Bytes,
         asking: HandOffWaiter,
@@ -150,7 +150,7 @@ pub(crate) enum HandOffStep {
 pub(crate) struct HandOffWaiter {
     pub(crate) operation: Operation,
     answer: oneshot::Sender<Result<HandOffAccepted, HandOffError>>,
-    /// Guard supplied by a protocol, which is kept until the reply arrives.
+    /// Guard supplied by a protocol. It is kept until the reply to the hand-off request arrives.
     guard: Box<dyn Any + Send>,
 }
 

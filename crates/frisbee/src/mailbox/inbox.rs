@@ -6,20 +6,21 @@ use bytes::Bytes;
 use frisbee_core::{Batch, tlv};
 use std::collections::VecDeque;
 
-/// Length in bytes below which messages are copied out of the read buffer, because otherwise a few bytes would keep a
-/// buffer of 64 KiB alive.
+/// Length in bytes below which messages are copied out of the read buffer. Otherwise, a message of a few bytes would
+/// keep a whole buffer of 64 KiB in memory.
 pub(crate) const COPY_BELOW: usize = 16 * 1024;
 
 /// Maximum capacity in bytes that an empty inbox keeps for later messages.
 const KEEP_CAPACITY: usize = 16 * 1024;
 
-/// Queue of a stream's received messages. Short messages share a buffer, so that they need no allocations of their own.
+/// Queue of a stream's received messages. Short messages share one buffer, which saves an allocation for each.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
-    /// Short messages in the format of a batch, each preceded by its length. The unread ones start at offset `read`.
+    /// Short messages in the format of a batch, each preceded by its length. Unread messages start at the offset
+    /// `read`.
     copied: Vec<u8>,
     read: usize,
-    /// Offset in `copied` up to which messages can be read without further checks.
+    /// Offset in `copied` up to which [`peek_short`](Self::peek_short) may return messages without further checks.
     stop: usize,
     /// Long messages, each with the offset in `copied` of the short message that follows it.
     shared: VecDeque<(usize, Bytes)>,
@@ -30,7 +31,7 @@ pub(crate) struct Inbox {
 pub enum Message<'a> {
     /// A short message in a buffer that it shares with others.
     Copied(&'a [u8]),
-    /// A long message in memory of its own.
+    /// A long message that has its own allocation.
     Shared(Bytes),
 }
 
@@ -68,7 +69,7 @@ impl Inbox {
         self.resume();
     }
 
-    /// Appends the messages in the body of a batch. All of them must be short.
+    /// Appends the messages in the body of a batch. All of them must be short enough to be copied.
     pub(crate) fn push_batch(&mut self, batch: &[u8]) {
         self.copied.extend_from_slice(batch);
         self.resume();
@@ -117,7 +118,7 @@ impl Inbox {
         self.stop = self.shared.front().map_or(self.copied.len(), |(at, _)| *at);
     }
 
-    /// Takes all messages of `other` by swapping buffers with it. This queue must be empty.
+    /// Takes all messages of `other` by swapping the buffers. This queue must be empty.
     pub(crate) fn take_over(&mut self, other: &mut Self) {
         debug_assert!(self.is_empty(), "transferred messages are read first");
         self.copied.clear();
@@ -126,7 +127,7 @@ impl Inbox {
         std::mem::swap(self, other);
     }
 
-    /// Frees memory that was needed for a burst of messages.
+    /// Frees memory that was only needed for a burst of messages.
     pub(crate) fn shrink(&mut self) {
         if self.is_empty() && self.copied.capacity() > KEEP_CAPACITY {
             *self = Self::default();

@@ -22,7 +22,7 @@ fn account() -> Arc<Account> {
     Arc::new(Account::alone(Arc::new(Budget::new(usize::MAX, 0))))
 }
 
-/// Driver of a mailbox that has no connection.
+/// Driver of a mailbox in these tests, which have no connection.
 #[derive(Default)]
 struct Task {
     reader: MailReader,

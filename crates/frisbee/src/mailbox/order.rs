@@ -2,7 +2,7 @@
 
 use crate::CloseReason;
 
-/// Instruction of a handle to the driver to end the connection.
+/// Command by which a handle tells the driver to close the connection.
 #[derive(Clone, Debug)]
 pub(crate) enum Order {
     /// Close the connection as soon as it is idle.
@@ -11,12 +11,12 @@ pub(crate) enum Order {
     Flush(CloseReason),
     /// Close the connection immediately.
     Now(CloseReason),
-    /// Pass the transport to its new owner. Only the driver issues this order.
+    /// Pass the transport to its new owner. Only the driver itself uses this command.
     HandOver,
 }
 
 impl Order {
-    /// Stores an order to end the connection, unless `slot` contains a more urgent one.
+    /// Stores a command to close the connection in `slot`, unless `slot` already contains a more urgent one.
     pub(crate) fn put(order: Self, slot: &mut Option<Box<Self>>) {
         if slot.as_ref().is_none_or(|earlier| earlier.rank() < order.rank()) {
             *slot = Some(Box::new(order));

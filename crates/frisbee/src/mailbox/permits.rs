@@ -15,9 +15,8 @@ use std::collections::BTreeMap;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-/// Time after which a permit is revoked if the task to which it was granted does not use it. Longer than a busy worker
-/// takes to poll a woken task, and short enough that a task which is never polled delays others by no more than a slow
-/// call.
+/// Time after which an unused permit is revoked. A busy worker needs less time to poll a woken task. If a task is never
+/// polled, its permit delays others by no more than a slow call would.
 pub(crate) const GRANT_TIME: Duration = Duration::from_millis(10);
 
 /// Tasks that wait for permits, in the order of their arrival.
@@ -50,7 +49,7 @@ struct Queue {
     tasks: BTreeMap<u64, Waiting>,
     /// Number of the task that arrived last.
     last: u64,
-    /// Number of waiting tasks that have been granted a permit.
+    /// Number of waiting tasks to which a permit was granted.
     granted: usize,
 }
 
@@ -92,8 +91,8 @@ impl PermitQueue {
         self.0.as_ref().map_or(0, |queue| queue.tasks.len())
     }
 
-    /// Returns whether the task may take one of the `free` permits. If so, removes the task from the queue. A task may
-    /// only take permits that have not been granted to others.
+    /// Takes one of the `free` permits for the task and removes the task from the queue. Returns `false` if all free
+    /// permits have been granted to other tasks.
     #[inline]
     pub fn take(&mut self, place: &mut PermitPlace, free: usize) -> bool {
         match &mut self.0 {
@@ -110,15 +109,15 @@ impl PermitQueue {
         self.0.as_ref().map_or(0, |queue| queue.granted)
     }
 
-    /// Adds a task that did not get a permit, or replaces its waker. Returns the previous waker, which must be dropped
-    /// without a lock.
+    /// Adds a task that did not get a permit to the queue, or replaces its waker. Returns the previous waker, which
+    /// must be dropped without holding a lock.
     #[must_use]
     pub fn enter(&mut self, place: &mut PermitPlace, context: &Context<'_>) -> Option<Waker> {
         self.0.get_or_insert_default().enter(place, context)
     }
 
-    /// Grants free permits to the tasks that have waited longest. Returns the wakers of these tasks, which must be
-    /// woken after the lock is released.
+    /// Grants free permits to the tasks that have waited longest. Returns their wakers, which the caller must wake
+    /// after releasing the lock.
     #[must_use]
     pub fn grant(&mut self, free: usize, now: impl FnOnce() -> Instant) -> Vec<Waker> {
         self.0.as_mut().map_or_else(Vec::new, |queue| queue.grant(free, now))
@@ -137,8 +136,9 @@ impl PermitQueue {
         }
     }
 
-    /// Removes a task that no longer waits. If it was granted a permit, the caller must call [`grant`](Self::grant)
-    /// afterwards to grant the permit to the next task. Returns a waker that must be dropped without a lock.
+    /// Removes a task that no longer waits. If the task had been granted a permit, the caller must call
+    /// [`grant`](Self::grant) afterwards, which grants the permit to the next task. The returned waker must be dropped
+    /// without holding a lock.
     #[must_use]
     pub fn leave(&mut self, place: &mut PermitPlace) -> Option<Waker> {
         self.0.as_mut()?.remove(place)

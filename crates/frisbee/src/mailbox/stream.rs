@@ -13,16 +13,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
-/// Maximum length in bytes of the reset reason that is kept for the handles of a stream. Longer texts add no
-/// information, and 256 streams with a text of a whole packet each would take a gigabyte that is not charged.
+/// Maximum length in bytes of the reset reason that is kept for the handles of a stream. Without this limit, 256
+/// streams whose reasons fill a whole packet would use a gigabyte that is not charged.
 const RESET_TEXT_MAX: usize = 4 * 1024;
 
-/// Memory in bytes that is charged for a stream opened by the peer until its last handle is dropped: its state, its
-/// table entry, and the task that serves it.
+/// Memory in bytes that is charged for a stream opened by the peer: its state, its table entry, and the task that
+/// serves it. Charged until the last handle of the stream is dropped.
 const STREAM_COST: usize = 2 * 1024;
 
-/// Granularity in bytes of the charge for unread messages, because there may be hundreds of thousands of small ones.
-/// Less than one step is included in the cost of the stream.
+/// Step size in bytes by which the charge for unread messages changes. Steps avoid an update for each of many small
+/// messages. Less than one step is included in the fixed charge of a stream.
 const MESSAGES_STEP: usize = 1024;
 
 /// Maximum [cost] of messages that are read before the reader must yield. A window may contain 60 000 messages, and the
@@ -46,16 +46,16 @@ pub(crate) struct StreamShared {
     pub(crate) id: PacketId,
     pub(crate) opened_here: bool,
     pub(crate) is_native: bool,
-    /// Whether the peer supports several messages per packet.
+    /// Whether the peer accepts packets that contain several messages.
     pub(crate) joins: bool,
-    /// Initial credit of the peer in bytes, which it may use before any message has been read.
+    /// Number of bytes that the peer may send before this end has read any message.
     pub(crate) window: u64,
     pub(crate) account: Arc<Account>,
     pub(crate) inner: Mutex<Messages>,
 }
 
-/// Total size of a stream's messages so far, as seen from one end. If messages share a packet, its header and their
-/// length prefixes are included.
+/// Total size of the messages that one end of a stream has sent and received so far. If messages share a packet, the
+/// size includes its header and their length prefixes.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct StreamBytes {
@@ -69,7 +69,7 @@ pub struct StreamBytes {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum StreamEnd {
-    /// The peer has ended its direction of the stream. Go peers signal this by a message of their own protocol.
+    /// The peer has ended its sending direction. Go peers signal this by a message of their own protocol.
     Ended,
     /// The stream was closed, or the connection has ended.
     Closed,
@@ -80,14 +80,14 @@ pub enum StreamEnd {
         /// Text with which the peer explains the reset.
         message: String,
     },
-    /// The peer has reset the stream and states that no handler received any part of it.
+    /// The peer has reset the stream, and states that no handler has seen any part of it.
     Refused {
         /// A gRPC status code.
         code: u32,
         /// Text with which the peer explains the reset.
         message: String,
     },
-    /// Messages were discarded because there was not enough memory.
+    /// Messages of the stream were discarded, because there was not enough memory for them.
     Overflowed,
 }
 
@@ -102,31 +102,30 @@ pub struct StreamView {
     /// Credit for sending in bytes. Negative if the last message exceeded it. `None` if the peer does not support flow
     /// control.
     pub credit: Option<i64>,
-    /// Flow-control window of the peer: the maximum number of bytes that it may send before they are read.
+    /// Flow-control window in bytes: the amount that the peer may send before this end has read any of it.
     pub window: u64,
     /// Memory in bytes of messages that were received but not read.
     pub unread: usize,
 }
 
-/// Messages that the reader has taken from the stream, with the cost of the messages for which it must still grant
-/// credit.
+/// Messages that the reader has taken from the stream, with the credit that this end must grant to the peer for them.
 #[derive(Debug, Default)]
 pub(crate) struct ReadBatch {
     pub(crate) inbox: Inbox,
-    /// Flow-control cost of the messages that were read since credit was last granted: their lengths and a fixed amount
-    /// per message.
+    /// Flow-control cost of the messages that were read since credit was last granted. Each message costs its length
+    /// and a fixed amount.
     pub(crate) cost: u64,
-    /// Amount by which the memory of the messages in `cost` exceeds their flow-control cost.
+    /// Amount in bytes by which the memory of the messages counted in `cost` exceeds their flow-control cost.
     surplus: usize,
-    /// Value of `cost` at which the reader must account for the messages it has read. It then grants credit to the
-    /// sender, and yields to other tasks if it has read [`READ_AT_ONCE`].
+    /// Value of `cost` at which the reader grants credit for the messages it has read. If it has then read
+    /// [`READ_AT_ONCE`], it also yields to other tasks.
     look_at: u64,
-    /// Cost of the messages read since the reader last yielded, excluding those in `cost`.
+    /// Cost of the messages that were read since the reader last yielded to other tasks, excluding `cost`.
     in_a_row: u64,
 }
 
 impl ReadBatch {
-    /// Returns whether the reader must yield to other tasks before it reads more.
+    /// Returns whether the reader must yield to other tasks before it reads more messages.
     pub(crate) fn is_enough(&mut self) -> bool {
         let is_enough = self.in_a_row >= READ_AT_ONCE;
         if is_enough {
@@ -136,20 +135,20 @@ impl ReadBatch {
         is_enough
     }
 
-    /// Records that the reader is waiting for messages.
+    /// Records that the reader has no messages left and waits for more.
     pub(crate) fn rest(&mut self) {
         self.in_a_row = 0;
     }
 
-    /// Records that a message of `length` bytes was read. Returns whether so much was read that its memory must be
-    /// released and credit granted to the sender.
+    /// Records that a message of `length` bytes was read. Returns whether the memory of the messages read so far must
+    /// be released now, which also grants credit to the sender.
     #[inline(always)] // Called for every message.
     pub(crate) fn count(&mut self, length: usize) -> bool {
         self.cost += cost(length);
         self.cost >= self.look_at
     }
 
-    /// Like [`count`](Self::count), but for a message that may be in memory of its own.
+    /// Like [`count`](Self::count), but also accepts a message that has its own allocation.
     pub(crate) fn count_any(&mut self, length: usize) -> bool {
         if length >= COPY_BELOW {
             self.surplus += body_memory(length) - length;
@@ -184,14 +183,15 @@ pub(crate) struct Messages {
     /// Metadata items of HEADERS that have not been taken by a handle.
     headers: Option<Bytes>,
     trailers: Option<Bytes>,
-    /// Memory in bytes of received messages that the reader has not released, including those in its [`ReadBatch`].
+    /// Memory in bytes of received messages that has not been released. Includes the messages in the reader's
+    /// [`ReadBatch`].
     held: usize,
-    /// Part of `held` that is charged to the connection's memory account. Changes in steps, to limit updates of the
-    /// account.
+    /// Part of `held` that is charged to the connection's memory account. It changes in steps, so that the account is
+    /// updated less often.
     charged: usize,
     pub(crate) overflowed: bool,
     pub(crate) reset: Option<(u32, String)>,
-    /// Whether the peer has stated that no handler received any part of the stream.
+    /// Whether the peer has stated that no handler has seen any part of the stream.
     pub(crate) is_refused: bool,
     pub(crate) reader: Option<Waker>,
     /// Senders that are waiting until the peer grants credit.
@@ -203,15 +203,16 @@ pub(crate) struct Messages {
 /// Tasks that are waiting for one kind of event of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct EventWaiters {
-    /// Wakers of the waiting tasks, by number. Each owner of a number must [leave](Self::leave) the queue.
+    /// Wakers of the waiting tasks, with their numbers. A task that holds a number must [leave](Self::leave) the queue
+    /// when it no longer waits.
     wakers: Vec<(u64, Waker)>,
-    /// Number that was assigned to the latest waiting task. Tasks use it to update or remove their wakers.
+    /// Number of the task that was added last. Tasks use their numbers to update or remove their wakers.
     last: u64,
 }
 
 impl EventWaiters {
-    /// Registers a task under its number, which is initially 0. Returns its previous waker, which must be dropped
-    /// without the lock.
+    /// Registers the waker of a task under its number, which is 0 at first. Returns the previous waker, which must be
+    /// dropped without holding the lock.
     #[must_use]
     pub(crate) fn enter(&mut self, context: &Context<'_>, number: &mut u64) -> Option<Waker> {
         let waker = context.waker();
@@ -226,7 +227,7 @@ impl EventWaiters {
         None
     }
 
-    /// Removes a task that no longer waits. Returns its waker, which must be dropped without the lock.
+    /// Removes a task that no longer waits. Returns its waker, which must be dropped without holding the lock.
     #[must_use]
     pub(crate) fn leave(&mut self, number: u64) -> Option<Waker> {
         let index = self.wakers.iter().position(|(entered, _)| *entered == number)?;
@@ -245,7 +246,7 @@ impl Messages {
         if self.state.sends() { Ok(()) } else { Err(SendError::StreamClosed) }
     }
 
-    /// Calls `write` with the outbox to send one message, and deducts the credit it costs.
+    /// Calls `write` with the outbox to send one message, and deducts the message's flow-control cost from the credit.
     pub(crate) fn sending<T>(
         &mut self,
         outbox: &mut Outbox,
@@ -260,7 +261,8 @@ impl Messages {
         written
     }
 
-    /// Deducts the credit for the message that `write` appends to the outbox, if it appends one.
+    /// Deducts flow-control credit for the message that `write` appends to the outbox. Deducts nothing if it appends
+    /// none.
     pub(crate) fn spending<T>(&mut self, outbox: &mut Outbox, write: impl FnOnce(&mut Outbox) -> T) -> T {
         let before = outbox.len();
         let written = write(outbox);
@@ -271,8 +273,8 @@ impl Messages {
         written
     }
 
-    /// Accounts for the messages in `batch` that were read. Returns the number of bytes to release from the memory
-    /// account, and the credit to grant to the sender.
+    /// Accounts for the messages in `batch` that the reader has consumed. Returns the number of bytes to release from
+    /// the memory account, and the credit to grant to the sender.
     fn account(&mut self, batch: &mut ReadBatch, window: u64) -> (usize, Option<u64>) {
         let (cost, surplus) = batch.take(window);
         if cost == 0 {
@@ -284,8 +286,8 @@ impl Messages {
         (freed, credit.filter(|credit| *credit > 0))
     }
 
-    /// Records that messages with a memory of `memory` bytes were read. Returns the number of bytes to release from the
-    /// memory account.
+    /// Records that the reader has consumed messages that held `memory` bytes. Returns the number of bytes to release
+    /// from the memory account.
     fn release(&mut self, memory: usize) -> usize {
         self.held = self.held.saturating_sub(memory);
         let freed = self.charged.saturating_sub(whole_steps(self.held));
@@ -312,7 +314,7 @@ impl Messages {
         is_charged
     }
 
-    /// Returns the unused credit of a batch to the stream. Returns the wakers of the tasks that may now send.
+    /// Returns the unused credit of a batch to the stream. Returns the wakers of the tasks that may send now.
     pub(crate) fn put_credit(&mut self, rest: Option<i64>) -> Vec<Waker> {
         let Some(rest) = rest else { return Vec::new() };
         self.credit.settle(rest);
@@ -389,7 +391,7 @@ impl StreamShared {
         }
     }
 
-    /// Waits until the stream has credit for a message. Returns the result of `take`.
+    /// Waits until the stream has credit for a message, then calls `take` and returns its result.
     pub(crate) fn poll_credit<T>(
         &self,
         context: &Context<'_>,
@@ -430,8 +432,8 @@ impl StreamShared {
         drop(wakers);
     }
 
-    /// Handles a received message. If there was no memory or no credit for it, the stream has ended, and the returned
-    /// signal must be sent to the peer.
+    /// Handles a received message. If memory or credit is exhausted, the stream ends, and the returned signal must be
+    /// sent to the peer.
     ///
     /// # Errors
     /// Returns the message if receiving has already ended.
@@ -453,8 +455,8 @@ impl StreamShared {
         Ok(StreamSignal::Nothing)
     }
 
-    /// Handles the messages of a batch, each like [`handle_packet`](Self::handle_packet). Returns `None` if receiving
-    /// has already ended.
+    /// Handles the messages of a batch like [`handle_packet`](Self::handle_packet) handles each. Returns `None` if
+    /// receiving has already ended.
     pub(crate) fn handle_batch(&self, body: &Bytes, size: &BatchSize) -> Option<StreamSignal> {
         let mut inner = self.inner.lock();
         if !inner.state.receives() {
@@ -488,8 +490,8 @@ impl StreamShared {
         Some(StreamSignal::Nothing)
     }
 
-    /// Handles the metadata items of HEADERS, or of TRAILERS, which end the direction of the peer. They require memory
-    /// but no credit. Returns `None` for HEADERS that are not the first packet of their direction.
+    /// Handles the metadata items of HEADERS or TRAILERS. TRAILERS also end the direction of the peer. The items
+    /// require memory but no credit. Returns `None` if HEADERS arrive after other packets of the peer's direction.
     pub(crate) fn handle_items(&self, items: &[u8], is_last: bool) -> Option<StreamSignal> {
         let mut inner = self.inner.lock();
         if !inner.state.receives() {
@@ -526,8 +528,8 @@ impl StreamShared {
         Some(items)
     }
 
-    /// Handles a message that was discarded for lack of memory. The stream has ended, and the returned signal must be
-    /// sent to the peer.
+    /// Handles a message that was discarded because memory was exhausted. The stream ends, and the returned signal must
+    /// be sent to the peer.
     pub(crate) fn handle_rejected_body(&self) -> StreamSignal {
         let inner = self.inner.lock();
         if inner.state.receives() { Self::overflow(inner) } else { StreamSignal::Nothing }
@@ -607,8 +609,8 @@ impl StreamShared {
         }
     }
 
-    /// Moves the queued messages to a reader that has read all previous ones. Returns the credit to grant for the
-    /// previous messages. Completes without messages if no more will arrive.
+    /// Moves the received messages to a reader that has consumed all previous ones, and returns the credit to grant for
+    /// those. Completes without messages if no more will arrive.
     pub(crate) fn poll_refill(
         &self,
         batch: &mut ReadBatch,
@@ -636,8 +638,8 @@ impl StreamShared {
         (refilled, credit)
     }
 
-    /// Accounts for the messages in `batch` that were read, and releases their memory. Returns the credit to grant to
-    /// the sender.
+    /// Accounts for the messages in `batch` that the reader has consumed, and releases their memory. Returns the credit
+    /// to grant to the sender.
     pub(crate) fn account(&self, batch: &mut ReadBatch) -> Option<u64> {
         let (freed, credit) = self.inner.lock().account(batch, self.window);
         self.account.release(freed);

@@ -8,13 +8,13 @@ use std::sync::Arc;
 /// Open streams of a connection, whichever end opened them, by id.
 #[derive(Debug, Default)]
 pub(crate) struct StreamTable {
-    /// Open streams, sorted by id. There are at most a few hundred, and an ordered map would add kilobytes of code for
-    /// each type.
+    /// Open streams, sorted by id. There are at most a few hundred, so a vector is fast enough. An ordered map would
+    /// add kilobytes of code for each type.
     streams: Vec<(PacketId, Arc<StreamShared>)>,
     /// Number of open streams that this end has opened.
     opened_here: u32,
-    /// Id at which the search for an unused id begins when this end opens a stream: one more than that of its latest
-    /// stream.
+    /// Id from which this end searches for an unused id when it opens a stream. It is one more than the id of the
+    /// stream it opened last.
     next: u16,
 }
 
@@ -126,7 +126,7 @@ mod tests {
         let mut table = StreamTable::default();
         let id = table
             .enter(Role::Server, &PeerKind::Compat, |id| stream(id, true))
-            .expect("stream table should have a free id");
+            .expect("id should be available for the new stream");
         assert!(!table.enter_opened_by_peer(stream(id, false)));
         assert!(table.get(id).is_some_and(|stream| stream.opened_here));
         assert_eq!((table.len(), table.opened_by_peer()), (1, 0));
@@ -151,10 +151,10 @@ mod tests {
             let mut table = StreamTable::default();
             assert!(table.is_empty());
             let stream = |id| Arc::new(connection.0.stream(id, kind, true));
-            let stays = table.enter(role, kind, stream).expect("stream table should have a free id");
+            let stays = table.enter(role, kind, stream).expect("id should be available for the new stream");
             assert!(!table.is_empty() && table.get(stays).is_some() && table.get(PacketId(stays.0 + 1)).is_none());
             let come_and_go = |table: &mut StreamTable| {
-                let id = table.enter(role, kind, stream).expect("stream table should have a free id");
+                let id = table.enter(role, kind, stream).expect("id should be available for the new stream");
                 let stream = table.get(id).expect("stream should be in the stream table").clone();
                 table.leave(&stream);
                 assert_eq!((table.len(), table.opened_here), (1, 1));

@@ -13,13 +13,13 @@ fn mailbox(backlog_max: usize) -> Mailbox {
     Mailbox::new(crate::BODY_MAX, backlog_max, Arc::new(Account::of_peer(&budget, CallerKey::Unknown)))
 }
 
-/// Sends a packet like a handle that does not wait. Returns whether the mailbox had space.
+/// Sends a packet without waiting, like a handle. Returns whether the mailbox had space for it.
 fn sends_now(mailbox: &Mailbox, fill: impl FnOnce(&mut Outbox)) -> bool {
     let sent = mailbox.poll_write(None, &mut Place::default(), fill);
     sent.map(|sent| sent.expect("connection should be open")).is_ready()
 }
 
-/// Appends a packet of `length` bytes, including its header of 10 bytes.
+/// Appends a packet with a total length of `length` bytes, including its header of 10 bytes.
 fn push(outbox: &mut Outbox, length: usize) {
     let body = vec![0; length - 10];
     outbox.push(PacketId(1), Operation::FIRST_USER, &body[..]).expect("packet should be within the maximum body size");
@@ -323,8 +323,8 @@ fn handle_packets_are_charged_until_collected() {
     assert_eq!((mailbox.lock().outbox.memory(), mailbox.account.charged()), (0, 0));
 }
 
-/// A waker may be the last reference to a task whose destructor uses the connection. If it were dropped under the lock,
-/// this would deadlock.
+/// A waker may hold the last reference to a task whose destructor uses the connection. Dropping such a waker under the
+/// lock would cause a deadlock.
 #[test]
 fn wakers_are_woken_and_dropped_without_the_lock() {
     let mailbox = Arc::new(mailbox(100));

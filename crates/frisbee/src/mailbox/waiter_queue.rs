@@ -15,13 +15,13 @@ use crate::{Outbox, SendError};
 use std::collections::BTreeMap;
 use std::task::{Context, Poll, Waker};
 
-/// Wakers of the tasks that are waiting on a connection. The caller must wake or drop returned wakers after it has
-/// released the lock of the mailbox, because both may run arbitrary code.
+/// Wakers of the tasks that are waiting on a connection. The caller must release the lock of the mailbox before it
+/// wakes or drops a returned waker, because both may run arbitrary code.
 #[derive(Debug, Default)]
 pub(crate) struct WaitList {
     /// Tasks that are waiting on the connection. Boxed because usually there are none.
     waiters: Option<Box<WaiterQueue>>,
-    /// Number that was assigned to the task that began to wait last.
+    /// Number of the task that has begun to wait most recently.
     last: u64,
 }
 
@@ -32,15 +32,15 @@ struct WaiterQueue {
     /// Number of the last task in the current round of wake-ups. Tasks that arrive later are woken only after this
     /// round.
     round: u64,
-    /// Number of tasks of the current round that have been woken but not polled.
+    /// Number of tasks in the current round that were woken but have not been polled since.
     owed: usize,
     /// Tasks that are waiting for the end of the connection, the kind of the peer, permission to open a stream, or the
     /// reply to a hand-off request.
     watchers: BTreeMap<u64, Waker>,
 }
 
-/// Place of a task in the queues of a connection, or 0 if it has not had to wait. Its owner must free it by
-/// [`Mailbox::leave`] when dropped, so that there is at most one waker per owner.
+/// Place of a task in the queues of a connection, or 0 if the task has not had to wait. The owner must free the place
+/// by [`Mailbox::leave`] when dropped. A connection then holds at most one waker per owner.
 #[derive(Default, Debug)]
 pub(crate) struct Place(u64);
 
@@ -69,8 +69,8 @@ impl WaitList {
         (called.into_values().collect(), others_wait)
     }
 
-    /// Returns whether a task must not use the available space, because tasks that have waited longer were woken for
-    /// it.
+    /// Returns whether a task must leave the available space to others, because they have waited longer and were woken
+    /// for it.
     #[inline]
     pub(crate) fn is_early(&self, place: &Place) -> bool {
         let Some(waiters) = &self.waiters else { return false };
@@ -113,7 +113,7 @@ impl WaitList {
         self.waiters.get_or_insert_default().watchers.insert(place.0, waker.clone())
     }
 
-    /// Removes a task that has found space or no longer waits. Returns its wakers that have not been woken.
+    /// Removes a task that has found space or no longer waits. Returns those of its wakers that have not been woken.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave(&mut self, place: &mut Place) -> (Option<Waker>, Option<Waker>) {
@@ -136,7 +136,7 @@ impl WaitList {
 }
 
 impl WaiterQueue {
-    /// Records that a woken task of the current round was polled or removed.
+    /// Records that a woken task of the current round was polled or has stopped waiting.
     fn forget_waiter(&mut self, number: u64) {
         if number <= self.round {
             self.owed = self.owed.saturating_sub(1);
@@ -170,8 +170,8 @@ impl Mailbox {
     }
 }
 
-/// A task that is waiting on a connection. Dropping it removes its waker, because otherwise the connection would keep
-/// one for each task that ever waited. Created by [`Connection::waiter`](crate::Connection::waiter).
+/// A task that is waiting on a connection. Dropping the waiter removes its waker. Otherwise, the connection would keep
+/// a waker for each task that ever waited. Created by [`Connection::waiter`](crate::Connection::waiter).
 #[derive(Debug)]
 pub struct Waiter<'a> {
     mailbox: &'a Mailbox,

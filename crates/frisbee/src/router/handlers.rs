@@ -65,7 +65,8 @@ pub struct HandlerTable(Arc<LiveHandlers>);
 #[derive(Default)]
 struct LiveHandlers {
     table: Mutex<Arc<Table>>,
-    /// Number of changes of the handler table, by which connections detect a change without taking the lock.
+    /// Counter that increases whenever a handler is added, replaced or removed. Connections compare it to detect a
+    /// change without taking the lock.
     version: AtomicU64,
 }
 
@@ -131,7 +132,7 @@ impl HandlerTable {
         changed
     }
 
-    /// Returns the number of changes of the handler table.
+    /// Returns a counter that increases whenever a handler is added, replaced or removed.
     #[inline]
     fn version(&self) -> u64 {
         self.0.version.load(Ordering::Acquire)
@@ -174,8 +175,8 @@ impl Handlers {
         self
     }
 
-    /// Returns the handler table, which can be read and modified while it is in use. Clients with 8-byte headers are
-    /// recognized by the operations that had handlers when the server was bound.
+    /// Returns the handler table, which can be read and modified while the router is in use. Only handlers that exist
+    /// when the server is bound help to recognize clients with 8-byte headers.
     pub fn table(&self) -> HandlerTable {
         self.table.clone()
     }
@@ -276,8 +277,8 @@ impl Router for Handlers {
 /// State of [`Handlers`] for one connection.
 pub struct HandlersSession {
     connection: Connection,
-    /// Version of the handler table from which `table` was loaded. A newer table is loaded before the next packet is
-    /// handled.
+    /// Version of the handler table when it was copied to `table`. If the version has changed, the copy is updated
+    /// before the next packet is handled.
     version: u64,
     table: Arc<Table>,
     /// Handlers that were called on this connection, each with its per-connection state, by operation.
@@ -286,7 +287,7 @@ pub struct HandlersSession {
 }
 
 impl HandlersSession {
-    /// Applies the changes of the handler table since the last packet.
+    /// Updates the session's copy of the handler table if handlers have changed since the last packet.
     #[cold]
     fn refresh(&mut self, table: &HandlerTable) {
         // Load the version first, because a concurrent change is then detected the next time.
@@ -330,8 +331,8 @@ struct RunningHandler<H, F> {
     permission: PermissionHandle,
     /// Semaphore that limits the concurrent calls of the handler on this connection; see [`Policy::AtMost`].
     permits: Arc<Semaphore>,
-    /// Whether recent calls of the handler were pending. If so, bodies of less than 64 KiB are copied, because each
-    /// pending call would otherwise keep its whole read buffer alive.
+    /// Whether recent calls of the handler were pending after their first poll. If so, bodies of less than 64 KiB are
+    /// copied, because each pending call would otherwise keep its whole read buffer in memory.
     waits: bool,
 }
 

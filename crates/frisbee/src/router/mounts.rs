@@ -37,7 +37,7 @@ pub struct Mounts {
     /// Mounted routers, sorted by their operation ranges.
     mounts: Vec<Mount>,
     fallback: Option<Mount>,
-    /// First error of mounting a router, which is reported when the server or client is built.
+    /// First error that occurred while routers were mounted. It is reported when the server or client is built.
     wrong: Option<MountError>,
 }
 
@@ -104,7 +104,7 @@ impl Mounts {
         self.mounts.is_empty() && self.fallback.is_none()
     }
 
-    /// Returns whether a router is mounted at an operation.
+    /// Returns whether one of the mounted routers handles this operation.
     #[inline]
     pub fn contains(&self, operation: Operation) -> bool {
         !self.mounts.is_empty() && self.find(operation.number()).is_some()
@@ -115,8 +115,8 @@ impl Mounts {
         self.fallback.is_some()
     }
 
-    /// Returns an error if the range of a mounted router overlaps with `range`. `other` returns the name of the router
-    /// with that range.
+    /// Returns an error if the operation range of a mounted router overlaps with `range`. `other` returns the name of
+    /// the router to which `range` belongs.
     pub fn overlap(&self, range: &RangeInclusive<u16>, other: impl FnOnce() -> String) -> Option<MountError> {
         let overlaps = |mount: &&Mount| mount.range.start() <= range.end() && range.start() <= mount.range.end();
         let mount = self.mounts.iter().find(overlaps)?;
@@ -156,7 +156,7 @@ pub struct MountsSession(Option<Box<Sessions>>);
 struct Sessions {
     sessions: Vec<Box<dyn ErasedSession>>,
     fallback: Option<Box<dyn ErasedSession>>,
-    /// Number of received packets whose operation belongs to none of the routers.
+    /// Number of received packets with an operation that none of the routers handles.
     unknown: u64,
 }
 
@@ -352,7 +352,7 @@ mod tests {
         mounts.declaration().check().expect_err("overlapping mount should be rejected").to_string()
     }
 
-    /// A router that adds an item of 32 KiB to HELLO.
+    /// A router with a HELLO item of 32 KiB.
     struct Verbose;
 
     impl Router for Verbose {
@@ -369,8 +369,8 @@ mod tests {
         }
     }
 
-    /// Routers whose items exceed the HELLO must be rejected. Otherwise HELLO would be omitted, and the peer would
-    /// assume that this end does not support the protocol extension.
+    /// Routers whose items do not fit into the HELLO must be rejected. Otherwise no HELLO would be sent, and the peer
+    /// would assume that this end does not support the protocol extension.
     #[test]
     fn routers_that_do_not_fit_in_hello_are_reported() {
         let one = Mounts::new().mount(10..20, Verbose);

@@ -7,7 +7,7 @@ use crate::Operation;
 use bytes::Bytes;
 use frisbee_core::tlv;
 
-/// First byte of a stream's first packet if the packet names an operation, whose number follows.
+/// First byte of a stream's first packet, if the packet names an operation. The number of the operation follows.
 const OPERATION: u8 = 0x09;
 
 /// Creates the first packet of a stream for the router mounted on `operation`. `rest` follows the operation.
@@ -27,12 +27,12 @@ pub fn new(operation: Operation, rest: &[u8]) -> Bytes {
     first.into()
 }
 
-/// Returns the operation that a stream's first packet names, if any.
+/// Returns the operation that the first packet of a stream names, if any.
 pub fn operation(first: &[u8]) -> Option<u16> {
     split(first).map(|(operation, _)| operation)
 }
 
-/// Returns the bytes that follow the operation in a stream's first packet. Returns `None` if the packet names no
+/// Returns the bytes that follow the operation in the first packet of a stream. Returns `None` if the packet names no
 /// operation.
 pub fn rest(first: &Bytes) -> Option<Bytes> {
     split(first).map(|(_, rest)| first.slice_ref(rest))

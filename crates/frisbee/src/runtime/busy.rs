@@ -3,7 +3,7 @@
 use crate::clock::NEVER;
 use std::time::{Duration, Instant};
 
-/// Decides whether a driver polls again after an event instead of waiting to be woken.
+/// Policy that decides whether a driver busy-polls after an event instead of waiting to be woken.
 #[derive(Debug)]
 pub(crate) struct BusyPoll(Option<Box<PollWindow>>);
 
@@ -11,7 +11,7 @@ pub(crate) struct BusyPoll(Option<Box<PollWindow>>);
 struct PollWindow {
     /// Time for which the driver keeps polling after an event.
     time: Duration,
-    /// Time until which the driver keeps polling since the last event.
+    /// Time at which busy polling ends unless another event occurs.
     until: Option<Instant>,
 }
 

@@ -17,8 +17,8 @@ const VARIABLE: &str = "FRISBEE_IO_BACKEND";
 pub enum IoBackend {
     /// Connections use tokio's sockets.
     Tokio,
-    /// Connections use io_uring if it is cheaper and available, and tokio's sockets otherwise. It is cheaper for
-    /// servers with threads of their own. If it is not available, the reason is logged once.
+    /// Connections use io_uring if it is available and faster, and tokio's sockets otherwise. It is faster for servers
+    /// with threads of their own. If it is not available, the reason is logged once.
     Auto,
     /// Connections use io_uring, and starting fails if it is not available. Requires Linux 6.1, the feature `uring`,
     /// and permission by the system, which many containers do not have.
@@ -46,8 +46,8 @@ impl IoBackend {
         }
     }
 
-    /// Calls `start` if io_uring is to be used. Returns `None` if tokio is to be used instead. `pays` states whether
-    /// io_uring would be cheaper.
+    /// Calls `start` if io_uring should be used, and returns `None` if tokio should be used instead. `pays` states
+    /// whether io_uring would be faster.
     pub(crate) fn start<T>(self, pays: bool, start: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
         let variable = std::env::var_os(VARIABLE).map(|value| value.to_string_lossy().into_owned());
         let wanted = self.resolve(variable.as_deref())?;

@@ -31,8 +31,8 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
 
-/// Maximum number of packets that are routed per poll of the driver, because other connections of the thread wait for
-/// it. At about 100 ns each, this takes a tenth of a millisecond.
+/// Maximum number of packets that are routed per poll of the driver, because other connections of the thread must wait.
+/// A packet takes about 100 ns, so this is a tenth of a millisecond.
 const PACKETS_PER_BATCH: usize = 1024;
 
 /// Number of packets after which the clock is read to enforce [`Config::turn_max`](crate::Config::turn_max). A peer can
@@ -48,8 +48,8 @@ pub(crate) struct Engine<R: Router> {
     router: Arc<R>,
     /// Session of the router for this connection, or `None` once the router was notified of the end.
     session: Option<R::Session>,
-    /// Entry of a client that counts as a pending handshake because its first packet has not arrived. Boxed because it
-    /// is short-lived.
+    /// Entry in the list of pending handshakes, for a client whose first packet has not arrived. Boxed because it is
+    /// needed only for a short time.
     pending_handshake: Option<Box<PendingHandshake>>,
     /// Memory in bytes that is charged to the server for the body that is being received.
     body_charge: usize,
@@ -61,7 +61,7 @@ pub(crate) struct Engine<R: Router> {
     mail_is_held: bool,
     /// Received bytes that have not been decoded and routed yet.
     unrouted: Bytes,
-    /// Number of bytes that the last read appended to a large body and that have not been counted yet.
+    /// Number of bytes of a large body that the last read has appended but the engine has not counted yet.
     pub(crate) body_read: usize,
     reading: ReadMode,
     routing: Routing,
@@ -69,9 +69,9 @@ pub(crate) struct Engine<R: Router> {
     batch_at: Option<Instant>,
     /// Whether the router has requested a call of [`Router::batch_ended`] once all bytes are written.
     batch_when_written: bool,
-    /// Time at which a permit to open a stream is revoked if the task to which it was granted has not used it.
+    /// Time at which a permit to open a stream will be revoked if its task has not used it by then.
     slots_due: Option<Instant>,
-    /// Whether the router has been notified that the connection carries nothing but keepalive packets.
+    /// Whether the router was notified that the connection is idle, so that only keepalive packets are exchanged.
     is_idle_notified: bool,
     /// Stream that received the latest message. It is cached because the next message is likely to belong to it.
     last_stream: Option<Arc<StreamShared>>,
@@ -89,26 +89,26 @@ pub(crate) struct Engine<R: Router> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadMode {
     Open,
-    /// The peer has closed its sending half, and work in progress is completed.
+    /// The peer has closed its sending half. Work in progress is completed.
     HalfClosed,
     /// Nothing more is read, because the router closed the connection or the transport was handed off to another owner.
     Stopped,
 }
 
-/// Whether the driver routes all packets, or only those that require no space in the outbox.
+/// Which received packets the driver routes at present.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Routing {
     /// All packets are routed when they arrive.
     All,
-    /// All packets are routed. The last batch consisted of a single packet.
+    /// All packets are routed. The last batch of received packets contained only one.
     Single,
-    /// Requests are deferred, because the maximum number of bytes was waiting to be written; see `full.rs`. This lasts
+    /// Requests are deferred, because the backlog of unwritten output has reached its limit; see `full.rs`. This lasts
     /// until all deferred packets have been routed.
     Deferring,
 }
 
-/// Ends a connection whose router panicked before it had created a session. Without this, its handles would wait
-/// forever.
+/// Ends a connection whose router panicked while it was creating its session. Otherwise, the handles of the connection
+/// would wait forever.
 #[cold]
 fn end_before_session(connection: &Connection) {
     log_panic(connection);
@@ -176,7 +176,7 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Returns the connection and the router to be reported if this connection blocks its thread.
+    /// Returns the connection and the router that are reported if this connection blocks its thread.
     pub(crate) fn culprit(&self) -> Arc<dyn Blocked> {
         Arc::new(DrivenConnection { connection: self.handle.clone(), router: self.router.clone() })
     }
@@ -186,13 +186,15 @@ impl<R: Router> Engine<R> {
         self.handle.set_home(Box::new(home));
     }
 
-    /// Sets the entry of the pending handshake, which is removed when the client has sent its first packet.
+    /// Stores the client's entry in the list of pending handshakes, which is removed once the client has sent its first
+    /// packet.
     pub(crate) fn entered(mut self, pending_handshake: PendingHandshake) -> Self {
         self.pending_handshake = Some(Box::new(pending_handshake));
         self
     }
 
-    /// Takes packets and orders of the handles from the mailbox; see [`Mailbox::take`](crate::mailbox::Mailbox::take).
+    /// Takes packets and close requests of the handles from the mailbox; see
+    /// [`Mailbox::take`](crate::mailbox::Mailbox::take).
     pub(crate) fn take_mail(&mut self, waker: &Waker, yielded: bool) -> TakeOutcome {
         let Self { core, handle, mail_reader, order, slots_due, .. } = self;
         let is_held = self.mail_is_held;
@@ -228,8 +230,8 @@ impl<R: Router> Engine<R> {
         mail
     }
 
-    /// Returns whether exactly one packet has been received since the last call. The reply to a single packet wakes at
-    /// most one caller, so the driver need not wait for the next packets of other callers.
+    /// Returns whether exactly one packet was received since the last call. The reply to a single packet wakes at most
+    /// one caller, so the driver need not wait for other callers to send their next packets.
     pub(crate) fn take_first_arrival(&mut self) -> bool {
         let has_packet = self.routing == Routing::Single;
         if has_packet {
@@ -264,7 +266,7 @@ impl<R: Router> Engine<R> {
         Ok(())
     }
 
-    /// Routes the packets in received bytes, up to a limit, and ends the batch of the router.
+    /// Routes the packets in the received bytes, up to a limit, and calls the router's `batch_ended`.
     /// [`has_input`](Self::has_input) returns whether bytes remain.
     pub(crate) fn route(&mut self, now: Instant) -> Result<(), CloseReason> {
         self.output.update_charge(self.core.outbox(), &self.handle.0.mailbox.account);
@@ -358,8 +360,8 @@ impl<R: Router> Engine<R> {
         clock().saturating_duration_since(now) >= self.handle.turn_max()
     }
 
-    /// Applies a routing result other than `Continue`. `length` is the length of the packet's body. Returns whether the
-    /// poll of the driver, which started at `now`, must end.
+    /// Applies a routing result other than `Continue`, for a packet whose body has `length` bytes. Returns whether the
+    /// driver must end its poll, which started at `now`.
     #[cold]
     #[inline(never)]
     fn stops(&mut self, next: Routed, length: usize, now: Instant) -> bool {
@@ -382,7 +384,7 @@ impl<R: Router> Engine<R> {
         true
     }
 
-    /// Returns whether all packets may be routed. If not, a server defers requests, because the client does not read
+    /// Returns whether all packets may be routed. Otherwise a server defers requests, because the client does not read
     /// its replies.
     fn has_room(&mut self) -> bool {
         self.room().is_none_or(|room| self.core.outbox().len() < room)
@@ -397,7 +399,7 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Ends the batch of the router without routing any packets.
+    /// Calls the router's `batch_ended` without routing any packets.
     pub(crate) fn run_batch(&mut self, now: Instant) -> Result<(), CloseReason> {
         self.guarded(|engine| engine.end_batch(now))
     }
@@ -414,8 +416,8 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Moves the router's packets to the mailbox, after the packets of the handles, until the header format of the peer
-    /// is known.
+    /// Moves the router's packets to the mailbox, behind the packets of the handles. They are kept there until the
+    /// header format of the peer is known.
     #[cold]
     fn retain_outbox(&mut self) {
         self.handle.0.mailbox.lock().outbox.append(self.core.outbox());
@@ -472,7 +474,7 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Frees memory that the connection does not need while it is unused. Called periodically.
+    /// Frees memory that the connection does not need while it is idle. Called periodically.
     #[cold]
     pub(crate) fn release_unused(&mut self, now: Instant) -> Result<(), CloseReason> {
         if !self.core.is_unused(now) {
@@ -499,8 +501,8 @@ impl<R: Router> Engine<R> {
         })
     }
 
-    /// Records a write of `count` bytes, and notifies waiting senders if the backlog has space again. Called after each
-    /// write. Takes little time unless the backlog was full.
+    /// Records a write of `count` bytes, and notifies waiting senders if the backlog has fallen below its limit. Called
+    /// after each write, and cheap unless the backlog was full.
     #[inline(always)] // Has a single caller.
     pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
         let before = self.core.transmit().len();
@@ -512,8 +514,8 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Adds transferred bytes to the traffic counters. Does nothing for a tunnelled connection, whose bytes are counted
-    /// by the outer connection.
+    /// Adds transferred bytes to the traffic counters. Does nothing for a tunnelled connection, because the outer
+    /// connection already counts its bytes.
     #[inline]
     fn count(&self, what: Traffic, count: usize) {
         if !self.handle.0.is_within {
@@ -521,7 +523,7 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Notifies tasks that are waiting for space how many bytes remain of a backlog that was full.
+    /// Reports the remaining backlog to tasks that are waiting for space because the backlog was full.
     #[cold]
     fn notify_producers(&mut self) {
         let left = self.core.transmit().len();
@@ -607,15 +609,16 @@ impl<R: Router> Engine<R> {
         Routed::Continue
     }
 
-    /// Calls code of the router. A panic ends the connection, because it may have corrupted the state of the router.
+    /// Runs `run`, which calls code of the router. If it panics, the connection ends, because the state of the router
+    /// may be corrupted.
     fn guarded<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Result<T, CloseReason> {
         catch_unwind(AssertUnwindSafe(|| run(self))).map_err(|_| CloseReason::Router(PANICKED.into()))
     }
 }
 
 impl<R: Router> Drop for Engine<R> {
-    /// Ends the connection when its task ends for any reason, including the end of the runtime. Without this, its
-    /// handles would wait forever.
+    /// Ends the connection when its task ends for any reason, such as a shutdown of the runtime. Otherwise, the handles
+    /// of the connection would wait forever.
     fn drop(&mut self) {
         self.end(&CloseReason::Shutdown);
         self.handle.0.mailbox.finish();

@@ -13,20 +13,20 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// Default maximum number of pending handshakes, which is the length of the accept queue. At a thousand new connections
-/// per second, each has four seconds to send its first header. An idle Go client sends its first PING after half a
-/// second.
+/// Default maximum number of pending handshakes, equal to the length of the accept queue. At a thousand new connections
+/// per second, each client has four seconds to send its first header. An idle Go client sends its first PING after half
+/// a second.
 pub(crate) const SILENT_MAX: usize = 4096;
 
-/// Divisor that determines which part of the pending connections is evicted when the process has no file descriptors
-/// left. Accepting pauses for some milliseconds afterwards, during which few clients connect.
+/// Divisor of the number of pending connections. When the process has no file descriptors left, the result is the
+/// number of connections to evict. Accepting pauses for some milliseconds afterwards, during which few clients connect.
 const PART: usize = 8;
 
-/// Age below which pending connections are not evicted. After a restart, thousands of clients connect at once, and each
-/// is about to send its first packet. Such connections are bounded by descriptors and by the memory of connections.
+/// Age below which pending connections are not evicted. After a restart, thousands of clients may connect at once, and
+/// all of them are about to send their first packet. File descriptors and the memory limit bound their number.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Pending handshakes of a server, whose number is limited.
+/// Limits the number of a server's pending handshakes: clients that have connected but not sent their first packet.
 #[derive(Debug)]
 pub(crate) struct HandshakeLimiter {
     max: usize,
@@ -37,10 +37,10 @@ pub(crate) struct HandshakeLimiter {
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Pending handshakes, oldest first. Their numbers ascend.
+    /// Pending handshakes, oldest first. Their numbers are ascending.
     by_number: VecDeque<Entry>,
-    /// Number of pending handshakes of each caller. When the limit is reached, the caller with the most loses its
-    /// oldest one.
+    /// Number of pending handshakes of each caller. When the limit is reached, the oldest handshake of the caller with
+    /// the highest number is evicted.
     by_caller: HashMap<CallerKey, usize>,
     next: u64,
 }
@@ -54,7 +54,7 @@ struct Entry {
 }
 
 impl Inner {
-    /// Removes the oldest pending handshake of the caller with the most, unless it is too young.
+    /// Removes the oldest pending handshake of the caller that has the most, unless the handshake is too recent.
     fn evict(&mut self, now: Instant) -> Option<Pending> {
         let first = self.by_number.front()?;
         if now.saturating_duration_since(first.since) < GRACE {
@@ -98,7 +98,8 @@ enum Pending {
 }
 
 impl Pending {
-    /// Wakes the task of the pending handshake, which reads once more and closes the connection if nothing has arrived.
+    /// Wakes the task of the pending handshake. The task reads once more, and closes the connection if nothing has
+    /// arrived.
     fn expire(self) {
         match self {
             Self::Driven(connection) => connection.expire(),
@@ -179,12 +180,13 @@ impl HandshakeLimiter {
         evicted.map(Pending::expire).is_some()
     }
 
-    /// Returns the current position in the list, so that all earlier handshakes can be [evicted](Self::expire_before).
+    /// Returns the current end of the list of handshakes. Pass it to [`expire_before`](Self::expire_before) to evict
+    /// all handshakes that began earlier.
     pub(crate) fn mark(&self) -> u64 {
         self.inner.lock().next
     }
 
-    /// Evicts all handshakes that began before [`mark`](Self::mark) returned this position.
+    /// Evicts all handshakes that had begun when [`mark`](Self::mark) returned this position.
     pub(crate) fn expire_before(&self, mark: u64) {
         let mut inner = self.inner.lock();
         let count = inner.by_number.partition_point(|entry| entry.number < mark);
@@ -212,7 +214,8 @@ impl crate::tls::SilenceLimit for CallerHandshakes {
     }
 }
 
-/// Guard that removes a connection from the list. Dropped when the connection has sent its first header or has ended.
+/// Guard that removes a connection from the list of pending handshakes. It is dropped when the client has sent its
+/// first header or the connection has ended.
 #[derive(Debug)]
 pub(crate) struct PendingHandshake {
     pub(crate) list: Arc<HandshakeLimiter>,

@@ -7,8 +7,8 @@ use crate::runtime::uring::Rings;
 use std::io;
 use std::sync::Arc;
 
-/// Running worker threads of a server or client. Dropping the last reference ends the threads and the connections on
-/// them.
+/// Worker threads that drive the connections of a server or client. Dropping the last reference ends the threads and
+/// their connections.
 #[derive(Debug)]
 pub(crate) enum WorkerPool {
     /// Connections are driven by the runtime of the caller.
@@ -19,9 +19,9 @@ pub(crate) enum WorkerPool {
 }
 
 impl WorkerPool {
-    /// Starts workers, or io_uring threads if `io_backend` and the environment select them.
+    /// Starts workers, or io_uring threads if `io_backend` or the environment selects them.
     ///
-    /// `threads` starts the workers. `rings` is the number of io_uring threads, or `None` if they cannot drive the
+    /// `threads` starts the workers. `rings` is the number of io_uring threads, or `None` if io_uring cannot drive the
     /// sockets.
     pub(crate) fn start(
         workers: Workers,

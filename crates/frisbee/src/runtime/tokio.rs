@@ -38,12 +38,13 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 /// Maximum number of bytes per read from the transport.
 const READ_MAX: usize = 64 * 1024;
 
-/// Maximum number of reads per poll of the driver. The second read usually finds no data, which registers the task to
-/// be woken when more arrives.
+/// Maximum number of reads per poll of the driver. The second read usually finds no data, and then registers the task
+/// to be woken when data arrives.
 const READS_PER_POLL: usize = 4;
 
-/// Number of bytes after which the driver stops reading until its next poll, because more data is likely to follow. For
-/// a large body, it continues up to [`PIECE_MAX`], because the start of the body is still in the processor's cache.
+/// Number of bytes after which the driver reads no more until its next poll. More data is then likely to follow, and
+/// other connections should be served first. A large body is read up to [`PIECE_MAX`], because its start is still in
+/// the processor's cache.
 const READ_MUCH: usize = READ_MAX / 2;
 
 /// Maximum number of bytes per read of a large body, and per write. Other connections run between two of them: copying
@@ -53,54 +54,55 @@ const READ_MUCH: usize = READ_MAX / 2;
 /// stay in the cache: in pieces of 256 KiB, a body of 1 MiB costs a fifth more.
 const PIECE_MAX: usize = 2 * 1024 * 1024;
 
-/// Maximum number of bytes per write of packets without a large body. Such packets are often replies to a flood, and
-/// longer writes gain nothing. Copying this much takes the system a twentieth of a millisecond.
+/// Maximum number of bytes per write, unless a large body is written. Smaller packets are often replies to a flood of
+/// requests, and longer writes would not be faster. The system needs 50 us to copy this much.
 const SMALL_PIECE_MAX: usize = 128 * 1024;
 
-/// Maximum number of driver polls in which the last packets of a server are read after a write has failed. With
-/// [`READ_MUCH`] bytes per poll, this is more than a system buffers for a socket.
+/// Maximum number of driver polls in which a client still reads the server's last packets after a write has failed.
+/// With [`READ_MUCH`] bytes per poll, this is more than a system buffers for a socket.
 const LAST_POLLS_MAX: u32 = 1024;
 
 /// Maximum number of slices passed to one vectored write.
 const SLICES_MAX: usize = 64;
 
-/// Time for which a closed connection waits for the peer to close its half, so that a reset does not discard the last
-/// bytes.
+/// Time for which a closed connection waits for the peer to close its half. Closing the socket earlier could reset the
+/// connection, so that the last bytes would be lost.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Like [`LINGER`], but for a peer that has acknowledged the shutdown. Such a peer closes after it has read all output,
-/// which may take long. Equals the default shutdown timeout of a server.
+/// Like [`LINGER`], but for a peer that has acknowledged the shutdown. Such a peer closes the connection once it has
+/// read all output, which may take a long time. Equals the default shutdown timeout of a server.
 const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
 
 /// Minimum delay before an overdue action is retried: one tick of a tokio timer.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// Maximum number of reads per driver poll whose bytes are discarded. Each reads at most 4 KiB.
+/// Maximum number of reads per driver poll after the connection has closed. Their bytes, at most 4 KiB each, are
+/// discarded.
 const DISCARDS_PER_POLL: usize = 16;
 
 thread_local! {
-    /// Read buffer of the thread, shared because idle connections need no buffer. Boxed because it is taken out and put
-    /// back for each read.
+    /// Thread-local read buffer. Connections share it, because idle ones need no buffer. Boxed because it is taken out
+    /// and put back for each read.
     static SCRATCH: Cell<Option<Box<BytesMut>>> = Cell::default();
 }
 
 /// Driver of a single connection on a byte stream.
 ///
-/// The driver must be spawned as a task of its own. Timers are polled only when they may have expired, so the waker
-/// must stay the same.
+/// The driver must be spawned as a task of its own. It polls timers only when they may have expired, and therefore
+/// relies on a waker that never changes.
 pub(crate) struct Driver<T, R: Router, C> {
     io: T,
     engine: Engine<R>,
-    /// Runtime to which the timers and sockets of handlers belong, if it is not the one that drives the connection.
+    /// Runtime to which the timers and sockets of handlers belong, if another runtime drives the connection.
     context: Option<Handle>,
     timer: C,
-    /// Whether the timer was set since it was last polled. It must then be polled to register the waker.
+    /// Whether the timer was set after it was last polled. If so, it must be polled to register the waker.
     timer_is_new: bool,
     phase: SocketPhase,
     /// Whether the driver has yielded to other tasks, so that they can add packets to the mailbox.
     yielded: bool,
-    /// Whether the driver yields to other tasks before it takes packets from the mailbox, because the executor may not
-    /// run tasks in the order of their wake-ups.
+    /// Whether the driver yields before it takes packets from the mailbox, so that other tasks can add theirs. Needed
+    /// if the executor does not poll tasks in the order in which they were woken.
     yields: bool,
     /// Whether the last poll of the driver ended with work left to do.
     goes_on: bool,
@@ -111,7 +113,8 @@ pub(crate) struct Driver<T, R: Router, C> {
     buffers: bool,
     /// Whether the transport contains bytes that have not been flushed.
     unflushed: bool,
-    /// Error of a failed write. Packets that the peer sent before are still read.
+    /// Error of the write that failed, or `None` if all writes succeeded. After a failure, the driver still reads
+    /// packets that the peer has already sent.
     failure: Option<Box<Failure>>,
 }
 
@@ -119,8 +122,8 @@ pub(crate) struct Driver<T, R: Router, C> {
 #[derive(Debug)]
 enum LoopExit {
     Close(CloseReason),
-    /// A write failed. A client may still read bytes that the server sent before. After any other error nothing is
-    /// read, because bytes may be missing.
+    /// A write failed. A client still reads bytes that the server sent before the failure. Not done after any other
+    /// error, because received bytes may then be missing.
     Write(io::Error),
 }
 
@@ -155,11 +158,11 @@ impl From<io::Error> for WriteError {
     }
 }
 
-/// State of a connection after a failed write. Packets that the peer sent before are still read.
+/// State of a connection after a failed write. The driver still reads packets that the peer has already sent.
 #[derive(Debug)]
 struct Failure {
     reason: CloseReason,
-    /// Maximum number of further driver polls in which data is still read.
+    /// Maximum number of further driver polls in which the connection is still read.
     polls_left: u32,
 }
 
@@ -175,11 +178,11 @@ enum SocketPhase {
     HandingOver,
 }
 
-/// Future that drives a connection until it has ended. An `async fn` would use the memory of two drivers, one for its
-/// argument and one for the state kept across await points.
+/// Future that drives a connection until it has ended. Written by hand, because an `async fn` would store the driver
+/// twice: as its argument, and in its state across await points.
 pub(crate) struct DriveFuture<T, R: Router, C>(Option<Driver<T, R, C>>);
 
-/// The future can be moved after a poll, because it contains no pinned data.
+/// The future may be moved between polls, because none of its fields is pinned.
 impl<T, R: Router, C> Unpin for DriveFuture<T, R, C> {}
 
 impl<T, R, C> Future for DriveFuture<T, R, C>
@@ -208,8 +211,8 @@ enum ReadStep {
     Done,
     /// No data is available. The task is woken when there is some.
     Pending,
-    /// Nothing was read, because reading is not permitted, some data cannot be routed yet, or so much was read that
-    /// other connections are served first.
+    /// Nothing was read, for one of three reasons: reading is not permitted, earlier data cannot be routed yet, or so
+    /// much was read that other connections must be served first.
     Paused,
 }
 
@@ -260,8 +263,8 @@ where
         self
     }
 
-    /// Drives the connection until it has ended. The future must be spawned `unconstrained`: the driver limits the work
-    /// of each poll itself, and tokio's cooperative budget would interrupt batches.
+    /// Drives the connection until it has ended. The future must be spawned as an `unconstrained` task, because the
+    /// driver limits the work of each poll itself. Tokio's cooperative budget would interrupt its batches.
     pub(crate) fn run(self) -> DriveFuture<T, R, C> {
         if let Some(driver) = settle(|| self.engine.culprit()) {
             self.engine.set_home(driver);
@@ -269,7 +272,7 @@ where
         DriveFuture(Some(self))
     }
 
-    /// Polls the driver. Once the connection has ended, returns whether the transport is to be handed off to another
+    /// Polls the driver. Once the connection has ended, returns whether the transport must be handed off to another
     /// owner.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         if self.phase == SocketPhase::Open {
@@ -284,8 +287,8 @@ where
         self.poll_end(context)
     }
 
-    /// Begins to end the connection. Resolves to `false` if there is nothing more to write. Returns `Pending` if
-    /// writing has failed and there is more to read.
+    /// Begins to end the connection. Completes with `false` if nothing remains to be written. Returns `Pending` if
+    /// writing has failed but more can be read.
     #[cold]
     #[inline(never)]
     fn begin_end(&mut self, polled: Poll<Result<Order, LoopExit>>, context: &mut Context<'_>) -> Poll<bool> {
@@ -324,7 +327,7 @@ where
         Poll::Ready(true)
     }
 
-    /// Drives a connection that has begun to end until it is closed.
+    /// Continues to drive a connection that has begun to end, until it is closed.
     #[inline(never)]
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         if self.engine.is_aborted() {
@@ -405,9 +408,10 @@ where
         Poll::Pending
     }
 
-    /// Returns the close reason after a driver poll of a connection that can no longer be written to.
+    /// Returns the close reason of a connection to which nothing can be written any more, given the result of polling
+    /// it.
     ///
-    /// Returns `Pending` if there is more to read. This may be replies, or an answer that identifies a server of
+    /// Returns `Pending` if more can be read. Unread bytes may be replies, or an answer that shows that the server uses
     /// another protocol.
     #[cold]
     fn poll_failed(&mut self, polled: Poll<Result<Order, LoopExit>>) -> Poll<CloseReason> {
@@ -461,8 +465,8 @@ where
         Ok(ReadStep::Done)
     }
 
-    /// Routes the received packets if the read was `Done`, and ends the batch of the router. Runs in the context of the
-    /// runtime of the handlers.
+    /// Routes the received packets if the read was `Done`, and calls the router's `batch_ended`. Runs in the context of
+    /// the runtime to which the handlers belong.
     #[inline(never)] // Otherwise its addresses would be computed for reads without data too.
     fn route(&mut self, read: ReadStep, now: Instant, brought: usize) -> Result<ReadStep, CloseReason> {
         let _entered = self.context.as_ref().map(Handle::enter);
@@ -489,7 +493,7 @@ where
         })
     }
 
-    /// Reads a part of a large body. Not inlined, to keep it out of the path of short packets.
+    /// Reads a part of a large body. Not inlined, so that reading short packets takes less code.
     #[inline(never)]
     fn poll_read_body(&mut self, context: &mut Context<'_>) -> io::Result<Poll<Read>> {
         let Some(mut body) = self.engine.core.body_mut() else { return Ok(Poll::Pending) };
@@ -513,8 +517,8 @@ where
         }))
     }
 
-    /// Writes pending bytes as long as the socket accepts them, up to the maximum size of a piece. Resolves when all
-    /// have been written.
+    /// Writes pending bytes while the socket accepts them, at most one piece at a time. Completes when all bytes have
+    /// been written.
     fn poll_write(&mut self, context: &mut Context<'_>, now: Instant) -> Result<Poll<()>, WriteError> {
         if self.failure.is_some() {
             return Ok(Poll::Pending);
@@ -610,7 +614,7 @@ where
         self.engine.run_batch(now)
     }
 
-    /// Resolves when the final flush has exceeded its deadline, or the peer has accepted no bytes for too long.
+    /// Completes when the final flush has exceeded its deadline, or when the peer has accepted no bytes for too long.
     fn poll_flush_timer(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let by = self.engine.core.flushed_by().unwrap_or_else(|| now() + NEVER);
         if by != self.timer.deadline() {
@@ -657,8 +661,8 @@ where
     }
 }
 
-/// Calls `read` with the read buffer of the thread. The buffer is taken during the call, because the transport may
-/// drive another connection in it.
+/// Calls `read` with the read buffer of the thread. The buffer is removed from the thread during the call, because
+/// `read` may poll another connection on the same thread.
 #[inline(always)]
 fn with_scratch<T>(read: impl FnOnce(&mut BytesMut) -> T) -> T {
     SCRATCH.with(|scratch_slot| {

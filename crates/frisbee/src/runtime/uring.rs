@@ -23,8 +23,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
-/// Moves a socket from its io_uring thread to its new owner. The driver has flushed the socket, so this does not wait
-/// for the peer.
+/// Moves a socket from its io_uring thread to its new owner. Does not wait for the peer, because the driver has already
+/// flushed the socket.
 async fn release(socket: Socket, early: Bytes, runtime: Handle) -> io::Result<RawTransport> {
     let (socket, received) = socket.release().await?;
     socket.set_nonblocking(true)?;
@@ -49,8 +49,8 @@ impl Timer for frisbee_uring::Timer {
     }
 }
 
-/// State of an io_uring thread that the watchdog checks. No other thread can take over its connections, but once
-/// handlers have blocked it, they run elsewhere.
+/// State of an io_uring thread that the watchdog checks. If handlers have blocked the thread, they run elsewhere
+/// afterwards. Its connections cannot be moved to another thread.
 #[derive(Debug, Default)]
 struct RingWatch {
     /// Counter that is incremented at the start and at the end of each poll. It is odd during a poll.
@@ -62,7 +62,7 @@ struct RingWatch {
 }
 
 impl RingWatch {
-    /// Polls a task of the connection that has the given number.
+    /// Calls `poll` to poll a task of the connection with this number.
     fn poll<T>(&self, number: u64, poll: impl FnOnce() -> T) -> T {
         // Store the number before the start is counted, because the watchdog would otherwise report another connection.
         self.polled.store(number, Ordering::Relaxed);
@@ -119,7 +119,7 @@ impl Drop for WatchedConnection {
     }
 }
 
-/// A connection's reference to the io_uring thread that drives it.
+/// Reference from a connection to the io_uring thread that drives it.
 #[derive(Debug)]
 pub(crate) struct RingHome {
     ring: Spawner,
@@ -145,7 +145,7 @@ impl Drop for PollGuard<'_> {
     }
 }
 
-/// Threads with one io_uring instance each. Connections are assigned to them round-robin.
+/// Threads that each have one io_uring instance. Connections are assigned to them round-robin.
 #[derive(Debug)]
 pub(crate) struct Rings {
     workers: Vec<(Worker, Arc<RingWatch>)>,
@@ -153,7 +153,7 @@ pub(crate) struct Rings {
 }
 
 impl Rings {
-    /// Starts the given number of io_uring threads, but at least one. Defaults to one per core.
+    /// Starts `count` io_uring threads, but at least one. Defaults to one thread per core.
     pub(crate) fn start(count: Option<usize>) -> io::Result<Self> {
         frisbee_uring::probe().map_err(io::Error::other)?;
         let cores = || thread::available_parallelism().map_or(1, usize::from);
@@ -169,21 +169,22 @@ impl Rings {
         Ok(Self { workers: workers.collect::<io::Result<_>>()?, next: AtomicUsize::new(0) })
     }
 
-    /// Returns the io_uring threads that are shared by all connections of the process without threads of their own.
+    /// Returns the io_uring threads that the process shares between all servers and clients without threads of their
+    /// own.
     pub(crate) fn shared() -> io::Result<Arc<Self>> {
         static SHARED: OnceLock<Result<Arc<Rings>, String>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| Self::start(None).map(Arc::new).map_err(|error| error.to_string()));
         shared.clone().map_err(io::Error::other)
     }
 
-    /// Returns the thread for the next connection, round-robin among those whose rings have not failed. If all have
-    /// failed, the connection ends immediately.
+    /// Returns the thread for the next connection, round-robin among those whose rings work. If all rings have failed,
+    /// the connection will end immediately.
     fn next_worker(&self) -> &(Worker, Arc<RingWatch>) {
         let (before, from) = self.workers.split_at(self.next.fetch_add(1, Ordering::Relaxed) % self.workers.len());
         from.iter().chain(before).find(|(worker, _)| !worker.has_ended()).unwrap_or(&from[0])
     }
 
-    /// Drives a connection until it has ended, in the context of `runtime`. `entry` is dropped at the end.
+    /// Drives a connection until it has ended, in the context of `runtime`. `entry` is dropped afterwards.
     pub(crate) fn drive<R: Router>(
         &self,
         socket: TcpStream,
@@ -227,7 +228,7 @@ impl Rings {
 mod tests {
     use super::*;
 
-    /// Regression: connections were assigned to a ring that had failed, and therefore ended immediately.
+    /// Regression test: connections were assigned to a ring that had failed, and therefore ended immediately.
     #[test]
     fn connections_go_to_rings_that_run() {
         let Ok(rings) = Rings::start(Some(2)) else { return eprintln!("SKIPPED: there are no rings here") };

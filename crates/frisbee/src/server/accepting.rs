@@ -26,16 +26,18 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// Initial and maximum pause after an accept has failed, for example because file descriptors are exhausted.
+/// Initial and maximum pause after accepting a connection has failed, for example because file descriptors are
+/// exhausted.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
 
-/// Maximum number of connections accepted before other tasks of the thread run. Each takes about ten microseconds.
+/// Maximum number of connections that are accepted before other tasks of the thread run. Accepting one takes about 10
+/// us.
 const AT_ONCE: usize = 32;
 
 /// A listening socket, which is closed when dropped.
 pub(super) struct Listening<L> {
     listener: Arc<Mutex<Option<L>>>,
-    /// Ends the future that accepts connections when dropped.
+    /// Stops the future that accepts connections when it is dropped.
     _closed: oneshot::Sender<()>,
 }
 
@@ -166,8 +168,8 @@ fn dispatch<R: Router>(
     wake_queue::spawn(&runtime, worker, driving);
 }
 
-/// Moves the connection to the runtime of its task. Until then, its socket is registered with the reactor of the
-/// accepting thread.
+/// Registers the socket of the connection with the runtime of its task. Until then, it is registered with the reactor
+/// of the accepting thread.
 fn in_runtime(arrived: Box<AcceptedConnection>, is_here: bool) -> Option<Box<AcceptedConnection>> {
     if is_here {
         return Some(arrived);
@@ -178,7 +180,8 @@ fn in_runtime(arrived: Box<AcceptedConnection>, is_here: bool) -> Option<Box<Acc
     moved.ok().map(Box::new)
 }
 
-/// Returns whether the error concerns only the accepted connection, so that another accept may succeed immediately.
+/// Returns whether the error concerns only one incoming connection, so that accepting the next one may succeed
+/// immediately.
 fn is_connection_error(error: &io::Error) -> bool {
     matches!(
         error.kind(),

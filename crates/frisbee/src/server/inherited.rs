@@ -99,8 +99,8 @@ impl ServerBuilder {
     }
 }
 
-/// Checks that the socket is listening. Otherwise accepting would fail repeatedly, as if file descriptors were
-/// exhausted.
+/// Checks that the socket is listening. Otherwise every accept would fail, and the server would retry as if file
+/// descriptors were exhausted.
 #[cfg(target_os = "linux")]
 fn check(socket: &impl std::os::fd::AsFd) -> io::Result<()> {
     let socket = socket2::SockRef::from(socket);
@@ -126,8 +126,8 @@ mod tests {
         {
             let socket = socket2::SockRef::from(&server.listener.listener);
             assert!(
-                socket.tcp_nodelay().expect("accepted socket should report its options")
-                    && socket.keepalive().expect("accepted socket should report its options")
+                socket.tcp_nodelay().expect("accepted socket should report whether TCP_NODELAY is set")
+                    && socket.keepalive().expect("accepted socket should report whether keepalive is set")
             );
         }
         tokio::spawn(server.serve());

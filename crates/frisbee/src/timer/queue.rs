@@ -33,7 +33,7 @@ pub(super) enum Wait {
     Stopped,
 }
 
-/// Deadline, with a number that distinguishes equal ones.
+/// A deadline, with a number that distinguishes it from equal ones.
 type Key = (Instant, u64);
 
 struct Queue {
@@ -52,13 +52,13 @@ struct State {
 static QUEUES: LazyLock<Mutex<HashMap<runtime::Id, Weak<Queue>>>> = LazyLock::new(Mutex::default);
 
 thread_local! {
-    /// Timer queue that this thread used last, cached to avoid the lock of [`QUEUES`].
+    /// Timer queue that this thread used last. Cached, because looking it up in [`QUEUES`] takes a lock.
     static LAST: RefCell<Option<(runtime::Id, Weak<Queue>)>> = const { RefCell::new(None) };
 }
 
 impl Registration {
-    /// Registers a deadline later than `now` with the timer of this worker's runtime or, outside of workers, of the
-    /// current runtime.
+    /// Registers a deadline that is later than `now`. Uses the timer of the runtime that belongs to this thread's
+    /// worker or, outside of workers, of the current runtime.
     pub(super) fn new(deadline: Instant, now: Instant, waker: &Waker) -> io::Result<Self> {
         let queue = Queue::current()?;
         let key = queue.insert(deadline, now, waker)?;
@@ -89,7 +89,7 @@ impl Drop for Registration {
 }
 
 impl Queue {
-    /// Returns the timer queue of the current runtime. Creates it if this is the first call on the runtime.
+    /// Returns the timer queue of the current runtime. The first call on a runtime creates the queue.
     fn current() -> io::Result<Arc<Self>> {
         let runtime = current_runtime();
         let id = runtime.id();
@@ -151,7 +151,7 @@ impl Queue {
     }
 }
 
-/// Timer queue of a runtime that has not shut down.
+/// Guard of a timer queue whose runtime is running. It stops the queue when the runtime shuts down.
 struct Running {
     queue: Arc<Queue>,
     runtime: runtime::Id,

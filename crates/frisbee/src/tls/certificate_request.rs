@@ -14,14 +14,15 @@ thread_local! {
     static IS_REQUESTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns a copy of the settings with a resolver that reports certificate requests to [`with_use_recorded`].
+/// Returns a copy of the settings whose certificate resolver reports requests for a client certificate to
+/// [`with_use_recorded`].
 pub(super) fn noting(config: Arc<ClientConfig>) -> Arc<ClientConfig> {
     let mut config = Arc::unwrap_or_clone(config);
     config.client_auth_cert_resolver = Arc::new(UseRecorder(config.client_auth_cert_resolver));
     Arc::new(config)
 }
 
-/// Runs a TLS handshake. Also returns whether the server has requested a client certificate.
+/// Runs a TLS handshake. Returns its result, and whether the server has requested a client certificate.
 pub(super) async fn with_use_recorded<F: Future>(handshake: F) -> (F::Output, bool) {
     let mut handshake = pin!(handshake);
     let mut is_requested = false;
@@ -36,7 +37,7 @@ pub(super) async fn with_use_recorded<F: Future>(handshake: F) -> (F::Output, bo
     (done, is_requested)
 }
 
-/// A resolver of client certificates that records its use.
+/// A client certificate resolver that records whether it was used.
 #[derive(Debug)]
 struct UseRecorder(Arc<dyn ResolvesClientCert>);
 

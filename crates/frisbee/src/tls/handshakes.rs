@@ -13,10 +13,10 @@ use tokio::sync::Semaphore;
 use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream as Secured;
 
-/// Time for which a rejected client may read the TLS alert.
+/// Time for which the server waits for a rejected client to read the TLS alert.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Time after which a client that does not reply counts as silent: two round trips around the world.
+/// Time after which a client that does not reply counts as silent. It is enough for two round trips around the world.
 const ANSWER: Duration = Duration::from_millis(500);
 
 /// Limits how long a client may keep the server waiting without sending anything.
@@ -34,8 +34,8 @@ pub struct Handshakes {
     permits: Semaphore,
     /// Protocols that are offered by ALPN if the TLS settings offer none.
     protocols: Vec<Vec<u8>>,
-    /// Last TLS settings that offered no ALPN protocols, with a copy of them that offers `protocols`. Cached to avoid a
-    /// copy per connection.
+    /// TLS settings that offer no ALPN protocols, with a copy that offers `protocols`. The last pair is cached to avoid
+    /// a copy per connection.
     offering: Mutex<Option<[Arc<ServerConfig>; 2]>>,
 }
 
@@ -64,7 +64,7 @@ impl Handshakes {
         Self { tls, permits, protocols, offering: Mutex::default() }
     }
 
-    /// Returns the TLS settings for new connections. They may be replaced at any time.
+    /// Returns the TLS settings for new connections. The application may replace them at any time.
     fn current(&self) -> Arc<ServerConfig> {
         let current = self.tls.current();
         if self.protocols.is_empty() || !current.alpn_protocols.is_empty() {
@@ -106,8 +106,8 @@ impl Handshakes {
         }
     }
 
-    /// Performs a TLS handshake without letting slow clients delay others: a client receives no permit before its
-    /// greeting has arrived, and releases the permit if the handshake takes longer than [`ANSWER`].
+    /// Performs a TLS handshake so that slow clients do not delay others. A client gets a permit only once its
+    /// ClientHello has arrived, and loses it if the handshake takes longer than [`ANSWER`].
     async fn shake<T>(&self, io: T, silence: &Arc<impl SilenceLimit>) -> HandshakeOutcome<T>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin,
@@ -135,8 +135,8 @@ impl Handshakes {
     }
 }
 
-/// Waits until the client has read the TLS alert. Closing the socket while bytes of the client are unread would reset
-/// the connection, and the alert would be lost.
+/// Waits until the client has read the TLS alert. If the socket were closed with unread bytes of the client, the
+/// connection would be reset and the alert would be lost.
 async fn linger(mut io: impl AsyncRead + AsyncWrite + Unpin) {
     let linger = async {
         let mut discarded = [0; 4096];

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct EndpointInfo {
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) local: Option<SocketAddr>,
-    /// Whether the transport is connectionless, in which case the address of the peer may be forged.
+    /// Whether the transport is connectionless. If so, the peer's address may be forged.
     pub(crate) is_connectionless: bool,
     #[cfg(unix)]
     pub(crate) credentials: Option<Box<UnixCredentials>>,
@@ -19,7 +19,7 @@ pub struct EndpointInfo {
     pub(crate) certificates: Option<Box<Arc<[crate::tls::CertificateDer<'static>]>>>,
 }
 
-/// The process at the remote end of a Unix socket, as of the time when it connected or began to listen.
+/// Credentials of the process at the remote end of a Unix socket, from the time when it connected or began to listen.
 #[cfg(unix)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -33,7 +33,7 @@ pub struct UnixCredentials {
 }
 
 impl EndpointInfo {
-    /// Returns the caller to which the memory of the connection is charged.
+    /// Returns the key of the caller to whom the connection's memory is charged.
     pub(crate) fn caller(&self) -> CallerKey {
         #[cfg(unix)]
         if let (None, Some(credentials)) = (self.peer, &self.credentials) {

@@ -11,24 +11,24 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 /// Signature at the start of a PROXY protocol header of version 2.
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
 
-/// Minimum length of a PROXY header in bytes: `PROXY UNKNOWN` with its line end. This many bytes may be read before the
-/// version is known.
+/// Minimum length of a PROXY header in bytes, which is that of `PROXY UNKNOWN` with its line end. The header's version
+/// is determined after this many bytes.
 const SHORTEST: usize = 15;
 
-/// Maximum length in bytes of a PROXY header of version 1, from section 2.1 of the specification.
+/// Maximum length in bytes of a PROXY header of version 1, as stated in section 2.1 of the specification.
 const LINE_MAX: usize = 107;
 
-/// Maximum length in bytes of a PROXY header of version 2 after its first 16 bytes, as in nginx. Addresses take at most
-/// 216 bytes, and the remaining bytes are extensions. The specification permits up to 64 KiB.
+/// Maximum length in bytes of a PROXY header of version 2 after its first 16 bytes. Like in nginx, this is less than
+/// the 64 KiB of the specification. Addresses take at most 216 bytes, and extensions the rest.
 const REST_MAX: usize = 4096;
 
-/// Type of [`read`]. The setter that enables the PROXY protocol stores the function, so that other programs do not link
-/// it.
+/// Type of the function [`read`]. The setter that enables the PROXY protocol stores a pointer to it, so that programs
+/// without the protocol do not link it.
 pub(crate) type ReadHeader =
     for<'a> fn(&'a mut Transport) -> Pin<Box<dyn Future<Output = io::Result<Option<SocketAddr>>> + Send + 'a>>;
 
-/// Reads a PROXY header and returns the address of the client, if the header states one. It states none for a health
-/// check of the proxy, and none for a client without an IP address.
+/// Reads a PROXY header and returns the address of the client. Returns `None` for a health check of the proxy, and for
+/// a client without an IP address.
 ///
 /// # Errors
 /// Returns the errors of the transport, or `InvalidData` if the header is missing or malformed.
@@ -159,7 +159,7 @@ mod tests {
         }
     }
 
-    /// Returns the address stated by a header, and the bytes after the header. Asserts that single-byte reads have the
+    /// Returns the address in a PROXY header and the bytes after the header. Asserts that reading single bytes has the
     /// same result.
     async fn stated(bytes: &[u8]) -> Result<(Option<SocketAddr>, Vec<u8>), String> {
         let mut whole = bytes;

@@ -26,9 +26,9 @@ use tokio::runtime::Handle;
 pub struct RawTransport {
     early: Bytes,
     io: Box<dyn Io>,
-    /// Traffic counters that include the bytes of this transport, if any.
+    /// Traffic counters of the server to which the bytes of this transport are added, if any.
     traffic: Option<Arc<TrafficCounts>>,
-    /// Pauses reading when the client of a protocol adapter sends too many useless requests. `None` for other
+    /// Pauses reading while the client of a protocol adapter sends too many useless requests. `None` for other
     /// connections.
     pauses: Option<Box<ReadPauses>>,
 }
@@ -51,13 +51,13 @@ impl RawTransport {
         Self { early, io, traffic, pauses }
     }
 
-    /// Counts the bytes of the transport in the traffic of a server.
+    /// Adds the bytes of this transport to the traffic counters of the account's server.
     pub(crate) fn charged_to(mut self, account: &Account) -> Self {
         self.traffic = account.traffic();
         self
     }
 
-    /// Enables pauses of reading for a peer that sends too many useless requests.
+    /// Enables pauses in reading, for a peer that sends too many useless requests.
     pub(crate) fn paused(mut self, pauses: ReadPauses) -> Self {
         self.pauses = Some(Box::new(pauses));
         self
@@ -81,7 +81,7 @@ impl RawTransport {
         move_to_current_runtime(&mut *self.io)
     }
 
-    /// Returns received bytes that are stored here because they have not been read.
+    /// Returns bytes that were already received and are stored in this value until they are read.
     pub fn early(&self) -> &[u8] {
         &self.early
     }
@@ -106,12 +106,12 @@ impl RawTransport {
         }
         let Self { early, io, .. } = self;
         let io: Box<dyn Any> = io;
-        Ok((*io.downcast::<T>().expect("transport type should match after the check"), early))
+        Ok((*io.downcast::<T>().expect("transport should be convertible to the type that was checked"), early))
     }
 }
 
 impl From<TcpStream> for RawTransport {
-    /// Wraps a TCP socket, whose writes then no longer raise SIGPIPE.
+    /// Wraps a TCP socket, and makes sure that writing to it never raises SIGPIPE.
     fn from(socket: TcpStream) -> Self {
         Self::whole(Transport::of(socket))
     }

@@ -11,10 +11,10 @@ use std::task::{Context, Poll, ready};
 use std::time::Instant;
 use tokio::time::{Sleep, sleep_until};
 
-/// Balance of a peer's useless requests against its useful ones. Malformed, rejected and unknown requests are useless.
+/// Balance between the useless and the useful requests of a peer. Malformed, rejected and unknown requests are useless.
 pub(crate) struct WasteAccount {
     waste: Mutex<WasteLimiter>,
-    /// Number of bytes of useful requests since the last useless one.
+    /// Number of bytes of useful requests that the peer has sent since its last useless one.
     useful: AtomicU64,
     is_paused: AtomicBool,
 }
@@ -34,14 +34,14 @@ impl WasteAccount {
         self.is_paused.store(waste.deadline().is_some(), Ordering::Relaxed);
     }
 
-    /// Credits the peer for a useful request. A credit may be lost if two are given concurrently.
+    /// Credits the peer for a useful request. Two concurrent credits may count as one.
     #[inline]
     pub(crate) fn credit(&self, bytes: usize) {
         let useful = self.useful.load(Ordering::Relaxed).saturating_add(bytes as u64);
         self.useful.store(useful, Ordering::Relaxed);
     }
 
-    /// Returns when reading resumes, or `None` if it is not paused.
+    /// Returns the time at which reading resumes, or `None` if it is not paused.
     pub(crate) fn paused_until(&self) -> Option<Instant> {
         if !self.is_paused.load(Ordering::Relaxed) {
             return None;
@@ -53,7 +53,7 @@ impl WasteAccount {
     }
 }
 
-/// Pauses the reads of a transport as long as its [`WasteAccount`] requires.
+/// Pauses reading from a transport while its [`WasteAccount`] requires it.
 pub(crate) struct ReadPauses {
     account: Arc<WasteAccount>,
     sleep: Option<Pin<Box<Sleep>>>,

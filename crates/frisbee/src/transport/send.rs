@@ -21,7 +21,7 @@ const FLAGS: i32 = libc::MSG_NOSIGNAL;
 #[cfg(target_vendor = "apple")]
 const FLAGS: i32 = 0;
 
-/// Maximum number of slices per system call: `IOV_MAX` of Linux and of Apple's systems.
+/// Maximum number of slices per system call, which is `IOV_MAX` on Linux and Apple systems.
 const SLICES_MAX: usize = 1024;
 
 /// Calls `$send` whenever the socket is writable, until it returns a result other than `WouldBlock`.
@@ -74,8 +74,8 @@ pub(crate) fn poll_send(
     io.downcast_ref().map(|socket| poll_send_unix(socket, context, from))
 }
 
-/// Writes to a Unix socket. Returns `None` if `io` is not one. Required because std's `write` sets the flag against
-/// SIGPIPE for TCP, but for Unix sockets only in recent versions.
+/// Writes to a Unix socket, or returns `None` if `io` is not one. Needed because only recent versions of std suppress
+/// SIGPIPE when they write to a Unix socket.
 pub(crate) fn poll_write_unix(
     io: &dyn Any,
     context: &mut Context<'_>,
@@ -88,7 +88,7 @@ fn send(socket: &impl AsFd, from: &[IoSlice<'_>]) -> io::Result<usize> {
     SockRef::from(socket).send_vectored_with_flags(from.get(..SLICES_MAX).unwrap_or(from), FLAGS)
 }
 
-/// Disables SIGPIPE on a socket that others have created, or on a listener for the sockets that it accepts.
+/// Disables SIGPIPE on a socket that other code has created, or on a listener for all sockets that it accepts.
 #[cfg_attr(not(target_vendor = "apple"), allow(unused_variables))]
 pub(crate) fn disable_signal(socket: &impl AsFd) {
     // Ignore the error: the call fails if the peer has already closed the socket. The first write may then raise the
@@ -108,7 +108,7 @@ mod tests {
     use tokio::io::{AsyncWrite, AsyncWriteExt};
     use tokio::net::TcpListener;
 
-    /// Writes to a transport that can no longer send, and asserts that no signal is pending in this thread.
+    /// Writes to a transport whose sending half is shut down, and asserts that the thread has no pending SIGPIPE.
     async fn expect_no_signal(mut io: impl AsyncWrite + Unpin) {
         let mut broken = SigSet::empty();
         broken.add(Signal::SIGPIPE);

@@ -22,14 +22,15 @@ const LONG: usize = 64 * 1024;
 /// Minimum page size in bytes. The page sizes of all processors are multiples of this.
 const PAGE: usize = 4096;
 
-/// Distances, modulo a page, from the source of a copy to its destination at which the copy is slow.
+/// Distances from the source of a copy to its destination, modulo the page size, at which copying is slow.
 const NEAR: Range<usize> = 0..16;
 
-/// A pipe through which the heads of messages are sent. It is empty between uses.
+/// A pipe through which the heads of messages are sent by `splice`. It is empty between uses.
 struct Pipe {
     read: PipeReader,
     write: PipeWriter,
-    /// Id of the process that created the pipe. Forked processes must not mix their data with that of the parent.
+    /// Id of the process that has created the pipe. After a fork, the child must not mix its data with that of its
+    /// parent.
     process: u32,
 }
 
@@ -37,7 +38,7 @@ thread_local! {
     static PIPE: Cell<Option<Pipe>> = const { Cell::new(None) };
 }
 
-/// Returns whether the first slice should be sent separately from the long second slice.
+/// Returns whether the first slice should be sent separately, because this makes copying the long second slice faster.
 #[inline]
 fn is_due(from: &[IoSlice<'_>]) -> bool {
     let [head, long, ..] = from else { return false };
@@ -45,8 +46,8 @@ fn is_due(from: &[IoSlice<'_>]) -> bool {
     long.len() >= LONG && !head.is_empty() && head.len() <= PAGE && NEAR.contains(&distance)
 }
 
-/// Sends the first slice to a non-blocking TCP socket separately if that makes the copy of the long second slice
-/// cheaper. Returns the number of bytes sent, or `None` if all slices should be sent together. Intended for custom
+/// Sends the first slice to a non-blocking TCP socket on its own if this makes the copy of the long second slice
+/// faster. Returns the number of bytes sent, or `None` if all slices should be sent together. Intended for custom
 /// transports.
 pub fn send_split(socket: BorrowedFd<'_>, from: &[IoSlice<'_>]) -> Option<io::Result<usize>> {
     let head = from.first().filter(|_| is_due(from))?;
@@ -77,8 +78,8 @@ fn open(process: u32) -> Option<Pipe> {
     Some(Pipe { read, write, process })
 }
 
-/// Calls `send` with SIGPIPE blocked, because `splice` has no flag against the signal, which kills programs that do not
-/// ignore it.
+/// Calls `send` with SIGPIPE blocked. The signal kills programs that do not ignore it, and `splice` has no flag to
+/// suppress it.
 fn without_signal(send: impl FnOnce() -> nix::Result<usize>) -> nix::Result<usize> {
     let mut broken = SigSet::empty();
     broken.add(Signal::SIGPIPE);
@@ -105,8 +106,8 @@ mod tests {
     use std::os::fd::AsFd as _;
     use tokio::sync::mpsc;
 
-    /// Returns a message as its head, a long body, and the number of body bytes to skip so that the body starts
-    /// `distance` bytes below the end of the head, modulo a page.
+    /// Returns a message: its head, a long body, and the number of body bytes to skip. After skipping them, the body
+    /// starts `distance` bytes below the end of the head, modulo the page size.
     fn message(distance: usize) -> (Vec<u8>, Vec<u8>, usize) {
         let (head, body) = (vec![7; 40], (0_u8..=250).cycle().take(LONG + PAGE).collect::<Vec<_>>());
         let skipped = head.len().wrapping_sub(distance).wrapping_sub(body.as_ptr().addr()) % PAGE;
@@ -128,7 +129,7 @@ mod tests {
             let (head, body, skipped) = message(distance);
             let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];
             let sent = send_split(here.as_fd(), &slices)
-                .expect("sending the head of the message should succeed")
+                .expect("head of the message should be sent separately")
                 .expect("socket buffer should have space for the message");
             assert_eq!(sent, head.len());
             (&here).write_all(b"!").expect("socket should accept the byte");
@@ -197,7 +198,7 @@ mod tests {
 
         let (here, mut there) = connected();
         send_split(here.as_fd(), &slices)
-            .expect("sending the head of the message should succeed")
+            .expect("head of the message should be sent separately")
             .expect("socket buffer should have space for the message");
         drop(here);
         let mut received = Vec::new();

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::net::unix::UCred;
 use tokio::net::{UnixListener, UnixStream};
 
-/// Delay before retrying to lock a socket's folder.
+/// Delay before retrying to lock the folder of a socket file.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// A listening Unix socket with its file.
@@ -20,13 +20,14 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub struct UnixSocket {
     pub(crate) listener: UnixListener,
     pub(crate) path: PathBuf,
-    /// Device and inode of the socket file that this server has created. Other files at the path are not removed.
+    /// Device and inode number of the socket file that this server has created. On drop, a file with other numbers is
+    /// not removed.
     made: Option<(u64, u64)>,
     /// Settings for sharing memory with clients that offer it, if enabled.
     pub(crate) sharing: Option<Sharing>,
 }
 
-/// Settings for sharing memory with clients. An uninhabited type without the feature `shm`.
+/// Settings for sharing memory with clients. Without the feature `shm`, this type has no values.
 #[cfg(all(feature = "shm", target_os = "linux"))]
 pub(crate) use crate::shm::Sharing;
 #[cfg(not(all(feature = "shm", target_os = "linux")))]
@@ -73,8 +74,8 @@ fn lock_folder(path: &Path) -> Option<Flock<File>> {
     (0..100).find_map(|_| lock().or_else(|| (std::thread::sleep(PAUSE), None).1))
 }
 
-/// Returns whether the path is a socket file without a listener, left by a killed server. Does not wait if a backlog is
-/// full.
+/// Returns whether the path is a socket file without a listener, which a killed server leaves behind. Does not wait if
+/// the listen backlog of a live server is full.
 fn is_abandoned(path: &Path) -> bool {
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
     let connected = || pin!(UnixStream::connect(path)).poll(&mut Context::from_waker(Waker::noop()));
@@ -131,7 +132,7 @@ mod tests {
         }
     }
 
-    /// Regression: a server removed the socket file of another server that was listening on it.
+    /// Regression test: a server removed the socket file of another server that was listening on it.
     #[tokio::test]
     async fn one_of_many_servers_replaces_abandoned_file() {
         let folder = Folder::new("replaced");

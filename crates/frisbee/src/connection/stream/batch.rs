@@ -11,15 +11,16 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 thread_local! {
-    /// Buffer of this thread for the batch that is being written. Not stored in the stream, because a connection may
-    /// have hundreds of streams.
+    /// Thread-local buffer for the batch that is being written. It is not stored in the stream, because a connection
+    /// may have hundreds of streams.
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Maximum size in bytes of the batch buffer that a thread keeps: a full batch and a last message.
+/// Maximum capacity in bytes of the batch buffer that a thread keeps. It is enough for a full batch and one further
+/// message.
 const BUFFER_KEPT: usize = 2 * BATCH_MAX;
 
-/// Maximum size of a batch in bytes. A larger batch would delay its first message, and a smaller one would cause too
+/// Maximum size of a batch in bytes. A larger batch would delay its first message, and smaller batches would need too
 /// many writes.
 const BATCH_MAX: usize = 32 * 1024;
 
@@ -32,10 +33,10 @@ pub struct StreamBatch {
     guard: Arc<Guard>,
     batch: MessageBatch,
     messages: usize,
-    /// Credit that was borrowed from the stream for the whole batch. The unused part is returned.
+    /// Credit that the batch has borrowed from the stream. The unused part is returned when the batch is flushed.
     credit: Option<i64>,
-    /// Remaining credit for further messages of the batch. Negative if the last message exceeded it, and zero if none
-    /// was borrowed.
+    /// Credit that remains for further messages of the batch. It is negative if the last message exceeded the credit,
+    /// and zero if none was borrowed.
     left: i64,
     places: StreamPlaces,
 }
@@ -57,8 +58,8 @@ impl StreamSender {
 }
 
 impl StreamBatch {
-    /// Waits until a message may be added to the batch. First flushes a full batch, or one that must wait for the
-    /// receiver or the connection.
+    /// Waits until a message may be added to the batch. Flushes the batch first if it is full, or if the next message
+    /// must wait for credit or for space in the outbox.
     ///
     /// # Errors
     /// If the stream or the connection has ended.
@@ -92,7 +93,7 @@ impl StreamBatch {
         })
     }
 
-    /// Adds the message that `write` encodes, and returns the result of `write`. May be called only after
+    /// Adds the message that `write` encodes, and returns the result of `write`. Call this only after
     /// [`poll_ready`](Self::poll_ready) has completed. `write` must call [`PacketWriter::finish`].
     #[inline(always)] // Called for every message.
     pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> T {

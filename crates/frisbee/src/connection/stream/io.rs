@@ -10,8 +10,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Maximum size of a message in bytes, if both ends accept it. A quarter of a stream's credit, so that several messages
-/// are in flight, and small enough not to delay other packets for long.
+/// Maximum size of a message in bytes, unless one of the ends accepts less. It is a quarter of a stream's credit, so
+/// that several messages can be in flight, and is small enough not to delay other packets for long.
 const MESSAGE_MAX: usize = 64 * 1024;
 
 /// A [`Stream`] used as a byte stream, for tunnels within a connection.
@@ -70,7 +70,7 @@ const MESSAGE_MAX: usize = 64 * 1024;
 /// ```
 pub struct StreamIo {
     stream: Stream,
-    /// Rest of a received message that did not fit into the caller's buffer.
+    /// Rest of the last received message, which did not fit into the caller's buffer.
     rest: Bytes,
     places: StreamPlaces,
 }
@@ -83,7 +83,8 @@ impl Stream {
 }
 
 impl StreamIo {
-    /// Returns the result of a read after the last message: `Ok` at a regular end, and an error otherwise.
+    /// Returns the result of a read after the last message: `Ok` if the peer ended the stream regularly, and otherwise
+    /// an error.
     fn end(&self) -> io::Result<()> {
         match self.stream.close_reason() {
             StreamEnd::Ended => Ok(()),
@@ -137,7 +138,7 @@ impl AsyncWrite for StreamIo {
         Poll::Ready(sent.map_err(failed))
     }
 
-    /// Does nothing, because written bytes are queued for sending immediately.
+    /// Does nothing, because written bytes have already been queued for sending.
     fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

@@ -14,14 +14,14 @@ use tokio::runtime::Handle;
 
 const MIB: usize = 1 << 20;
 
-/// Returns a peer that supports the protocol extension and grants the given credit.
+/// Returns a peer that supports the protocol extension and grants this end `credit` bytes per stream.
 fn native(credit: u32) -> PeerKind {
     let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("HELLO should be valid");
     (hello.stream_credit, hello.batches) = (credit, true);
     PeerKind::Native(Arc::new(hello))
 }
 
-/// This end of a stream that the peer has opened.
+/// The local end of a stream that the peer has opened.
 struct End {
     budget: Arc<Budget>,
     connection: Connection,
@@ -87,7 +87,7 @@ fn poll(stream: &mut Stream) -> Poll<Option<Bytes>> {
     stream.poll_recv(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Reads the next message, which must be available, and returns its length.
+/// Reads the next message, which must have arrived, and returns its length.
 fn read(stream: &mut Stream) -> usize {
     match poll(stream) {
         Poll::Ready(Some(message)) => message.len(),
@@ -106,7 +106,7 @@ async fn sender_waits_for_credit_and_is_woken_by_it() {
     stream.try_send(&Bytes::from_static(b"0123456789")).expect("stream should have credit for the message");
     sender
         .try_send(&Bytes::from_static(b"x"))
-        .expect("message that exceeds the remaining credit should be accepted once");
+        .expect("message should be sent while some credit remains, even if it exceeds it");
     assert_eq!(end.shared.view().credit, Some(100 - 74 - 65));
     assert!(full(&stream.try_send(&Bytes::from_static(b"y"))));
     let (woken, waker) = task();
@@ -217,8 +217,8 @@ async fn batched_messages_are_charged_like_single_ones() {
     assert_eq!(end.receive_batch(&[5]), None);
 }
 
-/// Regression: the last unread message kept the packet of the whole batch alive, which was megabytes with 128 KiB
-/// charged.
+/// Regression test: the last unread message kept the packet of its whole batch in memory, so that megabytes were used
+/// while 128 KiB were charged.
 #[tokio::test]
 async fn unread_message_of_a_batch_keeps_no_other() {
     let (end, mut stream) = End::new(&native(100));
@@ -332,8 +332,8 @@ async fn client_awaiting_hand_off_opens_no_stream_but_server_may() {
     }
 }
 
-/// Regression: the number of queued requests to open a stream was not limited, and each may be as long as the maximum
-/// message.
+/// Regression test: the number of queued requests to open a stream was not limited. Each request may be as long as the
+/// maximum message.
 #[tokio::test]
 async fn opening_of_stream_waits_for_room_and_memory() {
     let budget = Arc::new(Budget::new(MIB, 0));
@@ -587,7 +587,7 @@ async fn longest_message_of_a_batch_follows_memory() {
     assert!(send(&mut batch, 1000));
 }
 
-/// Regression: each stream kept a buffer as large as its batches, and a connection may have hundreds of streams.
+/// Regression test: each stream kept a buffer as large as its batches. A connection may have hundreds of streams.
 #[tokio::test]
 async fn streams_keep_no_buffer_between_batches() {
     let (end, stream) = End::new(&native(1 << 20));
@@ -702,7 +702,7 @@ async fn bytes_are_written_as_messages_and_read_across_them() {
     let mut io = stream.into_io();
     assert_eq!(io.write(b"").await.expect("empty write should succeed"), 0);
     assert!(end.sent().is_empty());
-    assert_eq!(io.write(&[9; 100_000]).await.expect("stream should accept a part of the bytes"), 64 * 1024);
+    assert_eq!(io.write(&[9; 100_000]).await.expect("stream should accept some of the bytes"), 64 * 1024);
     io.flush().await.expect("stream should flush its pending bytes");
     assert_eq!(end.sent(), [(Operation::STREAM, vec![9; 64 * 1024].into())]);
     let _ = end.comes(3);
@@ -714,14 +714,14 @@ async fn bytes_are_written_as_messages_and_read_across_them() {
         lengths.push(io.read(&mut buffer).await.expect("stream should return the received bytes"));
     }
     assert_eq!(lengths, [2, 1, 2, 2]);
-    io.shutdown().await.expect("stream should shut down");
+    io.shutdown().await.expect("stream should shut down its sending direction");
     assert_eq!(end.sent(), [(Operation::END, Bytes::new())]);
     assert_eq!(
         io.write(b"x").await.expect_err("write after the shutdown should fail").kind(),
         std::io::ErrorKind::BrokenPipe
     );
     assert!(end.shared.handle_end(b""));
-    assert_eq!(io.read(&mut buffer).await.expect("read after the end should succeed"), 0);
+    assert_eq!(io.read(&mut buffer).await.expect("read after the end of the stream should succeed"), 0);
 }
 
 #[tokio::test]

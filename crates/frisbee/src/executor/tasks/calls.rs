@@ -56,8 +56,8 @@ impl Calls {
         }
     }
 
-    /// Doubles the number of hash chains. Reinserts all calls in the order of their jobs, so that later ones come
-    /// first.
+    /// Doubles the number of hash chains. Calls are inserted again in the order of their jobs, so that later calls
+    /// precede earlier ones.
     #[cold]
     fn grow(&mut self, slots: &mut [JobSlot]) {
         self.bits += 1;
@@ -68,7 +68,7 @@ impl Calls {
         calls.into_sorted_vec().into_iter().for_each(|(_, index, call)| self.link(call, index, slots));
     }
 
-    /// Removes the call of a slot. Takes constant time even if the peer uses the same id for all calls.
+    /// Removes the call of a slot. Takes constant time even if the peer has used the same id for all calls.
     #[inline]
     pub(super) fn leave(&mut self, call: Call, index: usize, slots: &mut [JobSlot]) {
         let Some(&JobSlot { before, next, .. }) = slots.get(index) else { return };
@@ -86,8 +86,8 @@ impl Calls {
         }
     }
 
-    /// Returns the slot of the job that handles a call. If the peer used the same id for two calls, returns that of the
-    /// later one.
+    /// Returns the slot of the job that handles a call. If the peer used the same id for two calls, returns the slot of
+    /// the later one.
     pub(super) fn find(&self, call: Call, slots: &[JobSlot]) -> Option<usize> {
         let mut at = *self.first.get(self.chain(call))?;
         while let Some(slot) = slots.get(at as usize) {
@@ -99,8 +99,8 @@ impl Calls {
         None
     }
 
-    /// Returns the hash chain of a call. It is determined by the upper bits of the product, because they depend on all
-    /// bits of the key.
+    /// Returns the hash chain of a call. The hash is a product whose upper bits select the chain, because they depend
+    /// on all bits of the key.
     #[inline]
     fn chain(&self, (id, operation): Call) -> usize {
         let key = u64::from(id.0) << 16 | u64::from(operation.number());
@@ -126,7 +126,7 @@ mod tests {
     }
 
     fn leave(calls: &mut Calls, slots: &mut [JobSlot], index: usize) {
-        let call = slots[index].call.take().expect("task slot should contain a call");
+        let call = slots[index].call.take().expect("job slot should contain a call");
         calls.leave(call, index, slots);
     }
 

@@ -21,7 +21,7 @@ use std::task::{Context, Poll, Waker};
 /// Future of a job, which is a handler or a spawned task.
 pub type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A job that is assigned to a task, with the slot to be freed when it ends.
+/// A job that was assigned to a task, with the slot that is freed when the job ends.
 pub(crate) struct AssignedJob {
     pub(super) job: Job,
     pub(super) slot: JobSlotId,
@@ -41,8 +41,8 @@ impl AssignedJob {
     }
 }
 
-/// Handle of the reusable task of a job slot. The connection assigns one job after another to the task, which saves
-/// spawning a task for each.
+/// Handle of a reusable task, which belongs to a job slot. The connection assigns one job after another to the task
+/// instead of spawning a new task for each.
 pub(crate) struct Carrier {
     /// Whether the task runs on the worker of its connection rather than in a runtime.
     is_on_worker: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Carrier {
     has_next: AtomicBool,
     /// Whether the task must end instead of waiting for another job.
     is_over: AtomicBool,
-    /// Waker of the task. It is set at the first poll, under the lock of `next`, and does not change.
+    /// Waker of the task. It is set under the lock of `next` at the first poll, and never changes.
     waker: OnceLock<Waker>,
 }
 
@@ -76,13 +76,13 @@ impl Carrier {
         self.is_on_worker
     }
 
-    /// Returns the future of the task, which starts with this job. It must be spawned in a runtime, so that its waker
-    /// does not change.
+    /// Returns the future of the task, which begins with this job. The future must be spawned as a task, so that its
+    /// waker never changes.
     pub(crate) fn carry(self: Arc<Self>, assigned: AssignedJob) -> CarrierFuture {
         CarrierFuture { carrier: self, current: Some(assigned), resident: None }
     }
 
-    /// Like [`carry`](Self::carry), but for a task on the worker of its owner, a connection.
+    /// Like [`carry`](Self::carry), but for a task on the worker of the connection `owner`.
     pub(crate) fn carry_on_worker(self: Arc<Self>, assigned: AssignedJob, owner: Arc<dyn TaskOwner>) -> CarrierFuture {
         CarrierFuture { carrier: self, current: Some(assigned), resident: Some(WorkerTaskShared::new(owner)) }
     }
@@ -133,7 +133,7 @@ opaque_debug!([] Carrier, "Carrier");
 pub(crate) struct CarrierFuture {
     carrier: Arc<Carrier>,
     current: Option<AssignedJob>,
-    /// State for running jobs on the connection's worker, or `None` if the task runs in a runtime.
+    /// State that the jobs share while the task runs on the connection's worker. `None` if the task runs in a runtime.
     resident: Option<WorkerTaskShared>,
 }
 
@@ -180,7 +180,7 @@ impl Future for CarrierFuture {
 }
 
 impl Drop for CarrierFuture {
-    /// Drops the remaining jobs within the runtime that owns their resources.
+    /// Drops the remaining jobs in the context of the runtime to which their sockets and timers belong.
     fn drop(&mut self) {
         let _entered = self.resident.as_ref().map(WorkerTaskShared::enter);
         let mut next = self.carrier.next.lock();

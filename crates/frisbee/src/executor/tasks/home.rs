@@ -20,16 +20,16 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::runtime::{EnterGuard, Handle, RuntimeFlavor};
 
-/// Minimum duration of a job's poll that counts as long. The same limit applies to driver polls in which handlers run
-/// inline.
+/// Minimum duration for which a poll of a job counts as long. The same limit applies to a poll of the driver in which
+/// handlers run inline.
 const LONG: Duration = Duration::from_millis(1);
 
 /// Number of consecutive long polls after which a job moves from the worker to the runtime. A single long poll may be
 /// caused by preemption of the thread.
 const LONG_POLLS: u32 = 3;
 
-/// Duration of a single poll after which a job moves from the worker to the runtime. The watchdog has noticed such a
-/// poll or is about to.
+/// Duration of a single poll after which a job moves from the worker to the runtime. The watchdog has already noticed a
+/// poll of this length, or will notice it soon.
 const BLOCKED: Duration = Duration::from_millis(8);
 
 /// The worker or io_uring thread that drives a connection and can run its jobs.
@@ -38,27 +38,27 @@ pub(crate) trait Home: Send + Sync {
     fn spawn(&self, task: Job);
 }
 
-/// Owner of tasks on a worker, which is a connection.
+/// Owner of the tasks on a worker. This is a connection.
 pub(crate) trait TaskOwner: Send + Sync {
     fn tasks(&self) -> &Tasks;
 
     /// Returns the caller's runtime, to which the sockets and timers of tasks belong.
     fn runtime(&self) -> &Handle;
 
-    /// Sets the operation that the watchdog reports if the current thread is blocked, or 0 for none.
+    /// Sets the operation that the watchdog reports if the current thread is blocked. Zero stands for none.
     fn set_routed(&self, operation: u16);
 }
 
-/// Returns whether a runtime can run other tasks while one blocks its thread.
+/// Returns whether a runtime can run other tasks while one task blocks its thread.
 pub(crate) fn has_threads(runtime: &Handle) -> bool {
     runtime.runtime_flavor() != RuntimeFlavor::CurrentThread
 }
 
-/// State of a task on a worker, which its successive jobs share.
+/// State of a reusable task on a worker. The successive jobs of the task share it.
 pub(super) struct WorkerTaskShared {
     owner: Arc<dyn TaskOwner>,
-    /// Number of consecutive long polls. After [`LONG_POLLS`], the job moves to the runtime, because it delays other
-    /// connections.
+    /// Number of consecutive long polls. After [`LONG_POLLS`], the job moves to the runtime, because other connections
+    /// of the worker must wait for its polls.
     long_polls: u32,
     /// Whether the jobs of the task are so slow that they must run on the tokio runtime instead of the worker.
     is_slow: bool,
@@ -104,7 +104,7 @@ impl WorkerTaskShared {
         }
     }
 
-    /// Returns whether a job must move to the caller's runtime instead of being polled on the worker again.
+    /// Returns whether a job must move to the caller's runtime, because it may not be polled on the worker again.
     pub(super) fn is_to_leave(&self, assigned: &AssignedJob) -> bool {
         self.is_slow || assigned.permission.as_ref().is_some_and(|permission| !permission.is_kept())
     }

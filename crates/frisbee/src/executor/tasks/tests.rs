@@ -16,7 +16,7 @@ fn connection() -> Connection {
     Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default())
 }
 
-/// Yields to the runtime until all tasks are pending.
+/// Yields to the runtime until no task can make progress.
 async fn settle() {
     for _ in 0..10 {
         tokio::task::yield_now().await;
@@ -40,7 +40,8 @@ fn calls(connection: &Connection) -> usize {
         .map_or(0, |slots| slots.all.iter().filter(|slot| slot.call.is_some()).count())
 }
 
-/// Spawns a job that handles a call. It waits for a permit and then sends whether it may reply.
+/// Spawns a job that handles a call. The job waits for a permit, tries to reply, and then reports through `sender`
+/// whether it could.
 fn answer_when_permitted(connection: &Connection, permits: &Arc<Semaphore>, sender: &mpsc::UnboundedSender<bool>) {
     let (permits, sender) = (permits.clone(), sender.clone());
     let spawned = connection.spawn_call(Some(CALL), 0, Placement::Runtime, |task: Task| {
@@ -208,7 +209,8 @@ async fn job_frees_its_slot_with_its_answer() {
     assert_eq!(receiver.recv().await, Some(0));
 }
 
-/// A cancelled job may still be polled while its connection counts as idle and receives the next call.
+/// A cancelled job may still be running in a poll while its connection already counts as idle and receives the next
+/// call.
 #[tokio::test]
 async fn job_outliving_its_slot_does_not_affect_next_call() {
     let connection = connection();
@@ -310,7 +312,7 @@ async fn job_panicking_after_answer_does_not_fail_next() {
     assert_eq!(receiver.recv().await, Some(()));
 }
 
-/// Reserves a job slot. Returns the slot with its idle task, if it has one.
+/// Reserves a job slot. Returns the slot with its idle task, if there is one.
 fn begin(work: &Tasks, on_worker: bool) -> (super::JobSlotId, Option<Arc<Carrier>>) {
     match work.begin(None, None, on_worker) {
         JobStart::Yes { id: slot, spare, on_worker: is_there } => {
@@ -346,8 +348,9 @@ fn jobs_leave_worker_for_a_while_after_long_job() {
     work.detach(now);
     work.end(slot);
     assert!(matches!(work.begin(None, None, true), JobStart::Yes { on_worker: false, .. }));
-    let long_ago =
-        now.checked_sub(2 * crate::tasks::APART_MIN).expect("monotonic clock should be past twice the minimum period");
+    let long_ago = now
+        .checked_sub(2 * crate::tasks::APART_MIN)
+        .expect("monotonic clock should have advanced by twice the minimum period");
     let work = Tasks::default();
     let (slot, _) = begin(&work, true);
     work.detach(long_ago);

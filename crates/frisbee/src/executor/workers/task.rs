@@ -25,8 +25,8 @@ thread_local! {
 
 pub(super) struct WorkerTask {
     number: u64,
-    /// Whether the task is a job of a connection rather than its driver. A job that always makes progress is queued
-    /// behind all other tasks.
+    /// Whether the task is a job of a connection rather than its driver. A job that yields while it can make progress
+    /// is queued behind all other tasks.
     is_job: bool,
     worker: Arc<ExecutorShared>,
     phase: TaskPhase,
@@ -36,12 +36,12 @@ pub(super) struct WorkerTask {
 
 struct Body {
     future: Job,
-    /// Waker of the task. It causes a reference cycle, which is broken when the task completes.
+    /// Waker of the task. The resulting reference cycle is broken when the task completes.
     waker: Waker,
 }
 
 impl WorkerTask {
-    /// Creates a task, which must be queued immediately.
+    /// Creates a task. The caller must put it into the ready queue immediately.
     pub(super) fn new(number: u64, is_job: bool, worker: Arc<ExecutorShared>, future: Job) -> Arc<Self> {
         let task = Arc::new(Self { number, is_job, worker, phase: TaskPhase::queued(), body: Mutex::new(None) });
         *task.body.lock() = Some(Body { future, waker: task.clone().into() });
@@ -116,8 +116,8 @@ impl Wake for WorkerTask {
 /// Scheduling state of a task, as a combination of flags.
 struct TaskPhase(AtomicU8);
 
-/// Flag: the task was woken, so it is queued or will be after the current poll. Written even if it is already set, so
-/// that the polling thread sees all writes before the wake-up.
+/// Flag: the task was woken. It is in the ready queue, or will be queued after the current poll. The flag is written
+/// even if it is already set, so that the polling thread sees all writes made before the wake-up.
 const WOKEN: u8 = 1;
 
 /// Flag: a thread is polling the task.
@@ -126,7 +126,7 @@ const POLLED: u8 = 2;
 /// Flag: the task must not be polled again.
 const OVER: u8 = 4;
 
-/// Action that the thread must take after polling a task.
+/// Action that a thread must take after it has polled a task.
 #[derive(PartialEq, Eq, Debug)]
 enum AfterPoll {
     Idle,
@@ -150,7 +150,7 @@ impl TaskPhase {
         self.0.fetch_xor(WOKEN | POLLED, Ordering::AcqRel);
     }
 
-    /// Records the end of a poll that has left the future pending.
+    /// Records the end of a poll after which the future is still pending.
     fn end(&self) -> AfterPoll {
         let before = self.0.fetch_and(!POLLED, Ordering::AcqRel);
         match before & (WOKEN | OVER) {

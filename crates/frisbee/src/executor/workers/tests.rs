@@ -24,7 +24,7 @@ fn spawn(worker: &Worker, task: impl Future<Output = ()> + Send + 'static) {
     worker.spawn(Box::pin(task));
 }
 
-/// Waits until the condition `is` holds, and fails after a timeout.
+/// Waits until the condition `is` holds. Panics if this takes too long.
 fn until(is: impl Fn() -> bool) {
     let since = Instant::now();
     while !is() {
@@ -84,7 +84,7 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
     drop(blocks);
 }
 
-/// A router that panics when it is notified that a thread was blocked.
+/// A router that panics when it is notified that a handler has blocked a thread.
 struct Panics;
 
 impl Router for Panics {
@@ -206,8 +206,8 @@ fn dropped_worker_drops_tasks_and_blocking_one_on_return() {
     until(|| Arc::strong_count(&blocking) == 1);
 }
 
-/// Last handle of a worker. Dropping it ends the worker and waits until the thread that has taken over has dropped the
-/// remaining tasks.
+/// Last handle of a worker. Dropping it stops the worker, and then waits until the thread that has taken over has
+/// dropped the remaining tasks.
 struct LastHandle(Option<Arc<Worker>>, mpsc::Receiver<()>, mpsc::Sender<Result<(), mpsc::RecvTimeoutError>>);
 
 impl Drop for LastHandle {
@@ -224,7 +224,8 @@ impl Drop for LastHandle {
     }
 }
 
-/// Regression: a finished task was dropped while its lock was held, which deadlocked if that ended its worker.
+/// Regression test: a finished task was dropped while its lock was held. This caused a deadlock if the task held the
+/// last handle of its worker.
 #[test]
 fn finished_task_may_end_its_worker_as_it_is_dropped() {
     let worker = Arc::new(worker());
@@ -319,7 +320,7 @@ fn blocking_task_woken_last_resumes_on_sleeping_thread() {
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2));
 }
 
-/// Regression: a woken task waited until all tasks that continuously yield had been polled.
+/// Regression test: a woken task had to wait until all tasks that yield continuously had been polled.
 #[test]
 fn woken_task_is_polled_before_most_continuing_ones() {
     const GOING_ON: usize = 100;
@@ -357,7 +358,7 @@ fn woken_task_is_polled_before_most_continuing_ones() {
         );
     }
     for _ in 0..10 {
-        let wait = waits.recv_timeout(PATIENCE).expect("task should send its delay within the timeout");
+        let wait = waits.recv_timeout(PATIENCE).expect("task should report its delay within the timeout");
         assert!(wait < 8, "{wait} polls of {GOING_ON} others came first");
     }
 }

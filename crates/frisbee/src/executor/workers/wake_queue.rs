@@ -21,16 +21,16 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use tokio::runtime::{self, Handle, RuntimeFlavor};
 
-/// Maximum number of connections in a runtime for which wake-ups bypass the queue. Equal to a quarter of the capacity
+/// Maximum number of connections in a runtime for which wake-ups bypass this queue. Equal to a quarter of the capacity
 /// of tokio's per-thread queue.
 const DIRECT_MAX: usize = 64;
 
-/// Number of connections that a forwarding task wakes per poll. Each of them may wake ten callers, and all of these fit
-/// into the queue of a thread.
+/// Number of connections that a forwarding task wakes per poll. Each connection may wake ten callers, and all of these
+/// tasks fit into a thread's local run queue.
 const WOKEN_AT_ONCE: usize = 4;
 
-/// Queue of wake-ups for connections in a runtime with several threads. Forwarding tasks wake a few connections at a
-/// time.
+/// Queue of wake-ups for connections in a multi-threaded runtime. Forwarding tasks take wake-ups from it and wake a few
+/// connections at a time.
 pub(crate) struct WakeQueue {
     runtime: Handle,
     /// Whether the runtime has so many connections that wake-ups are queued.
@@ -57,7 +57,7 @@ struct Connection {
 }
 
 impl WakeQueue {
-    /// Returns the wake-up queue of a runtime. Returns `None` if the runtime has a single thread, whose own queue is
+    /// Returns the wake-up queue of a runtime. Returns `None` for a single-threaded runtime, because its own queue is
     /// fair.
     pub(crate) fn of(runtime: &Handle) -> Option<Arc<Self>> {
         static QUEUES: Mutex<Vec<(runtime::Id, Weak<WakeQueue>)>> = Mutex::new(Vec::new());

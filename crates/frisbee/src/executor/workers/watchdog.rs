@@ -22,15 +22,15 @@ use std::time::{Duration, Instant};
 /// mostly detect such delays.
 const INTERVAL: Duration = Duration::from_millis(4);
 
-/// Minimum time since the second check for which the thread must have been running or sleeping, rather than waiting for
-/// a processor, to count as blocked. Slightly less than the interval between two checks.
+/// Minimum time since the second check for which a thread must have been running or sleeping to count as blocked. Time
+/// spent waiting for a processor is excluded. Slightly less than the interval between two checks.
 const HELD_UP_MIN: Duration = Duration::from_millis(3);
 
-/// Number of checks without activity after which the watchdog thread sleeps. Waking it takes a system call, which
-/// should not be necessary each time for workers that are occasionally active.
+/// Number of checks without activity after which the watchdog thread goes to sleep. Waking it takes a system call,
+/// which workers with occasional activity should not need each time.
 const QUIET_MAX: u32 = 25;
 
-/// Number of a poll, by which the watchdog recognizes that a thread is still in the same poll.
+/// Number of a poll. By comparing it, the watchdog recognizes that a thread is still in the same poll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PollId(pub(crate) u64);
 
@@ -39,13 +39,13 @@ pub(crate) trait WatchedThread: Send + Sync {
     /// Returns the last poll of the thread, and whether it is still running.
     fn current_poll(&self) -> (PollId, bool);
 
-    /// Returns the connection whose task is being polled, if the poll is still running.
+    /// Returns the connection whose task is being polled, if this poll is still running.
     fn culprit(&self, poll: PollId) -> Option<Arc<dyn Blocked>>;
 
-    /// Returns the total time for which the thread has waited for a processor.
+    /// Returns the total time for which the thread was ready to run but waited for a processor.
     fn waited(&self) -> Duration;
 
-    /// If the poll is still running, starts another thread that takes over all other tasks.
+    /// If this poll is still running, starts another thread that takes over all other tasks of the blocked one.
     fn hand_over(self: Arc<Self>, poll: PollId) -> io::Result<()>;
 }
 
@@ -60,7 +60,7 @@ pub(crate) trait Blocked: Send + Sync {
     /// Notifies the router that the operation blocks a thread. Returns `false` if the router does not handle this.
     fn handle(&self, operation: Operation) -> bool;
 
-    /// Calls `report` after a delay. Its argument states whether the thread was blocked by a panic.
+    /// Calls `report` after a delay, with an argument that states whether a panic has blocked the thread.
     fn report_later(&self, report: Box<dyn FnOnce(bool) + Send>);
 }
 
@@ -161,7 +161,7 @@ impl Watchdog {
 struct WorkerSample {
     worker: Weak<dyn WatchedThread>,
     poll: PollId,
-    /// Time of the check that found the same poll for the second time, and the total time for which the thread had
+    /// Time at which a check found the same poll for the second time, with the total time for which the thread had
     /// waited for a processor by then.
     since: Option<(Instant, Duration)>,
     /// Whether the blocked thread has already been reported.
@@ -200,7 +200,7 @@ impl WorkerSample {
     }
 }
 
-/// Blocked operations that have been logged, so that each is logged only once.
+/// Operations whose blocked threads have been logged, so that each is logged only once.
 #[derive(Default)]
 struct ReportedLines {
     /// Operations that have been logged, sorted by number.

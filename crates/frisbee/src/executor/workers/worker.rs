@@ -37,16 +37,15 @@ use tokio::runtime::{Builder, Handle, Runtime};
 /// sockets costs about as much as a packet, which up to 32 packets share.
 const EVENTS_AT_ONCE: usize = 32;
 
-/// Number of tasks that are polled between two polls of the sockets while tasks are always ready. Equal to tokio's
-/// number.
+/// Maximum number of tasks that are polled between two polls of the sockets. Equal to the default of tokio.
 const POLLS_AT_ONCE: usize = 61;
 
-/// Maximum number of yielding tasks that are polled between two polls of the sockets, because all other tasks wait for
-/// them. Without a limit, if a thousand clients send without pause, each reply would wait for a thousand polls.
+/// Maximum number of yielding tasks that are polled between two polls of the sockets, because all other tasks must wait
+/// for them. Without it, if a thousand clients send continuously, each reply would have to wait for a thousand polls.
 const LAST_AT_ONCE: usize = 4;
 
-/// Maximum number of blocked threads of a worker, because each takes a stack. Blocking handlers soon run in other tasks
-/// and do not reach this limit, but routers may, because they always run inline.
+/// Maximum number of blocked threads of a worker, because each thread needs a stack. Handlers that block soon run in
+/// other tasks and do not reach the limit. Routers may reach it, because they always run inline.
 const BLOCKED_MAX: usize = 32;
 
 /// Handle of a worker. Dropping it ends the worker's threads and tasks.
@@ -57,8 +56,8 @@ pub(crate) struct Worker(Arc<ExecutorShared>);
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct WorkerView {
-    /// Number of tasks of the worker: connections, pending handlers and, on the first worker, the one that accepts
-    /// connections.
+    /// Number of tasks of the worker: drivers of connections, pending handlers and, on the first worker, the task that
+    /// accepts connections.
     pub tasks: usize,
     /// Number of the worker's tasks that are ready to run.
     pub ready: usize,
@@ -98,7 +97,7 @@ pub(super) struct ExecutorShared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Tasks that are ready, in the order in which they will be polled.
+    /// Tasks that have yielded. A few of them at a time are polled after each poll of the sockets, in this order.
     ready: VecDeque<Arc<WorkerTask>>,
     /// Tasks that yielded and are polled again after the next poll of the sockets, a few at a time and in this order.
     last: VecDeque<DeferredTask>,
@@ -107,9 +106,9 @@ struct State {
     /// Whether the active thread is waiting for sockets and timers, so that it must be woken when a task becomes ready.
     is_asleep: bool,
     is_stopped: bool,
-    /// Number of the active thread. Threads with other numbers are blocked, and end when they return.
+    /// Number of the active thread. Threads with other numbers have been blocked and end when their task returns.
     thread: usize,
-    /// Number of the last poll. If it has not changed between two checks, the watchdog reports a blocked thread.
+    /// Number of the latest poll. If it is unchanged between two checks, the watchdog reports the thread as blocked.
     poll: PollId,
     /// Number of the task that the active thread is polling, if any.
     polled: Option<u64>,
@@ -122,7 +121,7 @@ struct ExecutorEntry {
     culprit: Option<Arc<dyn Blocked>>,
 }
 
-/// A task that has more work but yields. It is polled again after all tasks that are ready now.
+/// A task that has yielded although it has more work. It is polled again after all tasks that are ready now.
 #[derive(Debug)]
 enum DeferredTask {
     /// Waker of a yielding task that is not in the ready queue.
@@ -160,12 +159,12 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<ExecutorShared>>> = const { RefCell::new(None) };
 }
 
-/// Next action of a worker's thread.
+/// Next action of a thread that runs a worker.
 enum NextAction {
     Poll(Arc<WorkerTask>),
-    /// The thread must poll the sockets, because no task is ready or many tasks have been polled since the last time.
+    /// Poll the sockets, because no task is ready or many tasks have been polled since the last time.
     Look,
-    /// The thread must end, because another thread of the worker has taken over.
+    /// End the thread, because another thread of the worker has taken over.
     End,
 }
 
@@ -257,8 +256,8 @@ pub(crate) fn worker_runtime() -> Option<Handle> {
     CURRENT.with_borrow(|current| current.as_ref().map(|shared| shared.runtime.clone()))
 }
 
-/// Wakes a task of this thread's worker after the next poll of sockets and timers. Returns `false` if the thread does
-/// not belong to a worker.
+/// Wakes a task of the current thread's worker, but only after the next poll of sockets and timers. Returns `false` if
+/// the thread does not belong to a worker.
 pub(crate) fn wake_last(waker: &Waker) -> bool {
     CURRENT.with_borrow(|current| {
         let Some(shared) = current else { return false };
@@ -272,7 +271,7 @@ pub(crate) fn wake_last(waker: &Waker) -> bool {
 
 impl ExecutorShared {
     /// Spawns a task. For a job of a connection, `driver` is the number of the task that drives the connection. If the
-    /// job blocks its thread, the same connection is reported as for the driver.
+    /// job blocks its thread, the connection of this driver is reported.
     fn spawn(self: &Arc<Self>, future: Job, driver: Option<u64>) {
         let mut state = self.state.lock();
         if state.is_stopped {
@@ -350,7 +349,7 @@ impl ExecutorShared {
     }
 
     /// Completes with `true` once the sockets have been polled and a task is ready, or with `false` once the worker is
-    /// stopped. Moves some of the deferred tasks to `last`.
+    /// stopped. Moves some of the tasks that have yielded to `last`.
     fn poll_look(&self, has_looked: &mut bool, last: &mut Vec<DeferredTask>, context: &mut Context<'_>) -> Poll<bool> {
         let mut state = self.state.lock();
         state.is_asleep = state.ready.is_empty() && state.last.is_empty() && !state.is_stopped;
@@ -368,7 +367,8 @@ impl ExecutorShared {
         Poll::Pending
     }
 
-    /// If the given poll is still running, makes another thread the worker's active one and returns its number.
+    /// Makes another thread the active one of the worker if the given poll is still running. Returns the number of the
+    /// new thread.
     fn take_over(&self, poll: PollId) -> Option<usize> {
         let mut state = self.state.lock();
         if state.poll != poll || state.polled.take().is_none() {
@@ -415,7 +415,8 @@ impl WatchedThread for Core {
 }
 
 impl Core {
-    /// Starts the first thread, or one that takes over if the poll `instead` is still running when it starts.
+    /// Starts the first thread of the worker, or a thread that takes over. The latter ends at once if the poll
+    /// `instead` is no longer running.
     fn start_thread(self: &Arc<Self>, instead: Option<PollId>) -> io::Result<()> {
         let core = self.clone();
         let run = move || {
@@ -440,7 +441,7 @@ impl Core {
         thread::Builder::new().name(self.name.clone()).spawn(run).map(drop)
     }
 
-    /// Runs the tasks of the worker until it is stopped. Returns `false` if another thread has taken over before.
+    /// Runs the tasks of the worker until it is stopped. Returns `false` if another thread has taken over.
     fn run_polls(&self, thread: usize) -> bool {
         let _entered = self.runtime.enter();
         let mut last = Vec::new();

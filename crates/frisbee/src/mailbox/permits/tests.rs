@@ -13,20 +13,20 @@ struct Taker {
     place: PermitPlace,
     woken: Arc<WakeCounter>,
     waker: Waker,
-    /// Number of wake-ups of the task at its last poll.
+    /// Number of wake-ups that the task had received when it was last polled.
     seen: usize,
     waits: bool,
     holds: bool,
 }
 
-/// Permits with their queue and tasks, in simulated time.
+/// Model of a permit queue and its tasks, with simulated time.
 struct World {
     queue: PermitQueue,
     takers: Vec<Taker>,
     permits: usize,
     now: Instant,
     grants: usize,
-    /// Tasks in the order in which they were granted or took permits.
+    /// Tasks in the order in which they took a permit or were granted one.
     served: Vec<usize>,
 }
 
@@ -51,7 +51,7 @@ impl World {
         woken.into_iter().for_each(Waker::wake);
     }
 
-    /// Polls a task that requests a permit. Returns whether the task holds one afterwards.
+    /// Polls a task, which requests a permit. Returns whether the task holds a permit afterwards.
     fn poll(&mut self, index: usize) -> bool {
         let free = self.free();
         let taker = &mut self.takers[index];
@@ -136,8 +136,8 @@ proptest! {
     }
 }
 
-/// Regression: a task that released a permit and requested another got it before woken tasks, so that two of six tasks
-/// alternated.
+/// Regression test: a task that released a permit and requested another got it before tasks that had been woken, so
+/// that two of six tasks took all permits in turn.
 #[test]
 fn permits_go_to_waiters_in_order_of_arrival() {
     let mut world = World::new(6, 2);
@@ -147,7 +147,7 @@ fn permits_go_to_waiters_in_order_of_arrival() {
     for _ in 0..30 {
         let holders = (0..6).filter(|index| world.takers[*index].holds);
         let since = |index: &usize| world.served.iter().rposition(|served| served == index);
-        let holder = holders.min_by_key(since).expect("at least one task should hold a permit");
+        let holder = holders.min_by_key(since).expect("one of the tasks should hold a permit");
         world.release(holder);
         world.poll(holder);
         for index in 0..6 {

@@ -8,29 +8,29 @@ use frisbee_core::{PeerKind, Role};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-/// State of the GOING_AWAY exchange, by which a server announces to its peer that it will close an idle connection.
+/// State of the GOING_AWAY exchange, by which a server announces that it will close the connection once it is idle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum GoingAway {
     Unsaid,
     /// The server has sent GOING_AWAY. The client will either close the connection or reply.
     Sent,
-    /// The client has replied to GOING_AWAY. All packets that it sent before the reply have been received.
+    /// The client has replied to GOING_AWAY. All packets that it had sent before have arrived.
     Received,
-    /// The client has received GOING_AWAY. It will reply after all packets that its handles have sent so far.
+    /// The client has received GOING_AWAY. It will reply after the packets that its handles have sent so far.
     Due,
     /// The client has replied to GOING_AWAY.
     Answered,
 }
 
 impl<R: Router> Engine<R> {
-    /// Returns whether the connection will close, because this end has requested it or the peer has closed its sending
-    /// half.
+    /// Returns whether the connection will close, because this end has requested it or the peer has shut down its
+    /// sending half.
     #[inline]
     pub(crate) fn is_ending(&self) -> bool {
         self.order.is_some() || self.reading == ReadMode::HalfClosed || self.has_departed()
     }
 
-    /// Returns the order to end the connection, if there is one and it can be carried out now.
+    /// Takes the command to close the connection, if a handle has issued one and the driver can carry it out now.
     #[cold]
     pub(crate) fn take_order(&mut self) -> Result<Option<Order>, CloseReason> {
         if self.has_departed() {
@@ -61,24 +61,27 @@ impl<R: Router> Engine<R> {
         Ok(self.order.take().map(|order| *order))
     }
 
-    /// Returns the order to close the connection immediately, if there is one.
+    /// Takes the command to close the connection immediately, if a handle has issued one.
     #[inline]
     pub(crate) fn take_abort(&mut self) -> Option<Order> {
         self.order.take_if(|order| matches!(**order, Order::Now(_))).map(|order| *order)
     }
 
-    /// Returns whether the peer may take any time to read the last bytes, because it closes the connection afterwards.
+    /// Returns whether the driver waits without the usual timeout for the peer to read the last bytes. The peer has
+    /// replied to GOING_AWAY, and will close the connection afterwards.
     pub(crate) fn waits_for_peer(&self) -> bool {
         self.goodbye == GoingAway::Received
     }
 
-    /// Returns whether a CLOSE packet with the reason is sent before the connection is closed immediately.
+    /// Returns whether a connection that is closed immediately for `reason` still sends a CLOSE packet with this
+    /// reason.
     pub(crate) fn sends_reason(&self, reason: &CloseReason) -> bool {
         let is_native = matches!(self.core.peer(), PeerKind::Native(_));
         is_native && matches!(reason, CloseReason::Protocol(_) | CloseReason::TooSlow | CloseReason::Router(_))
     }
 
-    /// Returns whether a handle has ordered to close the connection immediately while its last bytes are being written.
+    /// Returns whether a handle has requested, while the last bytes are being written, that the connection be closed
+    /// immediately.
     pub(crate) fn is_aborted(&self) -> bool {
         let mailbox = &self.handle.0.mailbox;
         mailbox.is_notified() && matches!(mailbox.lock_by_task().order.as_deref(), Some(Order::Now(_)))
@@ -126,7 +129,7 @@ impl<R: Router> Engine<R> {
             }
     }
 
-    /// Returns the reason why the connection ends.
+    /// Returns the reason why the connection has ended.
     pub(crate) fn reason(&self) -> CloseReason {
         self.handle.close_reason().unwrap_or(CloseReason::Local)
     }

@@ -20,13 +20,13 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 impl<R: Router> Engine<R> {
-    /// Returns whether more input may be processed. Returns `false` while deferred packets must be routed first.
+    /// Returns whether the driver may process more input. It may not while deferred packets must be routed first.
     #[inline]
     pub(super) fn takes_more(&mut self) -> bool {
         self.routing != Routing::Deferring || !self.has_room() && !self.is_stuck()
     }
 
-    /// Returns whether no packet may be examined before the outbox has space.
+    /// Returns whether no packet at all may be examined until the outbox has space.
     #[cold]
     fn is_stuck(&self) -> bool {
         let shared = &self.handle.0;
@@ -37,7 +37,8 @@ impl<R: Router> Engine<R> {
             || shared.deferred.is_full(shared.mailbox.backlog_max(), &shared.mailbox.account)
     }
 
-    /// Routes deferred packets while the outbox has space. Otherwise routes packets that require no space.
+    /// Routes deferred packets while the outbox has space. While it has none, routes only packets that need no space
+    /// for a reply.
     #[cold]
     #[inline(never)]
     pub(super) fn route_full(&mut self, now: Instant) -> Result<(), CloseReason> {
@@ -54,15 +55,15 @@ impl<R: Router> Engine<R> {
         Ok(())
     }
 
-    /// Notifies the core whether this end is reading from the peer, which also depends on the free memory of the
-    /// server.
+    /// Tells the protocol core whether this end currently reads from the peer. Reading also pauses while the server has
+    /// too little memory.
     #[cold]
     pub(super) fn notify_listening(&mut self, now: Instant) {
         let listens = self.takes_more() || self.has_room();
         self.core.set_listening(listens, now);
     }
 
-    /// Routes the oldest deferred packet. If there is none, returns `None` and resumes normal routing.
+    /// Routes the oldest deferred packet. If none is left, resumes normal routing and returns `None`.
     fn route_deferred(&mut self) -> Option<(Routed, usize)> {
         let Some(DeferredPacket { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.mailbox.account)
         else {
@@ -85,8 +86,8 @@ impl<R: Router> Engine<R> {
         Some((next, length))
     }
 
-    /// Takes the next event from the input and either defers or handles it. Returns `None` if there is no event or it
-    /// may not be examined yet.
+    /// Takes the next event from the input, and either handles it or defers its packet. Returns `None` if there is no
+    /// event, or if it may not be examined yet.
     fn route_urgent(&mut self, now: Instant) -> Result<Option<(Routed, usize)>, CloseReason> {
         if self.is_stuck() {
             return Ok(None);
@@ -106,7 +107,7 @@ impl<R: Router> Engine<R> {
         Ok(Some((next, length)))
     }
 
-    /// Defers a packet that requires space in the outbox. Returns any other event.
+    /// Defers the packet of an event if routing it needs space in the outbox. Returns any other event.
     fn defer(&mut self, event: Event) -> Option<Event> {
         let (packet, opens) = match event {
             Event::Packet(packet) if packet.operation == Operation::STREAM => {
@@ -133,8 +134,8 @@ impl<R: Router> Engine<R> {
         None
     }
 
-    /// Returns `Some` if a stream packet must be deferred, because it opens a stream or because earlier packets of its
-    /// stream are deferred. The value states whether it opens a stream.
+    /// Returns `Some` if a stream's packet must be deferred, because it opens the stream or earlier packets of the
+    /// stream are deferred. The value states whether the packet opens the stream.
     fn must_defer(&mut self, id: PacketId, body: &Bytes) -> Option<bool> {
         let shared = &self.handle.0;
         if shared.deferred.has_stream(id) {

@@ -7,8 +7,8 @@ use frisbee_core::{Decoder, Role};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Maximum size in bytes of the items of a HELLO whose memory connections share, enough for a few dozen services.
-/// Longer ones are rare and are charged to the memory of the server.
+/// Maximum size in bytes of the items of a HELLO that connections share in memory. It is enough for a few dozen
+/// services. Longer HELLOs are rare and are charged to the server's memory.
 const SHARED_MAX: usize = 4 * 1024;
 
 thread_local! {
@@ -17,7 +17,7 @@ thread_local! {
 }
 
 impl<R: Router> Engine<R> {
-    /// Called when it has just become known whether the peer supports the protocol extension.
+    /// Handles the discovery whether the peer supports the protocol extension, which has just been made.
     #[cold]
     pub(super) fn handle_peer_known(&mut self) -> Routed {
         self.pending_handshake = None;
@@ -40,8 +40,8 @@ impl<R: Router> Engine<R> {
         Routed::Continue
     }
 
-    /// Charges the memory of a client's HELLO, which is kept until the connection ends. Short ones are not charged,
-    /// because most of them are shared.
+    /// Charges the memory of a client's HELLO, which is kept until the connection ends. A short HELLO is not charged,
+    /// because most connections share it.
     fn charge_greeting(&mut self, hello: &Hello) -> bool {
         let length = hello.items_len();
         if self.core.role() == Role::Server && length > SHARED_MAX {
@@ -110,7 +110,7 @@ mod tests {
 
     const MEMORY: usize = 1 << 20;
 
-    /// Router that sends a long packet to each client and then uses up the memory.
+    /// Router that sends a long packet to each client, and then fills up the server's memory.
     struct Welcome;
 
     impl Router for Welcome {
@@ -138,7 +138,7 @@ mod tests {
         let mut first = Outbox::new(HeaderForm::Current);
         first
             .push(PacketId(1), Operation::FIRST_USER, "hello")
-            .expect("first packet should be within the maximum body size");
+            .expect("client's first packet should be within the maximum body size");
         here.write_all(&first.take_bytes()).await.expect("client should be able to write");
         let (mut decoder, mut received) = (Decoder::new(HeaderForm::Current, u32::MAX), BytesMut::new());
         let welcome = loop {
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(welcome.body.len(), 10_000);
     }
 
-    /// Regression: a packet that exceeded the server's limit closed the connection and thereby ended all other work on
+    /// Regression test: a packet longer than the server accepts closed the connection, and thus ended all other work on
     /// it.
     #[tokio::test]
     async fn packet_too_long_for_the_server_fails_alone_before_its_hello() {
@@ -174,7 +174,8 @@ mod tests {
         assert!(!connection.is_closed());
     }
 
-    /// Regression: a packet was sent before the limit was known, and a server with a lower limit closed the connection.
+    /// Regression test: a client sent a long packet before it knew the server's limit, and a server with a lower limit
+    /// closed the connection.
     #[tokio::test]
     async fn long_packet_is_not_sent_before_the_limit_is_known() {
         let acceptor = Server::builder().build(Handlers::new()).expect("server settings should be valid");
@@ -182,7 +183,9 @@ mod tests {
         let connection =
             Client::builder().connect_io(here, Handlers::new()).await.expect("in-memory connection should be accepted");
         let packet = |length: u32| Packet::new(PacketId(1), Operation::FIRST_USER, vec![0; length as usize]);
-        connection.try_send(&packet(BODY_MAX_LEAST)).expect("packet that every server accepts should be sent");
+        connection
+            .try_send(&packet(BODY_MAX_LEAST))
+            .expect("packet within every server's minimum limit should be sent");
         let early = connection.try_send(&packet(BODY_MAX_LEAST + 1));
         assert!(matches!(early, Err(TrySendError::Full)), "{early:?}");
         tokio::spawn(async move { acceptor.serve_connection(there).await });

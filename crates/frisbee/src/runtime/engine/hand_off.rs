@@ -11,19 +11,19 @@ use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, HandOffEvent, TooLong};
 use tokio::runtime::Handle;
 
-/// Progress of handing off the transport of this end to another owner.
+/// Progress of a hand-off, in which this end passes its transport to another owner.
 pub(super) enum OutgoingHandOff {
     None,
     /// The transport will be handed off once the current packet has been received and all deferred requests have been
     /// routed.
     AtPacketEnd(Box<HandOffTarget>),
-    /// The connection has ended for its handles. The transport will be taken after the pending bytes have been written.
-    /// Contains the bytes that have already been read from it.
+    /// The connection has ended for its handles. The transport is passed on once the pending bytes have been written.
+    /// Contains the bytes that were already read from the transport.
     Decided(Box<(HandOffTarget, Bytes)>),
 }
 
 impl<R: Router> Engine<R> {
-    /// Handles a hand-off event that the peer has caused.
+    /// Handles an event of a hand-off that was caused by the peer.
     #[cold]
     pub(super) fn handle_hand_off(&mut self, event: HandOffEvent) -> Routed {
         match event {
@@ -66,8 +66,8 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Carries out a step of a hand-off that a handle has requested. A hand-off request has already been sent by
-    /// [`request`], with the result `encoded`.
+    /// Carries out a hand-off step that a handle has requested. If the step is a request, [`request`] has already
+    /// written it to the outbox with the result `encoded`.
     #[cold]
     pub(super) fn decide(&mut self, step: HandOffStep, encoded: Result<(), TooLong>) {
         match step {
@@ -123,7 +123,7 @@ impl<R: Router> Engine<R> {
         answered.is_ok()
     }
 
-    /// Hands the transport to a new owner without notifying the peer, either immediately or after the current packet
+    /// Passes the transport to a new owner without notifying the peer, either immediately or once the current packet
     /// has been received.
     #[cold]
     pub(super) fn leave(&mut self, take_over: HandOffTarget) {
@@ -159,7 +159,8 @@ impl<R: Router> Engine<R> {
         matches!(self.departure, OutgoingHandOff::AtPacketEnd(_))
     }
 
-    /// Hands off the transport if this is pending. Called when no packet is partially received or deferred.
+    /// Passes the transport to its new owner if this was postponed. Called when no packet is partially received and
+    /// none is deferred.
     #[cold]
     pub(super) fn leave_later(&mut self) {
         if let OutgoingHandOff::AtPacketEnd(take_over) = std::mem::replace(&mut self.departure, OutgoingHandOff::None) {
@@ -173,14 +174,16 @@ impl<R: Router> Engine<R> {
         matches!(self.departure, OutgoingHandOff::Decided(_))
     }
 
-    /// Ends the connection for its handles. The transport is handed off after the pending bytes have been written.
+    /// Ends the connection for its handles. The transport is passed to its new owner once the pending bytes have been
+    /// written.
     fn depart(&mut self, take_over: HandOffTarget, reason: &CloseReason) {
         self.reading = ReadMode::Stopped;
         self.departure = OutgoingHandOff::Decided(Box::new((take_over, std::mem::take(&mut self.unrouted))));
         self.end(reason);
     }
 
-    /// Returns the bytes that were read after the last packet, the new owner of the transport, and the owner's runtime.
+    /// Returns the bytes that were read after the last packet, the new owner of the transport, and the runtime of this
+    /// owner.
     pub(crate) fn hand_over(&mut self) -> Option<(Bytes, HandOffTarget, Handle)> {
         let OutgoingHandOff::Decided(decided) = std::mem::replace(&mut self.departure, OutgoingHandOff::None) else {
             return None;
@@ -190,8 +193,8 @@ impl<R: Router> Engine<R> {
     }
 }
 
-/// Sends a hand-off request to the peer if the step is one. Called while the mailbox is locked, so nothing is woken or
-/// dropped here.
+/// Writes a hand-off request for the peer to the outbox, if the step is one. The mailbox is locked during the call, so
+/// nothing may be woken or dropped here.
 #[cold]
 pub(super) fn request(core: &mut frisbee_core::Connection, step: &mut HandOffStep) -> Result<(), TooLong> {
     let HandOffStep::Request { before, request, asking } = step else { return Ok(()) };
@@ -206,7 +209,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::sync::mpsc;
 
-    /// Returns an encoded packet with id 0.
+    /// Returns an encoded packet with this operation and body, and the id 0.
     fn packet(operation: u16, body: &[u8]) -> Vec<u8> {
         let length = u32::try_from(body.len()).expect("length of the test body should fit into u32");
         [&[0, 15, 0, 0], &operation.to_be_bytes()[..], &length.to_be_bytes(), body].concat()
@@ -237,7 +240,7 @@ mod tests {
         assert_eq!(read, b"raw");
     }
 
-    /// Router that takes over the transport of each connection after its first packet.
+    /// Router that takes the transport from each connection after its first packet.
     struct Leaving(mpsc::UnboundedSender<Vec<u8>>);
 
     impl Router for Leaving {
@@ -303,7 +306,7 @@ mod tests {
         assert!(connection.memory_held() < LENGTH, "{} bytes", connection.memory_held());
     }
 
-    /// Router that sends its last packet through a connection handle.
+    /// Router that sends its last packet through a connection handle and then takes the transport.
     struct Parting;
 
     impl Router for Parting {

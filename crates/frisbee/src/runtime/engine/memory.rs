@@ -8,13 +8,13 @@ use crate::mailbox::Order;
 use crate::{CloseReason, Operation, PacketId, PeerKind, Routed, Router};
 use frisbee_core::{Role, StreamSignal};
 
-/// Maximum number of bytes by which a body may exceed the connection's share while replies use the share. Equal to a
-/// single read.
+/// Maximum number of bytes by which a body may exceed its caller's memory share while replies use up the share. Equal
+/// to one read.
 const ONE_READ: usize = READ_BUFFER / 2;
 
 impl<R: Router> Engine<R> {
-    /// Charges the received part of a body to the server's memory budget. If the budget is exhausted, the body is
-    /// discarded as it arrives.
+    /// Charges the received part of a body to the server's memory. If none is left, the body is discarded as it
+    /// arrives.
     #[cold]
     pub(super) fn charge_body(&mut self) -> Result<(), CloseReason> {
         if self.core.role() == Role::Client {
@@ -38,8 +38,8 @@ impl<R: Router> Engine<R> {
         Ok(())
     }
 
-    /// Releases the charge of a complete body. Code that keeps the body checks and charges the memory again, and the
-    /// two charges must not add up.
+    /// Releases the charge of a body that has been received completely. Code that keeps the body charges it again, and
+    /// the same memory must not be charged twice.
     #[cold]
     pub(super) fn release_body(&mut self) {
         let account = &self.handle.0.mailbox.account;
@@ -74,8 +74,8 @@ impl<R: Router> Engine<R> {
         Ok(())
     }
 
-    /// Ends a stream whose message was discarded, or refuses a stream whose first packet was discarded. `may_open`
-    /// states whether the packet may open a stream.
+    /// Ends a stream whose message was discarded. If the message may have been the first one of a new stream, which
+    /// `may_open` states, refuses that stream.
     fn reject_stream_body(&mut self, id: PacketId, may_open: bool) {
         let inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();

@@ -8,7 +8,7 @@ use frisbee_core::{BatchSize, StreamSignal, extension};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Reset reason of streams that receive more bytes than their memory or credit permits.
+/// Reset reason of a stream whose peer has sent more bytes than the stream's memory or credit permits.
 pub(super) const NO_ROOM: &str = "the memory limit for unread messages of the stream is reached";
 
 impl<R: Router> Engine<R> {
@@ -43,8 +43,8 @@ impl<R: Router> Engine<R> {
         if self.opens_stream(id, &body, rich) { self.open_stream(id, body) } else { Routed::Continue }
     }
 
-    /// Routes several messages of a stream. They never open a stream, because a packet that opens one contains a single
-    /// message in another format.
+    /// Routes a packet that contains several messages of a stream. Such a packet never opens a stream, because the
+    /// packet that opens one has another format, with a single message.
     pub(super) fn handle_batch(&mut self, id: PacketId, body: &Bytes) -> Routed {
         let Some(size) = BatchSize::of(body) else {
             return Routed::Close(CloseReason::Protocol(ProtocolError::Malformed(Operation::BATCH)));
@@ -66,7 +66,7 @@ impl<R: Router> Engine<R> {
     }
 
     /// Handles HEADERS or TRAILERS of a stream. They are ignored if the stream is not open, because it may have ended
-    /// while they were in transit.
+    /// after the peer sent them.
     pub(super) fn handle_stream_items(&mut self, packet: Packet) -> Routed {
         let is_last = packet.id == extension::TRAILERS;
         let items = packet.into_stream_items();
@@ -82,8 +82,8 @@ impl<R: Router> Engine<R> {
         self.leave_stream(signal)
     }
 
-    /// Returns whether a packet opens a stream, given that no stream with its id is open. Must be called for each such
-    /// packet in order of arrival.
+    /// Returns whether a packet opens a new stream. No stream with its id may be open. Must be called once for each
+    /// such packet, in the order of arrival.
     pub(super) fn opens_stream(&mut self, id: PacketId, body: &Bytes, rich: bool) -> bool {
         // Neither a close opens a stream, nor a message whose sender did not know that this end has closed the stream.
         // A Go client uses several id counters and may reuse an id immediately.
@@ -121,7 +121,7 @@ impl<R: Router> Engine<R> {
         self.router.stream(session, body, stream)
     }
 
-    /// Clears the cached stream if it has ended, and sends `signal` to the peer.
+    /// Clears the cached stream if it has ended, and sends the packet for `signal` to the peer.
     pub(super) fn leave_stream(&mut self, signal: StreamSignal) -> Routed {
         if let Some(stream) = self.last_stream.take_if(|stream| stream.is_over()) {
             self.handle.0.mailbox.leave_stream(&stream);
@@ -164,7 +164,7 @@ mod tests {
         }
     }
 
-    /// A server's connection that is driven manually by the test.
+    /// A connection of a server, whose driver the test calls step by step.
     struct Driven {
         engine: Engine<Streams>,
         router: Arc<Streams>,
@@ -224,7 +224,8 @@ mod tests {
 
     const HELLO: &[u8] = b"\0\x0f\0\0\0\x03\0\0\0\x05fris\x01";
 
-    /// Regression: the reader waited forever for the end of the stream, and the connection waited for the stream.
+    /// Regression test: a stream was opened after the peer had shut down its sending half. Its reader waited forever
+    /// for the end, and the connection waited for the stream.
     #[tokio::test]
     async fn stream_opened_after_half_close_of_peer_has_an_end() {
         let mut driven = Driven::new(usize::MAX, 2 << 20);
@@ -242,7 +243,8 @@ mod tests {
         assert_eq!(poll(&mut own), Poll::Ready(None));
     }
 
-    /// Trailers of a deferred stream must be deferred too. Otherwise they would end the stream before it is opened.
+    /// Trailers of a deferred stream must be deferred too. Otherwise they would end the stream before it has been
+    /// opened.
     #[tokio::test]
     async fn trailers_of_deferred_stream_are_deferred() {
         let mut driven = Driven::new(usize::MAX, 2 << 20);
@@ -272,7 +274,8 @@ mod tests {
         assert!(matches!(reason, CloseReason::Protocol(ProtocolError::Malformed(Operation::EXTENSION))));
     }
 
-    /// Regression: senders of the stream waited forever, even after the connection had ended.
+    /// Regression test: after a message had been rejected, the stream's senders waited forever, even once the
+    /// connection had ended.
     #[tokio::test]
     async fn rejected_message_after_its_end_leaves_other_direction() {
         let mut driven = Driven::new(1 << 20, 0);

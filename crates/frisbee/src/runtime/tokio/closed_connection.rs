@@ -10,21 +10,21 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-/// A connection that has ended, with its transport if that is handed off to another owner.
+/// A connection that has ended. Contains the transport if it must be passed to another owner.
 pub(crate) struct ClosedConnection<T> {
     pub(super) reason: CloseReason,
-    /// Transport that was handed off, the bytes read from it, the new owner, and the owner's runtime.
+    /// Transport to be passed on, the bytes already read from it, its new owner, and the runtime of this owner.
     pub(super) handed: Option<(T, Bytes, HandOffTarget, Handle)>,
 }
 
 impl<T> ClosedConnection<T> {
-    /// Returns the close reason. Returns `self` if the transport must be handed off to another owner.
+    /// Returns the close reason, or `self` if the transport must first be passed to another owner.
     pub(crate) fn done(self) -> Result<CloseReason, Self> {
         if self.handed.is_none() { Ok(self.reason) } else { Err(self) }
     }
 
-    /// Passes the transport to its new owner, if there is one, and runs the owner's future if it continues in this
-    /// task. `raw` combines the transport with the bytes read from it, in the runtime of the owner.
+    /// Passes the transport to its new owner, if there is one. If the owner continues in this task, runs its future.
+    /// `raw` combines the transport with the bytes already read from it, in the runtime of the owner.
     pub(crate) async fn hand_over<F>(self, tasks: Tasks, raw: impl FnOnce(T, Bytes, Handle) -> F) -> CloseReason
     where
         F: Future<Output = io::Result<RawTransport>>,
@@ -47,8 +47,8 @@ impl<T> ClosedConnection<T> {
 }
 
 impl ClosedConnection<Transport> {
-    /// Like [`hand_over`](Self::hand_over), but in a task of a tokio runtime. The future is boxed so that its code is
-    /// compiled once.
+    /// Like [`hand_over`](Self::hand_over), but for a task of a tokio runtime. Returns a boxed future, so that its code
+    /// is compiled only once.
     pub(crate) fn hand_over_in_task(self) -> AdapterFuture {
         Box::pin(self.hand_over(Tasks::OfTokio, RawTransport::new_in))
     }
@@ -64,12 +64,12 @@ pub(crate) async fn run_apart(runtime: &Handle, work: AdapterFuture) -> CloseRea
     reason.await.unwrap_or(CloseReason::Shutdown)
 }
 
-/// Kind of executor on which a connection's task runs. Determines how the transport is moved to another owner.
+/// Kind of executor that has run a connection's task. It determines how the transport is moved to another owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tasks {
-    /// The connection was driven by a tokio runtime, with whose reactor the transport may remain registered.
+    /// A tokio runtime has driven the connection. The transport may still be registered with its reactor.
     OfTokio,
-    /// The connection was driven by io_uring, so its socket must be moved to a tokio runtime.
+    /// An io_uring thread has driven the connection, so the socket must be moved to a tokio runtime.
     #[cfg(all(feature = "uring", target_os = "linux"))]
     OfRing,
 }

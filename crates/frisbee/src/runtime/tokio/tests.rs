@@ -26,7 +26,7 @@ impl Router for Sink {
     }
 }
 
-/// A client connection that the test polls, with its peer.
+/// A client connection whose driver the test polls, with the peer's end.
 struct DrivenClient {
     running: DriveFuture<DuplexStream, Sink, TokioTimer>,
     handle: Connection,
@@ -84,7 +84,7 @@ impl DrivenClient {
         assert!(polled.is_pending());
     }
 
-    /// Returns the number of packets that have arrived at the peer since the last call.
+    /// Returns the number of packets that the peer has received since the last call.
     fn reached(&mut self) -> usize {
         let mut buffer = [0; 4096];
         let mut read = ReadBuf::new(&mut buffer);
@@ -93,8 +93,8 @@ impl DrivenClient {
         read.filled().len() / bytes().len()
     }
 
-    /// Receives `count` packets, sends one, and returns how many packets arrive at the peer in each of the next two
-    /// polls of the driver.
+    /// Lets the client receive `count` packets, then sends one through a handle. Returns how many packets reach the
+    /// peer in each of the next two polls of the driver.
     async fn sent_after_arrivals(&mut self, count: usize) -> [usize; 2] {
         self.peer.write_all(&bytes().repeat(count)).await.expect("client should accept the packets");
         self.poll();
@@ -128,7 +128,7 @@ async fn immediate_close_stops_routing() {
     assert_eq!(sink.0.load(Ordering::Relaxed), 0);
 }
 
-/// A transport that accepts writes although its peer reads nothing, like a stalled socket on io_uring.
+/// A transport that accepts writes although its peer reads nothing, like a stalled socket driven by io_uring.
 struct StalledTransport;
 
 impl AsyncRead for StalledTransport {
@@ -203,7 +203,7 @@ async fn transport_is_handed_over_without_a_timer() {
     transport.await.expect("task should not panic").expect("server should hand over its transport");
 }
 
-/// A socket that has unread bytes, which the runtime has not noticed when a write fails.
+/// A socket that still has unread bytes when a write fails. The runtime has not reported these bytes as readable.
 struct Reset {
     unread: &'static [u8],
     has_failed: bool,
@@ -257,7 +257,7 @@ async fn final_packets_of_server_are_read_after_write_failure() {
     }
 }
 
-/// A transport that loses bytes: one read fails, and later reads continue after the gap.
+/// A transport that loses bytes: one read fails, and later reads continue with the bytes after the gap.
 struct LossyTransport {
     reads: Vec<io::Result<&'static [u8]>>,
     write_fails: bool,

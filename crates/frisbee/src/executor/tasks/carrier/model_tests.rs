@@ -7,7 +7,7 @@ use loom::sync::Notify;
 use loom::thread;
 use std::future::{pending, poll_fn};
 
-/// Model of a job slot, which sends a notification when it is dropped.
+/// Model of a job slot. It sends a notification when it is dropped.
 struct JobSlot(loom::sync::Arc<Notify>);
 
 impl Drop for JobSlot {

@@ -3,7 +3,8 @@
 use super::*;
 use loom::thread;
 
-/// Polls the task once. Returns whether it has seen all writes before its wake-up, and the action required next.
+/// Polls the task once. Returns whether the poll has seen all writes made before the wake-up, and the action required
+/// next.
 fn poll(phase: &TaskPhase, done: &loom::sync::atomic::AtomicBool) -> (bool, AfterPoll) {
     phase.begin();
     let is_done = done.load(Ordering::Relaxed);

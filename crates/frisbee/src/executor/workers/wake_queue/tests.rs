@@ -13,7 +13,7 @@ fn runtime(threads: usize) -> Runtime {
     Builder::new_multi_thread().worker_threads(threads).build().expect("runtime should build")
 }
 
-/// Starts connections that wake themselves at every poll. They begin when all have started.
+/// Starts connections whose tasks wake themselves at every poll. They begin once all of them have started.
 fn start_busy(runtime: &Runtime, count: usize, at_poll: impl Fn(usize, &[AtomicUsize]) + Send + Clone + 'static) {
     let polls: Arc<[AtomicUsize]> = (0..count).map(|_| AtomicUsize::new(0)).collect();
     let (sender, started) = mpsc::channel::<Waker>();
