@@ -9,7 +9,7 @@ use frisbee_tests::interop::{
     AddRequest, Count, Interop, InteropClient, InteropServer, Payload, SleepRequest, Sum, Text,
 };
 use frisbee_tests::left_to_service;
-use frpc::{Channel, Code, Request, RequestStream, Response, Server, ServerBuilder, Status, Streaming};
+use frpc::{Channel, Code, Request, RequestStream, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -43,7 +43,16 @@ impl Drop for Asleep {
 }
 
 impl Interop for Service {
-    left_to_service!(echoes, do_nothing, fail, add, describe, count_up, chat);
+    left_to_service!(echoes, do_nothing, fail, add, describe, count_up);
+
+    /// Sends texts of the length that the first message states without end, or answers like the common service.
+    async fn chat(&self, request: Request<Streaming<Text>>) -> Result<Response<ResponseStream<Text>>, Status> {
+        let Some(length) = request.metadata().get("flood").and_then(|length| length.parse().ok()) else {
+            return frisbee_tests::service::Service.chat(request).await;
+        };
+        let text = Text { value: "x".repeat(length) };
+        Ok(Response::new(ResponseStream::new(frpc::iter(std::iter::repeat_with(move || Ok(text.clone()))))))
+    }
 
     /// Returns a payload of `seq` bytes.
     async fn echo_payload(&self, request: Request<Payload>) -> Result<Response<Payload>, Status> {
@@ -310,6 +319,63 @@ async fn open_stream_continues_and_new_one_waits_during_slow_reply() {
     early.await.expect("task should not panic").expect("call should succeed");
     late.await.expect("connection should end regularly");
     linked.expect_open();
+}
+
+/// Opens streams whose messages have these lengths. Returns counters of the received bytes.
+async fn flood(linked: &Linked, lengths: impl IntoIterator<Item = usize>) -> Vec<Arc<AtomicUsize>> {
+    let mut received = Vec::new();
+    for length in lengths {
+        let mut request = patient(frpc::iter([]));
+        request.metadata_mut().insert("flood", length.to_string()).expect("metadata entry should be valid");
+        let (client, count) = (linked.client.clone(), Arc::new(AtomicUsize::new(0)));
+        received.push(count.clone());
+        tokio::spawn(async move {
+            let mut texts = client.chat(request).await.expect("stream should open").into_inner();
+            while let Ok(Some(text)) = texts.message().await {
+                count.fetch_add(text.value.len(), Ordering::SeqCst);
+            }
+        });
+    }
+    received
+}
+
+/// Asserts that streams have received the same number of bytes, within a fifth.
+fn expect_even(received: &[Arc<AtomicUsize>]) {
+    let mut received: Vec<_> = received.iter().map(|count| count.load(Ordering::SeqCst)).collect();
+    received.sort_unstable();
+    let (least, most) = (received[0], received[received.len() - 1]);
+    assert!(least > 0 && most - least <= most / 5, "{received:?}");
+}
+
+/// Streams whose handlers had filled the outbox starved the others, and a call waited behind a mebibyte.
+#[tokio::test(start_paused = true)]
+async fn streams_share_slow_link_evenly_and_calls_pass_them() {
+    const RATE: u32 = 200_000;
+    let linked = Linked::by([MB, RATE]).await;
+    let received = flood(&linked, [1_000; 40]).await;
+    for second in 1..=20 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let asked = Instant::now();
+        linked.client.add(patient(AddRequest { a: 1, b: second })).await.expect("call should succeed");
+        // 64 KiB at the server, and the buffers of the link.
+        assert!(asked.elapsed() < Duration::from_secs(1) * 96 * 1024 / RATE, "{:?}", asked.elapsed());
+    }
+    expect_even(&received);
+    linked.expect_open();
+}
+
+#[tokio::test(start_paused = true)]
+async fn streams_of_long_messages_get_no_larger_share() {
+    let linked = Linked::by([MB, 200_000]).await;
+    let received = flood(&linked, [100, 1_000, 10_000, 100_000].repeat(3)).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    expect_even(&received);
+    // A stream that begins later shares what is left, and does not catch up.
+    let late = flood(&linked, [1_000]).await;
+    let before = received[0].load(Ordering::SeqCst);
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    let (late, share) = (late[0].load(Ordering::SeqCst), received[0].load(Ordering::SeqCst) - before);
+    assert!(late.abs_diff(share) <= share / 5, "{late} of {share}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,8 +10,8 @@ use crate::runtime::engine::Engine;
 use crate::runtime::pool::WorkerPool;
 use crate::runtime::tokio::Driver;
 use crate::settings::{MEMORY_MAX, SettingError, check_config, check_positive, settings};
-use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
+use crate::transport::{Transport, limit_unsent};
 use crate::{Config, Error, HeaderForm, IoBackend, Router};
 use frisbee_core::ClientConfig;
 use std::future::poll_fn;
@@ -316,6 +316,7 @@ impl ClientBuilder {
         let addresses = tokio::net::lookup_host(address).await.map_err(failed)?;
         let socket = connect_to_any(addresses, TcpStream::connect).await.map_err(failed)?;
         socket.set_nodelay(true).map_err(failed)?;
+        limit_unsent(&socket);
         let (peer, local) = (socket.peer_addr().map_err(failed)?, socket.local_addr().map_err(failed)?);
         let ends = EndpointInfo { peer: Some(peer), local: Some(local), ..EndpointInfo::default() };
         #[cfg(all(feature = "uring", target_os = "linux"))]

@@ -26,10 +26,20 @@ use crate::account::{Account, Output};
 use crate::clock;
 use crate::sync::{AtomicBool, Mutex, MutexGuard, wake, wake_all};
 use crate::{CloseReason, Outbox, PeerKind, SendError};
+use frisbee_core::earlier;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
+
+/// Number of unsent bytes of a connection at which senders on streams wait for their turns. Together with the unsent
+/// bytes in the system's buffer, [`UNSENT_MAX`](crate::transport::UNSENT_MAX), this is what a small call waits for on a
+/// slow link, because calls do not wait for turns. Half of a write of short packets, so a stream that is alone on a fast
+/// link is not slowed down.
+const STREAM_BACKLOG_MAX: usize = 64 * 1024;
+
+/// Number of bytes that a stream sends in a turn for which it has had to wait. One message may exceed it.
+pub(crate) const TURN: usize = 4 * 1024;
 
 /// Mailbox of a connection: packets and requests that handles pass to the connection's driver, with other state that
 /// they share.
@@ -39,8 +49,9 @@ pub(crate) struct Mailbox {
     /// Whether the driver was woken and has not checked the mailbox since. Written only under the lock, but read
     /// without it.
     notified: AtomicBool,
-    /// Whether senders must wait because the server is short of memory, even though the backlog is below its normal
-    /// limit. Written only under the lock, but read without it.
+    /// Whether senders must wait even though the backlog is below its normal limit, because the server is short of memory
+    /// or they wait for turns. The driver then reports its backlog after each write. Written only under the lock, but
+    /// read without it.
     is_starved: AtomicBool,
     /// Maximum backlog in bytes, at most 4 GiB; see [`frisbee_core::Config::backlog_max`].
     backlog_max: u32,
@@ -202,26 +213,50 @@ impl Mailbox {
         Poll::Ready(Ok(filled))
     }
 
-    /// Calls `look` with the outbox if there is space for a packet. Otherwise registers the calling task to be woken
-    /// when there is space.
-    pub(crate) fn poll_room(
+    /// Waits for the turn of a stream to send, and calls `fill` with the outbox. If `context` is `None`, the caller does
+    /// not wait.
+    pub(crate) fn poll_turn<T>(
         &self,
-        context: &Context<'_>,
-        place: &mut Place,
-        look: impl FnOnce(&Outbox),
-    ) -> Result<Poll<()>, SendError> {
+        context: Option<&Context<'_>>,
+        stream: &StreamShared,
+        place: &mut PermitPlace,
+        fill: impl FnOnce(&mut Outbox) -> T,
+    ) -> Poll<Result<T, SendError>> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         inner.update_charge(&self.account);
-        if inner.is_full(self.backlog_max()) || inner.waiters.is_early(place) {
-            self.wait_for_room(inner, Some(context), place);
-            return Ok(Poll::Pending);
+        let free = inner.free_turns(self.backlog_max());
+        if !inner.waiters.take_turn(place, free) {
+            self.wait_for_turn(inner, context, stream, place);
+            return Poll::Pending;
         }
-        look(&inner.outbox);
-        let entered = place.has_waited().then(|| inner.waiters.leave(place));
+        let filled = fill(&mut inner.outbox);
+        inner.charge(&self.account);
+        let task = if inner.outbox.is_empty() { None } else { self.to_wake(&inner) };
         drop(inner);
-        drop(entered);
-        Ok(Poll::Ready(()))
+        wake(task);
+        Poll::Ready(Ok(filled))
+    }
+
+    /// Registers the task of `context`, if there is one, to be woken when the turn of the stream comes. Releases the
+    /// lock.
+    #[cold]
+    fn wait_for_turn(
+        &self,
+        mut inner: MutexGuard<'_, MailboxState>,
+        context: Option<&Context<'_>>,
+        stream: &StreamShared,
+        place: &mut PermitPlace,
+    ) {
+        let queued = inner.queued() as u64;
+        let start = |latest| stream.inner.lock().start_of_turn(latest, queued);
+        let earlier = context.and_then(|context| inner.waiters.enter_turn(context, place, start));
+        // The driver may have written its backlog without a report.
+        let task = if self.is_starved.load(Ordering::Relaxed) { None } else { self.to_wake(&inner) };
+        self.is_starved.store(true, Ordering::Relaxed);
+        drop(inner);
+        drop(earlier);
+        wake(task);
     }
 
     /// Requests that the driver close the connection. Replaces an earlier request that is less urgent.
@@ -301,10 +336,13 @@ impl Mailbox {
         if inner.is_full(self.backlog_max()) {
             return;
         }
-        self.is_starved.store(false, Ordering::Relaxed);
-        let (producers, others_wait) = inner.waiters.call_producers();
-        // Have the driver poll again for the remaining tasks, because the woken ones may never send.
-        let task = if others_wait { self.to_wake(&inner) } else { None };
+        let (mut producers, others_wait) = inner.waiters.call_producers();
+        let turns = inner.grant_turns(self.backlog_max());
+        self.is_starved.store(inner.waiters.has_turns(), Ordering::Relaxed);
+        // Have the driver poll again for the remaining tasks and to check when grants expire, because the woken tasks
+        // may never send.
+        let task = if others_wait || !turns.is_empty() { self.to_wake(&inner) } else { None };
+        producers.extend(turns);
         drop(inner);
         wake_all(producers);
         wake(task);
@@ -454,24 +492,33 @@ impl Mailbox {
         self.grant_slots(|inner| left = inner.openers.leave(place));
     }
 
-    /// Revokes permits to open a stream that tasks have not used in time. Returns the time at which the next permit
-    /// will be revoked.
+    /// Removes a task that no longer waits for a turn.
+    #[cold]
+    pub(crate) fn leave_turn(&self, place: &mut PermitPlace) {
+        let mut left = None;
+        self.grant_slots(|inner| left = inner.waiters.leave_turn(place));
+    }
+
+    /// Revokes turns, and permits to open a stream, that tasks have not used in time. Returns the time at which the next
+    /// one will be revoked.
     #[cold]
     pub(crate) fn expire_slots(&self, now: Instant) -> Option<Instant> {
         let mut due = None;
         self.grant_slots(|inner| {
             inner.openers.expire(now);
-            due = inner.openers.due();
+            inner.waiters.expire_turns(now);
+            due = inner.grants_due();
         });
         due
     }
 
-    /// Applies `change` to the mailbox and grants permits to tasks that are waiting to open streams. Notifies the
-    /// driver, which revokes unused permits when they expire.
+    /// Applies `change` to the mailbox, and grants turns and permits to tasks that are waiting to send on streams or to
+    /// open them. Notifies the driver, which revokes unused grants when they expire.
     fn grant_slots(&self, change: impl FnOnce(&mut MailboxState)) {
         let mut inner = self.inner.lock();
         change(&mut inner);
-        let openers = inner.grant_slots();
+        let mut openers = inner.grant_slots();
+        openers.extend(inner.grant_turns(self.backlog_max()));
         let task = if openers.is_empty() { None } else { self.to_wake(&inner) };
         drop(inner);
         wake_all(openers);
@@ -526,6 +573,31 @@ impl MailboxState {
     pub(crate) fn is_full(&self, usual: usize) -> bool {
         let is_full = self.outbox.len().saturating_add(self.backlog as usize) >= self.output.limit(usual);
         is_full || self.handing_off == HandOffState::Requested
+    }
+
+    /// Returns the number of streams that may send a turn each. `usual` is the limit of the backlog.
+    #[inline]
+    fn free_turns(&self, usual: usize) -> usize {
+        if self.handing_off == HandOffState::Requested {
+            return 0;
+        }
+        self.output.limit(usual.min(STREAM_BACKLOG_MAX)).saturating_sub(self.queued()).div_ceil(TURN)
+    }
+
+    /// Grants free turns to waiting streams. Returns the wakers of their tasks. The driver must be notified afterwards,
+    /// because it checks when the grants expire.
+    #[must_use]
+    fn grant_turns(&mut self, usual: usize) -> Vec<Waker> {
+        if !self.waiters.has_turns() {
+            return Vec::new();
+        }
+        let free = self.free_turns(usual);
+        self.waiters.grant_turns(free)
+    }
+
+    /// Returns the time at which the first grant of a slot or turn expires.
+    pub(crate) fn grants_due(&self) -> Option<Instant> {
+        earlier(self.openers.due(), self.waiters.turns_due())
     }
 
     /// Records the backlog in bytes that the driver reports.

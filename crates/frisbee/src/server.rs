@@ -610,6 +610,7 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
 /// Sets the options of a listening socket, which accepted connections inherit.
 #[cfg(target_os = "linux")]
 fn set_options(listener: &impl std::os::fd::AsFd) -> io::Result<()> {
+    crate::transport::limit_unsent(listener);
     let listener = socket2::SockRef::from(listener);
     // Disable Nagle's algorithm, because each write is already a batch and would only be delayed.
     listener.set_tcp_nodelay(true)?;

@@ -7,10 +7,10 @@ mod tests;
 
 use crate::connection::{Connection, ConnectionShared};
 use crate::debug::opaque_debug;
+use crate::mailbox::Waiter;
 use crate::mailbox::inbox::Message;
 use crate::mailbox::permits::PermitPlace;
 use crate::mailbox::stream::{ReadBatch, StreamBytes, StreamEnd, StreamShared};
-use crate::mailbox::{Place, Waiter};
 use crate::sync::wake_all;
 use crate::{Operation, Outbox, PacketId, PacketWriter, PeerKind, SendError, TrySendError};
 pub use batch::StreamBatch;
@@ -503,7 +503,7 @@ impl Guard {
         if message.is_empty() && !shared.is_native {
             return Err(SendError::Empty.into());
         }
-        let sent = self.connection.mailbox.poll_write(None, &mut Place::default(), |outbox| {
+        let sent = self.connection.mailbox.poll_turn(None, shared, &mut PermitPlace::default(), |outbox| {
             let mut inner = shared.inner.lock();
             inner.check_open()?;
             if !inner.credit.is_open() {
@@ -537,7 +537,7 @@ impl Guard {
             if shared.poll_credit(context, &mut places.credit, |_| ())?.is_pending() {
                 return Poll::Pending;
             }
-            let sent = self.connection.mailbox.poll_write(Some(context), &mut places.room, |outbox| {
+            let sent = self.connection.mailbox.poll_turn(Some(context), shared, &mut places.turn, |outbox| {
                 let mut inner = shared.inner.lock();
                 inner.check_open()?;
                 // Check again, because another sender may have used the credit in the meantime.
@@ -663,13 +663,13 @@ impl Guard {
     }
 }
 
-/// Places that one task holds in the queues of a stream: for credit, for space in the outbox, and for the end of the
+/// Places that one task holds in the queues of a stream: for credit, for its turn to send, and for the end of the
 /// stream. The owner must [leave](Self::leave) the queues when dropped. A stream then holds at most one waker per
 /// owner.
 #[derive(Default)]
 struct StreamPlaces {
     credit: u64,
-    room: Place,
+    turn: PermitPlace,
     end: u64,
 }
 
@@ -677,7 +677,9 @@ impl StreamPlaces {
     #[inline]
     fn leave(&mut self, guard: &Guard) {
         guard.shared.leave(self.credit, self.end);
-        guard.connection.mailbox.leave(&mut self.room);
+        if self.turn.has_waited() {
+            guard.connection.mailbox.leave_turn(&mut self.turn);
+        }
     }
 }
 

@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 /// polled, its permit delays others by no more than a slow call would.
 pub(crate) const GRANT_TIME: Duration = Duration::from_millis(10);
 
+/// Number of bits of a place below its rank. They keep the order of arrival of 65 536 tasks of the same rank.
+const RANK_SHIFT: u32 = 16;
+
 /// Tasks that wait for permits, in the order of their arrival.
 ///
 /// ```
@@ -76,6 +79,11 @@ impl PermitPlace {
     pub fn has_waited(&self) -> bool {
         self.0 != 0
     }
+
+    /// Returns the rank with which the task [entered](PermitQueue::enter_at) the queue.
+    pub(super) fn rank(&self) -> u64 {
+        self.0 >> RANK_SHIFT
+    }
 }
 
 impl PermitQueue {
@@ -104,8 +112,8 @@ impl PermitQueue {
         }
     }
 
-    #[cfg(all(test, not(frisbee_loom)))]
-    fn granted(&self) -> usize {
+    /// Returns the number of permits that were granted and not taken.
+    pub(super) fn granted(&self) -> usize {
         self.0.as_ref().map_or(0, |queue| queue.granted)
     }
 
@@ -114,6 +122,20 @@ impl PermitQueue {
     #[must_use]
     pub fn enter(&mut self, place: &mut PermitPlace, context: &Context<'_>) -> Option<Waker> {
         self.0.get_or_insert_default().enter(place, context)
+    }
+
+    /// Like [`enter`](Self::enter), but the task is placed behind those with a lower or the same rank.
+    #[must_use]
+    pub(super) fn enter_at(&mut self, rank: u64, place: &mut PermitPlace, context: &Context<'_>) -> Option<Waker> {
+        let queue = self.0.get_or_insert_default();
+        if place.0 == 0 {
+            queue.last += 1;
+            place.0 = ((rank << RANK_SHIFT) | (queue.last % (1 << RANK_SHIFT))).max(1);
+            while queue.tasks.contains_key(&place.0) {
+                place.0 += 1;
+            }
+        }
+        queue.enter(place, context)
     }
 
     /// Grants free permits to the tasks that have waited longest. Returns their wakers, which the caller must wake

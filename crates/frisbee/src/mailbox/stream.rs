@@ -178,6 +178,8 @@ pub(crate) struct Messages {
     pub(crate) inbox: Inbox,
     /// Number of bytes of messages sent and received on the stream.
     pub(crate) bytes: StreamBytes,
+    /// Difference between the rank of the stream's next turn and the bytes sent so far. Wraps around.
+    turn_offset: u64,
     /// Whether a message or HEADERS have been received on the stream.
     has_begun: bool,
     /// Metadata items of HEADERS that have not been taken by a handle.
@@ -273,6 +275,15 @@ impl Messages {
         written
     }
 
+    /// Returns the rank of the stream's next turn, if the latest turn of the connection has rank `latest`. It is that of
+    /// the stream's previous turn plus the bytes sent since. A stream that was idle gains no more than the next turn, and
+    /// bytes sent while no stream had to wait count only as far as they are among the `queued` bytes of the connection.
+    pub(crate) fn start_of_turn(&mut self, latest: u64, queued: u64) -> u64 {
+        let start = self.turn_offset.wrapping_add(self.bytes.sent).clamp(latest, latest.saturating_add(queued));
+        self.turn_offset = start.wrapping_sub(self.bytes.sent);
+        start
+    }
+
     /// Accounts for the messages in `batch` that the reader has consumed. Returns the number of bytes to release from
     /// the memory account, and the credit to grant to the sender.
     fn account(&mut self, batch: &mut ReadBatch, window: u64) -> (usize, Option<u64>) {
@@ -349,6 +360,7 @@ impl StreamShared {
             window: Window::new(window),
             inbox: Inbox::default(),
             bytes: StreamBytes::default(),
+            turn_offset: 0,
             has_begun: false,
             headers: None,
             trailers: None,

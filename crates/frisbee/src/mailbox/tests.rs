@@ -74,17 +74,16 @@ fn senders_wait_at_full_queue_and_wake_below_limit() {
     assert!(mailbox.poll_write(Some(&context), &mut place, |outbox| push(outbox, 60)).is_ready());
     assert!(mailbox.poll_write(Some(&context), &mut place, |outbox| push(outbox, 90)).is_ready(), "there is some room");
     assert!(mailbox.poll_write(Some(&context), &mut place, |outbox| push(outbox, 10)).is_pending());
-    assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("connection should be open").is_pending());
     assert_eq!(mailbox.lock().queued(), 150);
     driver.take(&mailbox, &waker, true);
     assert_eq!((driver.pending, mailbox.lock().queued()), (150, 150), "it waits at the driver");
     assert!(mailbox.is_full(100) && !mailbox.is_full(99));
     mailbox.handle_drained(&mut driver.reader, 100);
-    assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("connection should be open").is_pending());
+    assert!(mailbox.poll_write(Some(&context), &mut place, |_| ()).is_pending());
     assert_eq!(sender.count(), 0);
     mailbox.handle_drained(&mut driver.reader, 99);
     assert_eq!((sender.count(), mailbox.lock().queued()), (1, 99), "once, after any number of polls");
-    assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("connection should be open").is_ready());
+    assert!(!mailbox.lock().is_full(100));
     driver.pending = 99;
     assert_eq!(driver.take(&mailbox, &waker, true), TakeOutcome::Nothing, "handles know it");
 }
@@ -188,7 +187,7 @@ fn senders_wait_for_server_memory_below_queue_limit() {
     assert_eq!(sender.count(), 1, "there is room for a little");
     (0..5).for_each(|_| mailbox.write(|outbox| push(outbox, 1000)).expect("open mailbox should accept the packet"));
     assert!(woken.count() > before);
-    assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("connection should be open").is_pending());
+    assert!(mailbox.poll_write(Some(&context), &mut place, |_| ()).is_pending());
     driver.take(&mailbox, &waker, true);
     assert_eq!((sender.count(), mailbox.is_full(0)), (1, true), "the driver's queue counts");
     other.release(8 * MIB + 1);
@@ -228,7 +227,6 @@ fn closed_mailbox_rejects_mail_and_wakes_all_waiters() {
     let refused = |refused: Result<(), SendError>| matches!(refused, Err(SendError::Closed(CloseReason::Shutdown)));
     assert!(refused(mailbox.write(|_| ())));
     assert_eq!(mailbox.poll_write(Some(&context), &mut place, |_| ()).map(refused), Poll::Ready(true));
-    assert!(refused(mailbox.poll_room(&context, &mut place, |_| ()).map(|_| ())));
     let peer = mailbox.poll_peer(&mut context, &mut second);
     assert_eq!(peer.map(|peer| refused(peer.map(|_| ()))), Poll::Ready(true));
     assert!(mailbox.poll_abandoned(&mut context, &mut third).is_ready());
@@ -292,12 +290,6 @@ fn waiter_keeps_one_waker_and_no_noop_waker() {
     // A future that different tasks poll is still a single waiter.
     let mut place = Place::default();
     for waker in [&one, &two].into_iter().cycle().take(100) {
-        assert!(
-            mailbox
-                .poll_room(&Context::from_waker(waker), &mut place, |_| ())
-                .expect("connection should be open")
-                .is_pending()
-        );
         assert!(mailbox.poll_write(Some(&Context::from_waker(waker)), &mut place, |_| ()).is_pending());
     }
     assert_eq!([&first, &second].map(Arc::strong_count), [2, 3]);

@@ -7,13 +7,20 @@
 //! wait for seconds. All current waiters form a round and are woken together, because most packets are short and there
 //! is space for many. A waiter that found no space is woken again before those that arrived later.
 //!
+//! Streams wait for turns instead, in the order of the bytes that they have sent, which is deficit round robin: a turn
+//! that exceeds its size delays the next one of its stream. They do not take part in the rounds of calls, because a call
+//! must not wait for a stream.
+//!
 //! A strict FIFO queue would block on a waiter that was woken but is not polled, for example in another branch of a
 //! `select!`.
 
 use super::Mailbox;
+use super::permits::{PermitPlace, PermitQueue};
+use crate::clock;
 use crate::{Outbox, SendError};
 use std::collections::BTreeMap;
 use std::task::{Context, Poll, Waker};
+use std::time::Instant;
 
 /// Wakers of the tasks that are waiting on a connection. The caller must release the lock of the mailbox before it
 /// wakes or drops a returned waker, because both may run arbitrary code.
@@ -23,6 +30,8 @@ pub(crate) struct WaitList {
     waiters: Option<Box<WaiterQueue>>,
     /// Number of the task that has begun to wait most recently.
     last: u64,
+    /// Rank of the turn that was taken last, in bytes.
+    turn: u64,
 }
 
 #[derive(Debug, Default)]
@@ -37,6 +46,8 @@ struct WaiterQueue {
     /// Tasks that are waiting for the end of the connection, the kind of the peer, permission to open a stream, or the
     /// reply to a hand-off request.
     watchers: BTreeMap<u64, Waker>,
+    /// Tasks that wait to send on a stream, in the order of their turns.
+    turns: PermitQueue,
 }
 
 /// Place of a task in the queues of a connection, or 0 if the task has not had to wait. The owner must free the place
@@ -87,7 +98,67 @@ impl WaitList {
     /// Removes all tasks.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
         let waiters = self.waiters.take().unwrap_or_default();
-        waiters.producers.into_values().chain(waiters.watchers.into_values())
+        let WaiterQueue { producers, watchers, mut turns, .. } = *waiters;
+        producers.into_values().chain(watchers.into_values()).chain(turns.take_all())
+    }
+
+    /// Returns whether tasks wait for turns.
+    pub(super) fn has_turns(&self) -> bool {
+        self.waiters.as_ref().is_some_and(|waiters| !waiters.turns.is_empty())
+    }
+
+    /// Returns whether a task may use one of `free` turns; see [`PermitQueue::take`].
+    #[inline]
+    pub(super) fn take_turn(&mut self, place: &mut PermitPlace, free: usize) -> bool {
+        if self.waiters.is_none() { free > 0 } else { self.take_turn_in_order(place, free) }
+    }
+
+    #[cold]
+    fn take_turn_in_order(&mut self, place: &mut PermitPlace, free: usize) -> bool {
+        let rank = place.rank();
+        // A granted turn is taken even if calls have used the space since.
+        let takes = self.waiters.as_mut().is_some_and(|waiters| {
+            let free = free.max(waiters.turns.granted());
+            waiters.turns.take(place, free)
+        });
+        if takes {
+            self.turn = self.turn.max(rank);
+        }
+        self.free();
+        takes
+    }
+
+    /// Registers a task that waits for a turn. `start` returns its rank for that of the latest turn. Returns a waker that
+    /// must be dropped without a lock.
+    pub(super) fn enter_turn(
+        &mut self,
+        context: &Context<'_>,
+        place: &mut PermitPlace,
+        start: impl FnOnce(u64) -> u64,
+    ) -> Option<Waker> {
+        let rank = if place.has_waited() { 0 } else { start(self.turn) };
+        self.waiters.get_or_insert_default().turns.enter_at(rank, place, context)
+    }
+
+    /// Removes a task that no longer waits for a turn. Returns its waker, which must be dropped without a lock.
+    pub(super) fn leave_turn(&mut self, place: &mut PermitPlace) -> Option<Waker> {
+        let left = self.waiters.as_mut().and_then(|waiters| waiters.turns.leave(place));
+        self.free();
+        left
+    }
+
+    pub(super) fn grant_turns(&mut self, free: usize) -> Vec<Waker> {
+        self.waiters.as_mut().map_or_else(Vec::new, |waiters| waiters.turns.grant(free, clock::now))
+    }
+
+    pub(super) fn turns_due(&self) -> Option<Instant> {
+        self.waiters.as_ref()?.turns.due()
+    }
+
+    pub(super) fn expire_turns(&mut self, now: Instant) {
+        if let Some(waiters) = &mut self.waiters {
+            waiters.turns.expire(now);
+        }
     }
 
     /// Registers a task that is waiting for space in the outbox. Returns its previous waker.
@@ -129,8 +200,8 @@ impl WaitList {
 
     fn free(&mut self) {
         self.waiters.take_if(|waiters| {
-            let WaiterQueue { producers, watchers, owed, .. } = &**waiters;
-            producers.is_empty() && watchers.is_empty() && *owed == 0
+            let WaiterQueue { producers, watchers, owed, turns, .. } = &**waiters;
+            producers.is_empty() && watchers.is_empty() && *owed == 0 && turns.is_empty()
         });
     }
 }

@@ -69,7 +69,7 @@ pub(crate) struct Engine<R: Router> {
     batch_at: Option<Instant>,
     /// Whether the router has requested a call of [`Router::batch_ended`] once all bytes are written.
     batch_when_written: bool,
-    /// Time at which a permit to open a stream will be revoked if its task has not used it by then.
+    /// Time at which a turn, or a permit to open a stream, will be revoked if its task has not used it by then.
     slots_due: Option<Instant>,
     /// Whether the router was notified that the connection is idle, so that only keepalive packets are exchanged.
     is_idle_notified: bool,
@@ -202,7 +202,7 @@ impl<R: Router> Engine<R> {
         let backlog = core.outbox().len();
         let mail = handle.0.mailbox.take(mail_reader, waker, yielded, backlog, |inner| {
             step = inner.hand_off.take();
-            *slots_due = inner.openers.due();
+            *slots_due = inner.grants_due();
             if let Some(step) = &mut step {
                 encoded = hand_off::request(core, step);
             }

@@ -2,6 +2,7 @@
 
 use super::{Guard, StreamPlaces, StreamSender, StreamShared};
 use crate::debug::opaque_debug;
+use crate::mailbox::TURN;
 use crate::sync::wake_all;
 use crate::{PacketWriter, SendError};
 use frisbee_core::MessageBatch;
@@ -33,6 +34,8 @@ pub struct StreamBatch {
     guard: Arc<Guard>,
     batch: MessageBatch,
     messages: usize,
+    /// Size in bytes at which the batch is full.
+    most: usize,
     /// Credit that the batch has borrowed from the stream. The unused part is returned when the batch is flushed.
     credit: Option<i64>,
     /// Credit that remains for further messages of the batch. It is negative if the last message exceeded the credit,
@@ -50,6 +53,7 @@ impl StreamSender {
             guard: self.0.clone(),
             batch,
             messages: 0,
+            most: BATCH_MAX,
             credit: None,
             left: 0,
             places: StreamPlaces::default(),
@@ -65,27 +69,30 @@ impl StreamBatch {
     /// If the stream or the connection has ended.
     #[inline]
     pub fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError>> {
-        if self.left > 0 && self.batch.len() < BATCH_MAX {
+        if self.left > 0 && self.batch.len() < self.most {
             return Poll::Ready(Ok(()));
         }
-        self.poll_room(context)
+        self.poll_turn(context)
     }
 
     /// Slow path of [`poll_ready`](Self::poll_ready), taken if the batch is full or has no credit.
     #[inline(never)]
-    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError>> {
-        if self.batch.len() >= BATCH_MAX || self.left <= 0 {
+    fn poll_turn(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError>> {
+        if self.batch.len() >= self.most || self.left <= 0 {
             self.flush()?;
         }
         if self.credit.is_some() {
             return Poll::Ready(Ok(()));
         }
         let Self { batch, places, .. } = self;
-        let mailbox = &self.guard.connection.mailbox;
-        let room = mailbox.poll_room(context, &mut places.room, |outbox| batch.set_limits_of(outbox))?;
-        if room.is_pending() {
+        let (mailbox, stream) = (&self.guard.connection.mailbox, &self.guard.shared);
+        let has_waited = places.turn.has_waited();
+        let turn = mailbox.poll_turn(Some(context), stream, &mut places.turn, |outbox| batch.set_limits_of(outbox))?;
+        if turn.is_pending() {
             return Poll::Pending;
         }
+        // A turn that is free is as long as a batch, because the link is fast.
+        self.most = if has_waited { TURN } else { BATCH_MAX };
         let credit = self.guard.shared.poll_credit(context, &mut places.credit, flow::Credit::take);
         credit.map_ok(|credit| {
             self.batch.set_buffer(BUFFER.take());

@@ -359,6 +359,48 @@ async fn opening_of_stream_waits_for_room_and_memory() {
     }
 }
 
+fn is_sent(sending: &mut std::pin::Pin<Box<impl Future>>, waker: &Waker) -> bool {
+    sending.as_mut().poll(&mut Context::from_waker(waker)).is_ready()
+}
+
+/// Streams that wait while the link is congested send in turn, and a call does not wait for them.
+#[tokio::test]
+async fn turns_go_to_streams_that_have_sent_least() {
+    let budget = Arc::new(Budget::new(MIB, 0));
+    let connection = Connection::server(&Config::default().into(), &budget, Handle::current(), EndpointInfo::default());
+    let mailbox = &connection.0.mailbox;
+    mailbox.lock().peer = native(1 << 30);
+    let streams = [1, 3, 5].map(|id| {
+        let shared = Arc::new(connection.0.stream(PacketId(id), &native(1 << 30), false));
+        Stream::new(connection.0.clone(), shared)
+    });
+    let message = Bytes::from(vec![1; 8 * 1024]);
+    let sent = (0..100).take_while(|_| streams[0].try_send(&message).is_ok()).count();
+    assert_eq!(sent, 8, "64 KiB");
+    let call = |length| connection.try_send(&crate::Packet::new(PacketId(1), Operation::FIRST_USER, vec![2; length]));
+    assert!(call(10).is_ok());
+    let tasks = [(); 3].map(|()| task());
+    let mut sending: Vec<_> = streams.iter().map(|stream| Box::pin(stream.send(&message))).collect();
+    assert!((0..3).all(|index| !is_sent(&mut sending[index], &tasks[index].1)));
+    let woken = || tasks.each_ref().map(|(woken, _)| woken.count());
+    let drain = |left: usize| {
+        mailbox.lock().outbox.take_bytes();
+        mailbox.handle_drained(&mut Default::default(), left);
+    };
+    drain(64 * 1024 - 1);
+    assert_eq!(woken(), [0, 1, 0], "the first has had its turn");
+    drain(60 * 1024 - 1);
+    assert_eq!(woken(), [0, 1, 1]);
+    // Regression: a task that a call had overtaken was never woken again.
+    assert!(call(100_000).is_ok());
+    assert!(is_sent(&mut sending[1], &tasks[1].1) && !is_sent(&mut sending[0], &tasks[0].1));
+    // A task that is dropped leaves its turn to the next.
+    drain(0);
+    assert_eq!(woken(), [1, 1, 1]);
+    drop(sending.remove(2));
+    assert!(is_sent(&mut sending[0], &tasks[0].1));
+}
+
 #[tokio::test]
 async fn stream_slots_go_to_waiting_tasks_in_order() {
     let budget = Arc::new(Budget::new(MIB, 0));
@@ -595,7 +637,7 @@ async fn streams_keep_no_buffer_between_batches() {
     let mut batches: Vec<_> = senders.iter().map(StreamSender::batch).collect();
     let mut context = Context::from_waker(Waker::noop());
     for batch in &mut batches {
-        for _ in 0..60 {
+        for _ in 0..20 {
             assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
             batch.put(|mut packet| {
                 packet.put_slice(&[3; 3000]);

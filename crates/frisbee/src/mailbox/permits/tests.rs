@@ -191,3 +191,19 @@ fn leaving_task_passes_its_grant_on() {
     assert!(world.poll(2));
     world.check();
 }
+
+#[test]
+fn tasks_with_ranks_are_granted_permits_in_their_order() {
+    let mut queue = PermitQueue::default();
+    let tasks = [5, 3, 3, 4].map(|rank| {
+        let ((woken, waker), mut place) = (task(), PermitPlace::default());
+        assert!(queue.enter_at(rank, &mut place, &Context::from_waker(&waker)).is_none());
+        assert_eq!(place.rank(), rank);
+        (woken, place)
+    });
+    for expected in [[0, 1, 0, 0], [0, 1, 1, 0], [0, 1, 1, 1], [1, 1, 1, 1]] {
+        let free = queue.granted() + 1;
+        queue.grant(free, Instant::now).into_iter().for_each(Waker::wake);
+        assert_eq!(tasks.each_ref().map(|(woken, _)| woken.count()), expected);
+    }
+}
