@@ -53,7 +53,7 @@ pub trait Codec {
     /// Rust type of the values that the codec encodes.
     type Target: Default;
 
-    /// Kind byte of the values on the wire, which is [`Kind::Any`] for messages.
+    /// Kind byte by which the values are marked on the wire. It is [`Kind::Any`] for messages.
     const KIND: Kind;
 
     /// Writes one value.
@@ -82,12 +82,12 @@ pub trait Codec {
         Ok(())
     }
 
-    /// Returns whether the flat encoding, which has no presence, encodes this value like an absent one. Always `false`
-    /// for messages and for negative zero.
+    /// Returns whether the value looks like an absent one in the flat encoding, which does not encode presence. Always
+    /// `false` for messages and for negative zero.
     fn is_default(value: &Self::Target) -> bool;
 }
 
-/// A [`Codec`] whose values can be map keys: bools, integers and strings.
+/// A [`Codec`] for types that can be map keys: bools, integers and strings.
 pub trait Key: Codec<Target = Self> {}
 
 impl<C: Codec> Codec for Option<C> {
@@ -173,8 +173,8 @@ impl<C: Codec> Codec for Vec<C> {
     }
 }
 
-/// Implements [`Codec`] for a map type. The arguments are the bounds on its keys and an expression that creates an
-/// empty map with a capacity.
+/// Implements [`Codec`] for a map type. The arguments are the trait bounds of its keys, and an expression that creates
+/// an empty map with a given capacity.
 macro_rules! map {
     ([$($bounds:tt)+] $map:ident, |$len:ident| $empty:expr) => {
         impl<K: Key + $($bounds)+, C: Codec> Codec for $map<K, C> {
@@ -192,7 +192,8 @@ macro_rules! map {
                 Ok(())
             }
 
-            /// Decodes the pairs in wire order. If a key occurs several times, its last value is used.
+            /// Decodes the key-value pairs in the order in which they were encoded. If a key occurs several times, the
+            /// last value wins.
             #[inline]
             fn decode(from: &mut Decoder<'_>) -> Result<$map<K, C::Target>, DecodeError> {
                 let $len = from.map(K::KIND, C::KIND)?;
@@ -218,7 +219,7 @@ macro_rules! map {
 map!([Eq + Hash] HashMap, |len| HashMap::with_capacity(len));
 map!([Ord] BTreeMap, |len| BTreeMap::new());
 
-/// Writes an absent value in the current encoding, flat or extended.
+/// Writes an absent value in the encoding that is in use, flat or extended.
 #[inline]
 fn encode_absent<C: Codec>(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     if to.form() == Form::Extended {
@@ -231,8 +232,8 @@ fn encode_absent<C: Codec>(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     encode_default::<C>(to)
 }
 
-/// Writes an absent value in the flat encoding, which has no presence: nil for a message, and the default value
-/// otherwise.
+/// Writes an absent value in the flat encoding, which does not encode presence. A message is written as nil, and any
+/// other value as its default.
 #[inline]
 pub(crate) fn encode_default<C: Codec>(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     if C::KIND == Kind::Any {

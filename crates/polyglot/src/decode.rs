@@ -30,12 +30,12 @@ use strings::{long_text, string, string_over};
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     rest: &'a [u8],
-    /// Length of the whole input, used to compute offsets for errors. `rest` is a suffix of that input.
+    /// Length of the whole input. Offsets in errors are computed from it, because `rest` is a suffix of the input.
     end: usize,
     shared: Option<&'a Bytes>,
     /// Whether any decoded value is a slice of `shared`, which keeps the whole input alive.
     has_sliced: bool,
-    /// Number of further nesting levels that messages may have.
+    /// Number of levels by which messages may still be nested more deeply.
     levels: u32,
     nesting: Nesting,
     container_memory: usize,
@@ -119,8 +119,8 @@ impl<'a> Decoder<'a> {
         Self { levels: nesting.levels(), nesting, ..self }
     }
 
-    /// Creates a decoder for input that was already decoded once. Uses the largest nesting limit, so that it accepts
-    /// everything that another decoder has accepted.
+    /// Creates a decoder for input that has already been decoded once. It uses the largest nesting limit, so that it
+    /// accepts all messages that another decoder has accepted.
     #[inline]
     pub(crate) fn again(input: &'a [u8]) -> Self {
         Self::new(input).with_nesting(Nesting::DEEPEST)
@@ -138,15 +138,15 @@ impl<'a> Decoder<'a> {
         self.shared.is_some()
     }
 
-    /// Returns whether any value was decoded as a slice of the [shared](Self::shared) input, which keeps the input
-    /// alive.
+    /// Returns whether any value was decoded as a slice of the [shared](Self::shared) input. Such a value keeps the
+    /// whole input in memory.
     #[inline]
     #[must_use]
     pub fn has_sliced(&self) -> bool {
         self.has_sliced
     }
 
-    /// Returns the number of bytes that lists and maps may still use; see [container
+    /// Returns the number of bytes of memory that further lists and maps may use; see [container
     /// memory](Self::with_container_memory).
     #[inline]
     #[must_use]
@@ -415,7 +415,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Reads the text of an error, which a body may contain instead of a root message.
+    /// Reads the text of an error. A body may contain an error instead of a root message.
     ///
     /// # Errors
     ///
@@ -443,8 +443,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads the header of a map whose keys and values have these kinds. Returns the number of pairs, which is 0 for
-    /// nil.
+    /// Reads the header of a map whose keys and values have these kinds. Returns the number of key-value pairs, which
+    /// is 0 for nil.
     ///
     /// # Errors
     ///
@@ -468,8 +468,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Charges the memory of `count` values of type `T` against the memory limit for containers. Must be called before
-    /// the values are allocated.
+    /// Deducts the memory of `count` values of type `T` from the memory limit for lists and maps. Must be called before
+    /// the memory is allocated.
     #[inline]
     pub(crate) fn charge<T>(&mut self, count: usize) -> Result<(), DecodeError> {
         let needed = count.saturating_mul(size_of::<T>());
@@ -497,13 +497,13 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Returns the error for a value of kind `expected` that is missing or truncated.
+    /// Returns the error for a missing or truncated value of the kind `expected`.
     #[inline(always)]
     fn unexpected(&self, expected: Kind) -> DecodeError {
         self.cursor().unexpected(expected)
     }
 
-    /// Reads the kind byte, which must be `kind`, and the following `N` bytes.
+    /// Reads the byte that states the kind of a value, which must be `kind`, and the `N` bytes after it.
     #[inline]
     fn fixed<const N: usize>(&mut self, kind: Kind) -> Result<[u8; N], DecodeError> {
         match self.rest.split_first() {
@@ -516,7 +516,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads the kind byte, which must be `kind`, and the following varint.
+    /// Reads the byte that states the kind of a value, which must be `kind`, and the varint after it.
     #[inline]
     fn varint(&mut self, kind: Kind) -> Result<u64, DecodeError> {
         match self.rest {
@@ -532,7 +532,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Returns the content of a string or bytes value and the input after it. Does not advance the decoder.
+    /// Returns the content of a string or bytes value, and the input that follows it. Does not advance the decoder.
     #[inline]
     fn sized(&self, kind: Kind) -> Result<(&'a [u8], &'a [u8]), DecodeError> {
         if let [found, 0x0a, length, rest @ ..] = self.rest
@@ -545,7 +545,7 @@ impl<'a> Decoder<'a> {
         self.cursor().sized(kind)
     }
 
-    /// Reads the length in the header of a list or map. Fails if the remaining input is too short for that many
+    /// Reads the number of elements in the header of a list or map. Fails if the remaining input cannot hold that many
     /// elements of at least `smallest` bytes.
     #[inline]
     fn container(&mut self, kind: Kind, length: &'a [u8], smallest: usize) -> Result<usize, DecodeError> {
@@ -559,8 +559,8 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Defines the methods that read numbers. The arguments are the Rust type, the method that reads its bytes, the
-/// conversion, and a doc example.
+/// Defines the methods that read numbers. The arguments are the Rust type, the method that reads the bytes of a number,
+/// the conversion to the Rust type, and a doc example.
 macro_rules! numbers {
     ($($what:literal $type:ident $kind:ident $read:ident $missing:literal |$read_value:ident| $value:expr, $bytes:literal $example:literal;)*) => {
         impl Decoder<'_> {$(

@@ -7,12 +7,12 @@ use bytes::Bytes;
 
 use crate::{DecodeError, Decoder, EncodeError, EncodeReason, Encoder, Kind, Root};
 
-/// An encoded message that was embedded in a body and has not been decoded.
+/// An encoded message inside a body. It has not been decoded itself.
 #[derive(Clone, Debug)]
 pub enum RawMessage<'a> {
-    /// Encoded message that shares the memory of the input and keeps it alive.
+    /// The encoded message as a slice of the shared input, which it keeps in memory.
     Shared(Bytes),
-    /// Encoded message that is borrowed from the input.
+    /// The encoded message as a slice that borrows from the input.
     Slice(&'a [u8]),
 }
 

@@ -33,7 +33,8 @@ pub struct Encoder<'a> {
     lost_presence: bool,
 }
 
-/// Function that copies a long value to shared memory, so that it can be recorded by reference.
+/// Function that copies a long value to shared memory. The encoder then stores a reference to the copy instead of
+/// appending the value to the output.
 type Copy = fn(&[u8]) -> Bytes;
 
 /// The encoding of presence: of `optional` fields and the members of oneofs.
@@ -58,18 +59,18 @@ type Copy = fn(&[u8]) -> Bytes;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// The encoding of the Go implementation, which encodes absent fields as their default values.
+    /// The encoding of the Go implementation, in which an absent field is encoded as its default value.
     #[default]
     Flat,
     /// An encoding that preserves field presence. An absent `optional` field is encoded as nil. A oneof is encoded at
-    /// the position of its first member, with the index of the set member.
+    /// the position of its first member, as the index and the value of the member that is set.
     Extended,
 }
 
-/// A long value that an encoder recorded by reference instead of copying it to the output.
+/// A long value that an encoder has stored by reference instead of copying it to the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bulk {
-    /// Offset at which the bytes must be inserted into the encoder's output, between `out[..at]` and `out[at..]`.
+    /// Offset in the encoder's output at which the bytes must be inserted, between `out[..at]` and `out[at..]`.
     pub at: usize,
     /// The recorded bytes.
     pub bytes: Bytes,
@@ -124,22 +125,23 @@ impl<'a> Encoder<'a> {
         Self { copy: Some(copy), ..self }
     }
 
-    /// Sets the encoding of field presence. Defaults to [`Form::Flat`].
+    /// Sets whether the flat or the extended encoding is used. Only the extended one preserves field presence. Defaults
+    /// to [`Form::Flat`].
     #[inline]
     #[must_use]
     pub fn with_form(self, form: Form) -> Self {
         Self { form, ..self }
     }
 
-    /// Returns the encoding of field presence that is in use.
+    /// Returns whether the flat or the extended encoding is used.
     #[inline]
     #[must_use]
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// Returns whether the flat encoding lost presence, because of an absent `optional` field or a oneof whose set
-    /// member has its default value. Always `false` with the extended encoding.
+    /// Returns whether information on field presence was lost in the flat encoding: a field was `optional` and absent,
+    /// or the set member of a oneof had its default value. Always `false` with the extended encoding.
     #[inline]
     #[must_use]
     pub fn lost_presence(&self) -> bool {
@@ -175,7 +177,7 @@ impl<'a> Encoder<'a> {
         self.sized(Kind::String, value.as_bytes())
     }
 
-    /// Writes a bytes value, copying it to the output.
+    /// Writes a bytes value by copying it to the output.
     ///
     /// # Errors
     ///
@@ -192,7 +194,8 @@ impl<'a> Encoder<'a> {
         self.sized(Kind::Bytes, value)
     }
 
-    /// Writes a bytes value, or records it by reference if the encoder is [gathering](Self::gathering) long values.
+    /// Writes a bytes value. If the encoder is [gathering](Self::gathering) long values, a long one is stored by
+    /// reference instead of being copied.
     ///
     /// # Errors
     ///
@@ -202,7 +205,8 @@ impl<'a> Encoder<'a> {
         self.shared_as(Kind::Bytes, value)
     }
 
-    /// Writes a string, or records it by reference if the encoder is [gathering](Self::gathering) long values.
+    /// Writes a string. If the encoder is [gathering](Self::gathering) long values, a long one is stored by reference
+    /// instead of being copied.
     ///
     /// # Errors
     ///
@@ -212,7 +216,7 @@ impl<'a> Encoder<'a> {
         self.shared_as(Kind::String, value.as_bytes())
     }
 
-    /// Writes an error, which a body may contain instead of a root message.
+    /// Writes the text of an error. A body may contain an error instead of a root message.
     ///
     /// # Errors
     ///
@@ -260,7 +264,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// Writes the header of a map. The caller must then write `len` pairs, each consisting of a key and a value.
+    /// Writes the header of a map. The caller must then write `len` pairs, each as a key followed by its value.
     ///
     /// # Errors
     ///
@@ -303,8 +307,8 @@ impl<'a> Encoder<'a> {
         self.out.extend_from_slice(values);
     }
 
-    /// Writes the header of a message. The caller must then write the fields. In contrast to
-    /// [`message`](Self::message), does not count a nesting level.
+    /// Writes the header of a message. The caller must then write the fields. Unlike [`message`](Self::message), this
+    /// does not count as a nesting level.
     #[inline]
     pub fn message_head(&mut self) {
         // The flags are reserved and must be 0.
@@ -356,7 +360,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Writes a field of a message. `name` is only used in errors.
+    /// Writes a field of a message. `name` is the field's name for errors.
     ///
     /// # Errors
     ///
@@ -393,7 +397,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Records that the flat encoding [lost](Self::lost_presence) the presence of a field. Intended for hand-written
+    /// Records that a field's presence was [lost](Self::lost_presence) in the flat encoding. Intended for hand-written
     /// codecs.
     #[inline]
     pub fn note_lost_presence(&mut self) {
@@ -456,8 +460,8 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// Defines the methods that write scalars. The arguments are the Rust type, the code that writes its bytes, and a doc
-/// example.
+/// Defines the methods that write scalars. The arguments are the Rust type, the code that writes the bytes of a value,
+/// and a doc example.
 macro_rules! scalars {
     ($($what:literal $type:ident: |$out:ident, $value:ident| $write:expr, $example:literal $bytes:literal;)*) => {
         impl Encoder<'_> {$(
@@ -518,7 +522,7 @@ fn long_sized(
     Ok(())
 }
 
-/// Records a long value by reference instead of appending it to the output. `copy` moves it to shared memory.
+/// Stores a long value by reference instead of appending it to the output. `copy` copies the value to shared memory.
 #[cold]
 fn set_aside(
     out: &mut Vec<u8>,
@@ -541,8 +545,8 @@ fn truncate(out: &mut Vec<u8>, bulk: Option<&mut Vec<Bulk>>, mark: OutputMark) {
     }
 }
 
-/// Position in the output of an encoder, including the values recorded by reference. Used to discard partial output
-/// after an error.
+/// Position in the output of an encoder, including values that were stored by reference. After an error, the encoder
+/// can return to it and discard partial output.
 #[derive(Clone, Copy)]
 pub(crate) struct OutputMark {
     out: usize,
@@ -568,7 +572,7 @@ fn long_head(out: &mut Vec<u8>, kind: Kind, len: usize) -> Result<(), EncodeErro
     Ok(())
 }
 
-/// Converts a length to the `u32` of the wire format. Fails if the length is too large.
+/// Converts a length to the `u32` of the wire format. Fails if it does not fit.
 #[inline]
 fn length(kind: Kind, length: usize) -> Result<u64, EncodeError> {
     match u32::try_from(length) {

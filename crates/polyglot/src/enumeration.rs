@@ -57,7 +57,8 @@ pub trait Enumeration {
     fn number(index: u32) -> Option<i32>;
 }
 
-/// [`Codec`] of an enum whose Rust values are its numbers. Encodes them as their indexes in the declaration.
+/// [`Codec`] of an enum that is represented by its numbers in Rust. On the wire, a value is the index at which the
+/// schema declares it.
 #[derive(Debug)]
 pub struct Index<E>(PhantomData<E>);
 
@@ -92,12 +93,12 @@ impl<E: Enumeration> Codec for Index<E> {
     }
 }
 
-/// Number of unknown enum indexes that the extended encoding preserves. No description of a schema has more enum
-/// values.
+/// Limit below which the extended encoding preserves unknown enum indexes. A layout description cannot contain an enum with
+/// more values than this.
 pub const KEPT_INDEXES: u32 = 1 << 16;
 
-/// Writes a number that the enum does not declare. In the flat encoding, this fails unless the number represents an
-/// unknown index.
+/// Writes a number that the enum does not declare. The flat encoding supports this only for numbers that represent an
+/// index unknown to the enum.
 #[cold]
 fn put_undeclared<E: Enumeration>(number: i32, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     let index = number.wrapping_sub(i32::MIN) as u32;
@@ -110,14 +111,14 @@ fn put_undeclared<E: Enumeration>(number: i32, to: &mut Encoder<'_>) -> Result<(
     Ok(())
 }
 
-/// Reads an enum value that was encoded as a number, which peers do for values that their schema does not declare.
-/// Returns `error` if the next value is not a number.
+/// Reads an enum value that was encoded as a number instead of an index. Peers do this if their schema does not declare
+/// the value. Returns `error` if the next value is not a number.
 #[cold]
 fn take_number(from: &mut Decoder<'_>, error: DecodeError) -> Result<i32, DecodeError> {
     if from.peek() == Some(Kind::I32) { from.i32() } else { Err(error) }
 }
 
-/// Returns the number that represents an index unknown to the enum.
+/// Returns the number that represents an index for which the enum declares no value.
 #[cold]
 fn keep<E: Enumeration>(index: u32, offset: usize) -> Result<i32, DecodeError> {
     let number = i32::MIN.wrapping_add_unsigned(index);

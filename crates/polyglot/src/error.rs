@@ -17,7 +17,7 @@ use crate::{Kind, NESTING_CEILING};
 /// ```
 pub type DecodeError = PathError<DecodeReason, usize>;
 
-/// Converts the reason of the error to text, for codecs without generated code.
+/// Converts the error's reason to text. Used by codecs that are not generated.
 impl From<DecodeError> for PathError<String, usize> {
     fn from(error: DecodeError) -> Self {
         Self::new(error.reason().to_string(), error.offset())
@@ -33,18 +33,18 @@ pub enum DecodeReason {
         /// Kind of the value.
         expected: Kind,
     },
-    /// A value has a different kind than expected.
+    /// The kind of a value differs from the expected one.
     WrongKind {
         /// Expected kind.
         expected: Kind,
-        /// Byte at the position of the kind byte, which may be invalid.
+        /// Byte that was found where the value's kind was expected. It need not be a valid kind.
         found: u8,
     },
-    /// The elements of a list or map have a different kind than expected.
+    /// The kind of a list's or map's elements differs from the expected one.
     WrongElementKind {
         /// Expected kind.
         expected: Kind,
-        /// Byte at the position of the element's kind byte, which may be invalid.
+        /// Byte that was found where the elements' kind was expected. It need not be a valid kind.
         found: u8,
     },
     /// A varint has more bytes than its type permits.
@@ -52,7 +52,7 @@ pub enum DecodeReason {
         /// Kind of the value.
         kind: Kind,
     },
-    /// The byte of a bool is neither 0 nor 1.
+    /// A bool was encoded as a byte other than 0 and 1.
     Bool(u8),
     /// A string is not valid UTF-8.
     Utf8,
@@ -77,9 +77,9 @@ pub enum DecodeReason {
     /// Lists, maps and boxed messages would use more memory than
     /// [`Decoder::with_container_memory`](crate::Decoder::with_container_memory) permits.
     ContainerMemory {
-        /// Number of bytes that the message's containers need.
+        /// Memory in bytes that the next list, map or boxed message needs.
         needed: usize,
-        /// Number of bytes left of the memory limit.
+        /// Number of bytes that remain of the memory limit.
         left: usize,
     },
     /// Messages are nested more deeply than the [nesting limit](crate::Decoder::with_nesting) permits.
@@ -87,40 +87,41 @@ pub enum DecodeReason {
         /// Maximum nesting depth of messages.
         max: u32,
     },
-    /// An error was found in place of a message that is not the root. Only the root may be an error.
+    /// An error was found in place of a nested message. Only the root of a body may be an error.
     NestedError,
-    /// A oneof contains a member that the reader's schema does not declare. Only occurs in the extended encoding.
+    /// A oneof contains a member that the reader's schema does not declare. Occurs only in the extended encoding.
     UnknownMember {
-        /// One-based index of the unknown member in the oneof's declaration.
+        /// Index of the unknown member among the members of the oneof in the writer's schema, starting at 1.
         member: u32,
     },
-    /// The message [embedded](crate::Decoder::enclosed) in a body is invalid. Contains the error text of its codec.
+    /// The encoded message that is [embedded](crate::Decoder::enclosed) in a body is invalid. Contains the error text
+    /// of the message's codec.
     Content(String),
-    /// An enum index is unknown to the schema and cannot be represented as a number, because it is at least 2^31 or its
-    /// number is declared for another value.
+    /// An enum index is unknown to the schema, and no number can represent it: either it is at least 2^31, or the
+    /// schema declares its number for another value.
     EnumIndex {
         /// Full name of the enum whose value is invalid.
         enumeration: &'static str,
         /// The unknown index.
         index: u32,
     },
-    /// During [translation](crate::layout), a value was found that is not a scalar, a string, bytes, or a list or map
-    /// of these.
+    /// A body that was being [translated](crate::layout) contains something else where a scalar, a string, bytes, or a
+    /// list or map of these was expected.
     NotScalar {
-        /// Byte that was found in place of a valid kind byte.
+        /// Byte that was found where a kind byte was expected.
         found: u8,
     },
-    /// During [translation](crate::layout), an enum number was found that the reader's schema does not declare and that
-    /// cannot be encoded for it.
+    /// A body that was being [translated](crate::layout) contains an enum number that the reader's schema does not
+    /// declare and that cannot be encoded for the reader.
     EnumNumber(i32),
     /// A [translated](crate::layout) body would exceed the maximum size.
     TranslationTooLong {
         /// Maximum size of a translated body in bytes.
         max: usize,
     },
-    /// [Translating](crate::layout) a body would move too many bytes to reorder its fields.
+    /// A body cannot be [translated](crate::layout), because reordering its fields would move too many bytes.
     TooManyMoves {
-        /// Maximum number of bytes that a translation may move.
+        /// Maximum number of bytes that a translation of a body may move.
         max: usize,
     },
 }
@@ -203,15 +204,15 @@ pub enum EncodeReason {
     NestingTooDeep,
     /// An [`Undecoded`](crate::Undecoded) body is invalid. Contains the text of the decoding error.
     Unreadable(String),
-    /// The length of an [embedded](crate::Encoder::enclosed) message differs from the length announced before it was
-    /// written.
+    /// The length of an [embedded](crate::Encoder::enclosed) message differs from the length that was announced before
+    /// the message was written.
     Content {
         /// Length in bytes that was announced before the message was written.
         announced: usize,
         /// Actual length of the written message in bytes.
         written: usize,
     },
-    /// An enum number is not declared and does not represent an unknown index.
+    /// An enum number is not declared, and does not represent an index unknown to the enum either.
     UnknownNumber {
         /// Full name of the enum that does not declare the number.
         enumeration: &'static str,
@@ -234,8 +235,8 @@ impl fmt::Display for EncodeReason {
     }
 }
 
-/// Displays the byte that was found in place of a kind byte: its name if it is a valid kind, or else its hexadecimal
-/// value.
+/// Displays a byte that was found where a kind byte was expected: the name of the kind if it is valid, or else the
+/// hexadecimal value of the byte.
 struct UnexpectedByte(u8);
 
 impl fmt::Display for UnexpectedByte {

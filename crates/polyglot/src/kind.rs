@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Defines the kinds of values. The arguments are the kind byte, the name, and the minimum size of a list element or a
-/// map's key or value.
+/// Defines the kinds of values. The arguments are the kind byte, the name, and the minimum size of a value in a list or
+/// map.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $byte:literal, $name:literal, $smallest:literal;)*) => {
         /// Kind of a value. Its byte is the first byte of each encoded value.
@@ -42,7 +42,8 @@ macro_rules! kinds {
             /// Returns the minimum size in bytes of a list element, map key or map value of this kind, including its
             /// kind byte.
             ///
-            /// The size is never zero, so the length of the remaining input bounds the number of elements.
+            /// It is never zero. The remaining input therefore limits the number of elements that a list or map can
+            /// declare.
             #[inline]
             #[must_use]
             pub const fn smallest(self) -> usize {
@@ -65,18 +66,18 @@ macro_rules! kinds {
 kinds! {
     /// An absent message, map or optional field.
     Nil = 0x00, "nil", 1;
-    /// A list, encoded as the kind and number of its elements, followed by the elements.
+    /// A list, encoded as the kind of its elements, their number, and the elements themselves.
     List = 0x01, "list", 4;
-    /// A map, encoded as the kinds of its keys and values and the number of pairs, followed by the pairs.
+    /// A map, encoded as the kinds of its keys and values, the number of pairs, and the pairs themselves.
     Map = 0x02, "map", 5;
-    /// In the header of a list or map, a message that may be nil. Elsewhere, the start of a oneof in the extended
-    /// encoding.
+    /// In the header of a list or map, the kind of a message that may be nil. Elsewhere, the start of a oneof in the
+    /// extended encoding.
     Any = 0x03, "message", 1;
     /// A byte string, encoded with a length prefix.
     Bytes = 0x04, "bytes", 3;
     /// A UTF-8 string, preceded by its length in bytes.
     String = 0x05, "string", 3;
-    /// The text of an error, which a body may contain instead of a message.
+    /// The text of an error, which a body may contain in place of its root message.
     Error = 0x06, "error", 4;
     /// A boolean, encoded as a single byte that is 0 or 1.
     Bool = 0x07, "bool", 2;

@@ -31,11 +31,11 @@ pub struct Nesting(NonZeroU32); // Never zero, so that the root needs no check.
 impl Nesting {
     pub(crate) const DEFAULT: Self = Self::new(NESTING_MAX);
 
-    /// The largest nesting limit that can be configured.
+    /// The highest nesting limit that can be set.
     pub(crate) const DEEPEST: Self = Self::new(NESTING_CEILING);
 
-    /// Creates a nesting limit of this many levels, including the root. The value is clamped to the range from 1 to
-    /// [`NESTING_CEILING`].
+    /// Creates a limit of this many nesting levels, including the root message. The value is clamped to the range from
+    /// 1 to [`NESTING_CEILING`].
     #[must_use]
     pub const fn new(levels: u32) -> Self {
         let levels = if levels > NESTING_CEILING { NESTING_CEILING } else { levels };

@@ -80,15 +80,15 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, For
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Oneof: Sized {
-    /// Writes the set member in the extended encoding. Must call [`Encoder::member`] with the member's one-based index
-    /// in the declaration.
+    /// Writes the member that is set, in the extended encoding. Must call [`Encoder::member`] with the index of the
+    /// member in the declaration, starting at 1.
     ///
     /// # Errors
     ///
     /// If the value of the member cannot be encoded.
     fn encode_member(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
-    /// Reads the value of the member with this one-based index in the declaration. Returns `None` without reading
+    /// Reads the value of a member, given its index in the declaration, starting at 1. Returns `None` without reading
     /// anything if there is no such member.
     ///
     /// # Errors
@@ -98,8 +98,8 @@ pub trait Oneof: Sized {
 }
 
 impl Encoder<'_> {
-    /// Writes a oneof in the extended encoding. Must be called at the position of its first member. Does nothing in the
-    /// flat encoding.
+    /// Writes a oneof in the extended encoding, in which the whole oneof is at the position of its first member. Does
+    /// nothing in the flat encoding.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Writes the set member of a oneof in the extended encoding. Must be called by [`Oneof::encode_member`].
+    /// Writes the set member of a oneof in the extended encoding. Called by [`Oneof::encode_member`].
     ///
     /// # Errors
     ///
@@ -129,8 +129,8 @@ impl Encoder<'_> {
         C::encode(value, self).map_err(|error| error.in_field(name))
     }
 
-    /// Writes a oneof member as a separate field in the flat encoding. `value` is `None` unless this member is set.
-    /// Does nothing in the extended encoding.
+    /// Writes a member of a oneof in the flat encoding, in which each member is a field of its own. `value` is `None`
+    /// unless this member is set. Does nothing in the extended encoding.
     ///
     /// # Errors
     ///
@@ -151,8 +151,8 @@ impl Encoder<'_> {
 }
 
 impl Decoder<'_> {
-    /// Starts reading a oneof. Must be called at the position of its first member. In the extended encoding, reads the
-    /// whole oneof.
+    /// Begins to read a oneof. Must be called at the position of the oneof's first member. In the extended encoding,
+    /// this reads the whole oneof.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl Decoder<'_> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Starts reading a oneof, using `decode_member` to read the set member.
+    /// Begins to read a oneof, using `decode_member` to read the member that is set.
     #[inline]
     pub(crate) fn oneof_by<O>(
         &mut self,
@@ -185,7 +185,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// State of reading a oneof, returned by [`Decoder::oneof`].
+/// A oneof that is being read; see [`Decoder::oneof`].
 #[derive(Debug)]
 #[must_use]
 pub struct OneofDecoder<O> {
@@ -199,8 +199,8 @@ impl<O> OneofDecoder<O> {
         self.value = Some(value);
     }
 
-    /// Reads a oneof member as a separate field in the flat encoding. Unless it has its default value, it becomes the
-    /// set member. Does nothing in the extended encoding.
+    /// Reads a member of a oneof in the flat encoding, in which each member is a field of its own. A value other than
+    /// the default becomes the set member. Does nothing in the extended encoding.
     ///
     /// # Errors
     ///

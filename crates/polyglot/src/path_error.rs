@@ -30,7 +30,7 @@ struct Inner<R, Offset> {
 }
 
 impl<R> PathError<R, usize> {
-    /// Creates a decoding error for the value at an offset of the input.
+    /// Creates an error for the value that could not be decoded at this offset of the input.
     #[cold]
     #[inline(never)]
     #[doc(hidden)]
@@ -52,7 +52,7 @@ impl<R> PathError<R, usize> {
 }
 
 impl<R> PathError<R, ()> {
-    /// Creates an encoding error, which has no offset.
+    /// Creates an error for a value that could not be encoded. It has no offset.
     #[cold]
     #[inline(never)]
     #[doc(hidden)]
@@ -69,8 +69,8 @@ impl<R, Offset> PathError<R, Offset> {
         &self.0.reason
     }
 
-    /// Returns the path of fields that leads to the value, such as `orders[3].customer.name` or `prices["apple"]`.
-    /// Empty if the value is not part of a field.
+    /// Returns the path of fields that leads to the value, such as `orders[3].customer.name` or `prices["apple"]`. The
+    /// path is empty if the value does not belong to a field.
     #[must_use]
     pub fn field(&self) -> String {
         self.0.path.to_string()
@@ -155,8 +155,8 @@ where
 {
 }
 
-/// Path of fields to a value. Steps are stored innermost first, because they are added while an error propagates
-/// outwards.
+/// Path of fields that leads to a value. Its steps are stored innermost first, because they are added while an error
+/// propagates outwards.
 #[derive(Default)]
 struct Path {
     steps: Vec<Step>,
@@ -169,7 +169,7 @@ enum Step {
     Entry(String),
 }
 
-/// Maximum number of steps displayed at each end of a long field path.
+/// Maximum number of steps that are displayed at each end of a long field path.
 const SHOWN: usize = 6;
 
 impl Path {
@@ -186,7 +186,7 @@ impl Path {
         }
     }
 
-    /// Formats `count` steps of the path, outermost first, after skipping the first `skipped` ones.
+    /// Formats `count` steps of the path, outermost first, after skipping the `skipped` outermost ones.
     fn write_steps(&self, f: &mut fmt::Formatter<'_>, skipped: usize, count: usize) -> fmt::Result {
         for (position, step) in self.steps.iter().rev().enumerate().skip(skipped).take(count) {
             match step {
@@ -206,7 +206,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// Displays a field path, omitting the middle of a long one. The path to a message that is nested too deeply has about
+/// Displays a field path without the middle part of a long one. If messages are nested too deeply, the path has about
 /// 100 steps.
 struct ShortPath<'a>(&'a Path);
 

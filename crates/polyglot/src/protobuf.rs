@@ -13,7 +13,7 @@ pub use memory::{Field, Protobuf, memory_of};
 
 use crate::{DecodeError, DecodeReason, Decoder, EncodeError, Encoder, RawMessage, Root};
 
-/// Encodes a message as a protobuf-encoded body.
+/// Encodes a message in the protobuf format as the body of a call.
 ///
 /// # Errors
 /// If the message is longer than 2^32 - 1 bytes.
@@ -25,8 +25,8 @@ where
     encoded.map_err(|error| error.in_message(M::NAME))
 }
 
-/// Decodes a protobuf-encoded body. If the decoder is shared, long `Bytes` and `Utf8Bytes` values share the memory of
-/// the input.
+/// Decodes a body in the protobuf format. If the decoder is shared, long `Bytes` and `Utf8Bytes` values share the
+/// memory of the input.
 ///
 /// # Errors
 /// If the input is neither a message nor an error, the message is malformed, or it would exceed the memory limit of the

@@ -28,8 +28,8 @@ use bytes::Bytes;
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Utf8Bytes(
-    /// Valid UTF-8. Each constructor validates the bytes or takes them from a type that guarantees validity, and they
-    /// are never modified.
+    /// Valid UTF-8, never modified. Each constructor validates the bytes, or takes them from a type that guarantees
+    /// their validity.
     Bytes,
 );
 
@@ -48,7 +48,7 @@ impl Utf8Bytes {
         Self(Bytes::from_static(text.as_bytes()))
     }
 
-    /// Returns a string with the content of `part` that shares the memory of `whole`.
+    /// Returns `part` as a string that shares the memory of `whole`.
     ///
     /// # Panics
     ///
@@ -140,7 +140,7 @@ impl Borrow<str> for Utf8Bytes {
     }
 }
 
-/// Hashes the string like `str`, because `Utf8Bytes` implements `Borrow<str>`.
+/// Hashes the string like a `str`, as required by the implementation of `Borrow<str>`.
 impl Hash for Utf8Bytes {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -168,7 +168,7 @@ impl From<String> for Utf8Bytes {
     }
 }
 
-/// Copies the content of the string, in contrast to [`Utf8Bytes::from_static`].
+/// Copies the content of the string. [`Utf8Bytes::from_static`] does not.
 impl From<&str> for Utf8Bytes {
     #[inline]
     fn from(text: &str) -> Self {
@@ -234,7 +234,7 @@ macro_rules! equal {
 
 equal! { str &str String [u8] &[u8] }
 
-/// Support for serde, which serializes `Utf8Bytes` as a string.
+/// Implements the traits of serde, which serializes `Utf8Bytes` as a string.
 #[cfg(feature = "serde")]
 mod with_serde {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

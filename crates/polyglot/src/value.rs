@@ -4,8 +4,8 @@ use bytes::Bytes;
 
 use crate::{Codec, DecodeError, Decoder, EncodeError, Encoder, Key, Kind, Utf8Bytes};
 
-/// Implements [`Codec`] for a scalar type. The arguments are its kind, its encoder and decoder method, the check for
-/// its default value, and `Key` if it can be a map key.
+/// Implements [`Codec`] for a scalar type. The arguments are its kind, the names of the methods that write and read it,
+/// the check for its default value, and `Key` if it can be a map key.
 macro_rules! scalar {
     ($type:ty, $kind:ident, $method:ident, |$value:ident| $default:expr $(, $key:ident)?) => {
         impl Codec for $type {

@@ -13,9 +13,9 @@ pub(crate) enum VarintFault {
     TooLong,
 }
 
-/// Mask of the continuation bits in a word of eight varint bytes.
+/// Mask that selects the continuation bits in a word of eight varint bytes.
 const MORE: u64 = 0x8080_8080_8080_8080;
-/// Lowest value whose varint needs more than eight bytes.
+/// Smallest value whose varint has more than eight bytes.
 const WORD_END: u64 = 1 << 56;
 
 /// Returns the maximum length in bytes of a varint for this kind of integer.
@@ -39,8 +39,8 @@ pub(crate) fn write(out: &mut Vec<u8>, kind: u8, value: u64) {
     }
 }
 
-/// Decodes a varint of at most `max` bytes and returns it with the remaining input. Like the Go implementation,
-/// discards excess high bits of the last byte and accepts overlong encodings.
+/// Decodes a varint of at most `max` bytes and returns its value with the remaining input. Like the Go implementation,
+/// ignores excess high bits of the last byte and accepts encodings with redundant bytes.
 #[inline]
 pub(crate) fn read(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {
     match input {
@@ -88,7 +88,7 @@ fn read_long(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {
     read_bytewise(input, max)
 }
 
-/// Decodes a varint byte by byte. Used near the end of the input and for varints of nine or ten bytes.
+/// Decodes a varint byte by byte. Used if fewer than eight bytes of input remain, and for varints of nine or ten bytes.
 fn read_bytewise(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {
     let mut value = 0_u64;
     let mut rest = input;
@@ -104,7 +104,7 @@ fn read_bytewise(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {
     Err(VarintFault::TooLong)
 }
 
-/// Distributes the low 56 bits of `value` over eight bytes, seven bits in each.
+/// Spreads the low 56 bits of `value` over eight bytes, so that each byte holds seven bits and its top bit is clear.
 #[inline]
 fn spread(value: u64) -> u64 {
     let halves = value & 0x0000_0000_0fff_ffff | (value & 0x00ff_ffff_f000_0000) << 4;
@@ -112,7 +112,8 @@ fn spread(value: u64) -> u64 {
     quarters & 0x007f_007f_007f_007f | (quarters & 0x3f80_3f80_3f80_3f80) << 1
 }
 
-/// Reverses [`spread`], ignoring the top bit of each byte.
+/// Joins the low seven bits of each byte to a number of 56 bits, and ignores the top bits. This is the inverse of
+/// [`spread`].
 #[inline]
 fn gather(word: u64) -> u64 {
     let quarters = word & 0x007f_007f_007f_007f | (word & 0x7f00_7f00_7f00_7f00) >> 1;
@@ -124,7 +125,7 @@ fn gather(word: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Encodes a varint with a simple loop, as the reference for tests.
+    /// Encodes a varint with a simple loop. Tests compare the optimized encoder with it.
     fn reference(mut value: u64) -> Vec<u8> {
         let mut out = vec![0xee];
         while value >= 0x80 {

@@ -10,12 +10,12 @@ use std::marker::PhantomData;
 
 use crate::{DecodeError, Decoder, Kind};
 
-/// A type of field in a [`MessageView`].
+/// A type that fields of a [`MessageView`] can have.
 ///
 /// Implemented by scalars, `&str`, `&[u8]`, [`MessageView`]s, options of these, [`List`], [`Map`] and [`Nested`]. The
 /// result of `decode` must depend only on the bytes that it reads.
 pub trait View<'a>: Default {
-    /// Kind byte of the values on the wire, which is [`Kind::Any`] for messages.
+    /// Kind byte by which the values are marked on the wire. It is [`Kind::Any`] for messages.
     const KIND: Kind;
 
     /// Decodes one value.
@@ -25,8 +25,8 @@ pub trait View<'a>: Default {
     /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError>;
 
-    /// Returns whether the flat encoding, which has no presence, encodes this value like an absent one. Always `false`
-    /// for messages.
+    /// Returns whether the value looks like an absent one in the flat encoding, which does not encode presence. Always
+    /// `false` for messages.
     #[inline]
     fn is_default(&self) -> bool {
         false
@@ -73,7 +73,7 @@ pub trait MessageView<'a>: Default {
 impl<'a, V: MessageView<'a>> View<'a> for V {
     const KIND: Kind = Kind::Any;
 
-    /// Decodes a nil as the default message. Only lists and maps contain such messages, because a single message field
+    /// Decodes nil as the default message. This occurs only in lists and maps, because a message field outside of them
     /// is an `Option`.
     #[inline]
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
@@ -121,10 +121,10 @@ impl<'a, V: View<'a>> View<'a> for Option<V> {
     }
 }
 
-/// A list view that borrows from the input. Its elements are decoded on access.
+/// A view of a list that borrows from the input. Its elements are decoded each time they are accessed.
 #[derive(Clone, Copy, Default)]
 pub struct List<'a, V> {
-    /// Encoded elements, which have been validated, without the header of the list.
+    /// Encoded elements of the list, without its header. They have been validated.
     elements: &'a [u8],
     len: usize,
     element: PhantomData<V>,
@@ -168,14 +168,15 @@ impl<'a, V: View<'a>> View<'a> for List<'a, V> {
     }
 }
 
-/// A map view that borrows from the input. Contains the pairs in wire order, including those with duplicate keys.
+/// A view of a map that borrows from the input. It contains all pairs in the order in which they were encoded,
+/// including those with duplicate keys.
 #[derive(Clone, Copy, Default)]
 pub struct Map<'a, K, V> {
     pairs: List<'a, Pair<K, V>>,
 }
 
 impl<'a, K: View<'a>, V: View<'a>> Map<'a, K, V> {
-    /// Returns the number of pairs, including those with duplicate keys.
+    /// Returns the number of pairs in the map, including those with duplicate keys.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pairs.len()
@@ -187,12 +188,13 @@ impl<'a, K: View<'a>, V: View<'a>> Map<'a, K, V> {
         self.pairs.is_empty()
     }
 
-    /// Returns an iterator over the pairs. If a key occurs several times, only its last pair is valid.
+    /// Returns an iterator over all pairs. If a key occurs several times, the last of its pairs is the valid one.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (K, V)> + FusedIterator + use<'a, K, V> {
         self.pairs.iter().map(|Pair(key, value)| (key, value))
     }
 
-    /// Returns the value of a key. Takes linear time, because it searches all pairs.
+    /// Returns the value of a key, or `None` if the map does not contain the key. Takes linear time, because it
+    /// searches all pairs.
     pub fn get(&self, key: &K) -> Option<V>
     where
         K: PartialEq,
@@ -224,11 +226,11 @@ impl<'a, K: View<'a>, V: View<'a>> View<'a> for Pair<K, V> {
     }
 }
 
-/// A view of a nested message that is decoded on access. Used for recursive messages and for messages that are rarely
-/// accessed.
+/// A view of a nested message that is decoded each time it is accessed. Used for recursive messages, and for messages
+/// that are rarely accessed.
 #[derive(Clone, Copy, Default)]
 pub struct Nested<'a, V> {
-    /// Encoded message including its header, which has been validated. Empty for a default message.
+    /// Encoded message with its header, which has been validated. Empty for a default message.
     message: &'a [u8],
     view: PhantomData<V>,
 }
@@ -240,7 +242,7 @@ impl<'a, V: MessageView<'a>> Nested<'a, V> {
         V::decode(&mut Decoder::again(self.message)).unwrap_or_default()
     }
 
-    /// Returns the encoded message including its header, which is a valid body. Empty for a default message.
+    /// Returns the encoded message with its header, which is a valid body. The result is empty for a default message.
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.message
@@ -293,7 +295,7 @@ impl<'a, V: View<'a>> IntoIterator for &List<'a, V> {
     }
 }
 
-/// Calls `decode` and returns the bytes of the input that it has read.
+/// Calls `decode`, and returns the part of the input that it has read.
 #[inline]
 fn walk<'a>(
     from: &mut Decoder<'a>,

@@ -11,7 +11,7 @@ use crate::{
     Fields, Index, Kind, Message, MessageView, Nesting, OneofDecoder, Root, View, view_root,
 };
 
-/// A message that has a borrowed view type. Implemented by generated code.
+/// A message that can also be decoded as a view, which borrows from the input. Implemented by generated code.
 pub trait Viewed: Fields {
     /// View type of the message, which borrows from the input.
     type View<'a>: MessageView<'a>;
@@ -42,7 +42,7 @@ pub trait Viewed: Fields {
 /// # Ok::<(), DecodeError>(())
 /// ```
 pub struct Undecoded<M> {
-    /// The encoded message as received. Empty for a default message.
+    /// The encoded message, as it was received. Empty for a default message.
     body: Bytes,
     nesting: Nesting,
     container_memory: usize,
@@ -50,7 +50,7 @@ pub struct Undecoded<M> {
 }
 
 impl<M: Fields> Undecoded<M> {
-    /// Encodes a message into a new body, which is left undecoded.
+    /// Encodes a message, and stores the encoded body instead of the message.
     ///
     /// # Errors
     ///
@@ -114,7 +114,8 @@ impl<M: Fields> Message for Undecoded<M> {
     const NAME: &'static str = <M as Fields>::NAME;
     const LAYOUT: Option<&'static MessageLayout> = <M as Fields>::LAYOUT;
 
-    /// Decodes the body and encodes it again, because the receiver may require the other encoding: flat or extended.
+    /// Decodes the body and encodes it again. This is necessary because the receiver may use another encoding, flat or
+    /// extended, than the stored body.
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         let message = self.decode().map_err(|error| {
             EncodeError::new(EncodeReason::Unreadable(error.to_string())).in_message(<M as Fields>::NAME)
@@ -160,14 +161,14 @@ impl<M> fmt::Debug for Undecoded<M> {
     }
 }
 
-/// An enum value in a list or map of a view. Single enum fields of a view are plain `i32` numbers.
+/// An enum value in a list or map of a view. An enum field outside of lists and maps is a plain `i32` in a view.
 pub struct Number<E> {
     number: i32,
     enumeration: PhantomData<fn() -> E>,
 }
 
 impl<E> Number<E> {
-    /// Returns the number of the enum value. See [`Enumeration`] for numbers that are not declared.
+    /// Returns the number of the enum value. For numbers that the enum does not declare, see [`Enumeration`].
     #[must_use]
     pub fn get(self) -> i32 {
         self.number
@@ -216,9 +217,9 @@ impl<E> fmt::Debug for Number<E> {
     }
 }
 
-/// Borrowed counterpart of [`Oneof`](crate::Oneof). Implemented by generated code.
+/// Like [`Oneof`](crate::Oneof), but its members borrow from the input. Implemented by generated code.
 pub trait OneofView<'a>: Sized {
-    /// Reads the value of the member with this one-based index in the declaration. Returns `None` without reading
+    /// Reads the value of a member, given its index in the declaration, starting at 1. Returns `None` without reading
     /// anything if there is no such member.
     ///
     /// # Errors
@@ -228,7 +229,7 @@ pub trait OneofView<'a>: Sized {
 }
 
 impl<'a> Decoder<'a> {
-    /// Like [`oneof`](Self::oneof), but reads the set member as a view.
+    /// Like [`oneof`](Self::oneof), but reads the set member as a view that borrows from the input.
     ///
     /// # Errors
     ///
@@ -240,7 +241,7 @@ impl<'a> Decoder<'a> {
 }
 
 impl<O> OneofDecoder<O> {
-    /// Like [`member`](Self::member), but reads the member as a view.
+    /// Like [`member`](Self::member), but reads the member as a view that borrows from the input.
     ///
     /// # Errors
     ///

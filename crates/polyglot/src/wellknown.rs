@@ -25,15 +25,17 @@ use crate::{
     Codec, DecodeError, Decoder, EncodeError, Encoder, Fields, Kind, Message, MessageView, Root, View, Viewed,
 };
 
-/// [`Codec`] of a wrapper message, such as `google.protobuf.Int32Value`, whose Rust type is that of its only field.
+/// [`Codec`] of a wrapper message, such as `google.protobuf.Int32Value`. In Rust, it is represented by the type of its
+/// only field.
 #[derive(Debug)]
 pub struct Wrapped<T>(PhantomData<T>);
 
-/// [`Codec`] of a boxed value. Used for fields with the build option `boxed` whose type is not a message.
+/// [`Codec`] of a value in a box. Used for fields that the build option `boxed` selects and whose type is not a
+/// message.
 #[derive(Debug)]
 pub struct Boxed<C>(PhantomData<C>);
 
-/// [`View`] of a wrapper message, which contains the value of its only field.
+/// [`View`] of a wrapper message, which contains only the value of the message's field.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub struct Unwrapped<V>(pub V);
 
@@ -93,13 +95,13 @@ impl<'a, V: View<'a>> View<'a> for Unwrapped<V> {
     }
 }
 
-/// Defines the wrapper messages. The arguments are the name of each message and its Rust type.
+/// Defines the wrapper messages. The arguments are the name of each message and the Rust type of its value.
 macro_rules! wrappers {
     ($($name:ident $type:ty;)*) => {$(
         #[doc = concat!("The codec of `google.protobuf.", stringify!($name), "`.")]
         pub type $name = Wrapped<$type>;
 
-        /// Encodes the value as a wrapper message, for methods whose request or reply is one.
+        /// Encodes the value as a wrapper message. Used by methods whose request or reply is such a message.
         impl Message for $type {
             const NAME: &'static str = concat!("google.protobuf.", stringify!($name));
 
@@ -195,7 +197,7 @@ mod structs {
     message!(Struct: fields);
     message!(Timestamp: seconds, nanos);
 
-    /// Evaluates to the value of an enum variant, or to `None` if another variant is set.
+    /// Returns the value of an enum variant, or `None` if another variant is set.
     macro_rules! member {
         ($value:expr, $variant:ident) => {
             match &$value.kind {
@@ -307,7 +309,7 @@ mod views {
     view!(SourceContextView of SourceContext: file_name &'a str);
     view!(StructView of Struct: fields Map<'a, &'a str, ValueView<'a>>);
 
-    /// Implements [`MessageView`] for messages that contain nothing to borrow.
+    /// Implements [`MessageView`] for a message whose fields contain nothing to borrow.
     macro_rules! own_view {
         ($($type:ident)*) => {$(
             impl<'a> MessageView<'a> for $type {

@@ -14,7 +14,7 @@ pub(super) struct Cursor<'a> {
     pub(super) end: usize,
 }
 
-/// A value read from the start of the input, and the input that follows it.
+/// A value that was read from the start of the input, with the input that follows it.
 type Split<'a, T> = Result<(T, &'a [u8]), DecodeError>;
 
 impl<'a> Decoder<'a> {
@@ -42,7 +42,7 @@ impl<'a> Cursor<'a> {
         DecodeError::new(reason, self.position())
     }
 
-    /// Returns the error for a value of kind `expected` that is missing or truncated.
+    /// Returns the error for a missing or truncated value of the kind `expected`.
     #[cold]
     #[inline(never)]
     pub(super) fn unexpected(self, expected: Kind) -> DecodeError {
@@ -54,7 +54,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Reads the kind byte, which must be `kind`, and the following varint.
+    /// Reads the byte that states the kind of a value, which must be `kind`, and the varint after it.
     #[inline(never)]
     pub(super) fn varint(self, kind: Kind, max: u32) -> Split<'a, u64> {
         match self.rest {
@@ -87,7 +87,8 @@ impl<'a> Cursor<'a> {
         Ok((text, decoder.rest))
     }
 
-    /// Reads a body that contains nil or an error instead of a message. Returns the error's text, or `None` for nil.
+    /// Reads a body that contains nil or an error instead of a message. Returns the text of the error, or `None` for
+    /// nil.
     #[cold]
     #[inline(never)]
     pub(super) fn no_root(self) -> Split<'a, Option<String>> {
@@ -98,7 +99,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the length of a value of kind `kind` from the start of `input`, which must be a suffix of `rest`.
+    /// Reads the length of a value of the kind `kind` from the start of `input`, which must be a suffix of `rest`.
     #[inline]
     pub(super) fn length(self, kind: Kind, input: &'a [u8]) -> Split<'a, u32> {
         let [0x0a, varint @ ..] = input else {

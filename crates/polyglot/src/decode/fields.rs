@@ -27,8 +27,8 @@ impl<'a> Decoder<'a> {
         message.map(Some)
     }
 
-    /// Reads the header of the root message. Returns `false` without reading if the body contains nil or an error.
-    /// Otherwise the caller must read the fields and call [`end_root`](Self::end_root).
+    /// Reads the header of the root message. If the body contains nil or an error, returns `false` without reading.
+    /// Otherwise, the caller must read the fields and call [`end_root`](Self::end_root).
     #[inline(always)]
     pub(crate) fn begin_root(&mut self) -> bool {
         let [0x08, _flags, rest @ ..] = self.rest else { return false };
@@ -42,8 +42,8 @@ impl<'a> Decoder<'a> {
         self.levels = self.nesting.levels();
     }
 
-    /// Reads the nil or error that a body contains instead of a root message. Returns the error's text, or `None` for
-    /// nil.
+    /// Reads a body that contains nil or an error instead of a root message. Returns the text of the error, or `None`
+    /// for nil.
     #[inline(always)]
     pub(crate) fn no_root(&mut self) -> Result<Option<String>, DecodeError> {
         let (error, rest) = self.cursor().no_root()?;
@@ -51,7 +51,7 @@ impl<'a> Decoder<'a> {
         Ok(error)
     }
 
-    /// Reads a nil in place of a message. Fails if there is any other value.
+    /// Reads nil in place of a message, and fails if the next value is anything else.
     #[inline]
     fn no_message<T>(&mut self) -> Result<Option<T>, DecodeError> {
         match self.rest {
@@ -64,7 +64,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a field of a message. `name` is only used in errors.
+    /// Reads a field of a message. `name` is the field's name for errors.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a field as a view that borrows from the input. `name` is only used in errors.
+    /// Reads a field as a view that borrows from the input. `name` is the field's name for errors.
     ///
     /// # Errors
     ///

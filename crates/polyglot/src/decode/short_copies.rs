@@ -3,24 +3,25 @@
 use bytes::{Bytes, BytesMut};
 use std::cell::Cell;
 
-/// Size in bytes of a block of memory shared by several short copies. Kept small, about the size of a handler's task,
-/// because a single live copy keeps the whole block alive.
+/// Size in bytes of a memory block that several short copies share. It is about as small as the task of a handler,
+/// because one remaining copy keeps the whole block in memory.
 const SHARED: usize = 2 << 10;
 
-/// Maximum length in bytes of a value that is copied to a shared block. Longer values have their own allocations.
+/// Maximum length in bytes of a value that is copied to a shared memory block. Longer values have their own
+/// allocations.
 const SHORT_MAX: usize = SHARED / 2;
 
 thread_local! {
     static ROOM: Cell<BytesMut> = Cell::default();
 }
 
-/// Returns how much more memory than `length` a copy of that many bytes can keep alive.
+/// Returns the number of bytes that a copy of `length` bytes may keep in memory in addition to its own length.
 pub(super) fn surplus(length: usize) -> usize {
     if length > SHORT_MAX { 0 } else { SHARED.saturating_sub(length) }
 }
 
-/// Copies bytes into a shared block if they are short. Short-lived copies need no allocation, because the block is
-/// reused.
+/// Copies bytes, to a shared memory block if they are short. The block is reused once all its copies have been dropped,
+/// so short-lived copies need no allocation.
 pub(super) fn copy(bytes: &[u8]) -> Bytes {
     if bytes.len() > SHORT_MAX {
         return Bytes::copy_from_slice(bytes);

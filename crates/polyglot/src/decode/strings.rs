@@ -2,8 +2,8 @@
 
 use crate::limits::BULK_MIN;
 
-/// Size in bytes of the chunks in which long strings are validated and copied. Source and destination of a chunk fit
-/// into a 32 KiB L1 cache.
+/// Size in bytes of the chunks in which a long string is validated and copied. The source and destination of a chunk
+/// fit into an L1 cache of 32 KiB.
 const COPIED_AT_ONCE: usize = 16 * 1024;
 
 /// Validates that `content` is UTF-8 and copies it into a `String`.
@@ -15,8 +15,8 @@ pub(super) fn string(content: &[u8]) -> Option<String> {
     checked(content).map(str::to_owned)
 }
 
-/// Validates that `content` is UTF-8, with a fast path for ASCII. Checks the source rather than the copy, because the
-/// copied bytes are still in the CPU's store buffer.
+/// Validates that `content` is UTF-8, with a fast path for ASCII. Reads the source instead of the copy, because bytes
+/// that were just written are still in the CPU's store buffer.
 #[inline(always)]
 #[allow(unsafe_code)]
 fn checked(content: &[u8]) -> Option<&str> {
@@ -61,8 +61,8 @@ pub(super) fn long_text(content: &[u8]) -> Option<&str> {
     simdutf8::basic::from_utf8(content).ok()
 }
 
-/// Validates and copies a long string in chunks. Each chunk is still in the cache when it is copied, so the input is
-/// read from memory only once.
+/// Validates and copies a long string in chunks. A chunk is still in the cache when it is copied, so the input is read
+/// from memory only once.
 #[cold]
 #[inline(never)]
 fn long_string(content: &[u8]) -> Option<String> {

@@ -5,29 +5,30 @@ use super::description::{Description, Field, Shape, Type, TypeLayout};
 use crate::Kind;
 use std::fmt;
 
-/// How a value in the writer's layout is converted to the reader's layout.
+/// Conversion of a value from the writer's type to the reader's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conversion {
     /// Copies the value unchanged, because both types have the same encoding.
     Copy,
-    /// Converts a number from one encoding to another, like a cast in C++.
+    /// Converts a number from one encoding to another, like a cast in C++ does.
     Number(Number, Number),
-    /// Converts an enum value. Contains the type indexes of the writer's and the reader's enum.
+    /// Converts a value of the writer's enum to one of the reader's enum. Contains the type indexes of both enums.
     Enum(u16, u16),
-    /// Converts a value of the writer's enum, given by its type index, to a number.
+    /// Converts an enum value to a number. Contains the type index of the writer's enum.
     EnumToNumber(u16, Number),
-    /// Converts a number to a value of the reader's enum, given by its type index.
+    /// Converts a number to an enum value. Contains the type index of the reader's enum.
     NumberToEnum(Number, u16),
     /// Converts bytes to a string. Fails if they are not valid UTF-8.
     BytesToString,
     /// Converts a string to bytes, which never fails.
     StringToBytes,
-    /// Translates a message. Contains the type indexes of the writer's and the reader's message, which are later
-    /// replaced by the index of the pair.
+    /// Translates a message. Contains the type indexes of the writer's and the reader's message. Later, the second one
+    /// is replaced by the index of the pair of both types.
     Message(u32, u32),
 }
 
-/// Encoding of a number. Fields whose type protobuf allows to be changed share a varint or bit pattern.
+/// Encoding of a number. Protobuf allows a field's type to change between types that share an encoding as a varint or
+/// as a bit pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Number {
@@ -36,9 +37,10 @@ pub(super) enum Number {
     I64,
     U32,
     U64,
-    /// `sint32`, which only converts to and from `sint64`, because only these use the same varints in protobuf.
+    /// `sint32`. It can only be converted to and from `sint64`, because these two share an encoding in protobuf that no
+    /// other type has.
     Zigzag32,
-    /// `sint64`, which only converts to and from `sint32`; see `Zigzag32`.
+    /// `sint64`. It can only be converted to and from `sint32`; see `Zigzag32`.
     Zigzag64,
 }
 
@@ -67,7 +69,7 @@ impl Number {
     }
 }
 
-/// Returns the compatibility group of a number type. Protobuf allows a field's type to change within its group.
+/// Returns the group of types to which a number type belongs. Protobuf allows a field's type to change within a group.
 fn group(of: Type) -> u8 {
     match of {
         Type::Bool | Type::Int32 | Type::Int64 | Type::Uint32 | Type::Uint64 | Type::Enum(_) => 0,
@@ -96,7 +98,7 @@ pub(super) fn conversion(from: Type, to: Type) -> Option<Conversion> {
     }
 }
 
-/// Two fields with the same number and incompatible types, between which messages cannot be translated.
+/// Two fields that have the same number but incompatible types. Messages with these fields cannot be translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     pub(super) types: [u32; 2],
@@ -104,7 +106,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Returns the number of the incompatible field.
+    /// Returns the field number that both incompatible fields have.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.fields[0].number

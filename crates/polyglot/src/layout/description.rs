@@ -24,7 +24,7 @@ use std::fmt;
 pub struct Description {
     /// Full name of the described service or, if there are no methods, of the described message.
     pub name: String,
-    /// Layouts of all messages and enums, in the order of their first use.
+    /// Layouts of all messages and enums that the description contains, in the order of their first use.
     pub types: Vec<TypeLayout>,
     /// Methods of the service, in the order of their operation numbers.
     pub methods: Vec<Method>,
@@ -35,14 +35,14 @@ pub struct Description {
 pub enum TypeLayout {
     /// Fields of a message in wire order.
     Message(Vec<Field>),
-    /// Numbers of an enum's values in the order of declaration.
+    /// Numbers of an enum's values, in the order of their declaration.
     Enum(Vec<i32>),
 }
 
-/// A field in the layout of a message.
+/// A field of a message, as described by the message's layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Field number in the protobuf schema.
+    /// Number of the field in the protobuf schema.
     pub number: u32,
     /// Whether the field is optional, repeated, a map or a oneof member.
     pub shape: Shape,
@@ -50,7 +50,7 @@ pub struct Field {
     pub of: Type,
 }
 
-/// Presence and cardinality of a message field.
+/// Presence and cardinality of a message's field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A single value whose presence is not encoded.
@@ -63,14 +63,14 @@ pub enum Shape {
     Map(Type),
     /// A oneof member.
     Member {
-        /// Index of the oneof within its message, counted in the wire order of their first members.
+        /// Index of the oneof within its message. The oneofs are counted in the wire order of their first members.
         oneof: u16,
-        /// One-based index of the member in the declaration of the oneof.
+        /// Index of the member in the declaration of the oneof, starting at 1.
         member: u16,
     },
 }
 
-/// A method in the layout of a service.
+/// A method of a service, as described by the service's layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Method {
     /// Name of the method without its service.
@@ -85,11 +85,11 @@ pub struct Method {
     pub reply: u32,
 }
 
-/// Defines the field types. The arguments are the Rust name, the protobuf number and name, and the kind byte on the
-/// wire.
+/// Defines the field types. The arguments are the Rust name, the protobuf number and name, and the kind byte that marks
+/// values on the wire.
 macro_rules! types {
     ($($name:ident = $code:literal, $text:literal, $kind:ident;)*) => {
-        /// Type of a field's value, with the same distinctions as in protobuf.
+        /// Type of a field's value. Distinguishes the same types as protobuf.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Type {
             $(#[doc = concat!("`", $text, "`.")] $name,)*
@@ -109,8 +109,8 @@ macro_rules! types {
                 }
             }
 
-            /// Returns the type with this number in protobuf descriptors. Messages and enums get the index 0 until the
-            /// actual index is set.
+            /// Returns the type that has this number in protobuf descriptors. A message or enum type first gets the
+            /// index 0, which must be replaced by its actual index.
             pub(super) const fn from_code(code: u8) -> Option<Self> {
                 match code {
                     $($code => Some(Self::$name),)*
@@ -120,7 +120,7 @@ macro_rules! types {
                 }
             }
 
-            /// Returns the kind byte of the type's values on the wire.
+            /// Returns the kind by which values of this type are marked on the wire.
             pub(super) const fn kind(self) -> Kind {
                 match self {
                     $(Self::$name => Kind::$kind,)*
@@ -161,7 +161,7 @@ types! {
 }
 
 impl Type {
-    /// Returns the type index of a message or enum, or `None` for other types.
+    /// Returns the type index that a message or enum type contains, or `None` for other types.
     pub(super) const fn index(self) -> Option<u32> {
         match self {
             Self::Message(index) | Self::Enum(index) => Some(index),
@@ -185,7 +185,7 @@ impl Type {
 }
 
 impl Field {
-    /// Returns the group of a field, by which fields are ordered on the wire: single values first, then lists, then
+    /// Returns the group of a field. Fields are ordered on the wire by group: first single values, then lists, then
     /// messages and maps.
     pub(super) const fn group(&self) -> u8 {
         match (self.shape, self.of) {
@@ -255,7 +255,7 @@ impl Description {
         out
     }
 
-    /// Returns the fingerprint of the description's encoding.
+    /// Returns the fingerprint of this layout description, which is computed from its encoding.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.encode())

@@ -11,22 +11,22 @@ pub(super) struct Emitter<'a> {
     pub(super) to: &'a Side,
     pub(super) pairs: &'a [Pair],
     pub(super) program: &'a mut Program,
-    /// Index of the first operation in the block that is being compiled.
+    /// Index of the first operation in the block of operations that is being compiled.
     pub(super) start: usize,
 }
 
-/// Where a translated item is written: directly to the output, or to a segment that is put in its place later.
+/// Destination of a translated item: directly in the output, or in a segment that is moved to its position later.
 #[derive(Clone, Copy)]
 enum Output<'a> {
-    /// Written directly after the previous item. If the item is not set, the default value of this slot is written
-    /// instead.
+    /// The item is written directly after the previous one. If it is not set, the default value of the contained slot
+    /// is written.
     Direct(&'a Item),
-    /// Written as a separate segment, or not at all if the item is not set. `is_contested` is set if another item may
-    /// write to the same slot or oneof.
+    /// The item is written as a separate segment, or not at all if it is not set. `is_contested` is set if another item
+    /// may be translated to the same slot or oneof.
     Segment { is_contested: bool },
 }
 
-/// An item of the writer's message, with the reader's fields to which it is translated.
+/// An item of the writer's message, with its connections to fields of the reader's message.
 type Source<'a> = (&'a Item, &'a [Edge]);
 
 impl Emitter<'_> {
@@ -41,7 +41,7 @@ impl Emitter<'_> {
         self.program.ops.push(op);
     }
 
-    /// Emits operations that copy an item of the writer's message unchanged or, if `skip` is set, skip it.
+    /// Emits operations that copy an item of the writer's message unchanged or, if `skip` is set, skip the item.
     pub(super) fn walk(&mut self, item: &Item, skip: bool) {
         let message = |field: &Field| match field.of {
             Type::Message(node) => Some(node),
@@ -61,8 +61,8 @@ impl Emitter<'_> {
         self.push(if skip { Op::SkipTree { container, block } } else { Op::CopyTree { container, block } });
     }
 
-    /// Emits an operation that copies or skips a value whose length can be found without its layout. Extends the last
-    /// operation of the block if possible.
+    /// Emits an operation that copies or skips a value whose length can be found without knowing its layout. If
+    /// possible, extends the last operation of the current block instead.
     fn walk_value(&mut self, skip: bool) {
         let last = self.program.ops.get_mut(self.start..).and_then(<[Op]>::last_mut);
         match (last, skip) {
@@ -72,7 +72,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Emits operations that translate a message from the writer's type to the reader's type.
+    /// Emits operations that translate a message from the writer's type to the reader's type of this pair.
     pub(super) fn pair(&mut self, pair: &Pair) {
         let (from, to) = (self.from, self.to);
         let (items, slots) = (from.items(pair.from), to.items(pair.to));
@@ -129,8 +129,8 @@ impl Emitter<'_> {
         self.assemble(Order { places, groups: Some(groups) });
     }
 
-    /// Emits operations for a message in which each item is translated to at most one slot and each slot receives at
-    /// most one item.
+    /// Emits operations for a message whose fields correspond one to one: each item is translated to at most one slot,
+    /// and each slot receives at most one item.
     fn simple(&mut self, items: &[Item], slots: &[Item], routes: &[&[Edge]]) {
         let mut is_sourced = vec![false; slots.len()];
         for edge in routes.iter().filter_map(|edges| edges.first()) {
@@ -220,7 +220,7 @@ impl Emitter<'_> {
         self.program.oneofs.len().wrapping_sub(1) as u32
     }
 
-    /// Emits operations that translate the value of an item.
+    /// Emits operations that translate the value of a writer's item to the reader's slot.
     fn value(&mut self, item: &Item, slot: &Item, edges: &[Edge], output: Output<'_>) {
         let is_same =
             |edge: &Edge| edge.is_same(item, slot, self.to.form) && edge.pair().is_none_or(|pair| self.is_same(pair));
@@ -304,7 +304,8 @@ impl Emitter<'_> {
         self.push(Op::Fill { length, at });
     }
 
-    /// Appends the default value of a slot to the program's bytes. Returns its length and offset.
+    /// Appends the default value of a slot to the bytes of the program. Returns the length and the offset of the
+    /// appended bytes.
     fn default(&mut self, slot: &Item) -> (u16, u32) {
         let at = self.program.bytes.len();
         self.to.put_default(slot, &mut self.program.bytes);
@@ -336,7 +337,7 @@ impl Emitter<'_> {
 }
 
 impl Number {
-    /// Decodes a number encoding from the lower half of an operation's argument.
+    /// Decodes the encoding of a number from the lower half of an operation's argument.
     pub(super) fn of_half(half: u32) -> Self {
         const ALL: [Number; 7] =
             [Number::Bool, Number::I32, Number::I64, Number::U32, Number::U64, Number::Zigzag32, Number::Zigzag64];

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// First byte of a stored body that starts with a layout fingerprint. The 16 bytes of the fingerprint and the message
-/// follow.
+/// First byte of a stored body that states its layout. It is followed by the 16 bytes of the layout's fingerprint, and
+/// then by the message.
 const MARK: u8 = 0x12;
 
 /// Wire layout of a message type. Created by generated code; see [`Message::LAYOUT`].
@@ -31,7 +31,8 @@ impl MessageLayout {
         self.fingerprint
     }
 
-    /// Writes the mark that precedes a stored body: a marker byte and the fingerprint of this layout.
+    /// Writes the mark that states the layout of the stored body after it: a marker byte, and the fingerprint of this
+    /// layout.
     pub fn put_mark(&self, body: &mut Vec<u8>) {
         body.push(MARK);
         body.extend_from_slice(&self.fingerprint.bytes());
@@ -47,8 +48,8 @@ impl MessageLayout {
 /// let mut body = Vec::new();
 /// MessageLayout::new(7, b"", "").put_mark(&mut body);
 /// body.push(0);
-/// let (fingerprint, rest) = split_mark(&body).expect("layout mark should be complete");
-/// assert_eq!(fingerprint.expect("body should start with a layout mark").bytes()[15], 7);
+/// let (fingerprint, rest) = split_mark(&body).expect("layout mark should not be truncated");
+/// assert_eq!(fingerprint.expect("body should start with the mark of its layout").bytes()[15], 7);
 /// assert_eq!(rest, [0]);
 /// assert!(split_mark(&body[..9]).is_none());
 /// ```
@@ -59,16 +60,17 @@ pub fn split_mark(body: &[u8]) -> Option<(Option<Fingerprint>, &[u8])> {
     Some((Some(Fingerprint::new(*fingerprint)), rest))
 }
 
-/// Translates stored bodies of other versions of a message to the layout of the current version `M`.
+/// Reads stored bodies of the message `M`. Bodies that were written with other versions of the message are translated
+/// to the current layout.
 #[derive(Clone, Debug, Default)]
 pub struct MessageReader {
     others: Vec<(Fingerprint, Arc<VersionPlan>)>,
 }
 
-/// Plan for translating messages of another version, or the reason why they cannot be translated.
+/// Plan for translating messages of another version, or the reason why that version cannot be translated.
 type VersionPlan = Result<(Plan, Option<Root>), String>;
 
-/// Error of reading a stored body that is malformed or whose version cannot be translated.
+/// Error returned when a stored body is malformed or its version of the message cannot be translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredError(String);
 
@@ -81,7 +83,8 @@ impl fmt::Display for StoredError {
 impl std::error::Error for StoredError {}
 
 impl MessageReader {
-    /// Adds the version `Old` of the message `M`. If the version has an incompatible field, reading its bodies fails.
+    /// Adds `Old` as another version of the message `M`. If a field of that version is incompatible, reading its bodies
+    /// fails.
     ///
     /// Fails to compile unless both types have a [`LAYOUT`](Message::LAYOUT).
     pub fn add<M: Message, Old: Message>(&mut self) {
@@ -91,7 +94,8 @@ impl MessageReader {
         }
     }
 
-    /// Returns a body of `M` without the fingerprint of its layout. Bodies of an added version are translated.
+    /// Returns a body of `M` without the fingerprint of its layout. Translates the body first if it was written by a
+    /// version that was added.
     ///
     /// # Errors
     ///

@@ -4,15 +4,15 @@ use super::description::{Description, Field, Method, Shape, Type, TypeLayout};
 use std::collections::HashSet;
 use std::fmt;
 
-/// Maximum length of a layout description in bytes, equal to the maximum size of an extension packet. A schema with 50
-/// messages of 12 fields takes 2 kB.
+/// Maximum length of a layout description in bytes, equal to the maximum size of an extension packet. For comparison, a
+/// schema with 50 messages of 12 fields takes 2 kB.
 pub const DESCRIPTION_MAX: usize = 64 << 10;
 
-/// Maximum number of types in a layout description. Each takes at least two bytes on the wire and about 100 bytes in a
-/// plan.
+/// Maximum number of types in a layout description. A type takes at least two bytes on the wire, and about 100 bytes in
+/// a translation plan.
 pub const TYPES_MAX: usize = 4096;
 
-/// Maximum total number of fields and enum values in a layout description.
+/// Maximum number of fields and enum values in a layout description, counted over all types.
 pub const PARTS_MAX: usize = 20_000;
 
 /// The error of parsing an invalid description: it is not canonical or exceeds a limit.
@@ -38,7 +38,7 @@ impl fmt::Display for DescriptionError {
 impl std::error::Error for DescriptionError {}
 
 impl Description {
-    /// Parses an encoded layout description. Encoding the result again yields the same bytes.
+    /// Parses an encoded layout description. Encoding the result yields the same bytes again.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ type Result<T, E = &'static str> = std::result::Result<T, E>;
 struct Parser<'a> {
     rest: &'a [u8],
     length: usize,
-    /// Number of further fields and enum values that are accepted before the description is rejected.
+    /// Number of fields and enum values that the parser still accepts before it rejects the description.
     parts: usize,
 }
 
@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
         Ok(numbers)
     }
 
-    /// Reads the number of fields or enum values of a type and deducts it from the remaining total.
+    /// Reads the number of fields or enum values of a type, and deducts it from the number that is still accepted.
     fn parts(&mut self) -> Result<usize> {
         let count = self.number(self.parts, "more than 20000 fields and values")?;
         self.parts = self.parts.wrapping_sub(count); // The count is at most `self.parts`.
@@ -209,8 +209,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Checks that types are numbered in the order of their first use, and that each reference has the stated type, message
-/// or enum.
+/// Checks two properties of a description: types are numbered in the order of their first use, and a reference to a
+/// message or enum is to a type of that sort.
 fn check_uses(types: &[TypeLayout], methods: &[Method]) -> Result<()> {
     let mut next = 0_u32;
     let check = |next: &mut u32, of: Type| {

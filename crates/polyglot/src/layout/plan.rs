@@ -9,35 +9,35 @@ use crate::{Form, Kind};
 use std::collections::HashMap;
 use std::fmt;
 
-/// Maximum total number of fields in all type pairs of a plan, counted for both peers. The plan has about as many
-/// operations of 8 bytes each.
+/// Maximum total number of fields in all type pairs of a plan, counting the fields of both peers. A plan has about as
+/// many operations, each of 8 bytes.
 const PARTS_MAX: usize = 65_536;
 
 /// A compiled translation of bodies from a writer's layout to a reader's layout.
 ///
-/// A plan accepts bodies in the flat and the extended encoding and writes one of them. See [`Plan::translate`] for an
-/// example.
+/// A plan accepts bodies in the flat and in the extended encoding, and writes one of them. See [`Plan::translate`] for
+/// an example.
 #[derive(Debug)]
 pub struct Plan {
     pub(super) extended: Program,
-    /// Program for input in the flat encoding. `None` if the layout has no oneofs, because both encodings are then read
-    /// alike. The encoding of a body is detected at its first oneof.
+    /// Program for input in the flat encoding. The encoding of a body is detected at its first oneof. `None` if the
+    /// layout has no oneofs, because both encodings are then read in the same way.
     pub(super) flat: Option<Program>,
     roots: HashMap<(u32, u32), Result<Option<Root>, Refusal>>,
 }
 
-/// Entry point of a [`Plan`] for translating one request or reply type.
+/// Entry point of a [`Plan`]. It translates one request or reply type, with all messages nested in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root {
     pub(super) extended: u32,
     pub(super) flat: u32,
 }
 
-/// Limit that a plan would exceed, so that it cannot be created.
+/// Limit that a plan would exceed. The plan is not created in this case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// The plan has more pairs of types than both descriptions have types.
+    /// There are more pairs of types to translate than both descriptions have types.
     Pairs,
     /// All pairs of types together have more than 65 536 fields.
     Parts,
@@ -54,21 +54,21 @@ impl fmt::Display for PlanError {
 
 impl std::error::Error for PlanError {}
 
-/// Compiled operations that translate messages between two layouts, for input in either the flat or the extended
-/// encoding.
+/// Compiled operations that translate messages from one layout to another. A program reads either the flat or the
+/// extended encoding.
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) ops: Vec<Op>,
-    /// Range of operations of each block. Each type of the writer has a block that copies its messages, and each pair
-    /// of types has a block that translates them. The blocks of the types come first.
+    /// Blocks of operations, each given by its range in `ops`. The first blocks copy messages, with one block per type
+    /// of the writer. The other blocks translate messages, with one block per pair of types.
     pub(super) blocks: Vec<(u32, u32)>,
-    /// Encoded default values, which are written for fields that the writer's layout does not have.
+    /// Encoded default values. They are written for fields that the writer's layout does not have.
     pub(super) bytes: Vec<u8>,
     pub(super) oneofs: Vec<Vec<Member>>,
     pub(super) orders: Vec<Order>,
-    /// Declared numbers of each enum of the writer, indexed by the encoded values.
+    /// For each enum of the writer, the numbers of its values, indexed by the value on the wire.
     pub(super) numbers: Vec<Vec<i32>>,
-    /// Lookup tables from number to index for each enum of the reader.
+    /// For each enum of the reader, a table to look up the index of a number.
     pub(super) indices: Vec<Indices>,
     pub(super) output: Form,
 }
@@ -85,78 +85,81 @@ impl Program {
     }
 }
 
-/// Lookup table from the numbers of a reader's enum to their indexes.
+/// Table to look up the index of a number that the reader's enum declares.
 #[derive(Debug)]
 pub(super) struct Indices {
-    /// Declared numbers in ascending order, each with the index of the first value that has it.
+    /// Declared numbers in ascending order, each with the index of the first value that has this number.
     pub(super) sorted: Vec<(i32, u32)>,
     /// Number of values that the enum declares, including aliases.
     pub(super) count: u32,
 }
 
-/// An operation of a compiled [`Program`].
+/// An operation of a compiled [`Program`], which reads the writer's body and writes the reader's.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Op {
-    /// Copies this many values whose length can be found without their layout.
+    /// Copies this many values. Their length can be found without knowing the layout.
     Copy(u32),
-    /// Copies a message, or a list or map of messages, using a block for the writer's type to find its end.
+    /// Copies a message, or a list or map of messages. Finds the end by the block of operations for the writer's type.
     CopyTree {
         container: Container,
         block: u32,
     },
-    /// Copies a oneof of the writer unchanged. Contains the index of its member table.
+    /// Copies a oneof of the writer unchanged. Contains the index of the oneof's members in [`Program::oneofs`].
     CopyOneof(u32),
-    /// Skips this many values whose length can be found without their layout.
+    /// Skips this many values. Their length can be found without knowing the layout.
     Skip(u32),
     SkipTree {
         container: Container,
         block: u32,
     },
     SkipOneof(u32),
-    /// Writes a default value, given by a range of [`Program::bytes`].
+    /// Writes a default value, which is stored in [`Program::bytes`].
     Fill {
         length: u16,
         at: u32,
     },
-    /// Converts a value and writes it. Unless `member` is 0, writes it as a oneof member.
+    /// Converts a value and writes it. Writes the value as a member of a oneof unless `member` is 0.
     Value {
         how: How,
         member: u16,
         arg: u32,
     },
-    /// Like `Value`, but only for a value that is present. If it is absent, executes the next operation instead.
+    /// Like `Value` if the value is present, and then skips the next operation. If the value is absent, executes the
+    /// next operation instead.
     Present {
         how: How,
         member: u16,
         arg: u32,
     },
-    /// Like `Value`, but only for a value that differs from its default. Otherwise executes the next operation instead.
+    /// Like `Value` if the value differs from its default, and then skips the next operation. Otherwise, executes the
+    /// next operation instead.
     NonDefault {
         how: How,
         member: u16,
         arg: u32,
     },
-    /// Translates a oneof. If no member is set that the reader's layout has, executes the next operation instead.
+    /// Translates a oneof. Executes the next operation instead if no member is set, or one that the reader's layout
+    /// does not have.
     Oneof(u32),
     List {
         how: How,
         kind: Kind,
         arg: u32,
     },
-    /// Translates a list or map to a list or map whose elements have these `kinds`. For a nil message, the next
-    /// operation writes the default entry.
+    /// Translates a list or map to a list or map with elements of these `kinds`. A nil message in the list becomes a
+    /// default entry, which the next operation writes.
     Entries {
         change: Entries,
         kinds: u8,
         block: u32,
     },
-    /// Starts an output segment with the value for a place in the reader's message. Of several segments for the same
-    /// place or oneof, the one with the highest rank is used.
+    /// Starts a segment of output with the value for one place in the reader's message. If there are several segments
+    /// for the same place or oneof, the one with the highest rank is used.
     Segment {
         place: u16,
         rank: u32,
     },
-    /// Replaces the segments of a message with their contents in the reader's field order.
+    /// Replaces the segments of a message by their contents, in the order of the reader's fields.
     Assemble(u32),
 }
 
@@ -176,11 +179,12 @@ pub(super) enum Entries {
     ListToMap,
 }
 
-/// How to convert a value, which is a [`Conversion`] whose types are in the operation's argument.
+/// Kind of conversion that an operation applies to a value. It is a [`Conversion`] without its types, which are in the
+/// operation's argument.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How {
     Copy,
-    /// Copies a message unchanged, using the block for the writer's type to find its end.
+    /// Copies a message unchanged. Finds its end by the block of operations for the writer's type.
     Tree,
     Number,
     Enum,
@@ -191,10 +195,10 @@ pub(super) enum How {
     Message,
 }
 
-/// A member that may be set in the writer's oneof, and how it is translated.
+/// A member of the writer's oneof, with the way in which it is translated if it is set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
-    /// Block for the member's type, if the member is a message.
+    /// If the member is a message, the block of operations that copies messages of its type.
     pub(super) tree: Option<u32>,
     pub(super) target: Option<Target>,
 }
@@ -204,34 +208,36 @@ pub(super) struct Target {
     pub(super) how: How,
     pub(super) arg: u32,
     pub(super) member: u16,
-    /// Place and rank of the segment that the member starts, if the output consists of segments.
+    /// Place and rank of the segment that is started for the member. `None` if the output has no segments.
     pub(super) segment: Option<(u16, u32)>,
 }
 
-/// Order in which the fields of a message are written for the reader.
+/// Order of the reader's fields in a message, by which segments of output are assembled.
 #[derive(Debug)]
 pub(super) struct Order {
     pub(super) places: Vec<OrderPlace>,
-    /// Number of groups of mutually exclusive places. `None` if each place is filled by exactly one segment, its
-    /// `source`.
+    /// Number of groups of which at most one place may be filled. `None` if each place is filled by exactly one
+    /// segment, its `source`.
     pub(super) groups: Option<u16>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OrderPlace {
-    /// Length and offset in [`Program::bytes`] of the default value that is written if the place has no segment.
+    /// Length and offset in [`Program::bytes`] of a default value, which is written if there is no segment for the
+    /// place.
     pub(super) length: u16,
     pub(super) at: u32,
-    /// Group of mutually exclusive places, or 0 for none. The members of a oneof in the flat encoding form such a
-    /// group.
+    /// Group to which the place belongs, or 0 for none. At most one place of a group may be filled. In the flat
+    /// encoding, the members of a oneof form such a group.
     pub(super) group: u16,
-    /// Index of the input segment that is written at this place, if there are no groups of mutually exclusive places.
+    /// Index of the segment that is written at this place. Used only if there are no groups of which at most one place
+    /// may be filled.
     pub(super) source: u16,
 }
 
 impl Plan {
-    /// Creates a plan for translating messages. Each of `roots` is a pair of a type index in `from` and one in `to`.
-    /// `output` is the encoding to write.
+    /// Creates a plan for translating messages. Each of `roots` is a pair of type indexes: of a message in `from`, and
+    /// of the message in `to` to which it is translated. `output` is the encoding to write.
     ///
     /// # Errors
     ///
@@ -260,8 +266,8 @@ impl Plan {
         Ok(Self { extended, flat, roots: roots.iter().copied().zip(found).collect() })
     }
 
-    /// Returns the fields of two messages that cannot be translated in either direction, excluding those of nested
-    /// messages.
+    /// Returns the pairs of fields of two messages that cannot be translated in either direction. Nested messages are
+    /// not examined.
     ///
     /// # Errors
     ///
@@ -279,8 +285,8 @@ impl Plan {
         programs.sum::<usize>().wrapping_add(self.roots.len().wrapping_mul(size_of::<Refusal>()))
     }
 
-    /// Returns the entry point for translating a message for which the plan was created. Returns `None` if its bodies
-    /// need no translation.
+    /// Returns the entry point for translating a message of type `from` to type `to`, for which the plan must have been
+    /// created. Returns `None` if the message needs no translation.
     ///
     /// # Errors
     ///
@@ -290,7 +296,7 @@ impl Plan {
     }
 }
 
-/// A type of the writer and the type of the reader to which its messages are translated.
+/// A pair of types: messages of the writer's type are translated to the reader's type.
 pub(super) struct Pair {
     pub(super) from: u32,
     pub(super) to: u32,
@@ -302,15 +308,15 @@ pub(super) struct Pair {
     refusals: Vec<Refusal>,
 }
 
-/// A field of the writer and the reader's field with the same number, to which it is translated.
+/// A connection from a writer's field to the reader's field with the same number.
 #[derive(Clone, Copy)]
 pub(super) struct Edge {
-    /// Index of the writer's item that contains the field. If the item is a oneof, `member` is the field's one-based
-    /// index in it, and 0 otherwise.
+    /// Index of the writer's item that contains the field. If the item is a oneof, `member` is the index of the field
+    /// in it, starting at 1. Otherwise, `member` is 0.
     pub(super) item: usize,
     pub(super) member: u16,
-    /// Index of the reader's item that contains the field. If the item is a oneof, `into` is the field's one-based
-    /// index in it, and 0 otherwise.
+    /// Index of the reader's item that contains the field. If the item is a oneof, `into` is the index of the field in
+    /// it, starting at 1. Otherwise, `into` is 0.
     pub(super) slot: usize,
     pub(super) into: u16,
     pub(super) number: u32,
@@ -330,7 +336,7 @@ struct Builder {
     pairs: Vec<Pair>,
     index: HashMap<(u32, u32), u32>,
     same_enums: HashMap<(u16, u16), bool>,
-    /// Number of further fields that type pairs may have before the plan exceeds its limit.
+    /// Number of fields that further type pairs may have before the plan exceeds its limit.
     parts: usize,
     program: Program,
 }
@@ -342,7 +348,7 @@ impl Builder {
         Self { from, to, pairs, index, same_enums, parts: PARTS_MAX, program }
     }
 
-    /// Collects all type pairs that are reachable from the roots.
+    /// Collects the type pairs of the root messages and of all messages nested in them.
     fn discover(&mut self, roots: &[(u32, u32)]) -> Result<(), PlanError> {
         for (from, to) in roots {
             self.pair(*from, *to)?;
@@ -391,7 +397,8 @@ impl Builder {
         Ok(pair)
     }
 
-    /// Returns an edge for each field that both types have, and the pairs of fields whose types are incompatible.
+    /// Returns an edge for each field that both message types have, and a refusal for each field whose types are
+    /// incompatible.
     fn edges(&mut self, from: u32, to: u32) -> Result<(Vec<Edge>, Vec<Refusal>), PlanError> {
         let fields = |side: &Side, node| side.items(node).iter().map(|item| item.fields.len()).sum::<usize>();
         let parts = fields(&self.from, from).saturating_add(fields(&self.to, to));
@@ -424,7 +431,7 @@ impl Builder {
         Ok((edges, refusals))
     }
 
-    /// Returns how to convert one field to another, or `None` if they are incompatible.
+    /// Returns how a field of the writer is converted to the reader's field, or `None` if they are incompatible.
     fn change(&mut self, from: (&Field, Place), to: (&Field, Place)) -> Result<Option<Change>, PlanError> {
         let ((from, from_place), (to, to_place)) = (from, to);
         let (change, of, into) = match (from_place, to_place) {
@@ -463,7 +470,8 @@ impl Builder {
         Ok(Some(Change::Entries(change, self.pair(of, into)?)))
     }
 
-    /// Returns whether enum values can be copied, because both enums declare the same numbers in the same order.
+    /// Returns whether values of two enums can be copied, because both enums declare the same numbers in the same
+    /// order.
     fn is_same_enum(&mut self, from: u16, to: u16) -> bool {
         let (numbers, others) = (self.from.numbers(from), self.to.numbers(to));
         // The flat encoding requires a conversion nevertheless, because the input may contain numbers in place of
@@ -472,7 +480,8 @@ impl Builder {
         *self.same_enums.entry((from, to)).or_insert_with(is_same)
     }
 
-    /// Returns the block that translates a root, or the first incompatible field in its messages.
+    /// Returns the block of operations that translates a root message. Fails with the first incompatible field in the
+    /// message or in one nested in it.
     fn root(&self, root: (u32, u32)) -> Result<RootBlock, Refusal> {
         let pair = self.index.get(&root).copied().unwrap_or_default();
         let mut is_seen = vec![false; self.pairs.len()];
@@ -510,7 +519,7 @@ impl Builder {
         from.len() == to.len() && are_same_items(&self.from, &self.to, pair, to.len())
     }
 
-    /// Compiles the blocks for the writer's types and for all type pairs.
+    /// Compiles a block of operations for each of the writer's types and for each type pair.
     fn program(self) -> Program {
         let Self { mut from, to, pairs, mut program, .. } = self;
         let mut emitter = Emitter { from: &from, to: &to, pairs: &pairs, program: &mut program, start: 0 };
@@ -534,7 +543,8 @@ impl Builder {
     }
 }
 
-/// Returns whether the first `count` items of both types have the same encoding, assuming that nested messages do.
+/// Returns whether the first `count` items of both message types have the same encoding. Assumes that messages nested
+/// in them do.
 fn are_same_items(from: &Side, to: &Side, pair: &Pair, count: usize) -> bool {
     let mut edges = pair.edges.iter().peekable();
     let (items, slots) = (from.items(pair.from), to.items(pair.to));
@@ -559,7 +569,7 @@ impl Edge {
         }
     }
 
-    /// Returns whether the field has the same encoding at both peers, assuming that a nested message has.
+    /// Returns whether a field has the same encoding at writer and reader. Assumes that a message nested in it does.
     pub(super) fn is_same(&self, item: &Item, slot: &Item, output: Form) -> bool {
         let is_message = matches!(self.change, Change::Single(Conversion::Message(..)));
         let is_same_place = match (item.place, slot.place) {
@@ -580,7 +590,8 @@ impl Edge {
     }
 }
 
-/// The block that translates a root message, and whether the writer's bodies can be used unchanged.
+/// The block of operations that translates a root message. Also states whether the writer's bodies can be used
+/// unchanged.
 #[derive(Clone)]
 struct RootBlock {
     block: u32,

@@ -21,17 +21,17 @@ enum Declaration<'a> {
     Enum(&'a EnumDescriptorProto),
 }
 
-/// A layout description, with the names of its types and fields.
+/// A layout description, with a list of the names that it does not contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
-    /// Layout of the fields and types of a message or service, without names.
+    /// Layout of a message or service, and of all types that it uses. It contains no names of fields and types.
     pub description: Description,
     /// Names of the description's types, one per line. The line of a message also contains the names of its fields in
     /// wire order.
     pub names: String,
 }
 
-/// Error of describing a type that is missing in the schema or that has no layout.
+/// Error returned when a type that should be described does not exist in the schema or has no layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError(String);
 
@@ -123,10 +123,10 @@ impl<'a> Schema<'a> {
     }
 }
 
-/// Types of a description that is being built, in the order of their first use.
+/// Types of a layout description that is being built, in the order of their first use.
 struct Types<'s, 'a> {
     schema: &'s Schema<'a>,
-    /// Full names of the types, with a leading dot.
+    /// Full names of the types, each with a leading dot.
     names: Vec<String>,
     indices: HashMap<String, u32>,
 }
@@ -149,7 +149,7 @@ impl<'a> Types<'_, 'a> {
         }
     }
 
-    /// Describes the types collected so far and all types that they refer to.
+    /// Describes the types collected so far, and all types to which they refer.
     fn describe(mut self, name: &str, methods: Vec<Method>) -> Result<Described, SchemaError> {
         let mut types = Vec::new();
         let mut names = String::new();
@@ -181,8 +181,8 @@ impl<'a> Types<'_, 'a> {
         Ok(Described { description: Description { name: name.to_owned(), types, methods }, names })
     }
 
-    /// Returns the layout of the fields in the order of declaration, with their names. The indexes of message and enum
-    /// types are assigned later.
+    /// Returns the layout of a message's fields with their names, in the order of their declaration. The indexes of
+    /// message and enum types are assigned later.
     fn fields(&self, message: &'a DescriptorProto, has_presence: bool) -> Result<Vec<(Field, &'a str)>, SchemaError> {
         let mut members: HashMap<i32, u16> = HashMap::new();
         let fields = message.field.iter().map(|declared| {
@@ -208,7 +208,7 @@ impl<'a> Types<'_, 'a> {
         fields.collect()
     }
 
-    /// Returns the key and value fields of a map field, or `None` for other fields.
+    /// Returns the key and the value field if `field` is a map, and `None` otherwise.
     fn entry(&self, field: &FieldDescriptorProto) -> Result<Option<[&'a FieldDescriptorProto; 2]>, SchemaError> {
         if field.r#type() != Declared::Message || field.label() != Label::Repeated {
             return Ok(None);
@@ -221,7 +221,7 @@ impl<'a> Types<'_, 'a> {
         })
     }
 
-    /// Sets the type index of a field whose type is a message or enum.
+    /// Assigns the type index of a field whose type is a message or enum.
     fn with_index(&mut self, field: Field, message: &'a DescriptorProto) -> Result<Field, SchemaError> {
         let is_field = |declared: &&FieldDescriptorProto| declared.number().cast_unsigned() == field.number;
         let Some(declared) = message.field.iter().find(is_field) else { return Ok(field) };
@@ -238,7 +238,7 @@ impl<'a> Types<'_, 'a> {
     }
 }
 
-/// Numbers the oneofs of a message in wire order.
+/// Renumbers the oneofs of a message in wire order.
 fn number_oneofs(fields: &mut [(Field, &str)]) {
     let mut numbers: HashMap<u16, u16> = HashMap::new();
     for (field, _) in fields {

@@ -4,19 +4,19 @@
 use super::description::{Description, Field, Shape, Type, TypeLayout};
 use crate::Form;
 
-/// Types of the writer or the reader of a plan, with their fields as arranged on the wire.
+/// Types of one peer, the writer or the reader, with their fields as they are arranged on the wire.
 pub(super) struct Side {
-    /// Items of each type in the description, followed by those of the map entries. Enums have no items.
+    /// Items of each type in the description, followed by the items of the entries of each map. Enums have no items.
     pub(super) nodes: Vec<Vec<Item>>,
-    /// Declared numbers of each enum in the description, by type index.
+    /// Numbers that each enum of the description declares, by type index.
     pub(super) enums: Vec<Vec<i32>>,
     pub(super) form: Form,
 }
 
-/// A field as encoded on the wire. In the extended encoding, a whole oneof is a single item.
+/// A field as it is encoded on the wire. In the extended encoding, a whole oneof is one item.
 pub(super) struct Item {
     pub(super) place: Place,
-    /// The field itself or, for a oneof, its members in the order of their indexes.
+    /// The field itself. For a oneof, its members in the order of their indexes.
     pub(super) fields: Vec<Field>,
     /// Index of the oneof, if the item is a oneof or a oneof member.
     pub(super) oneof: Option<u16>,
@@ -27,7 +27,7 @@ pub(super) enum Place {
     Implicit,
     Optional,
     List,
-    /// A map. Contains the type index of its entries.
+    /// A map. Contains the index in [`Side::nodes`] of the type of its entries.
     Map(u32),
     Oneof,
 }
@@ -98,7 +98,7 @@ impl Side {
         self.nodes.iter().flatten().any(|item| item.oneof.is_some())
     }
 
-    /// Appends the encoding of an item that is not set.
+    /// Appends the encoding of an item that is not set in the message.
     pub(super) fn put_default(&self, item: &Item, out: &mut Vec<u8>) {
         let of = item.fields.first().map_or(Type::Bool, |field| field.of);
         let kind = of.kind().byte();
@@ -123,7 +123,7 @@ impl Side {
         }
     }
 
-    /// Returns the kind bytes for the keys and values in the header of a map.
+    /// Returns the two kind bytes in the header of a map: those of its keys and its values.
     pub(super) fn entry_kinds(&self, entry: u32) -> [u8; 2] {
         let kind =
             |item: Option<&Item>| item.and_then(|item| item.fields.first()).map_or(0, |field| field.of.kind().byte());
@@ -132,7 +132,7 @@ impl Side {
     }
 }
 
-/// Returns the items of a map entry. As in protobuf, the key has field number 1 and the value has 2.
+/// Returns the items of a map's entry. As in protobuf, the key has the field number 1 and the value has 2.
 fn entry_of(key: Type, value: Type) -> Vec<Item> {
     let item = |number, place, of| {
         let shape = if place == Place::Optional { Shape::Optional } else { Shape::Implicit };

@@ -28,7 +28,7 @@ fn plan(from: &Description, to: &Description) -> Plan {
 }
 
 fn translate(plan: &Plan, body: &[u8], limits: Limits) -> Result<Vec<u8>, DecodeReason> {
-    let root = plan.root(0, 0).unwrap().expect("both layouts should differ");
+    let root = plan.root(0, 0).unwrap().expect("layouts of writer and reader should differ");
     let mut out = Vec::new();
     match plan.translate(root, body, &mut out, limits) {
         Ok(_) => Ok(out),

@@ -7,26 +7,27 @@ use super::plan::{Entries, How, Indices, Op, Order, OrderPlace, Plan, Program, R
 use crate::{DecodeError, DecodeReason, Form, Kind, Nesting, varint};
 use std::ops::Range;
 
-/// Maximum number of bytes that are moved to reorder fields, as a multiple of the maximum body size. A nested message
-/// is moved once for each enclosing message that is reordered.
+/// Maximum number of bytes that a translation may move to reorder fields, as a multiple of the maximum body size. A
+/// nested message is moved once for each enclosing message that is reordered.
 const MOVES: usize = 8;
 
 /// Limits on the resources that a translation may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Maximum size of the output in bytes, which should be the reader's maximum body size. The output can be much
-    /// larger than the input, because missing fields are filled with default values.
+    /// Maximum size of the output in bytes. It should be the maximum body size that the reader accepts. The output may
+    /// be much longer than the input, because missing fields are filled with default values.
     pub body: usize,
     /// Maximum nesting depth of messages.
     pub nesting: Nesting,
 }
 
-/// Statistics about a completed translation, for metrics.
+/// Statistics about one completed translation, for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Translated {
-    /// Number of fields that the writer has set and that the reader's layout does not have. Their values are lost.
+    /// Number of fields that the writer has set but the reader's layout does not have. Their values are lost.
     pub skipped: u64,
-    /// Number of executed operations and elements, at most 16 per byte of input and output.
+    /// Number of operations that were executed and elements that were translated. It is at most 16 per byte of input
+    /// and output.
     #[doc(hidden)]
     pub steps: u64,
 }
@@ -85,7 +86,7 @@ impl Plan {
 }
 
 pub(super) enum Fault {
-    /// A oneof does not have the extended encoding. The body may have the flat one.
+    /// A oneof is not in the extended encoding. The body may be in the flat encoding instead.
     Flat(DecodeError),
     Error(DecodeError),
 }
@@ -98,8 +99,8 @@ impl From<DecodeError> for Fault {
 
 pub(super) type Result<T, E = Fault> = std::result::Result<T, E>;
 
-/// A part of the output with the translated value of one field or oneof, until `Assemble` reorders the parts. It ends
-/// where the next segment starts.
+/// A part of the output that contains the translation of one field or oneof. It ends where the next segment starts. The
+/// operation `Assemble` reorders the segments of a message.
 #[derive(Clone, Copy)]
 struct Segment {
     place: u16,
@@ -111,12 +112,11 @@ pub(super) struct Run<'p, 'i, 'o> {
     pub(super) program: &'p Program,
     /// Input that has not been read yet.
     pub(super) rest: &'i [u8],
-    /// Input that has not been copied to the output yet, with `rest` as its suffix. Adjacent values are copied
-    /// together.
+    /// Input that has not been copied to the output yet. It ends with `rest`. Adjacent values are copied together.
     run: &'i [u8],
     length: usize,
     out: &'o mut Vec<u8>,
-    /// Number of bytes that can be appended before the output exceeds its maximum size.
+    /// Number of bytes by which the output may still grow.
     room: usize,
     pub(super) limits: Limits,
     pub(super) levels: u32,
@@ -166,7 +166,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         })
     }
 
-    /// Copies the input that has been read but not yet copied to the output.
+    /// Copies input to the output that was read but has not been copied yet.
     #[inline]
     fn flush(&mut self) -> Result<()> {
         let length = self.run.len().wrapping_sub(self.rest.len()); // `rest` is a suffix of `run`.
@@ -187,7 +187,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Appends a kind byte and a varint to the output.
+    /// Appends a value to the output: the byte of its kind, and a varint.
     fn put_varint(&mut self, kind: Kind, value: u64) -> Result<()> {
         let before = self.out.len();
         varint::write(self.out, kind.byte(), value);
@@ -205,12 +205,12 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         self.put(bytes.unwrap_or_default())
     }
 
-    /// Discards the input that has been read since the last flush.
+    /// Discards the input that was read since the last flush, so that it is not copied.
     fn drop_run(&mut self) {
         self.run = self.rest;
     }
 
-    /// Translates a message, which may be nil, with the given block.
+    /// Translates a message, which may be nil, by executing the operations of the given block.
     fn message(&mut self, block: u32) -> Result<()> {
         if self.enter()? {
             self.fields(block)?;
@@ -219,7 +219,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Translates the fields of a message or of a map entry.
+    /// Translates the fields of a message or of a map entry by executing the operations of the given block.
     fn fields(&mut self, block: u32) -> Result<()> {
         let base = self.segments.len();
         let mut ops = self.ops(block).iter();
@@ -295,7 +295,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Translates a oneof. Returns whether a member is set that the reader's layout has.
+    /// Translates a oneof. Returns `false` if no member is set, or one that the reader's layout does not have.
     fn oneof(&mut self, table: u32) -> Result<bool> {
         self.flush()?;
         let before = self.rest;
@@ -319,7 +319,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(true)
     }
 
-    /// Converts a value. Unless `member` is 0, first writes the header of a oneof.
+    /// Converts a value. If `member` is not 0, first writes the header of a oneof whose set member has this index.
     #[inline]
     fn member(&mut self, how: How, member: u16, arg: u32) -> Result<()> {
         if member > 0 {
@@ -365,7 +365,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Reads a string or bytes value and writes it with another kind. Returns its content.
+    /// Reads a string or bytes value, and writes it with the kind `to`. Returns its content.
     fn sized(&mut self, from: Kind, to: Kind) -> Result<&'i [u8]> {
         self.flush()?;
         let [kind, sized @ ..] = self.rest else { return Err(self.unexpected(from)) };
@@ -382,7 +382,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(content.get(..content.len().wrapping_sub(self.rest.len())).unwrap_or_default())
     }
 
-    /// Reads a number as the 64-bit value that protobuf would encode as a varint.
+    /// Reads a number, and returns the 64-bit value that protobuf would encode as a varint.
     fn number(&mut self, of: Number) -> Result<u64> {
         self.flush()?;
         if of == Number::Bool {
@@ -419,8 +419,8 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         }
     }
 
-    /// Reads a value of the writer's enum as a number. The value may be encoded as an index or as a number. Writers
-    /// encode a number if their schema does not declare it.
+    /// Reads a value of the writer's enum and returns its number. A value may be encoded as an index or, if the
+    /// writer's schema does not declare it, as a number.
     fn enum_number(&mut self, of: u32) -> Result<i32> {
         if self.rest.first() == Some(&Kind::I32.byte()) {
             return Ok(self.number(Number::I32)? as i32);
@@ -452,7 +452,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Err(self.error(DecodeReason::EnumNumber(number)))
     }
 
-    /// Returns whether the next value is the default of its type, without reading it.
+    /// Returns whether the next value is the default value of its type. Does not advance the input.
     fn is_default(&self, how: How, arg: u32) -> bool {
         if let (How::Enum | How::EnumToNumber, [0x0a, index, ..]) = (how, self.rest) {
             let numbers = self.program.numbers.get(arg as usize >> 16);
@@ -467,7 +467,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         }
     }
 
-    /// Counts the next value as a skipped field, unless it is absent, empty or the default.
+    /// Counts the next value as a skipped field if it is present and not empty or the default.
     fn count_skipped(&mut self) {
         let is_empty = match self.rest {
             [0x00, ..] | [0x01, _, 0x0a, 0, ..] | [0x02, _, _, 0x0a, 0, ..] => true,
@@ -489,7 +489,8 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Translates between lists and maps of entries. For a nil entry, `nil` writes the default entry.
+    /// Translates between a map and another map, or between a map and a list of entries. For a nil entry, the operation
+    /// `nil` writes the default entry.
     fn entries(&mut self, change: Entries, kinds: u8, block: u32, nil: Option<&Op>) -> Result<()> {
         self.flush()?;
         let count = if change == Entries::ListToMap { self.list_head()? } else { self.map_head()? };
@@ -524,7 +525,8 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Reorders the segments of a message, which start at index `base`, into the reader's field order.
+    /// Reorders the segments of a message, starting with the segment at index `base`, to the order of the reader's
+    /// fields.
     fn assemble(&mut self, order: u32, base: usize) -> Result<()> {
         self.flush()?;
         let program = self.program;
@@ -574,8 +576,8 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
     }
 }
 
-/// Selects the segment for each place, which is the non-empty one with the highest rank. At most one place of each
-/// group gets a segment.
+/// Selects a segment for each place: the non-empty one with the highest rank. Selects at most one segment for all
+/// places of a group.
 fn choose(segments: &[Segment], places: &[OrderPlace], groups: u16, end: usize) -> Vec<Option<Range<usize>>> {
     let mut chosen: Vec<Option<(Range<usize>, u32)>> = vec![None; places.len()];
     let mut winners: Vec<Option<usize>> = vec![None; usize::from(groups).wrapping_add(1)];

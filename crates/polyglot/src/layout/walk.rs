@@ -35,7 +35,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         ops
     }
 
-    /// Reads `count` values whose length can be found without a layout.
+    /// Reads `count` values whose length can be found without knowing their layout.
     #[inline]
     pub(super) fn values(&mut self, count: u32) -> Result<()> {
         let mut rest = self.rest;
@@ -46,7 +46,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(())
     }
 
-    /// Reads one value whose length can be found without a layout.
+    /// Reads a value whose length can be found without knowing its layout.
     #[inline]
     pub(super) fn value(&mut self) -> Result<()> {
         self.values(1)
@@ -59,7 +59,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(())
     }
 
-    /// Slow path: reads any value at the start of `rest`. Returns the remaining input.
+    /// Reads a value of any kind from the start of `rest`, and returns the remaining input. This is the slow path.
     #[inline(never)]
     fn long_value(&mut self, rest: &'i [u8]) -> Result<&'i [u8]> {
         match rest {
@@ -77,7 +77,8 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         }
     }
 
-    /// Reads `count` list elements, or `count` pairs of a key and a value, of these kinds. Returns the remaining input.
+    /// Reads `count` elements of a list or `count` pairs of a map, whose kinds are given by `kinds`. Returns the
+    /// remaining input.
     fn elements(&mut self, kinds: &[u8], count: u64) -> Result<&'i [u8]> {
         let size = |kind: &u8| match kind {
             0x07 => Some(2_u64),
@@ -101,7 +102,8 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(rest)
     }
 
-    /// Slow path: reads a scalar, string or bytes value at the start of `rest`. Returns the remaining input.
+    /// Reads a scalar, string or bytes value from the start of `rest`, and returns the remaining input. This is the
+    /// slow path.
     #[inline(never)]
     fn long_scalar(&mut self, rest: &'i [u8]) -> Result<&'i [u8]> {
         self.rest = rest;
@@ -130,7 +132,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         })
     }
 
-    /// Reads the length of a string or bytes value, or the number of elements of a container.
+    /// Reads the length of a string or bytes value, or the number of elements in a list or map.
     #[inline]
     pub(super) fn length(&mut self) -> Result<u64> {
         let [0x0a, length @ ..] = self.rest else { return Err(self.unexpected(Kind::U32)) };
@@ -139,7 +141,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(length & u64::from(u32::MAX)) // Decoders discard excess bits too.
     }
 
-    /// Skips a message, or a list or map of messages, using the block for the writer's type to find its end.
+    /// Skips a message, or a list or map of messages. Finds its end by the block of operations for the writer's type.
     pub(super) fn tree(&mut self, container: Container, block: u32) -> Result<()> {
         let count = match container {
             Container::Single => return self.walk_message(block),
@@ -163,8 +165,8 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         self.length()
     }
 
-    /// Reads the header of a map whose keys and values may have any kind. Returns the number of pairs, which is 0 for
-    /// nil.
+    /// Reads the header of a map whose keys and values may have any kind. Returns the number of key-value pairs, which
+    /// is 0 for nil.
     pub(super) fn map_head(&mut self) -> Result<u64> {
         match self.rest {
             [0x00, rest @ ..] => {
@@ -187,7 +189,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(())
     }
 
-    /// Skips the fields of a message, using the block for its type.
+    /// Skips the fields of a message, using the block of operations for its type to find its end.
     pub(super) fn walk(&mut self, block: u32) -> Result<()> {
         for op in self.ops(block) {
             match *op {
@@ -202,8 +204,8 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(())
     }
 
-    /// Reads the header of a oneof in the extended encoding. Returns the one-based index of the set member, or 0 for
-    /// none.
+    /// Reads the header of a oneof in the extended encoding. Returns the index of the set member, starting at 1, or 0
+    /// if none is set.
     pub(super) fn oneof_head(&mut self) -> Result<u64> {
         let [0x03, member @ ..] = self.rest else {
             return Err(match self.unexpected(Kind::Any) {
@@ -215,7 +217,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(member)
     }
 
-    /// Returns the oneof member with this one-based index, or an error if the oneof has no such member.
+    /// Returns the member of a oneof that has this index, starting at 1. Fails if the oneof has no such member.
     pub(super) fn member_of(&self, table: u32, member: u64) -> Result<Member> {
         let index = usize::try_from(member).ok().and_then(|member| member.checked_sub(1));
         let members = self.program.oneofs.get(table as usize);
@@ -223,7 +225,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         found.ok_or_else(|| self.error(DecodeReason::UnknownMember { member: member as u32 }))
     }
 
-    /// Skips a oneof. Returns whether a member is set.
+    /// Skips a oneof, and returns whether one of its members is set.
     pub(super) fn walk_oneof(&mut self, table: u32) -> Result<bool> {
         let member = self.oneof_head()?;
         if member == 0 {
@@ -237,8 +239,8 @@ impl<'p, 'i> Run<'p, 'i, '_> {
     }
 }
 
-/// Skips a nil, a number, or a string or bytes value of less than 128 bytes. Returns the remaining input, or `None` if
-/// the next value is of another kind, too long or invalid.
+/// Skips a nil, a number, or a string or bytes value of less than 128 bytes, and returns the remaining input. Returns
+/// `None` if the next value is of another kind, longer or invalid.
 #[inline(always)]
 fn skip_short(input: &[u8]) -> Option<&[u8]> {
     match input {

@@ -8,42 +8,42 @@ use bytes::{Buf, BufMut};
 use prost::encoding::{self, DecodeContext, WireType};
 use prost::{DecodeError, Message};
 
-/// A message type whose memory after decoding can be computed from its protobuf-encoded bytes.
+/// A message type for which the memory of a decoded message can be computed from its protobuf encoding.
 pub trait Protobuf {
-    /// Returns how the field with this number uses memory. Unknown fields use none.
+    /// Returns how the values of the field with this number use memory. Unknown fields use none.
     fn field(_number: u32) -> Field {
         Field::PLAIN
     }
 }
 
-/// Heap memory of a field, excluding the message's struct. Text is not counted, because its encoded length bounds it.
-/// Unused capacity of lists is not counted either.
+/// Heap memory that the values of a field use, excluding the struct of the message. Strings are not counted, because
+/// their encoded length bounds their memory. Unused capacity of lists is not counted either.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// Memory in bytes for the first element. It is larger than for later ones, because containers initially allocate
-    /// several slots.
+    /// Memory in bytes for the first element. It is larger than for later elements, because a container allocates
+    /// several slots at once.
     first: usize,
-    /// Memory in bytes for each list element or map entry after the first.
+    /// Memory in bytes for each further list element or map entry.
     each: usize,
     values: Values,
 }
 
-/// Type of a field's values, which determines how their memory is computed from the encoded bytes.
+/// Type of a field's values, which determines how their memory is computed from the encoding.
 #[derive(Clone, Copy, Debug)]
 enum Values {
-    /// Values that use no memory outside of the struct or list element.
+    /// Values that use no memory except in the struct or list that contains them.
     Plain,
-    /// Numbers encoded as varints, possibly packed.
+    /// Numbers that are encoded as varints. They may be packed.
     Varints,
-    /// Numbers of this encoded size in bytes, possibly packed.
+    /// Numbers whose encoding has this size in bytes. They may be packed.
     Fixed(usize),
     Messages(fn(u32) -> Field),
-    /// Map entries. If their values are messages, contains the function that returns the fields of these by number.
+    /// Map entries. If their values are messages, contains the function that describes the fields of these messages.
     Entries(Option<fn(u32) -> Field>),
 }
 
 impl Field {
-    /// Memory of a field that uses none outside of the message's struct.
+    /// A field that uses no memory except in the struct of its message.
     pub const PLAIN: Self = Self { first: 0, each: 0, values: Values::Plain };
 
     /// A `Vec<T>`.
@@ -81,7 +81,7 @@ impl Field {
     pub const fn map<K, V>() -> Self {
         /// Number of slots in the smallest hash table that is allocated.
         const SLOTS: usize = 4;
-        /// Number of control bytes in the smallest hash table: one per slot, and a trailing group.
+        /// Number of control bytes in the smallest hash table that is allocated: one per slot, and one group more.
         const CONTROL: usize = 20;
         let each = size_of::<(K, V)>();
         Self {
@@ -100,7 +100,7 @@ impl Field {
         Self { first: each.saturating_mul(SLOTS), each, values: Values::Entries(None) }
     }
 
-    /// Sets the message type of a field that is not a map.
+    /// Sets the message type of a field's values. The field must not be a map.
     #[must_use]
     pub const fn of<M: Protobuf>(self) -> Self {
         Self { values: Values::Messages(M::field), ..self }
@@ -134,20 +134,20 @@ pub fn memory_of<M: Protobuf>(message: &[u8]) -> Result<usize, DecodeError> {
     Ok(walk.memory)
 }
 
-/// A prost message that discards the fields merged into it and only sums up their memory.
+/// A prost message that discards all fields merged into it, and only sums up the memory that they would use.
 struct MemoryWalk {
     fields: Fields,
-    /// Bit set of the fields seen so far. Fields whose numbers differ by a multiple of 64 share a bit, so the initial
-    /// slots of such fields are counted only once.
+    /// Bit set of the fields that have occurred so far. Fields whose numbers differ by a multiple of 64 share a bit, so
+    /// the larger memory of the first element is counted only for one of them.
     seen: u64,
     memory: usize,
 }
 
-/// Describes the fields of a message or of a map entry.
+/// Descriptions of the fields of a message or of a map entry.
 #[derive(Clone, Copy)]
 enum Fields {
     Message(fn(u32) -> Field),
-    /// Fields of a map entry, whose value may be a message.
+    /// Fields of a map entry. If the value is a message, contains the function that describes its fields.
     Entry(Option<fn(u32) -> Field>),
 }
 
@@ -166,7 +166,7 @@ impl MemoryWalk {
         }
     }
 
-    /// Adds the memory for `elements` values of a field.
+    /// Adds the memory of `elements` further values of a field.
     fn count(&mut self, number: u32, field: Field, elements: usize) {
         if elements == 0 || field.each == 0 {
             return; // Return before setting a bit, because it may belong to another field.
@@ -178,7 +178,7 @@ impl MemoryWalk {
     }
 }
 
-/// Returns the number of values in a packed field, or `None` if it is truncated or malformed.
+/// Returns the number of values in a packed field. Returns `None` if the field is truncated or malformed.
 fn packed(mut content: &[u8], values: Values) -> Option<usize> {
     let len = usize::try_from(encoding::decode_varint(&mut content).ok()?).ok()?;
     let content = content.get(..len)?;
@@ -228,7 +228,7 @@ impl Message for MemoryWalk {
     }
 }
 
-/// Implements [`Protobuf`] for message types. The arguments are the fields that use heap memory.
+/// Implements [`Protobuf`] for message types. The arguments describe the fields that use heap memory.
 macro_rules! fields {
     ($($type:ty { $($number:literal => $field:expr,)* })*) => {$(
         impl Protobuf for $type {

@@ -60,7 +60,7 @@ pub mod encoding {
         }
 
         impl Text for Utf8Bytes {
-            /// Decodes the string as a slice of the input if the input is shared, like
+            /// Decodes the string. If the input is shared, a long string becomes a slice of it, like with
             /// [`Decoder::utf8_bytes`](crate::Decoder::utf8_bytes).
             fn merge(
                 wire_type: WireType,
@@ -78,8 +78,8 @@ pub mod encoding {
             }
         }
 
-        /// Returns prost's error for invalid UTF-8, obtained by decoding an invalid string because prost has no public
-        /// constructor for it.
+        /// Returns the error of prost for invalid UTF-8. Decodes an invalid string to obtain it, because prost has no
+        /// public constructor for its errors.
         fn not_utf8() -> DecodeError {
             let content = [1, 0xff];
             let read = strings::merge(
@@ -98,18 +98,18 @@ pub mod encoding {
             to.put_slice(value.as_ref());
         }
 
-        /// Encodes a repeated string or bytes field, writing the key before each element.
+        /// Encodes a repeated string or bytes field, with the key before each element.
         pub fn encode_repeated<T: Text>(tag: u32, values: &[T], to: &mut impl BufMut) {
             values.iter().for_each(|value| encode(tag, value, to));
         }
 
-        /// Returns the encoded length of a field, including its key.
+        /// Returns the length of an encoded field, including its key.
         pub fn encoded_len<T: Text>(tag: u32, value: &T) -> usize {
             let length = value.as_ref().len();
             key_len(tag).saturating_add(encoded_len_varint(length as u64)).saturating_add(length)
         }
 
-        /// Returns the encoded length of a repeated field, including the key of each element.
+        /// Returns the length of an encoded repeated field, including the key of each element.
         pub fn encoded_len_repeated<T: Text>(tag: u32, values: &[T]) -> usize {
             values.iter().map(|value| encoded_len(tag, value)).sum()
         }
