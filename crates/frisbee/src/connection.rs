@@ -266,10 +266,10 @@ impl Connection {
         poll_fn(|context| Stream::poll_open(&self.0, &first(), context, &mut opening)).await
     }
 
-    /// Wakes the driver of the connection, so that the router's [`Router::batch_ended`](crate::Router::batch_ended)
-    /// is called soon.
+    /// Wakes the driver of the connection, which then calls the router's
+    /// [`Router::batch_ended`](crate::Router::batch_ended).
     ///
-    /// For routers that queue outgoing packets themselves.
+    /// Intended for routers that queue outgoing packets themselves.
     pub fn wake(&self) {
         self.0.mailbox.notify();
     }

@@ -159,7 +159,7 @@ pub enum MountError {
         /// Name of the router with the invalid range.
         owner: String,
     },
-    /// The HELLO [items](crate::Declaration::hello_items) together exceed [`Hello::ITEMS_MAX`].
+    /// The HELLO [items](crate::Declaration::hello_items) of all routers together exceed [`Hello::ITEMS_MAX`].
     Hello {
         /// Total size of the HELLO items in bytes.
         length: usize,

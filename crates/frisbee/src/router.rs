@@ -291,7 +291,7 @@ pub struct BatchEnd<'a> {
 impl BatchEnd<'_> {
     /// Requests another call of [`Router::batch_ended`] once all output has been written.
     ///
-    /// Intended for routers that have more to send than should be queued in the outbox.
+    /// Intended for routers that have more to send than they should queue in the outbox at once.
     pub fn again_when_written(&mut self) {
         self.when_written = true;
     }

@@ -419,8 +419,8 @@ impl ServerBuilder {
         Ok(self.bound(TcpSocketListener { listener, local }, router))
     }
 
-    /// Binds a Unix socket at `path`. The umask determines the permissions of its file, and thereby which processes may
-    /// connect. A stale socket file is replaced. The file is removed when the server is dropped.
+    /// Binds a Unix socket at `path`. The umask determines the permissions of the socket file, which control which
+    /// processes may connect. A stale socket file is replaced. The file is removed when the server is dropped.
     ///
     /// # Errors
     /// If another process listens at the path, the path is not a socket, the system refuses, shared memory requires

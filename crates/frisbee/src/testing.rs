@@ -67,7 +67,7 @@ impl DetachedConnection {
         &self.0
     }
 
-    /// Calls [`Router::batch_ended`] and returns whether the router has requested [another
+    /// Calls the router's [`Router::batch_ended`] and returns whether the router has requested [another
     /// call](BatchEnd::again_when_written).
     pub fn batch_ended<R: Router>(&self, router: &R, session: &mut R::Session, outbox: &mut Outbox) -> bool {
         let mut batch = BatchEnd { now: Instant::now(), outbox, when_written: false };
@@ -90,7 +90,7 @@ impl DetachedConnection {
         }
     }
 
-    /// Ends the connection for its handles, as a driver does after [`disconnected`](Router::disconnected).
+    /// Ends the connection for its handles, like a driver does after calling [`disconnected`](Router::disconnected).
     pub fn end(&self, reason: &CloseReason) {
         self.0.0.mailbox.close(reason);
     }

@@ -63,7 +63,7 @@ pub struct WorkerView {
     pub ready: usize,
     /// Number of times that the worker has polled tasks since it was started.
     pub polls: u64,
-    /// Number of threads that were replaced because a task has [blocked them](crate::Router::blocked).
+    /// Number of threads that were replaced because a task had [blocked them](crate::Router::blocked).
     pub threads_given_up: usize,
 }
 

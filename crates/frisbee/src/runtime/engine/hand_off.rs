@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(read.recv().await.expect("new owner of the socket should report the received bytes"), raw);
     }
 
-    /// Router that never replies to hand-off requests.
+    /// Router that keeps each hand-off request and never replies to it.
     struct Pondering(mpsc::UnboundedSender<HandOffRequest>);
 
     impl Router for Pondering {

@@ -143,7 +143,7 @@ mod tests {
     use std::time::Instant;
     use tokio::runtime::Handle;
 
-    /// Router that keeps its streams and replies to each packet with a packet of a given length.
+    /// Router that keeps its streams open, and replies to each packet with a packet of fixed length.
     struct Streams {
         kept: Mutex<Vec<Stream>>,
         reply: usize,
