@@ -20,7 +20,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Body {
-    /// The message in the flat encoding. Empty for a default message.
+    /// The message in the flat encoding. Empty if the message has only default values.
     flat: Bytes,
     extended: Bytes,
     is_lossy: bool,
@@ -45,7 +45,7 @@ impl Body {
         Self { flat: bytes.clone(), extended: bytes, is_lossy: false }
     }
 
-    /// Returns the message in the extended encoding, or an empty slice for a default message.
+    /// Returns the message in the extended encoding. The result is empty if the message has only default values.
     #[must_use]
     pub fn as_bytes(&self) -> &Bytes {
         &self.extended

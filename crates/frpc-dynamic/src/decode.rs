@@ -12,12 +12,12 @@ use prost_reflect::{DynamicMessage, MapKey, MessageDescriptor, Value};
 /// values have the same size. Nested messages take a kilobyte each and reach the limit at some hundred thousand.
 pub const MEMORY_MAX: usize = 256 << 20;
 
-/// Memory overhead of a message with fields, which prost-reflect stores in a B-tree. Each node has eleven slots and is
-/// at least half full.
+/// Memory in bytes that is charged for every six fields of a message. prost-reflect stores the fields in a B-tree,
+/// whose nodes have eleven slots and are at least half full.
 pub(crate) const NODE: usize = 12 * (size_of::<Value>() + 16);
 
-/// Maximum size in bytes of a field's default value on the wire, which is that of a double. Charged for each field of a
-/// message, because writers visit all fields, even those that took no bytes in the input.
+/// Maximum size in bytes of a field's default value on the wire, which is that of a double. It is charged for each
+/// field of a message type, because encoders visit all fields, even those that are missing in the input.
 pub(crate) const DEFAULT: usize = 9;
 
 pub(crate) fn root(
@@ -37,14 +37,14 @@ pub(crate) fn root(
 
 struct Reader<'a> {
     codec: &'a Codec,
-    /// Number of bytes that the decoded message may still use.
+    /// Number of bytes of memory that the message may still use while it is decoded.
     memory: usize,
-    /// Number of further nesting levels that messages may have.
+    /// Number of levels by which messages may still be nested more deeply.
     levels: u32,
 }
 
 impl Reader<'_> {
-    /// Reads a message of a type known at run time. Returns `None` if it is nil.
+    /// Decodes a message whose type is only known at run time. Returns `None` if the input contains nil instead.
     fn message(
         &mut self,
         descriptor: &MessageDescriptor,
@@ -86,8 +86,8 @@ impl Reader<'_> {
         Ok(Some(message))
     }
 
-    /// Reads a field. Returns the field to set, which for a oneof in the extended encoding is the set member, or `None`
-    /// if the value is the default.
+    /// Decodes a field. Returns the field with its value, or `None` if it has its default value. For a oneof in the
+    /// extended encoding, returns the member that is set.
     fn field<'l>(
         &mut self,
         layout: &'l Layout,
@@ -147,7 +147,8 @@ impl Reader<'_> {
         Ok(value.map(|value| (field, value)))
     }
 
-    /// Reads the value of a oneof in the extended encoding, whose header at offset `at` has been read.
+    /// Decodes the value of a oneof in the extended encoding, after its header has been read. The header was at the
+    /// offset `at` and states the number of the set `member`.
     fn member<'l>(
         &mut self,
         layout: &'l Layout,
@@ -168,7 +169,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a value that may be absent, in which case `None` is returned.
+    /// Decodes a value that may be absent. Returns `None` if it is.
     fn present(&mut self, of: &Element, from: &mut Decoder<'_>) -> Result<Option<Value>, DecodeError> {
         if from.take_nil() {
             return Ok(None);
@@ -202,7 +203,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Charges memory against the limit before it is allocated.
+    /// Deducts `bytes` from the memory limit of the message. Called before the memory is allocated.
     fn charge(&mut self, bytes: usize, from: &Decoder<'_>) -> Result<(), DecodeError> {
         match self.memory.checked_sub(bytes) {
             Some(left) => {

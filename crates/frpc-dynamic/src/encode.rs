@@ -12,7 +12,7 @@ pub(crate) fn message(codec: &Codec, message: &DynamicMessage, to: &mut Encoder<
 
 struct Writer<'a> {
     codec: &'a Codec,
-    /// The current nesting depth of messages being written.
+    /// Nesting depth of the message that is currently being encoded.
     depth: u32,
 }
 
@@ -90,7 +90,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a oneof in the extended encoding.
+    /// Encodes the set member of a oneof in the extended encoding.
     fn member(
         &mut self,
         message: &DynamicMessage,
@@ -134,7 +134,8 @@ impl Writer<'_> {
     }
 }
 
-/// Writes an absent value in the flat encoding: nil for a message, and the default value for other types.
+/// Encodes an absent value in the flat encoding, which has no special form for it. A message is encoded as nil, and any
+/// other value as the default of its type.
 fn absent(of: &Element, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     match of {
         Element::Bool => to.bool(false),
@@ -153,8 +154,8 @@ fn absent(of: &Element, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// Returns whether the flat encoding cannot distinguish a value from an absent one. Negative zero can be distinguished
-/// from a float's default.
+/// Returns whether the flat encoding represents this value like an absent one. Negative zero is represented differently
+/// from the default of a float.
 pub(crate) fn is_default(value: &Value) -> bool {
     match value {
         Value::Bool(value) => !value,
@@ -182,8 +183,8 @@ fn map_key(key: &MapKey, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// Returns the error for a value of the wrong type. Never occurs in practice, because `set_field` of prost-reflect
-/// rejects such values.
+/// Returns the error for a value whose type does not match its field. It should never occur, because `set_field` of
+/// prost-reflect rejects such values.
 #[cold]
 fn mismatch() -> EncodeError {
     EncodeError::new("the value has another type than the field".to_owned())

@@ -12,8 +12,8 @@ use frpc_json::{Options, Reader, Writer};
 use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, ReflectMessage as _};
 use std::fmt;
 
-/// Converts a message to JSON without spaces, like generated code does. Omits fields without presence that have their
-/// default value. Map entries are sorted by key.
+/// Converts a message to JSON without spaces, with the same result as generated code. Fields without presence are
+/// omitted if they have their default value. Map entries are sorted by key.
 ///
 /// # Errors
 ///
@@ -35,7 +35,7 @@ pub fn to_json(message: &DynamicMessage) -> Result<String, JsonError> {
     Ok(String::from_utf8(out).expect("JSON output should be UTF-8"))
 }
 
-/// Converts a message to pretty-printed JSON, indented by two spaces.
+/// Converts a message to JSON with line breaks and an indentation of two spaces.
 ///
 /// # Errors
 ///
@@ -53,8 +53,8 @@ pub fn to_json_pretty(message: &DynamicMessage) -> Result<String, JsonError> {
     Ok(pretty::indented(&to_json(message)?))
 }
 
-/// Parses a message from JSON with the [limits](frpc_json#limits) and the strictness of generated code. Rejects unknown
-/// fields and duplicate keys.
+/// Parses a message from JSON, as strictly as generated code and with the same [limits](frpc_json#limits). Unknown
+/// fields and duplicate keys are rejected.
 ///
 /// # Errors
 ///
@@ -72,9 +72,9 @@ pub fn from_json(descriptor: &MessageDescriptor, json: &[u8]) -> Result<DynamicM
     read_all(descriptor, json, read::message)
 }
 
-/// Like [`from_json`], but parses an array of the message's field values in the order of declaration. Trailing fields
-/// may be missing, and `null` omits a field. A message with a special JSON mapping is parsed directly, without an
-/// array.
+/// Like [`from_json`], but parses an array that contains the values of the message's fields, in the order of their
+/// declaration. Trailing fields may be missing, and `null` omits a field. A message with a special JSON mapping is
+/// parsed without an array around it.
 ///
 /// # Errors
 ///
@@ -105,7 +105,7 @@ fn read_all(
     read.map_err(|error| JsonError::Read(error.in_message(descriptor.full_name().to_owned())))
 }
 
-/// The error of converting a message to or from JSON.
+/// Error returned when a message cannot be converted to or from JSON.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JsonError {
@@ -133,27 +133,28 @@ impl std::error::Error for JsonError {
     }
 }
 
-/// How a message is represented in JSON.
+/// JSON representation of a message type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
-    /// The message is an object that contains its fields.
+    /// The message is an object with its fields as members.
     Object,
     Any,
     Duration,
-    /// The message is an empty object. In an `Any`, it is a member `value`.
+    /// The message is an empty object. If it is inside an `Any`, it is the member `value` of that object.
     Empty,
     FieldMask,
     ListValue,
     Struct,
     Timestamp,
     Value,
-    /// The message is a wrapper, represented by the value that it contains.
+    /// The message is a wrapper, such as `Int32Value`. It is represented by the value that it contains.
     Wrapper,
 }
 
 impl Form {
-    /// Returns how messages of this type are represented. Well-known types have special mappings only if their fields
-    /// are the expected ones, because an untrusted schema may use their names for other messages.
+    /// Returns how messages of this type are represented in JSON. A well-known type has a special representation only
+    /// if it also has the expected fields. An untrusted schema may declare other messages under the name of a
+    /// well-known type.
     fn of(message: &MessageDescriptor) -> Self {
         let Some(name) = message.full_name().strip_prefix("google.protobuf.") else { return Self::Object };
         let has = |fields: &[fn(&FieldDescriptor) -> bool]| {
@@ -179,7 +180,7 @@ impl Form {
     }
 }
 
-/// Predicates for the field types of well-known types.
+/// Predicates that check the types of fields in well-known messages.
 mod is {
     use super::{FieldDescriptor, Kind};
 
@@ -252,8 +253,8 @@ fn is_null(kind: &Kind) -> bool {
     kind.as_enum().is_some_and(|descriptor| descriptor.full_name() == "google.protobuf.NullValue")
 }
 
-/// Returns the message type that the type URL of an `Any` refers to. Its full name follows the last slash. Well-known
-/// types need not be part of the schema.
+/// Returns the message type that the type URL of an `Any` refers to. Its full name follows the last slash of the URL. A
+/// well-known type is found even if the schema does not contain it.
 fn content(any: &MessageDescriptor, type_url: &str) -> Option<MessageDescriptor> {
     let (_, name) = type_url.rsplit_once('/')?;
     let well_known = || DescriptorPool::global().get_message_by_name(name);

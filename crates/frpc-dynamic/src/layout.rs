@@ -7,7 +7,7 @@ use prost_reflect::{EnumDescriptor, FieldDescriptor, Kind as Declared, MessageDe
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Cache of field layouts, by the full names of their messages.
+/// Cache of the field layouts of message types, by full name.
 #[derive(Debug, Default)]
 pub(crate) struct Layouts(Mutex<HashMap<String, Arc<Layout>>>);
 
@@ -26,23 +26,23 @@ impl Layouts {
     }
 }
 
-/// The fields of a message in the order in which they are encoded.
+/// Layout of a message type: its fields in the order in which they are encoded.
 #[derive(Debug)]
 pub struct Layout {
     message: MessageDescriptor,
     pub fields: Vec<Field>,
-    /// For each oneof, the indexes of its members in `fields`, in the order of declaration.
+    /// For each oneof of the message, the indexes of its members in `fields`, in the order of their declaration.
     pub oneofs: Vec<Vec<usize>>,
 }
 
-/// A message field and how it is encoded.
+/// A field of a message, with the way in which it is encoded.
 #[derive(Debug)]
 pub struct Field {
     pub descriptor: FieldDescriptor,
     pub shape: Shape,
 }
 
-/// Wire encoding of a field: single value, list, map or oneof member.
+/// Encoding of a field: as a single value, list, map or oneof member.
 #[derive(Debug)]
 pub enum Shape {
     /// A single value whose presence is not encoded.
@@ -54,14 +54,14 @@ pub enum Shape {
         of: Element,
         /// The index of the oneof in [`Layout::oneofs`].
         oneof: usize,
-        /// Whether the extended encoding writes the whole oneof at this position.
+        /// Whether this is the first member of the oneof. The extended encoding places the whole oneof here.
         is_first: bool,
     },
     List(Element),
     Map(Element, Element),
 }
 
-/// The type of a single value, list element or map value.
+/// Type of a single value, list element or map value.
 #[derive(Clone, Debug)]
 pub enum Element {
     Bool,
@@ -77,12 +77,12 @@ pub enum Element {
     Message(MessageDescriptor),
 }
 
-/// Conversion tables between the numbers of an enum and their indexes in the declaration.
+/// Tables that convert the numbers of an enum to the indexes of their declarations, and back.
 #[derive(Debug)]
 pub struct Indexes {
     pub name: String,
     numbers: Vec<i32>,
-    /// Indexes by number. A number with several names has the index of the first one.
+    /// Index of each number. If an enum declares several names for a number, this is the index of the first one.
     indices: HashMap<i32, u32>,
 }
 
@@ -136,13 +136,15 @@ pub fn declared(message: &MessageDescriptor) -> impl Iterator<Item = FieldDescri
     fields.filter_map(|field| message.get_field(u32::try_from(field.number()).ok()?))
 }
 
-/// Returns the index of the oneof that contains a field, or `None` for the synthetic oneof of an `optional` field.
+/// Returns the index of the oneof that contains a field. Returns `None` for a field outside of oneofs, including an
+/// `optional` field, for which protobuf creates a synthetic oneof.
 fn oneof_of(field: &FieldDescriptor) -> Option<i32> {
     let declared = field.field_descriptor_proto();
     declared.oneof_index.filter(|_| !declared.proto3_optional())
 }
 
-/// Returns the group by which a field is ordered on the wire: single values first, then lists, then messages and maps.
+/// Returns the group of a field. Fields are ordered on the wire by group: first single values, then lists, then
+/// messages and maps.
 fn group(field: &FieldDescriptor) -> u8 {
     match field.kind() {
         _ if field.is_map() => 2,
@@ -169,7 +171,7 @@ impl Element {
         }
     }
 
-    /// Returns the kind byte of the values, which the headers of lists and maps contain.
+    /// Returns the kind byte that marks the values on the wire, for the header of a list or map.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Bool => Kind::Bool,
@@ -197,8 +199,8 @@ impl Indexes {
         Self { name: descriptor.full_name().to_owned(), numbers, indices }
     }
 
-    /// Returns the number at an index of the enum's declaration. An unknown index is represented by -2^31 plus the
-    /// index. Returns `None` if the schema declares that number.
+    /// Returns the number that an enum declares at this index. An unknown index is represented by the number -2^31 plus
+    /// the index. Returns `None` if the enum declares that number itself.
     pub fn number(&self, index: u32) -> Option<i32> {
         if let Some(number) = usize::try_from(index).ok().and_then(|index| self.numbers.get(index)) {
             return Some(*number);
@@ -207,8 +209,8 @@ impl Indexes {
         (number < 0 && !self.indices.contains_key(&number)).then_some(number)
     }
 
-    /// Encodes an enum number as its index. The extended encoding writes undeclared numbers unchanged. Returns `false`
-    /// and writes nothing if the flat encoding cannot represent the number.
+    /// Encodes an enum number as the index of its declaration. In the extended encoding, a number that is not declared
+    /// is encoded unchanged. Returns `false` and writes nothing if the flat encoding cannot represent the number.
     #[must_use]
     pub fn encode(&self, number: i32, to: &mut Encoder<'_>) -> bool {
         let is_declared = self.indices.contains_key(&number);
@@ -221,8 +223,8 @@ impl Indexes {
         true
     }
 
-    /// Decodes an enum number from the flat or the extended encoding. The inner error is an index that cannot be
-    /// represented as a number.
+    /// Decodes an enum number from the flat or the extended encoding. The inner `Err` contains an index that no number
+    /// can represent.
     ///
     /// # Errors
     ///
@@ -235,7 +237,8 @@ impl Indexes {
         Ok(self.number(index).ok_or(index))
     }
 
-    /// Returns the index of an enum number. Inverse of [`number`](Self::number).
+    /// Returns the index at which an enum declares this number, or the unknown index that it represents. This is the
+    /// inverse of [`number`](Self::number).
     pub fn index_of(&self, number: i32) -> Option<u32> {
         if let Some(index) = self.indices.get(&number) {
             return Some(*index);

@@ -83,12 +83,13 @@ use std::sync::Arc;
 /// ```
 pub type EncodeError = PathError<String, ()>;
 
-/// Error of decoding invalid input, with the offset in the input. Either the peer is faulty, or the schemas differ.
+/// Error returned when the input cannot be decoded, with the offset at which this was detected. Either the input is
+/// malformed, or it was encoded with another schema.
 pub type DecodeError = PathError<String, usize>;
 
 /// Encodes and decodes messages in the Polyglot encoding, using descriptors that are only known at run time.
 ///
-/// A codec caches the field layout of each message type, so it should be reused.
+/// A codec caches the field layout of each message type. Create it once and reuse it.
 #[derive(Debug)]
 pub struct Codec {
     layouts: Layouts,
@@ -129,7 +130,7 @@ impl Codec {
         Self { memory_max: bytes, ..self }
     }
 
-    /// Encodes a message as a body.
+    /// Encodes a message as the body of a call.
     ///
     /// # Errors
     ///
@@ -151,8 +152,8 @@ impl Codec {
         encode::message(self, message, to)
     }
 
-    /// Decodes a body as a message or an error. Leaves bytes after it unread, because newer peers may have added
-    /// fields.
+    /// Decodes a body that contains a message or an error. Bytes that follow are left unread, because a peer with a
+    /// newer schema may have added fields.
     ///
     /// # Errors
     ///
@@ -177,8 +178,8 @@ impl Codec {
         decode::root(self, descriptor, from)
     }
 
-    /// Encodes a message for a call in both the flat and the extended encoding. The kind of the peer decides which one
-    /// is sent.
+    /// Encodes a message for a call in two ways, flat and extended. Which one is sent depends on what the peer
+    /// supports.
     ///
     /// # Errors
     ///

@@ -9,16 +9,17 @@ use prost_reflect::prost::Message as _;
 use prost_reflect::prost::encoding::{WireType, decode_key, decode_varint};
 use prost_reflect::{Cardinality, DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescriptor, Value};
 
-/// Maximum nesting depth of messages that prost accepts.
+/// Maximum nesting depth of messages, which prost prescribes.
 const NESTING: u32 = 100;
 
-/// Memory in bytes of an element in a growing list, which briefly occupies two allocations.
+/// Memory in bytes of an element in a list that grows during decoding. While the list is reallocated, two copies of the
+/// element exist.
 const ELEMENT: usize = 2 * size_of::<Value>();
 
-/// Memory in bytes of an entry in a growing map.
+/// Memory in bytes of an entry in a map that grows during decoding.
 const ENTRY: usize = 3 * size_of::<(MapKey, Value)>();
 
-/// Minimum memory in bytes of a heap allocation, such as a short string.
+/// Minimum memory in bytes of an allocation on the heap, for example that of a short string.
 const BLOCK: usize = 32;
 
 /// Writes a message in protobuf's encoding.
@@ -36,8 +37,8 @@ pub fn to_protobuf(message: &DynamicMessage) -> Vec<u8> {
 }
 
 impl Codec {
-    /// Decodes a protobuf-encoded message within the [memory](Self::with_memory_max) limit of this codec. Messages may
-    /// be nested up to 100 levels deep, which prost hard-codes. Rejects groups.
+    /// Decodes a message in the protobuf format within the [memory](Self::with_memory_max) limit of this codec.
+    /// Messages may be nested up to 100 levels deep, because prost permits no more. Groups are rejected.
     ///
     /// # Errors
     ///
@@ -59,7 +60,7 @@ impl Codec {
     }
 }
 
-/// Estimates the memory in bytes that an encoded message uses after decoding.
+/// Estimates how much memory in bytes a message in the protobuf format will use after it has been decoded.
 pub(crate) fn memory(descriptor: &MessageDescriptor, bytes: &[u8]) -> Result<usize, DecodeError> {
     let mut walk = Walk { input: bytes.len(), left: usize::MAX, max: usize::MAX };
     walk.message(descriptor, bytes, NESTING)?;
@@ -67,11 +68,11 @@ pub(crate) fn memory(descriptor: &MessageDescriptor, bytes: &[u8]) -> Result<usi
     Ok(walk.max.saturating_sub(walk.left).saturating_add(bytes.len()))
 }
 
-/// A traversal of an encoded message that estimates its memory.
+/// Visits all fields of an encoded message to estimate the memory that the decoded message will use.
 struct Walk {
-    /// The length of the whole input in bytes.
+    /// Length of the whole input in bytes, including enclosing messages.
     input: usize,
-    /// Number of bytes left of the memory limit `max`.
+    /// Number of bytes that remain of the memory limit `max`.
     left: usize,
     max: usize,
 }
@@ -102,7 +103,8 @@ impl Walk {
         Ok(())
     }
 
-    /// Charges the memory of a field or, if it is repeated, of one occurrence of its elements.
+    /// Deducts the memory of a field from the limit. A repeated field may occur several times in the input, and each
+    /// occurrence is counted separately.
     fn field(
         &mut self,
         field: Option<&FieldDescriptor>,
@@ -148,7 +150,9 @@ impl Walk {
         }
     }
 
-    /// Returns an upper bound of the input offset, because only the rest of the innermost message is known.
+    /// Returns the approximate offset in the input at which `rest` begins, for error texts. The actual offset may be
+    /// smaller: input that follows an enclosing message is not known here, so only the bytes in `rest` are subtracted
+    /// from the length.
     fn offset(&self, rest: &[u8]) -> usize {
         self.input.saturating_sub(rest.len())
     }

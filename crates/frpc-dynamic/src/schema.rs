@@ -15,24 +15,26 @@ use prost_reflect::prost_types::{
 use prost_reflect::{DescriptorPool, Kind};
 use std::collections::{HashMap, HashSet};
 
-/// Maximum number of items in a schema, several times that of large programs. prost-reflect allocates two kilobytes for
-/// a message that is encoded in five bytes, and compares some items with all others.
+/// Maximum number of items in a schema, which is several times that of a large program. Limited because prost-reflect
+/// allocates two kilobytes for a message that takes five bytes in the input, and compares some items with all others.
 const PARTS_MAX: usize = 100_000;
 
-/// Maximum length of a full name in bytes. prost-reflect stores several copies of the full name of each item.
+/// Maximum length of an item's full name in bytes. Limited because prost-reflect stores several copies of each full
+/// name.
 const NAME_MAX: usize = 512;
 
-/// Maximum number of enum values, summed over all fields of the schema, because the [layout](crate::layout) of each
-/// field stores the values of its enum.
+/// Maximum number of enum values, counted once for each field that has the enum as its type. Limited because the
+/// [layout](crate::layout) of each such field contains the values of the enum.
 const VALUES_MAX: usize = 1 << 22;
 
-/// Maximum number of public import paths that start at one file. prost-reflect follows all of them recursively.
+/// Maximum number of paths of public imports that start at one file. Limited because prost-reflect follows each path
+/// recursively.
 const PATHS_MAX: usize = 1000;
 
-/// Maximum total number of steps on all public import paths.
+/// Maximum total number of imports on all paths of public imports.
 const STEPS_MAX: usize = 10_000_000;
 
-/// Parses an encoded `google.protobuf.FileDescriptorSet`. Each file must come after its imports.
+/// Parses an encoded `google.protobuf.FileDescriptorSet`. Each file must come after the files that it imports.
 ///
 /// # Errors
 /// If the bytes are not a valid set.
@@ -68,10 +70,10 @@ fn check(files: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Maximum nesting depth of messages that prost accepts.
+/// Maximum nesting depth of descriptors. prost does not accept messages that are nested more deeply.
 const LEVELS_MAX: u32 = 100;
 
-/// An item of encoded descriptors, with the fields that contain further items to count.
+/// A kind of item in encoded descriptors, with the field numbers under which it contains further items.
 struct Part(&'static [(u32, &'static Part)]);
 
 static SET: Part = Part(&[(1, &FILE)]);
@@ -95,7 +97,7 @@ static ENUM: Part = Part(&[(2, &VALUE), (3, &OPTIONS), (4, &LEAF), (5, &LEAF)]);
 static VALUE: Part = Part(&[(3, &OPTIONS)]);
 static SERVICE: Part = Part(&[(2, &METHOD), (3, &OPTIONS)]);
 static METHOD: Part = Part(&[(4, &OPTIONS)]);
-/// The options of messages, fields and all other items.
+/// Items in the options of messages, fields and all other descriptors.
 static OPTIONS: Part = Part(&[(2, &LEAF), (20, &LEAF), (999, &OPTION)]);
 static OPTION: Part = Part(&[(2, &LEAF)]);
 static SOURCE: Part = Part(&[(1, &LOCATION)]);
@@ -103,7 +105,8 @@ static LOCATION: Part = Part(&[(6, &LEAF)]);
 static LEAF: Part = Part(&[]);
 
 impl Part {
-    /// Deducts the number of items in an encoded item from the permitted rest, before the items are allocated.
+    /// Counts the items inside an encoded item, and deducts them from the number that is still permitted. Called before
+    /// any of them is decoded and allocated.
     fn count(&self, mut bytes: &[u8], levels: u32, left: &mut usize) -> Result<(), String> {
         while !bytes.is_empty() {
             let (tag, wire) = decode_key(&mut bytes).map_err(|error| error.to_string())?;
@@ -159,7 +162,7 @@ fn check_imports(files: &[FileDescriptorProto]) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the lengths of names, and properties that prost-reflect does not check.
+/// Checks the lengths of all names in a file, and several rules that prost-reflect does not check.
 fn check_file(file: &FileDescriptorProto) -> Result<(), String> {
     full_name(0, file.name())?;
     let scope = full_name(0, file.package())?;
@@ -211,7 +214,7 @@ fn check_enums(scope: usize, enums: &[EnumDescriptorProto]) -> Result<(), String
     Ok(())
 }
 
-/// Returns the length of the full name of an item within a scope whose name has the length `scope`.
+/// Returns the length of an item's full name. `scope` is the length of the full name of the item's scope.
 fn full_name(scope: usize, name: &str) -> Result<usize, String> {
     let length = scope + name.len() + 1;
     if length > NAME_MAX {
@@ -220,8 +223,8 @@ fn full_name(scope: usize, name: &str) -> Result<usize, String> {
     Ok(length)
 }
 
-/// Rejects type references by relative name, for which prost-reflect would search all enclosing scopes. Compilers write
-/// full names with a leading dot.
+/// Rejects references to a type by a relative name, because prost-reflect would search all enclosing scopes for it.
+/// Compilers write full names, which have a leading dot.
 fn check_reference(name: &str) -> Result<(), String> {
     if !name.is_empty() && !name.starts_with('.') {
         return Err(format!("the name of a type is relative: {name:?}"));
@@ -229,8 +232,8 @@ fn check_reference(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Rejects overlapping number ranges, whose ends are inclusive, because prost-reflect creates an error for each
-/// overlapping number.
+/// Rejects number ranges that overlap. Both ends of a range are inclusive. prost-reflect would create an error for each
+/// number in an overlap.
 fn check_ranges(ranges: impl Iterator<Item = (i32, i32)>) -> Result<(), String> {
     let mut ranges: Vec<_> = ranges.collect();
     ranges.sort_unstable();
@@ -241,7 +244,7 @@ fn check_ranges(ranges: impl Iterator<Item = (i32, i32)>) -> Result<(), String> 
     Ok(())
 }
 
-/// Returns whether the fields of a message are those of a map entry: a key of a valid type and a value.
+/// Returns whether a message has the fields of a map entry: a key whose type is permitted, and a value.
 fn is_map_entry(message: &DescriptorProto) -> bool {
     let [key, value] = message.field.as_slice() else { return false };
     let is_single = |field: &FieldDescriptorProto| field.label() != Label::Repeated;
@@ -259,7 +262,7 @@ mod tests {
     use prost_reflect::prost_types::descriptor_proto::ReservedRange;
     use prost_reflect::prost_types::{EnumValueDescriptorProto, OneofDescriptorProto};
 
-    /// Returns a file with this name and these imports, which declares a message.
+    /// Returns a file with this name that imports the given files and declares one message.
     fn file(name: &str, imports: &[&str]) -> FileDescriptorProto {
         let message = DescriptorProto { name: Some(format!("Of{name}")), ..DescriptorProto::default() };
         FileDescriptorProto {
@@ -286,7 +289,7 @@ mod tests {
         FieldDescriptorProto { name, number: Some(number), label, r#type: kind, ..FieldDescriptorProto::default() }
     }
 
-    /// Returns a file with a map field whose entry type has these fields.
+    /// Returns a file that declares a map field. The fields of its entry type are `fields`.
     fn map_of(fields: Vec<FieldDescriptorProto>) -> Vec<FileDescriptorProto> {
         let mut file = file("a", &[]);
         let options = Some(MessageOptions { map_entry: Some(true), ..MessageOptions::default() });

@@ -25,7 +25,7 @@ message Order {
 }
 "#;
 
-/// A schema that declares other messages under the names of well-known types, as a hostile server may do.
+/// A schema in which other messages have the names of well-known types. A hostile server could send such a schema.
 const STRANGE: &str = r#"
 syntax = "proto3";
 package google.protobuf;
@@ -56,8 +56,8 @@ fn refusal(json: &str) -> String {
     order(json).unwrap_err().to_string()
 }
 
-/// Regression test: decoding a message of two bytes took time for all its fields and expanded them to defaults for
-/// native peers, without counting as memory.
+/// Regression test: a message of two bytes may have a type with many fields. Decoding it took time for each of them and
+/// produced their defaults for native peers, but none of this counted as memory.
 #[test]
 fn messages_with_many_fields_count_as_memory() {
     let fields: String = (1..=1000).map(|number| format!("double f{number} = {number};")).collect();
@@ -118,7 +118,8 @@ fn rejected_json_has_the_errors_of_generated_code() {
     assert!(refusal("{} {}").contains("the end of the input expected"));
 }
 
-/// Regression test: values were assigned to fields in the order of field numbers rather than of declaration.
+/// Regression test: the values in an array were assigned to fields in the order of the field numbers instead of the
+/// order of declaration.
 #[test]
 fn positional_values_follow_the_declaration_of_fields() {
     let schema = "syntax = \"proto3\"; message Transfer { string to = 3; string from = 1; optional int32 amount = 2; }";
@@ -130,7 +131,7 @@ fn positional_values_follow_the_declaration_of_fields() {
     }
 }
 
-/// Regression test: the decoded content of an `Any` used unlimited memory.
+/// Regression test: the decoded content of an `Any` could use an unlimited amount of memory.
 #[test]
 fn contents_of_an_any_take_bounded_memory() {
     let any = message(SCHEMA, "shop.Order").parent_pool().get_message_by_name("google.protobuf.Any").unwrap();
@@ -149,8 +150,8 @@ fn absent_field_with_a_default_of_negative_zero_is_not_written() {
     assert_eq!(to_json(&DynamicMessage::new(message(schema, "M"))).unwrap(), "{}");
 }
 
-/// Regression test: a few bytes of a message became JSON text as long as the name of a field or enum value, without a
-/// limit.
+/// Regression test: a message of a few bytes could become a JSON text of unlimited length, because the schema contained
+/// long names of fields and enum values.
 #[test]
 fn names_in_json_take_bounded_memory() {
     let long = "a".repeat(1 << 20);
@@ -164,7 +165,7 @@ fn names_in_json_take_bounded_memory() {
     }
 }
 
-/// Regression test: decoding each enum value searched through the whole enum.
+/// Regression test: decoding an enum value took time in proportion to the number of values that its enum declares.
 #[test]
 fn aliases_of_an_enum_are_searched_within_a_limit() {
     let values: String = (0..100_000).map(|number| format!("V{number} = {number};")).collect();

@@ -93,8 +93,8 @@ impl<E: Enumeration> Codec for Index<E> {
     }
 }
 
-/// Limit below which the extended encoding preserves unknown enum indexes. A layout description cannot contain an enum with
-/// more values than this.
+/// Limit below which the extended encoding preserves unknown enum indexes. A layout description cannot contain an enum
+/// with more values than this.
 pub const KEPT_INDEXES: u32 = 1 << 16;
 
 /// Writes a number that the enum does not declare. The flat encoding supports this only for numbers that represent an

@@ -1,7 +1,7 @@
 //! Pretty-printing of JSON.
 
-/// Puts each entry and element on its own line, indented by two spaces more than its parent. `json` must not contain
-/// spaces outside of strings.
+/// Writes each member of an object and each element of an array on a line of its own, indented by two more spaces than
+/// its parent. `json` must not contain spaces outside of strings.
 pub(super) fn indented(json: &str) -> String {
     let mut out = String::with_capacity(json.len().saturating_mul(2));
     let mut depth = 0_usize;
@@ -33,7 +33,8 @@ pub(super) fn indented(json: &str) -> String {
     out
 }
 
-/// Returns the length in bytes of the token that starts with `letter`, which is a whole string or a single character.
+/// Returns the length in bytes of the token that starts with `letter`. A string is one token, and so is any other
+/// character.
 fn token_len(json: &str, letter: char) -> usize {
     if letter != '"' {
         return letter.len_utf8();
@@ -49,7 +50,7 @@ fn token_len(json: &str, letter: char) -> usize {
     end.map_or(json.len(), |inner| inner.saturating_add(2))
 }
 
-/// Starts a new line, indented for the given nesting depth.
+/// Starts a new line with the indentation for the nesting depth `depth`.
 fn break_line(out: &mut String, depth: usize) {
     out.push('\n');
     out.extend(std::iter::repeat_n("  ", depth));

@@ -11,7 +11,7 @@ use prost_reflect::{
 };
 use std::collections::{BTreeSet, HashMap};
 
-/// Reads a message in the JSON mapping of its type.
+/// Parses a message from the JSON representation of its type.
 pub(super) fn message(descriptor: &MessageDescriptor, from: &mut Reader<'_>) -> Result<DynamicMessage, DecodeError> {
     let mut message = DynamicMessage::new(descriptor.clone());
     let to = &mut message;
@@ -37,7 +37,8 @@ pub(super) fn message(descriptor: &MessageDescriptor, from: &mut Reader<'_>) -> 
     Ok(message)
 }
 
-/// Reads a message from an array of its field values, or directly if its type has a special JSON mapping.
+/// Parses a message from an array of its field values. If the type has a special JSON representation, parses that
+/// instead.
 pub(super) fn positional(descriptor: &MessageDescriptor, from: &mut Reader<'_>) -> Result<DynamicMessage, DecodeError> {
     if !matches!(Form::of(descriptor), Form::Object | Form::Empty) {
         return message(descriptor, from);
@@ -57,7 +58,7 @@ pub(super) fn positional(descriptor: &MessageDescriptor, from: &mut Reader<'_>) 
     Ok(message)
 }
 
-/// Reads the fields of a message from an object, and an `@type` member unless it has been read already.
+/// Parses the fields of a message from an object. If the member `@type` has not been parsed yet, accepts it as well.
 fn object(message: &mut DynamicMessage, from: &mut Reader<'_>, mut has_type: bool) -> Result<(), DecodeError> {
     let descriptor = message.descriptor();
     let mut seen = BTreeSet::new();
@@ -77,12 +78,12 @@ fn object(message: &mut DynamicMessage, from: &mut Reader<'_>, mut has_type: boo
     })
 }
 
-/// Reads the only field of a `ListValue` or `Struct`, which must not be `null`.
+/// Parses the only field of a `ListValue` or `Struct`. Rejects `null`.
 fn only_field(message: &mut DynamicMessage, expected: &'static str, from: &mut Reader<'_>) -> Result<(), DecodeError> {
     if from.peek() == Some(b'n') { Err(from.unexpected(expected)) } else { field(message, 1, from) }
 }
 
-/// Reads the value of the field with this number, or skips it if the message has no such field.
+/// Parses the value of the field with this number. Skips the value if the message has no such field.
 fn field(message: &mut DynamicMessage, number: u32, from: &mut Reader<'_>) -> Result<(), DecodeError> {
     let Some(field) = message.descriptor().get_field(number) else { return from.skip() };
     let kind = field.kind();
@@ -102,7 +103,7 @@ fn field(message: &mut DynamicMessage, number: u32, from: &mut Reader<'_>) -> Re
     put(message, &field, value, from)
 }
 
-/// Returns whether `null` is a value of the type rather than an absent field.
+/// Returns whether `null` is a regular value of this type, instead of marking a field as absent.
 fn is_nullable(kind: &Kind) -> bool {
     match kind {
         Kind::Message(message) => Form::of(message) == Form::Value,
@@ -218,7 +219,8 @@ fn time(message: &mut DynamicMessage, (seconds, nanos): (i64, i32), from: &Reade
     set(message, 2, Value::I32(nanos), from)
 }
 
-/// Reads the set member of a `google.protobuf.Value`. Its members are numbered in the order of declaration.
+/// Parses a `google.protobuf.Value` and sets the matching member of its oneof. The members are numbered in the order of
+/// their declaration.
 fn kind(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), DecodeError> {
     match from.value_kind()? {
         ValueKind::Null => set(message, 1, Value::EnumNumber(0), from),
@@ -249,7 +251,8 @@ fn any(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), Decode
     set(message, 2, Value::Bytes(content.encode_to_vec().into()), from)
 }
 
-/// Reads the content of an `Any` from its member `value`, for a type with a special JSON mapping.
+/// Parses the content of an `Any` from its member `value`. Used if the type of the content has a special JSON
+/// representation.
 fn value_of(
     descriptor: &MessageDescriptor,
     any: &MessageDescriptor,

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Display;
 
-/// Writes a message in the JSON mapping of its type.
+/// Writes a message in the JSON representation of its type.
 pub(super) fn message(message: &DynamicMessage, to: &mut Writer<'_>) -> Result<(), EncodeError> {
     let part = |number| message.get_field_by_number(number);
     match Form::of(&message.descriptor()) {
@@ -39,7 +39,7 @@ pub(super) fn message(message: &DynamicMessage, to: &mut Writer<'_>) -> Result<(
     }
 }
 
-/// Writes all fields that are present, in the order of declaration.
+/// Writes all fields that are present, in the order of their declaration.
 fn fields(message: &DynamicMessage, to: &mut Writer<'_>) -> Result<(), EncodeError> {
     for field in declared(&message.descriptor()).filter(|field| is_present(message, field)) {
         charge(field.json_name().len(), to)?;
@@ -50,8 +50,8 @@ fn fields(message: &DynamicMessage, to: &mut Writer<'_>) -> Result<(), EncodeErr
     Ok(())
 }
 
-/// Returns whether a field is written. In contrast to prost-reflect, negative zero is not a default value. Fields with
-/// presence are not compared with their default, which may be a long text that would be copied.
+/// Returns whether a field must be written. Unlike in prost-reflect, negative zero is not a default value. A field with
+/// presence is not compared with its default, because that would copy the default, which may be a long text.
 fn is_present(message: &DynamicMessage, field: &FieldDescriptor) -> bool {
     let is_negative_zero = |value: &Value| match value {
         Value::F32(value) => *value == 0.0 && value.is_sign_negative(),
@@ -110,7 +110,7 @@ fn map(map: &HashMap<MapKey, Value>, kind: &Kind, to: &mut Writer<'_>) -> Result
     Ok(())
 }
 
-/// Returns the text of a map key for use in errors.
+/// Returns a map key as text, for use in errors.
 #[cold]
 fn text(key: &MapKey) -> String {
     match key {
@@ -151,14 +151,14 @@ fn value(value: &Value, kind: &Kind, to: &mut Writer<'_>) -> Result<(), EncodeEr
     }
 }
 
-/// Charges memory for the name of a field or enum value, because names in an untrusted schema can be of any length and
-/// are not part of the encoded message.
+/// Deducts the name of a field or enum value from the memory limit. The name is not part of the encoded message, and in
+/// an untrusted schema it can have any length.
 fn charge(needed: usize, to: &mut Writer<'_>) -> Result<(), EncodeError> {
     to.charge(needed).map_err(|_| Writer::refuse(format!("its names take more than {MEMORY_MAX} bytes of memory")))
 }
 
-/// Returns the name of an enum number, and the number of bytes examined to find it. If several names have the number,
-/// returns the first one.
+/// Returns the name of an enum number, with the number of bytes that were examined to find it. If several names have
+/// this number, returns the first of them.
 fn name(descriptor: &EnumDescriptor, number: i32) -> Option<(String, usize)> {
     let found = descriptor.get_value(number)?;
     let declared = descriptor.enum_descriptor_proto();
@@ -170,7 +170,7 @@ fn name(descriptor: &EnumDescriptor, number: i32) -> Option<(String, usize)> {
     Some((first.name().to_owned(), steps.saturating_mul(size_of::<i32>())))
 }
 
-/// Writes the set member of a `google.protobuf.Value`.
+/// Writes the member of a `google.protobuf.Value` that is set.
 fn kind(message: &DynamicMessage, to: &mut Writer<'_>) -> Result<(), EncodeError> {
     let Some((field, value)) = message.fields().next() else { return to.no_kind() };
     match value {
