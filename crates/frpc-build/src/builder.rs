@@ -170,7 +170,8 @@ impl Builder {
     }
 
     /// Enables or disables calls with protobuf-encoded messages in addition to the [`codec`](Self::codec). This is the
-    /// format `proto` of adapter connections, which gRPC and Connect use. Defaults to `false`.
+    /// format `proto` of adapter connections, which gRPC and Connect use. Generated clients can then also call gRPC
+    /// servers, with the feature `grpc` of frpc. Defaults to `false`.
     ///
     /// Methods with [undecoded requests](Self::undecoded_requests) do not support this format. A crate whose request
     /// types are used through [`extern_path`](Self::extern_path) has to implement `frpc::codegen::Protobuf` for them.

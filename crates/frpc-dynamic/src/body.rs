@@ -1,7 +1,7 @@
 //! [`Body`]: a message for calls, encoded before the call is made and decoded after it.
 
 use bytes::Bytes;
-use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, Root};
+use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, ProtobufCodec, Root};
 use std::fmt;
 
 /// A message in its encoded form, as a request or a reply of calls without generated code.
@@ -9,6 +9,9 @@ use std::fmt;
 /// [`Codec::body`](crate::Codec::body) creates it from a message. A received body contains the unvalidated bytes after
 /// the prefix; read it with [`Codec::decode`](crate::Codec::decode). It is sent as it was received, so it should only
 /// be sent to native peers.
+///
+/// Bodies of calls to gRPC servers contain messages in protobuf's encoding: pass [`native`](Self::native) the bytes of
+/// [`to_protobuf`](crate::to_protobuf), and decode replies with [`DynamicMessage::decode`](crate::DynamicMessage::decode).
 ///
 /// ```
 /// use frpc_dynamic::Body;
@@ -54,6 +57,10 @@ impl Body {
 
 impl Message for Body {
     const NAME: &'static str = "the message";
+    const PROTOBUF: Option<ProtobufCodec<Self>> = Some(ProtobufCodec {
+        encode: |body, out| out.extend_from_slice(&body.extended),
+        decode: |bytes| Ok(Self::native(bytes)),
+    });
 
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         let bytes = match to.form() {

@@ -93,7 +93,7 @@ pub use enumeration::{Enumeration, Index, KEPT_INDEXES};
 pub use error::{DecodeError, DecodeReason, EncodeError, EncodeReason};
 pub use kind::Kind;
 pub use limits::{BULK_MIN, CONTAINER_MEMORY_MAX, LONG_MIN, NESTING_CEILING, NESTING_MAX, Nesting};
-pub use message::{Fields, Message, Root, decode_root, encode_root, view_root};
+pub use message::{Fields, Message, ProtobufCodec, Root, decode_root, encode_root, view_root};
 pub use oneof::{Oneof, OneofDecoder};
 pub use path_error::PathError;
 pub use utf8_bytes::Utf8Bytes;

@@ -11,7 +11,30 @@ pub mod utf8_bytes;
 
 pub use memory::{Field, Protobuf, memory_of};
 
-use crate::{DecodeError, DecodeReason, Decoder, EncodeError, Encoder, RawMessage, Root};
+use crate::{DecodeError, DecodeReason, Decoder, EncodeError, Encoder, ProtobufCodec, RawMessage, Root};
+
+impl<M: crate::Message + prost::Message + Protobuf> Default for ProtobufCodec<M> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<M: crate::Message + prost::Message + Protobuf> ProtobufCodec<M> {
+    /// Creates the codec of a message of prost. Its decoder has the default memory limit of a [`Decoder`].
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            encode: |message, out| {
+                out.reserve(message.encoded_len());
+                message.encode_raw(out);
+            },
+            decode: |bytes| {
+                let decoded = decode_raw(RawMessage::Shared(bytes), &mut Decoder::new(&[]));
+                decoded.map_err(|error| error.in_message(M::NAME))
+            },
+        }
+    }
+}
 
 /// Encodes a message in the protobuf format as the body of a call.
 ///
@@ -39,16 +62,23 @@ where
 }
 
 fn decode<M: prost::Message + Protobuf + Default>(from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError> {
+    match from.enclosed()? {
+        Root::Message(message) => decode_raw(message, from).map(Root::Message),
+        Root::Error(text) => Ok(Root::Error(text)),
+    }
+}
+
+/// Decodes a message, whose memory is charged to the decoder of its body.
+fn decode_raw<M>(message: RawMessage<'_>, from: &mut Decoder<'_>) -> Result<M, DecodeError>
+where
+    M: prost::Message + Protobuf + Default,
+{
     let offset = from.position();
     let malformed = |error: prost::DecodeError| DecodeError::new(DecodeReason::Content(error.to_string()), offset);
-    let message = match from.enclosed()? {
-        Root::Message(message) => message,
-        Root::Error(text) => return Ok(Root::Error(text)),
-    };
     from.charge::<u8>(memory_of::<M>(message.as_ref()).map_err(malformed)?)?;
-    let decoded = match message {
+    match message {
         RawMessage::Shared(bytes) => M::decode(bytes),
         RawMessage::Slice(bytes) => M::decode(bytes),
-    };
-    decoded.map(Root::Message).map_err(malformed)
+    }
+    .map_err(malformed)
 }

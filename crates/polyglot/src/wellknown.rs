@@ -104,6 +104,8 @@ macro_rules! wrappers {
         /// Encodes the value as a wrapper message. Used by methods whose request or reply is such a message.
         impl Message for $type {
             const NAME: &'static str = concat!("google.protobuf.", stringify!($name));
+            #[cfg(feature = "prost")]
+            const PROTOBUF: Option<crate::ProtobufCodec<Self>> = Some(crate::ProtobufCodec::new());
 
             #[inline]
             fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
@@ -134,6 +136,8 @@ wrappers! {
 /// Encodes `()` as the message `google.protobuf.Empty`.
 impl Fields for () {
     const NAME: &'static str = "google.protobuf.Empty";
+    #[cfg(feature = "prost")]
+    const PROTOBUF: Option<crate::ProtobufCodec<Self>> = Some(crate::ProtobufCodec::new());
 
     #[inline]
     fn encode_fields(&self, _: &mut Encoder<'_>) -> Result<(), EncodeError> {
@@ -176,6 +180,8 @@ mod structs {
         ($type:ident: $($field:ident),*) => {
             impl Fields for $type {
                 const NAME: &'static str = concat!("google.protobuf.", stringify!($type));
+                #[cfg(feature = "prost")]
+                const PROTOBUF: Option<crate::ProtobufCodec<Self>> = Some(crate::ProtobufCodec::new());
 
                 fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
                     $(to.field(stringify!($field), &self.$field)?;)*
@@ -209,6 +215,8 @@ mod structs {
 
     impl Fields for Value {
         const NAME: &'static str = "google.protobuf.Value";
+        #[cfg(feature = "prost")]
+        const PROTOBUF: Option<crate::ProtobufCodec<Self>> = Some(crate::ProtobufCodec::new());
 
         fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
             to.oneof("kind", &self.kind)?;

@@ -100,10 +100,12 @@ pub(crate) fn message_impl(message: &Message<'_>, types: &Schema<'_>) -> Result<
     let wire_name = full_name.trim_start_matches('.');
     let has_layout = externs.message_layouts.iter().any(|path| path_matches(path, wire_name));
     let layout = has_layout.then(|| layout(wire_name, types)).transpose()?;
+    let protobuf = externs.protobuf.then(protobuf_codec);
     Ok(syn::parse_quote! {
         impl ::frpc::polyglot::Fields for #ident {
             const NAME: &'static str = #wire_name;
             #layout
+            #protobuf
             #inline
             fn encode_fields(&self, #to: &mut ::frpc::polyglot::Encoder<'_>) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
                 #encode
@@ -136,12 +138,22 @@ fn layout(name: &str, types: &Schema<'_>) -> Result<TokenStream, Error> {
     })
 }
 
+/// Generates the constant by which clients of gRPC servers encode and decode a message.
+fn protobuf_codec() -> TokenStream {
+    quote! {
+        const PROTOBUF: ::core::option::Option<::frpc::polyglot::ProtobufCodec<Self>> =
+            ::core::option::Option::Some(::frpc::polyglot::ProtobufCodec::new());
+    }
+}
+
 /// Generates `impl Message` for a message with the protobuf encoding.
 pub(crate) fn protobuf_impl(full_name: &str, ident: &Ident) -> Item {
     let wire_name = full_name.trim_start_matches('.');
+    let protobuf = protobuf_codec();
     syn::parse_quote! {
         impl ::frpc::polyglot::Message for #ident {
             const NAME: &'static str = #wire_name;
+            #protobuf
             fn encode_root(&self, to: &mut ::frpc::polyglot::Encoder<'_>) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
                 ::frpc::codegen::encode_protobuf(self, to)
             }

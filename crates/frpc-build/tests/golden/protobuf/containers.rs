@@ -31,6 +31,9 @@ pub struct Tree {
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 impl ::frpc::polyglot::Message for Tree {
     const NAME: &'static str = "containers.Tree";
+    const PROTOBUF: ::core::option::Option<::frpc::polyglot::ProtobufCodec<Self>> = ::core::option::Option::Some(
+        ::frpc::polyglot::ProtobufCodec::new(),
+    );
     fn encode_root(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,

@@ -28,6 +28,9 @@ pub struct Optionals {
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 impl ::frpc::polyglot::Message for Optionals {
     const NAME: &'static str = "presence.Optionals";
+    const PROTOBUF: ::core::option::Option<::frpc::polyglot::ProtobufCodec<Self>> = ::core::option::Option::Some(
+        ::frpc::polyglot::ProtobufCodec::new(),
+    );
     fn encode_root(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -76,6 +79,9 @@ pub struct Choices {
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 impl ::frpc::polyglot::Message for Choices {
     const NAME: &'static str = "presence.Choices";
+    const PROTOBUF: ::core::option::Option<::frpc::polyglot::ProtobufCodec<Self>> = ::core::option::Option::Some(
+        ::frpc::polyglot::ProtobufCodec::new(),
+    );
     fn encode_root(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -193,6 +199,9 @@ pub struct Single {
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 impl ::frpc::polyglot::Message for Single {
     const NAME: &'static str = "presence.Single";
+    const PROTOBUF: ::core::option::Option<::frpc::polyglot::ProtobufCodec<Self>> = ::core::option::Option::Some(
+        ::frpc::polyglot::ProtobufCodec::new(),
+    );
     fn encode_root(
         &self,
         to: &mut ::frpc::polyglot::Encoder<'_>,
@@ -228,6 +237,9 @@ pub mod single {
     pub struct Item {}
     impl ::frpc::polyglot::Message for Item {
         const NAME: &'static str = "presence.Single.Item";
+        const PROTOBUF: ::core::option::Option<::frpc::polyglot::ProtobufCodec<Self>> = ::core::option::Option::Some(
+            ::frpc::polyglot::ProtobufCodec::new(),
+        );
         fn encode_root(
             &self,
             to: &mut ::frpc::polyglot::Encoder<'_>,
