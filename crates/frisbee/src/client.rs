@@ -11,6 +11,7 @@ use crate::runtime::pool::WorkerPool;
 use crate::runtime::tokio::Driver;
 use crate::settings::{MEMORY_MAX, SettingError, check_config, check_positive, settings};
 use crate::transport::endpoint::EndpointInfo;
+use crate::transport::raw::RawTransport;
 use crate::transport::{Transport, limit_unsent};
 use crate::{Config, Error, HeaderForm, IoBackend, Router};
 use frisbee_core::ClientConfig;
@@ -298,35 +299,48 @@ impl ClientBuilder {
             let ends = crate::transport::unix::ends(stream.peer_credentials());
             return self.begin(Transport::Shared(stream), ends, name, router, pool.least()).await;
         }
-        #[cfg(unix)]
-        if let Some(path) = name.strip_prefix("unix:") {
-            let pool = self.pool(false).map_err(failed)?;
-            let socket = loop {
-                match tokio::net::UnixStream::connect(path).await {
-                    // Retry, because the backlog of the listener is full. On Linux this fails immediately, whereas
-                    // connecting over TCP would wait.
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => tokio::time::sleep(PAUSE).await,
-                    connected => break connected.map_err(failed)?,
-                }
-            };
-            let ends = crate::transport::unix::ends(socket.peer_cred());
-            return self.begin(Transport::Unix(socket), ends, name, router, pool.least()).await;
-        }
-        let pool = self.pool(!self.is_secured()).map_err(failed)?;
-        let addresses = tokio::net::lookup_host(address).await.map_err(failed)?;
-        let socket = connect_to_any(addresses, TcpStream::connect).await.map_err(failed)?;
-        socket.set_nodelay(true).map_err(failed)?;
-        limit_unsent(&socket);
-        let (peer, local) = (socket.peer_addr().map_err(failed)?, socket.local_addr().map_err(failed)?);
-        let ends = EndpointInfo { peer: Some(peer), local: Some(local), ..EndpointInfo::default() };
+        let is_path = cfg!(unix) && name.starts_with("unix:");
+        let pool = self.pool(!is_path && !self.is_secured()).map_err(failed)?;
+        let (io, ends) = open_socket(address, &name).await.map_err(failed)?;
         #[cfg(all(feature = "uring", target_os = "linux"))]
-        if let WorkerPool::Rings(rings) = &pool {
-            let socket = socket.into_std().map_err(failed)?;
-            let (handle, engine) = self.prepare(ends, router, now());
-            rings.drive(socket, |_| engine, Handle::current(), self.settings.busy_poll, tie(&handle));
-            return Ok(handle);
-        }
-        self.begin(Transport::Tcp(socket), ends, name, router, pool.least()).await
+        let io = match (&pool, io) {
+            (WorkerPool::Rings(rings), Transport::Tcp(socket)) => {
+                let socket = socket.into_std().map_err(failed)?;
+                let (handle, engine) = self.prepare(ends, router, now());
+                rings.drive(socket, |_| engine, Handle::current(), self.settings.busy_poll, tie(&handle));
+                return Ok(handle);
+            }
+            (_, io) => io,
+        };
+        self.begin(io, ends, name, router, pool.least()).await
+    }
+
+    /// Connects to `host:port`, or on Unix to a socket path such as `unix:/run/service.sock`, and returns the transport
+    /// for a client of another protocol. With TLS, the handshake offers these ALPN protocols.
+    ///
+    /// # Errors
+    /// If no address accepts the connection in time, or the TLS handshake fails.
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the attempt and closes its sockets.
+    pub async fn connect_transport(&self, address: &str, protocols: &[&str]) -> Result<RawTransport, Error> {
+        Client::check_address(address)?;
+        let name = || address.to_owned();
+        let connecting = async {
+            let opened = open_socket(address, address).await;
+            let (io, _) = opened.map_err(|source| Error::Connect { address: name(), source })?;
+            #[cfg(feature = "tls")]
+            if let Some(tls) = &self.tls {
+                let tls = tls.clone().alpn_protocols(protocols.iter().copied());
+                let secured = io.connect_tls(&tls, address, self.server_name.as_deref()).await;
+                let ((secured, _), _) = secured.map_err(|source| Error::Tls { address: name(), source })?;
+                return Ok(RawTransport::whole(secured));
+            }
+            let _ = protocols;
+            Ok(RawTransport::whole(io))
+        };
+        let connected = tokio::time::timeout(self.settings.connect_timeout, connecting).await;
+        connected.unwrap_or_else(|_| Err(Error::ConnectTimeout { address: name() }))
     }
 
     /// Returns the socket path and the shared-memory connector if the client should offer shared memory to the server
@@ -347,7 +361,8 @@ impl ClientBuilder {
         WorkerPool::start(self.settings.workers, self.threads, self.settings.io_backend, rings)
     }
 
-    fn is_secured(&self) -> bool {
+    /// Returns whether TLS is enabled.
+    pub fn is_secured(&self) -> bool {
         #[cfg(feature = "tls")]
         return self.tls.is_some();
         #[cfg(not(feature = "tls"))]
@@ -457,6 +472,30 @@ impl Drop for AbortOnDrop {
             connection.abort_with_work();
         }
     }
+}
+
+/// Connects to a socket at an address, whose text is `name`.
+async fn open_socket(address: impl ToSocketAddrs, name: &str) -> io::Result<(Transport, EndpointInfo)> {
+    #[cfg(unix)]
+    if let Some(path) = name.strip_prefix("unix:") {
+        let socket = loop {
+            match tokio::net::UnixStream::connect(path).await {
+                // Retry, because the backlog of the listener is full. On Linux this fails immediately, whereas
+                // connecting over TCP would wait.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => tokio::time::sleep(PAUSE).await,
+                connected => break connected?,
+            }
+        };
+        let ends = crate::transport::unix::ends(socket.peer_cred());
+        return Ok((Transport::Unix(socket), ends));
+    }
+    let addresses = tokio::net::lookup_host(address).await?;
+    let socket = connect_to_any(addresses, TcpStream::connect).await?;
+    socket.set_nodelay(true)?;
+    limit_unsent(&socket);
+    let (peer, local) = (socket.peer_addr()?, socket.local_addr()?);
+    let ends = EndpointInfo { peer: Some(peer), local: Some(local), ..EndpointInfo::default() };
+    Ok((Transport::Tcp(socket), ends))
 }
 
 /// Connects to the first address that accepts a connection. An attempt starts when all previous attempts have failed or
