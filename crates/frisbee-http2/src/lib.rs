@@ -7,11 +7,14 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod connection;
+mod envelope;
 mod error;
 mod event;
 mod frame;
 mod head;
 pub mod hpack;
+#[cfg(feature = "tokio")]
+mod io;
 mod limits;
 mod memo;
 mod output;
@@ -19,7 +22,10 @@ mod streams;
 mod window;
 
 pub use connection::{Connection, OpenError};
+pub use envelope::EnvelopeTracker;
 pub use error::{ConnectionError, ErrorCode};
 pub use event::Event;
 pub use head::Head;
+#[cfg(feature = "tokio")]
+pub use io::write_some;
 pub use streams::{SendError, StreamKey};

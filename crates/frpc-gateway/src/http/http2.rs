@@ -6,8 +6,6 @@ mod body;
 mod grpc;
 mod stream;
 
-#[cfg(feature = "grpc-backend")]
-pub(crate) use body::EnvelopeTracker;
 pub(crate) use body::RequestBody;
 
 use super::service::Service;
@@ -19,25 +17,22 @@ use crate::scratch;
 use bytes::{Bytes, BytesMut};
 use frisbee::{MemoryCharge, RawTransport};
 use frisbee_core::ServerConfig;
-use frisbee_http2::{Connection, ConnectionError, Event, Head, StreamKey};
+use frisbee_http2::{Connection, ConnectionError, Event, Head, StreamKey, write_some};
 use frpc::{AdapterContext, AdapterTask, Response, Status};
 use grpc::{Callee, RecentCall, UnaryCall};
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::io::{self, IoSlice};
+use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 use stream::ServedStream;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
 /// Maximum number of consecutive driver iterations before the task yields.
 const TURNS_MAX: usize = 4;
-
-/// Maximum number of slices per vectored write.
-const SLICES_MAX: usize = 16;
 
 /// Minimum memory in bytes of a connection that is charged.
 const CHARGED_MIN: usize = 16 * 1024;
@@ -180,40 +175,6 @@ pub(crate) fn read_some<T: AsyncRead + ?Sized>(
     scratch::put_input(scratch);
     ready!(read)?;
     Poll::Ready(Ok(input))
-}
-
-/// Writes as much output as the transport accepts. Returns whether any byte was written.
-pub(crate) fn write_some<T: AsyncWrite + ?Sized>(
-    http2: &mut Connection,
-    mut transport: Pin<&mut T>,
-    is_flushing: &mut bool,
-    now: Instant,
-    task: &mut Context<'_>,
-) -> io::Result<bool> {
-    let mut has_written = false;
-    for _ in 0..TURNS_MAX {
-        let mut slices = [IoSlice::new(&[]); SLICES_MAX];
-        let filled = http2.output(&mut slices);
-        let polled = match slices.get(..filled).unwrap_or_default() {
-            [] => break,
-            [slice] => transport.as_mut().poll_write(task, slice),
-            slices => transport.as_mut().poll_write_vectored(task, slices),
-        };
-        let Poll::Ready(count) = polled? else {
-            http2.handle_written(0, now);
-            break;
-        };
-        if count == 0 {
-            return Err(io::ErrorKind::WriteZero.into());
-        }
-        http2.handle_written(count, now);
-        (has_written, *is_flushing) = (true, true);
-    }
-    if *is_flushing && let Poll::Ready(flushed) = transport.poll_flush(task) {
-        flushed?;
-        *is_flushing = false;
-    }
-    Ok(has_written)
 }
 
 impl<'a> Driver<'a> {

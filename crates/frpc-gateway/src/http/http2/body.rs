@@ -2,7 +2,6 @@
 
 use super::Letter;
 use crate::charge::GrowingBody;
-use crate::connect::envelope::PREFIX;
 use crate::mailbox::Mailbox;
 use bytes::Bytes;
 use frisbee_http2::StreamKey;
@@ -141,53 +140,5 @@ impl Drop for RequestBody {
         // The window is not returned, so the client stops sending.
         body.is_abandoned = true;
         body.arrived.clear();
-    }
-}
-
-/// Tracks message boundaries in a body of enveloped messages.
-#[derive(Debug, Default)]
-pub(crate) struct EnvelopeTracker {
-    prefix: [u8; PREFIX],
-    /// Number of received bytes of the current message's prefix.
-    filled: usize,
-    /// Number of missing bytes of the current message.
-    left: usize,
-}
-
-impl EnvelopeTracker {
-    /// Processes received bytes. Returns whether they end with a complete message.
-    pub(crate) fn advance(&mut self, mut bytes: &[u8]) -> bool {
-        while !bytes.is_empty() {
-            if self.left > 0 {
-                let (part, rest) = bytes.split_at(self.left.min(bytes.len()));
-                self.left -= part.len();
-                bytes = rest;
-                continue;
-            }
-            let (part, rest) = bytes.split_at((PREFIX - self.filled).min(bytes.len()));
-            self.prefix.iter_mut().skip(self.filled).zip(part).for_each(|(to, from)| *to = *from);
-            self.filled += part.len();
-            bytes = rest;
-            if self.filled == PREFIX {
-                let [_, a, b, c, d] = self.prefix;
-                (self.filled, self.left) = (0, u32::from_be_bytes([a, b, c, d]) as usize);
-            }
-        }
-        self.left == 0 && self.filled == 0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn message_ends_are_found_at_any_cut() {
-        let bytes = b"\0\0\0\0\x03abc\x01\0\0\0\0\0\0\0\0\x01d";
-        for cut in 0..=bytes.len() {
-            let mut tracker = EnvelopeTracker::default();
-            assert_eq!(tracker.advance(&bytes[..cut]), [0, 8, 13, 19].contains(&cut), "after {cut} bytes");
-            assert!(tracker.advance(&bytes[cut..]), "cut after {cut} bytes");
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Unary gRPC calls. A call starts when its message is complete. If the handler is ready immediately, the response is
 //! encoded directly into the output of the connection. Request heads that equal recent ones are not parsed again.
 
-use super::body::{EnvelopeTracker, StreamLink};
+use super::body::StreamLink;
 use super::stream::{ServedStream, put_fields};
 use super::{Driver, Letter, StreamState};
 use crate::charge::{GrowingBody, check_room};
@@ -14,10 +14,10 @@ use crate::http::route::{Protocol, RequestHead, Route, route};
 use crate::http::service::{Reply, RequestParts, add, is_addressed};
 use crate::inbound::{self, Inbound};
 use crate::streams::{self, CallTerms};
-use crate::trailers::Trailers;
 use bytes::Bytes;
 use frisbee_core::earlier;
-use frisbee_http2::{Head, StreamKey};
+use frisbee_http2::{EnvelopeTracker, Head, StreamKey};
+use frpc::Trailers;
 use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterMethod, AdapterSlot, CallKind, Status};
 use http::{HeaderMap, Response};
 use http_body::Frame;

@@ -1,6 +1,6 @@
 //! Requests answered by the [`Service`](crate::http::service::Service), polled by the driver of their connection.
 
-use super::body::{BodyEnd, EnvelopeTracker, StreamLink};
+use super::body::{BodyEnd, StreamLink};
 use super::{Driver, StreamState};
 use crate::charge::GrowingBody;
 use crate::http::answer::Answer;
@@ -11,7 +11,7 @@ use crate::http::service::{self, Reply, RequestParts};
 use crate::inbound::Inbound;
 use crate::streams;
 use bytes::Bytes;
-use frisbee_http2::{Connection, Head, SendError, StreamKey};
+use frisbee_http2::{Connection, EnvelopeTracker, Head, SendError, StreamKey};
 use frpc::Status;
 use http::{HeaderMap, HeaderName, HeaderValue, Response};
 use std::pin::Pin;

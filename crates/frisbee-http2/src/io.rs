@@ -1,0 +1,53 @@
+//! Writing the output of a connection to a transport of tokio.
+
+use crate::Connection;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Instant;
+use tokio::io::AsyncWrite;
+
+/// Maximum number of slices in a write.
+const SLICES_MAX: usize = 16;
+
+/// Maximum number of consecutive writes, so that the task also reads.
+const WRITES_MAX: usize = 4;
+
+/// Writes as much output as the transport accepts, in up to four writes, and flushes it. `is_flushing` is the state of
+/// flushing between the calls. Returns whether anything was written.
+///
+/// # Errors
+///
+/// If writing fails.
+pub fn write_some<T: AsyncWrite + ?Sized>(
+    http2: &mut Connection,
+    mut transport: Pin<&mut T>,
+    is_flushing: &mut bool,
+    now: Instant,
+    task: &mut Context<'_>,
+) -> io::Result<bool> {
+    let mut has_written = false;
+    for _ in 0..WRITES_MAX {
+        let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+        let filled = http2.output(&mut slices);
+        let polled = match slices.get(..filled).unwrap_or_default() {
+            [] => break,
+            [slice] => transport.as_mut().poll_write(task, slice),
+            slices => transport.as_mut().poll_write_vectored(task, slices),
+        };
+        let Poll::Ready(count) = polled? else {
+            http2.handle_written(0, now);
+            break;
+        };
+        if count == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        http2.handle_written(count, now);
+        (has_written, *is_flushing) = (true, true);
+    }
+    if *is_flushing && let Poll::Ready(flushed) = transport.poll_flush(task) {
+        flushed?;
+        *is_flushing = false;
+    }
+    Ok(has_written)
+}
