@@ -94,10 +94,10 @@ mod server {
         tokio::spawn(server.serve());
         let forward = match by {
             "native" => Forward::to([Channel::connect(address).await?]),
-            "grpc" => {
-                let to = address.clone();
-                Forward::to_grpc(address, move || tokio::net::TcpStream::connect(to.clone()), MESSAGE_MAX)
-            }
+            "grpc" => Forward::to([Channel::builder()
+                .config(Config::default().body_max(MESSAGE_MAX))
+                .dangerous_no_timeout()
+                .connect_lazy(format!("grpc://{address}"))?]),
             other => return Err(format!("calls are forwarded by `native` or `grpc`, not by {other:?}").into()),
         };
         let pool = DescriptorPool::decode(&include_bytes!(concat!(env!("OUT_DIR"), "/suite.bin"))[..])?;

@@ -16,7 +16,7 @@ fn compile(builder: Builder, proto: &str) -> Result<(), frpc_build::Error> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     compile(separate().protobuf(true), "proto/greeter.proto")?;
     compile(separate().json(true), "proto/tools.proto")?;
-    compile(separate(), "../../examples/quickstart/proto/quickstart.proto")?;
+    compile(separate().protobuf(true), "../../examples/quickstart/proto/quickstart.proto")?;
     for name in ["agents", "gateway"] {
         compile(separate(), &format!("../../examples/proto/{name}.proto"))?;
     }

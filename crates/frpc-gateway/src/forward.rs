@@ -1,22 +1,20 @@
 //! Services whose calls are forwarded to another server, which makes it available through every protocol of a gateway.
 //!
 //! This module has the services and their methods. `forward/message.rs` converts messages between encodings,
-//! `forward/requests.rs` has the streams of a call, and each kind of backend has a file: `forward/native.rs`,
-//! `forward/grpc.rs`.
+//! `forward/requests.rs` has the streams of a call, and `forward/backend.rs` the calls to the backend.
 //!
 //! # Decisions
 //!
 //! Messages are not decoded if both sides use the same encoding: a native body is forwarded to a native backend
-//! unchanged. Only other combinations require a conversion by descriptors.
+//! unchanged, and a protobuf body to a gRPC backend. Only other combinations require a conversion by descriptors.
 
+mod backend;
 mod fields;
-#[cfg(feature = "grpc-backend")]
-mod grpc;
 mod message;
-mod native;
 mod requests;
 mod shares;
 
+use backend::Backend;
 use frpc::codegen::{Format, Layout, Lifecycle, Method, Methods, Schema, Service};
 use frpc::{Channel, Request, Response, ResponseStream, Status, Streaming};
 use frpc_dynamic::Codec;
@@ -61,24 +59,6 @@ pub struct Forward {
     fields: Arc<ForwardFields>,
 }
 
-/// The backend to which a [`Forward`] sends calls: a native frpc server, a Go server or a gRPC server.
-#[derive(Debug)]
-enum Backend {
-    Native(native::Native),
-    #[cfg(feature = "grpc-backend")]
-    Grpc(grpc::Grpc),
-}
-
-impl Backend {
-    fn is_ready(&self) -> bool {
-        match self {
-            Self::Native(native) => native.is_ready(),
-            #[cfg(feature = "grpc-backend")]
-            Self::Grpc(_) => true,
-        }
-    }
-}
-
 /// Reports the server as ready while its backend is available.
 impl Lifecycle for Backend {
     fn is_ready(&self) -> bool {
@@ -87,42 +67,17 @@ impl Lifecycle for Backend {
 }
 
 impl Forward {
-    /// Forwards calls to a native or Go server, using these channels in turn. A call on a disconnected channel waits
+    /// Forwards calls to a native, Go or gRPC server, using these channels in turn. A call on a disconnected channel waits
     /// for it to reconnect, for up to [`reconnect_timeout`](frpc::ChannelBuilder::reconnect_timeout).
     ///
     /// Callers from one address hold at most half of the calls, and of the streams, that others leave free on each channel.
-    /// Further ones fail with [`ResourceExhausted`](frpc::Code::ResourceExhausted).
+    /// Further ones fail with [`ResourceExhausted`](frpc::Code::ResourceExhausted). A channel to a gRPC server, such as
+    /// `grpc://10.0.0.7:50051`, has up to four connections, each of which is divided in the same way.
     ///
     /// # Panics
     /// If there is no channel.
     pub fn to(channels: impl IntoIterator<Item = Channel>) -> Self {
-        Self::new(Backend::Native(native::Native::new(channels.into_iter().collect())))
-    }
-
-    /// Forwards to a gRPC server at `address`, a host and port, or with `https://` before it if the transports have TLS.
-    /// Error messages contain it. Messages from the server have at most `message_max` bytes.
-    ///
-    /// `connect` makes a transport, within a time that it limits. There are up to four connections. On each, calls from one
-    /// address hold at most half of the streams that other callers leave free; further calls fail with
-    /// [`ResourceExhausted`](frpc::Code::ResourceExhausted). Calls that the server did not process are sent again.
-    ///
-    /// ```
-    /// # use frpc_gateway::Forward;
-    /// # use tokio::net::TcpStream;
-    /// let forward = Forward::to_grpc("10.0.0.7:50051", || TcpStream::connect("10.0.0.7:50051"), 4 << 20);
-    /// ```
-    #[cfg(feature = "grpc-backend")]
-    pub fn to_grpc<C, F, T>(address: impl AsRef<str>, connect: C, message_max: u32) -> Self
-    where
-        C: Fn() -> F + Send + Sync + 'static,
-        F: Future<Output = std::io::Result<T>> + Send + 'static,
-        T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + 'static,
-    {
-        Self::new(Backend::Grpc(grpc::Grpc::new(address.as_ref(), connect, message_max)))
-    }
-
-    fn new(backend: Backend) -> Self {
-        Self { backend: Arc::new(backend), fields: Arc::default() }
+        Self { backend: Arc::new(Backend::new(channels.into_iter().collect())), fields: Arc::default() }
     }
 
     /// Sets the header rules for services that are created afterwards.
@@ -132,7 +87,7 @@ impl Forward {
         self
     }
 
-    /// Returns whether a connection to a native backend is open. gRPC backends always count as ready, because their
+    /// Returns whether a connection to the backend is open. gRPC backends always count as ready, because their
     /// connections are opened on demand.
     #[must_use]
     pub fn is_ready(&self) -> bool {
@@ -226,41 +181,25 @@ type StreamResult = Result<Response<ResponseStream<RawMessage>>, Status>;
 
 async fn call_unary(method: Arc<ForwardedMethod>, request: Request<RawMessage>) -> Reply {
     let request = method.fields.adapt(request)?;
-    let reply = match &*method.backend {
-        Backend::Native(native) => native.unary(&method, request).await,
-        #[cfg(feature = "grpc-backend")]
-        Backend::Grpc(grpc) => grpc.unary(&method, request).await,
-    };
+    let reply = method.backend.unary(&method, request).await;
     method.fields.adapt_reply(reply)
 }
 
 async fn call_server_streaming(method: Arc<ForwardedMethod>, request: Request<RawMessage>) -> StreamResult {
     let request = method.fields.adapt(request)?;
-    let reply = match &*method.backend {
-        Backend::Native(native) => native.server_streaming(&method, request).await,
-        #[cfg(feature = "grpc-backend")]
-        Backend::Grpc(grpc) => grpc.server_streaming(&method, request).await,
-    };
+    let reply = method.backend.server_streaming(&method, request).await;
     method.fields.adapt_reply(reply)
 }
 
 async fn call_client_streaming(method: Arc<ForwardedMethod>, request: Request<Streaming<RawMessage>>) -> Reply {
     let request = method.fields.adapt(request)?;
-    let reply = match &*method.backend {
-        Backend::Native(native) => native.client_streaming(&method, request).await,
-        #[cfg(feature = "grpc-backend")]
-        Backend::Grpc(grpc) => grpc.client_streaming(&method, request).await,
-    };
+    let reply = method.backend.client_streaming(&method, request).await;
     method.fields.adapt_reply(reply)
 }
 
 async fn call_streaming(method: Arc<ForwardedMethod>, request: Request<Streaming<RawMessage>>) -> StreamResult {
     let request = method.fields.adapt(request)?;
-    let reply = match &*method.backend {
-        Backend::Native(native) => native.streaming(&method, request).await,
-        #[cfg(feature = "grpc-backend")]
-        Backend::Grpc(grpc) => grpc.streaming(&method, request).await,
-    };
+    let reply = method.backend.streaming(&method, request).await;
     method.fields.adapt_reply(reply)
 }
 

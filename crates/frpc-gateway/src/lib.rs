@@ -7,8 +7,8 @@
 //! # Features
 //!
 //! * `console`: a web page for exploring and calling services, `Console`.
-//! * `forward`: services whose calls are forwarded to another server, `Forward`; with `grpc-backend` also to a gRPC
-//!   server.
+//! * `forward`: services whose calls are forwarded to another server, `Forward`; with the feature `grpc` of frpc
+//!   also to a gRPC server.
 //! * `http` (default): HTTP and WebSocket. Without it, only JSON-RPC over TCP is available.
 //! * `ion`: Amazon Ion as an encoding of JSON-RPC messages over HTTP.
 //! * `mcp`: tools for agents, `Mcp`.
@@ -48,7 +48,6 @@ mod rewound;
 mod scratch;
 #[cfg(feature = "http")]
 mod streams;
-mod trailers;
 mod udp;
 #[cfg(feature = "http")]
 pub mod web_socket;
@@ -57,12 +56,12 @@ pub mod web_socket;
 pub use console::Console;
 #[cfg(feature = "forward")]
 pub use forward::{Forward, ForwardFields, ForwardService};
+pub use frpc::Trailers;
 pub use gateway::{Gateway, ServeGateway};
 #[cfg(feature = "http")]
 pub use http::settings::Http;
 #[cfg(feature = "mcp")]
 pub use mcp::settings::Mcp;
-pub use trailers::Trailers;
 pub use udp::Udp;
 
 #[cfg(test)]

@@ -1,5 +1,9 @@
 //! The client side: fetching the schema of a server.
 
+mod grpc;
+
+pub use grpc::fetch_grpc_files;
+
 use crate::v1::{FilesRequest, Idempotency, ListRequest, Method, ReflectionClient, Service};
 use bytes::{Bytes, BytesMut};
 use frpc::codegen::{MethodDescription, ServiceDescription};

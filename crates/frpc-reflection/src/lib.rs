@@ -26,7 +26,7 @@
 //! The schema is embedded in services that are built with `frpc_build::configure().reflection(true)`. Others are listed
 //! without a schema.
 //!
-//! Clients fetch the schema of a server with [`ServerSchema`].
+//! Clients fetch the schema of a server with [`ServerSchema`], and that of a gRPC server with [`fetch_grpc_files`].
 
 #![forbid(unsafe_code)]
 
@@ -38,7 +38,7 @@ mod health;
 mod introspection;
 mod reflection;
 
-pub use fetch::ServerSchema;
+pub use fetch::{ServerSchema, fetch_grpc_files};
 pub use health::{Health, ServingStatus};
 pub use introspection::Introspection;
 pub use reflection::Reflection;

@@ -12,6 +12,7 @@ pub(crate) mod request;
 pub(crate) mod response;
 pub(crate) mod status;
 pub(crate) mod streams;
+pub(crate) mod trailers;
 pub(crate) mod try_send;
 
 use crate::{Response, Status};

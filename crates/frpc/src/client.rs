@@ -8,6 +8,8 @@ pub(crate) mod connect_task;
 pub(crate) mod current;
 pub(crate) mod dial;
 pub(crate) mod factory;
+#[cfg(feature = "grpc")]
+pub(crate) mod grpc;
 pub(crate) mod hand_off;
 pub(crate) mod hedging;
 pub(crate) mod link;

@@ -102,6 +102,7 @@
 //! |---|---|
 //! | `batch` | calls of many clients as one call of a model, by `tensor::batch` |
 //! | `blocking` | calls that block their thread, for programs without async, in the module `blocking` |
+//! | `grpc` | calls to gRPC servers, at addresses such as `grpc://host:50051` |
 //! | `json` | messages as JSON, for code that frpc-build generates with `json(true)` |
 //! | `pubsub` | typed topics, on `frisbee-pubsub` |
 //! | `serde` | serde for settings, [`ServerSettings`] and [`ChannelSettings`], and for [`Utf8Bytes`] |
@@ -143,12 +144,13 @@ pub use api::error::Error;
 pub use api::hand_off;
 pub use api::metadata::{Metadata, MetadataError};
 pub use api::middleware::{Call, CallKind, CallResponse, Middleware, Next};
-pub use api::request::{IntoRequest, IntoStreamingRequest, Request};
+pub use api::request::{GrpcCaller, IntoRequest, IntoStreamingRequest, Request};
 pub use api::response::Response;
 pub use api::status::Status;
 pub use api::streams::{
     Iter, MessageSender, RequestSender, RequestStream, ResponseSender, ResponseStream, Responses, iter,
 };
+pub use api::trailers::{LateTrailers, Trailers};
 pub use api::try_send::TrySendError;
 pub use client::builder::ChannelBuilder;
 pub use client::channel::Channel;

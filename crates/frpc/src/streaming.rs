@@ -295,6 +295,7 @@ impl<M: Message> Streaming<M> {
     fn fail_late(&mut self) -> Poll<Option<Result<M, Status>>> {
         self.record_end(Code::DeadlineExceeded);
         self.finish(false);
+        self.elsewhere = None;
         *self.first.get_mut() = None;
         Poll::Ready(Some(Err(late())))
     }

@@ -3,8 +3,8 @@
 use super::error;
 use crate::http::answer::{Answer, JSON};
 use crate::http::fields;
-use crate::trailers::Trailers;
 use bytes::Bytes;
+use frpc::Trailers;
 use frpc::{AdapterMethod, Metadata, Request, Response, Status};
 use std::borrow::Cow;
 use std::time::Duration;

@@ -186,7 +186,8 @@ impl ForwardFields {
             }
             Err(mut status) => {
                 self.adapt_trailers(status.metadata_mut());
-                Err(status)
+                // The call has done nothing else than to fail at the backend.
+                Err(if status.may_have_run() { status } else { status.rejected() })
             }
         }
     }

@@ -21,6 +21,17 @@ pub(super) enum MessageEncoding {
     Protobuf,
 }
 
+/// Encoding of the messages that a backend accepts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum BackendEncoding {
+    /// Polyglot in the form that the server requires, which is not known yet.
+    Any,
+    /// Polyglot in the extended form.
+    Native,
+    /// Protobuf, for gRPC servers.
+    Protobuf,
+}
+
 /// Descriptors of a message type, used to convert messages between encodings.
 pub(super) struct MessageType {
     descriptor: MessageDescriptor,
@@ -57,23 +68,19 @@ impl RawMessage {
         Self { encoding, bytes, of: Some(of.clone()) }
     }
 
-    /// Converts a request message for a native or Go backend.
-    pub(super) fn into_body(self, of: &MessageType, is_native: bool) -> Result<Body, Status> {
-        if self.encoding == MessageEncoding::Native && is_native {
-            return Ok(Body::native(self.bytes));
+    /// Converts a request message for a backend.
+    pub(super) fn into_body(self, of: &MessageType, encoding: BackendEncoding) -> Result<Body, Status> {
+        match (encoding, self.encoding) {
+            (BackendEncoding::Native, MessageEncoding::Native)
+            | (BackendEncoding::Protobuf, MessageEncoding::Protobuf) => return Ok(Body::native(self.bytes)),
+            _ => {}
         }
         self.decode(of)
-            .and_then(|message| of.codec.body(&message).map_err(Into::into))
+            .and_then(|message| match encoding {
+                BackendEncoding::Protobuf => Ok(Body::native(to_protobuf(&message))),
+                _ => of.codec.body(&message).map_err(Into::into),
+            })
             .map_err(|error| invalid(of, &error))
-    }
-
-    /// Converts a request message for a gRPC backend, which uses protobuf.
-    #[cfg(feature = "grpc-backend")]
-    pub(super) fn into_protobuf(self, of: &MessageType) -> Result<Bytes, Status> {
-        if self.encoding == MessageEncoding::Protobuf {
-            return Ok(self.bytes);
-        }
-        self.decode(of).map(|message| to_protobuf(&message).into()).map_err(|error| invalid(of, &error))
     }
 
     /// Converts a reply message to JSON.

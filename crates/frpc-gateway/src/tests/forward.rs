@@ -1,7 +1,7 @@
-//! Calls in every protocol, forwarded by a gateway to a native or gRPC server.
+//! Calls in every protocol, forwarded by a gateway to a native or gRPC server, and clients of gRPC servers.
 
 mod calls;
-#[cfg(feature = "grpc-backend")]
+mod clients;
 mod grpc;
 mod streams;
 mod support;

@@ -5,7 +5,7 @@ use crate::api::hand_off::HandOff;
 use frisbee::{Attachments, Connection};
 use futures_core::Stream;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 #[cfg(feature = "tls")]
 use std::sync::Arc;
 use std::time::Duration;
@@ -191,6 +191,16 @@ impl<T: fmt::Debug> fmt::Debug for Request<T> {
         shown.finish()
     }
 }
+
+/// Extension of a request that is made on behalf of a remote caller, by its address or `None`. Such a call does not wait
+/// if the server accepts no further streams, and one caller cannot use all streams of the server.
+///
+/// ```
+/// let mut request = frpc::Request::new(());
+/// request.extensions_mut().insert(frpc::GrpcCaller(Some([192, 0, 2, 7].into())));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct GrpcCaller(pub Option<IpAddr>);
 
 /// Argument of generated client methods: a message, or a [`Request`] that contains it.
 #[diagnostic::on_unimplemented(

@@ -29,6 +29,8 @@ struct StatusInner {
     code: Code,
     /// Whether the call is known not to have run, so that retrying it is safe.
     not_run: bool,
+    /// Whether a handler states that its call has not run.
+    is_rejection: bool,
     message: Box<str>,
     details: Bytes,
     metadata: Metadata,
@@ -41,6 +43,7 @@ impl Status {
         Self(Box::new(StatusInner {
             code,
             not_run: false,
+            is_rejection: false,
             message,
             details: Bytes::new(),
             metadata: Metadata::default(),
@@ -98,8 +101,8 @@ impl Status {
     ///
     /// A call has not run if it was not sent, or if a native server rejected it before running middleware and handler.
     /// A server does so if the method does not exist, the layouts are incompatible, the deadline has passed, the
-    /// request cannot be decoded, or the server is out of capacity. After any other failure reported by the server, the
-    /// call may have run.
+    /// request cannot be decoded, the server is out of capacity, or the handler [states it](Self::rejected). After any
+    /// other failure reported by the server, the call may have run.
     ///
     /// ```
     /// use frpc::Status;
@@ -111,6 +114,23 @@ impl Status {
     /// ```
     pub fn may_have_run(&self) -> bool {
         !self.0.not_run
+    }
+
+    /// States in a handler that it has done nothing for the call. A native caller then knows that the call
+    /// [has not run](Self::may_have_run), and may retry it. For handlers that pass calls on.
+    ///
+    /// ```
+    /// let status = frpc::Status::unavailable("the queue is full").rejected();
+    /// assert!(!status.may_have_run());
+    /// ```
+    pub fn rejected(mut self) -> Self {
+        (self.0.not_run, self.0.is_rejection) = (true, true);
+        self
+    }
+
+    /// Returns whether a handler has [rejected](Self::rejected) the call.
+    pub(crate) fn is_rejection(&self) -> bool {
+        self.0.is_rejection
     }
 
     /// Marks the call as not run, because it was not sent or was rejected. Such a call may be retried.

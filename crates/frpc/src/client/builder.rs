@@ -6,6 +6,8 @@ use crate::client::call::CallOptions;
 use crate::client::channel::{Channel, ChannelShared, Layers};
 use crate::client::dial::Dialler;
 use crate::client::factory::LinkFactory;
+#[cfg(feature = "grpc")]
+use crate::client::grpc::GrpcLinks;
 use crate::client::links::Links;
 use crate::client::picker::Picker;
 use crate::client::retries::AttemptBudget;
@@ -253,6 +255,12 @@ impl ChannelBuilder {
     /// feature `shm`, the address `unix+shm:/run/service.sock` also offers shared memory to the server. The connection
     /// continues over the socket if the server does not accept.
     ///
+    /// With the feature `grpc`, the addresses `grpc://host:port`, `grpcs://host:port` and `grpc+unix:path` are those of
+    /// gRPC servers, whose clients are generated with `protobuf(true)`. Up to four connections are made to the server,
+    /// and calls that it did not process are sent again. Calls fail if no connection can be made. All failures of a
+    /// streaming call are reported by its stream. A response has the trailing metadata in its extensions, as
+    /// [`Trailers`](crate::Trailers) or [`LateTrailers`](crate::LateTrailers).
+    ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// let channel = frpc::Channel::builder().connect("127.0.0.1:8080").await?;
@@ -267,7 +275,13 @@ impl ChannelBuilder {
     /// # Cancel safety
     /// Dropping the future cancels the attempt and closes a connection that is already open.
     pub async fn connect(self, address: impl ToString) -> Result<Channel, Error> {
-        self.connect_using(Dialler::address(address.to_string())?).await
+        let address = address.to_string();
+        #[cfg(feature = "grpc")]
+        if let Some(links) = self.grpc_links(&address)? {
+            links.connect().await.map_err(|source| frisbee::Error::Connect { address, source })?;
+            return self.grpc_channel(links);
+        }
+        self.connect_using(Dialler::address(address)?).await
     }
 
     /// Connects through a function that returns a transport, which may be any byte stream. The function is called again
@@ -327,7 +341,92 @@ impl ChannelBuilder {
     /// Outside of a tokio runtime, which drives the connection.
     #[expect(clippy::needless_pass_by_value, reason = "texts and addresses are passed alike")]
     pub fn connect_lazy(self, address: impl ToString) -> Result<Channel, Error> {
-        self.connect_lazy_by(Dialler::address(address.to_string())?)
+        let address = address.to_string();
+        #[cfg(feature = "grpc")]
+        if let Some(links) = self.grpc_links(&address)? {
+            return self.grpc_channel(links);
+        }
+        self.connect_lazy_by(Dialler::address(address)?)
+    }
+
+    /// Creates a channel to a gRPC server over the transports of a [connector](Self::connect_with_connector), without
+    /// connecting. `address` is the host and port that the calls name, after `https://` if the transports have TLS. The
+    /// connector has to limit its time.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), frpc::Error> {
+    /// use tokio::net::TcpStream;
+    ///
+    /// let connect = || TcpStream::connect("10.0.0.7:50051");
+    /// let channel = frpc::Channel::builder().connect_grpc_with_connector("10.0.0.7:50051", connect)?;
+    /// assert!(channel.is_grpc());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If two services or mounted routers overlap.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime, which drives the connections.
+    #[cfg(feature = "grpc")]
+    pub fn connect_grpc_with_connector<C, F, T>(self, address: &str, connector: C) -> Result<Channel, Error>
+    where
+        C: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<T>> + Send + 'static,
+        T: AsyncRead + AsyncWrite + Send + 'static,
+    {
+        let (scheme, authority) = address.split_once("://").unwrap_or(("http", address));
+        let links = GrpcLinks::new(scheme == "https", authority, connector, self.message_max());
+        self.grpc_channel(links)
+    }
+
+    /// Returns the connections to the gRPC server at an address with a scheme of gRPC, and `None` for other addresses.
+    #[cfg(feature = "grpc")]
+    fn grpc_links(&self, address: &str) -> Result<Option<GrpcLinks>, frisbee::Error> {
+        let refused = |problem| {
+            let source = io::Error::new(io::ErrorKind::InvalidInput, problem);
+            Err(frisbee::Error::Connect { address: address.to_owned(), source })
+        };
+        let (is_tls, authority) = match address.split_once(':') {
+            Some(("grpc", rest)) => (false, rest),
+            Some(("grpcs", rest)) => (true, rest),
+            Some(("grpc+unix", _)) => (false, "//localhost"),
+            _ => return Ok(None),
+        };
+        let Some(authority) = authority.strip_prefix("//").map(|authority| authority.trim_end_matches('/')) else {
+            return refused("an address of gRPC is grpc://host:port, grpcs://host or grpc+unix:path");
+        };
+        let dialled = match address.strip_prefix("grpc+") {
+            Some(path) => path.to_owned(),
+            None if is_tls && !authority.trim_start_matches('[').contains(':') => format!("{authority}:443"),
+            None if is_tls && authority.ends_with(']') => format!("{authority}:443"),
+            None => authority.to_owned(),
+        };
+        Client::check_address(&dialled)?;
+        match (is_tls, self.inner.is_secured()) {
+            (true, false) => return refused("grpcs:// requires TLS settings; set them by `tls`"),
+            (false, true) => return refused("the channel has TLS settings; use grpcs://"),
+            _ => {}
+        }
+        let client = self.inner.clone();
+        let connect = move || {
+            let (client, dialled) = (client.clone(), dialled.clone());
+            async move { client.connect_transport(&dialled, &["h2"]).await.map_err(io::Error::other) }
+        };
+        Ok(Some(GrpcLinks::new(is_tls, authority, connect, self.message_max())))
+    }
+
+    #[cfg(feature = "grpc")]
+    fn grpc_channel(mut self, links: GrpcLinks) -> Result<Channel, Error> {
+        let offer = self.offer()?;
+        Ok(self.channel(Arc::new(links), &offer).with(|layers| layers.is_grpc = true))
+    }
+
+    #[cfg(feature = "grpc")]
+    fn message_max(&self) -> u32 {
+        self.inner.to_settings().connection.body_limit()
     }
 
     /// Creates a channel over the transports of a [connector](Self::connect_with_connector), which connects at the

@@ -69,7 +69,7 @@ pub struct Channel {
     pub(crate) layers: Option<Arc<Layers>>,
 }
 
-/// Optional layers around each call of a channel: middleware, hand-off, observation and hedging.
+/// Optional layers around each call of a channel: middleware, hand-off, observation, hedging and gRPC.
 #[derive(Clone, Default)]
 pub(crate) struct Layers {
     /// Middleware that wraps the calls of the channel.
@@ -80,13 +80,15 @@ pub(crate) struct Layers {
     pub(crate) observed: Option<CallStart>,
     /// Whether idempotent calls may be hedged, that is, also sent to a second server.
     pub(crate) hedges: bool,
+    /// Whether calls are made by gRPC.
+    pub(crate) is_grpc: bool,
 }
 
 impl Layers {
     /// Returns the layers, or `None` if none is used.
     pub(crate) fn present(self) -> Option<Arc<Self>> {
-        let Self { chain, handed, observed, hedges } = &self;
-        let is_present = chain.is_some() || handed.is_some() || observed.is_some() || *hedges;
+        let Self { chain, handed, observed, hedges, is_grpc } = &self;
+        let is_present = chain.is_some() || handed.is_some() || observed.is_some() || *hedges || *is_grpc;
         is_present.then(|| Arc::new(self))
     }
 }
@@ -212,6 +214,11 @@ impl Channel {
         self.inner.picker.close();
     }
 
+    /// Returns whether the channel calls a gRPC server.
+    pub fn is_grpc(&self) -> bool {
+        self.layers.as_ref().is_some_and(|layers| layers.is_grpc)
+    }
+
     /// Returns the current connection, or `None` if there is none. If the channel has several connections, returns one
     /// that its calls may use.
     pub fn connection(&self) -> Option<Connection> {
@@ -234,7 +241,7 @@ impl Channel {
     }
 
     /// Returns a copy of the channel whose layers have been modified by `change`.
-    fn with(&self, change: impl FnOnce(&mut Layers)) -> Self {
+    pub(crate) fn with(&self, change: impl FnOnce(&mut Layers)) -> Self {
         let mut layers = self.layers.as_deref().cloned().unwrap_or_default();
         change(&mut layers);
         Self { inner: self.inner.clone(), layers: layers.present() }
@@ -248,7 +255,9 @@ impl Channel {
     /// Returns a channel for calls made by middleware. `observed` is the call that the middleware wraps.
     pub(crate) fn within(&self, observed: Option<CallStart>) -> Self {
         let layers = self.layers.as_deref();
-        let outer = layers.filter(|layers| observed.is_some() || layers.handed.is_some() || layers.hedges);
+        let is_kept =
+            |layers: &&Layers| observed.is_some() || layers.handed.is_some() || layers.hedges || layers.is_grpc;
+        let outer = layers.filter(is_kept);
         let layers = outer.map(|outer| Arc::new(Layers { chain: None, observed, ..outer.clone() }));
         Self { inner: self.inner.clone(), layers }
     }

@@ -31,6 +31,10 @@ impl Dialler {
 
     /// Creates a dialler for an address. Fails if the address is invalid.
     pub(crate) fn address(address: String) -> Result<Self, frisbee::Error> {
+        if cfg!(not(feature = "grpc")) && address.starts_with("grpc") && address.contains("://") {
+            let source = io::Error::new(io::ErrorKind::InvalidInput, "calls to gRPC servers need the feature grpc");
+            return Err(frisbee::Error::Connect { address, source });
+        }
         Client::check_address(&address)?;
         let (name, server_name) = (address.clone(), Arc::<Mutex<Option<String>>>::default());
         let stated = server_name.clone();

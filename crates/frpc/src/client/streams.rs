@@ -7,6 +7,8 @@ use crate::api::streams::carried_by;
 use crate::calls::failures::{closed_status, out_of_time, takes_no_calls, unidentified};
 use crate::client::call::PendingCall;
 use crate::client::channel::Channel;
+#[cfg(feature = "grpc")]
+use crate::client::grpc;
 use crate::client::link::Link;
 use crate::client::middleware_call::around;
 use crate::client::picker::PickedConnection;
@@ -159,8 +161,12 @@ async fn call_server_streaming<A, B>(
 ) -> Result<Response<Streaming<B>>, Status>
 where
     A: Message,
-    B: Message,
+    B: Message + 'static,
 {
+    #[cfg(feature = "grpc")]
+    if channel.is_grpc() {
+        return grpc::calls::server_streaming(channel, method, request);
+    }
     let terms = OpenDeadlines::new(channel, request.timeout());
     let (message, extras) = request.into_parts();
     let mut started = None;
@@ -208,6 +214,10 @@ where
     S::Item: Message,
     B: Message,
 {
+    #[cfg(feature = "grpc")]
+    if channel.is_grpc() {
+        return grpc::calls::client_streaming(channel, method, request).await;
+    }
     let terms = OpenDeadlines::new(channel, request.timeout());
     let (messages, extras) = request.into_parts();
     let OpenedStream { sender, replies, link, flags, translation } =
@@ -254,8 +264,12 @@ async fn call_streaming<S, B>(
 where
     S: Stream + Send + 'static,
     S::Item: Message + Send,
-    B: Message,
+    B: Message + 'static,
 {
+    #[cfg(feature = "grpc")]
+    if channel.is_grpc() {
+        return grpc::calls::streaming(channel, method, request);
+    }
     let terms = OpenDeadlines::new(channel, request.timeout());
     let (messages, extras) = request.into_parts();
     let OpenedStream { sender, replies, link, flags, translation } =

@@ -1,18 +1,23 @@
 //! Streams whose messages come from a source other than a frisbee stream, such as another protocol or a test.
 
 use super::{ReceiverEnd, Streaming};
-use crate::Status;
 use crate::wire::body::DecodeOptions;
+use crate::{Code, Metadata, Status};
 use futures_core::Stream;
 use parking_lot::Mutex;
 use polyglot::{Message, Nesting};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
+use tokio::time::Sleep;
 
-/// Source of the messages of a stream that no connection carries. The mutex is never locked; it only makes the type
-/// `Sync`.
-pub(super) struct DetachedSource<M>(Mutex<Messages<M>>);
+/// Source of the messages of a stream that no connection carries.
+pub(super) struct DetachedSource<M> {
+    /// The mutex is never locked; it makes the type `Sync`.
+    messages: Mutex<Messages<M>>,
+    /// The metadata of the response, set when it has arrived. `None` if the source has no metadata.
+    pub(super) headers: Option<Arc<OnceLock<Metadata>>>,
+}
 
 type Messages<M> = Pin<Box<dyn Stream<Item = Result<M, Status>> + Send>>;
 
@@ -30,19 +35,55 @@ impl<M: Message> Streaming<M> {
     /// # }
     /// ```
     pub fn from_stream(messages: impl Stream<Item = Result<M, Status>> + Send + 'static) -> Self {
+        Self::detached(messages, None, None)
+    }
+
+    /// Creates the stream of a client whose call uses another protocol. The source sets `headers` to the metadata of the
+    /// response before the first message.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn with_headers(
+        messages: impl Stream<Item = Result<M, Status>> + Send + 'static,
+        headers: Arc<OnceLock<Metadata>>,
+        deadline: Option<Pin<Box<Sleep>>>,
+    ) -> Self {
+        Self::detached(messages, Some(headers), deadline)
+    }
+
+    fn detached(
+        messages: impl Stream<Item = Result<M, Status>> + Send + 'static,
+        headers: Option<Arc<OnceLock<Metadata>>>,
+        deadline: Option<Pin<Box<Sleep>>>,
+    ) -> Self {
         let reading = DecodeOptions::whole(Nesting::default());
-        let mut stream = Self::new(None, ReceiverEnd::Server(Arc::default()), reading, None);
-        stream.elsewhere = Some(DetachedSource(Mutex::new(Box::pin(messages))));
+        let mut stream = Self::new(None, ReceiverEnd::Server(Arc::default()), reading, deadline);
+        stream.elsewhere = Some(DetachedSource { messages: Mutex::new(Box::pin(messages)), headers });
         stream
     }
 
     /// Returns the next message of the source. The stream ends after an error, or immediately if there is no source.
     pub(super) fn poll_detached(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
-        let Some(DetachedSource(messages)) = &mut self.elsewhere else { return Poll::Ready(None) };
-        let next = std::task::ready!(messages.get_mut().as_mut().poll_next(context));
-        if !matches!(next, Some(Ok(_))) {
-            self.elsewhere = None;
+        let Some(source) = &mut self.elsewhere else { return Poll::Ready(None) };
+        let next = source.messages.get_mut().as_mut().poll_next(context);
+        if !self.has_headers
+            && let Some(metadata) = source.headers.as_ref().and_then(|headers| headers.get())
+        {
+            (self.metadata, self.has_headers) = (metadata.clone(), true);
         }
-        Poll::Ready(next)
+        match next {
+            Poll::Ready(Some(Ok(message))) => {
+                self.answered = true;
+                Poll::Ready(Some(Ok(message)))
+            }
+            Poll::Ready(end) => {
+                self.record_end(end.as_ref().and_then(|end| end.as_ref().err()).map_or(Code::Ok, Status::code));
+                self.elsewhere = None;
+                Poll::Ready(end)
+            }
+            Poll::Pending => {
+                let Some(deadline) = &mut self.deadline else { return Poll::Pending };
+                ready!(deadline.as_mut().poll(context));
+                self.fail_late()
+            }
+        }
     }
 }

@@ -42,7 +42,8 @@ impl<M: Message> Streaming<M> {
     }
 
     fn poll_opened(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Status>> {
-        if self.receiver.is_none() {
+        let has_headers = self.elsewhere.as_ref().is_some_and(|source| source.headers.is_some());
+        if self.receiver.is_none() && !has_headers {
             return Poll::Ready(Ok(()));
         }
         match self.poll_any(context) {

@@ -149,7 +149,7 @@ pub(crate) fn send_headers(sender: &StreamSender, metadata: &Metadata) -> Result
 
 /// Sends the failure status of a call. To a native peer, this also ends the sending side of the stream.
 pub(crate) fn send_error(sender: &StreamSender, status: &Status) {
-    send_failure(sender, status, false);
+    send_failure(sender, status, status.is_rejection());
 }
 
 /// Like [`send_error`], but states that the call has not run.

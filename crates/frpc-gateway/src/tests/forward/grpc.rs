@@ -2,12 +2,12 @@
 
 use super::calls::{FIELDS, expect_own_fields};
 use super::streams::{call_every_kind, recite, stream_json};
-use super::support::{calculator, exchange, exchange_as_another, front, greet, greeter, post, soon};
+use super::support::{calculator, exchange, exchange_as_another, front, greet, greeter, post, soon, to_native};
 use bytes::Bytes;
 use frisbee_core::{Config, ServerConfig};
 use frisbee_http2::{Connection, ErrorCode, Event, Head, StreamKey};
-use frpc::Code;
 use frpc::details::ErrorInfo;
+use frpc::{Channel, ChannelBuilder, Code};
 use frpc_gateway::{Forward, ForwardService, Gateway, Http, ServeGateway as _};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use prost::Message;
@@ -115,6 +115,7 @@ async fn answer(request: http::Request<Body>) -> http::Response<Body> {
                 let timeout = request.metadata().contains_key("grpc-timeout");
                 let fields = request.metadata().clone();
                 let text = match &*request.into_inner().name {
+                    "wait" => pending().await,
                     "" => {
                         let status = frpc::Status::invalid_argument("the name is empty");
                         return Err(status.with_detail(&ErrorInfo::new("EMPTY", "tests")).into());
@@ -131,6 +132,12 @@ async fn answer(request: http::Request<Body>) -> http::Response<Body> {
                     name => format!("Hello, {name}!"),
                 };
                 let mut response = Response::new(Greeting { text });
+                for part in fields.get_all("part") {
+                    response.metadata_mut().append("part", part.clone());
+                }
+                for part in fields.get_all_bin("part-bin") {
+                    response.metadata_mut().append_bin("part-bin", part.clone());
+                }
                 if let Some(tenant) = tenant {
                     response.metadata_mut().insert("tenant", tenant);
                 }
@@ -158,7 +165,7 @@ async fn answer(request: http::Request<Body>) -> http::Response<Body> {
 }
 
 /// Starts a gRPC server with both services.
-fn serve_backend() -> SocketAddr {
+pub(super) fn serve_backend() -> SocketAddr {
     let incoming = TcpIncoming::bind("127.0.0.1:0".parse().expect("loopback address should be valid"))
         .expect("loopback port should be free");
     let address = incoming.local_addr().expect("listener should have a local address");
@@ -171,9 +178,23 @@ fn backend() -> Forward {
     forward_to(&serve_backend().to_string())
 }
 
+fn builder() -> ChannelBuilder {
+    Channel::builder().config(Config::default().body_max(MESSAGE_MAX as u32)).dangerous_no_timeout()
+}
+
 fn forward_to(address: &str) -> Forward {
-    let to = address.to_owned();
-    Forward::to_grpc(address, move || TcpStream::connect(to.clone()), MESSAGE_MAX as u32)
+    let channel = builder().connect_lazy(format!("grpc://{address}"));
+    Forward::to([channel.expect("backend address should be valid")])
+}
+
+/// Forwards over the transports of a connector.
+fn forward_by<F, T>(connect: impl Fn() -> F + Send + Sync + 'static) -> Forward
+where
+    F: Future<Output = io::Result<T>> + Send + 'static,
+    T: AsyncRead + AsyncWrite + Send + 'static,
+{
+    let channel = builder().connect_grpc_with_connector("backend", connect);
+    Forward::to([channel.expect("channel settings should be valid")])
 }
 
 #[tokio::test]
@@ -271,7 +292,7 @@ async fn deadline_of_call_to_grpc_is_deadline_exceeded() {
     let silent = service_fn(|_: http::Request<Body>| pending::<Result<http::Response<Body>, Infallible>>());
     let incoming = stream::iter([Ok::<_, io::Error>(there)]).chain(stream::pending());
     tokio::spawn(Server::builder().serve_with_incoming(silent, incoming));
-    let service = greeter(&Forward::to_grpc("backend", one_connection(here), MESSAGE_MAX as u32));
+    let service = greeter(&forward_by(one_connection(here)));
     let response = exchange_in_memory(&service, &greet("connect-timeout-ms: 100\r\n", "Ada")).await;
     assert!(response.contains("\"deadline_exceeded\""), "{response}");
 }
@@ -295,7 +316,7 @@ async fn grpc_server_that_vanishes_fails_its_calls() {
     // SETTINGS and the acknowledgement of the client's.
     let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0];
     there.write_all(&settings).await.expect("client should accept the SETTINGS frames");
-    let service = greeter(&Forward::to_grpc("backend", one_connection(here), MESSAGE_MAX as u32));
+    let service = greeter(&forward_by(one_connection(here)));
     let started = tokio::time::Instant::now();
     let failed = exchange_in_memory(&service, &greet("", "Ada")).await;
     assert!(failed.starts_with("HTTP/1.1 503 ") && failed.contains("PING"), "{failed}");
@@ -311,7 +332,7 @@ async fn grpc_connection_is_used_after_a_long_pause() {
     };
     let http2 = Connection::server(&ServerConfig::default(), Instant::now());
     tokio::spawn(async move { play(0, there, http2, Arc::new(script)).await });
-    let service = greeter(&Forward::to_grpc("backend", one_connection(here), MESSAGE_MAX as u32));
+    let service = greeter(&forward_by(one_connection(here)));
     for _ in 0..2 {
         let response = exchange_in_memory(&service, &greet("", "Ada")).await;
         assert!(response.ends_with(r#"{"text":"Hello!"}"#), "{response}");
@@ -329,7 +350,7 @@ async fn connecting_is_paused_while_grpc_server_closes() {
         // The other end is closed.
         ready(Ok(tokio::io::duplex(64).0))
     };
-    let service = greeter(&Forward::to_grpc("backend", connect, MESSAGE_MAX as u32));
+    let service = greeter(&forward_by(connect));
     for _ in 0..10 {
         let failed = exchange_in_memory(&service, &greet("", "Ada")).await;
         assert!(failed.starts_with("HTTP/1.1 503 ") && failed.contains("no connection to backend"), "{failed}");
@@ -338,7 +359,7 @@ async fn connecting_is_paused_while_grpc_server_closes() {
 }
 
 /// An event of a scripted server.
-enum Received {
+pub(super) enum Received {
     /// The connection, counted from 0, the stream, and the name in the request.
     Call(usize, StreamKey, String),
     Reset(ErrorCode),
@@ -349,6 +370,14 @@ async fn serve_script(
     config: ServerConfig,
     script: impl Fn(&mut Connection, Received) -> Vec<u8> + Send + Sync + 'static,
 ) -> Forward {
+    forward_to(&start_script(config, script).await)
+}
+
+/// Starts a scripted server and returns its address.
+pub(super) async fn start_script(
+    config: ServerConfig,
+    script: impl Fn(&mut Connection, Received) -> Vec<u8> + Send + Sync + 'static,
+) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let address = listener.local_addr().expect("listener should have a local address").to_string();
     let script = Arc::new(script);
@@ -358,7 +387,7 @@ async fn serve_script(
             tokio::spawn(play(number, socket, Connection::server(&config, Instant::now()), script.clone()));
         }
     });
-    forward_to(&address)
+    address
 }
 
 async fn play(
@@ -399,7 +428,7 @@ async fn play(
 }
 
 /// Sends a head, greetings and trailers.
-fn reply(http2: &mut Connection, stream: StreamKey, greetings: usize) -> Vec<u8> {
+pub(super) fn reply(http2: &mut Connection, stream: StreamKey, greetings: usize) -> Vec<u8> {
     let mut head = Head::response(200);
     head.push("content-type", "application/grpc");
     let mut trailers = Head::trailers();
@@ -445,6 +474,26 @@ async fn calls_that_were_not_processed_are_repeated() {
     });
     let failed = exchange(&front(greeter(&always.await)).await, greet("", "Ada")).await;
     assert!(failed.starts_with("HTTP/1.1 503 ") && failed.contains("has not run"), "{failed}");
+}
+
+/// Regression: the status of the caller was one of a call that may have run.
+#[tokio::test]
+async fn native_caller_of_refused_call_knows_that_it_has_not_run() {
+    let refusing = serve_script(ServerConfig::default(), |http2, received| {
+        if let Received::Call(_, stream, _) = received {
+            http2.reset(stream, ErrorCode::REFUSED_STREAM);
+        }
+        Vec::new()
+    });
+    for backend in [refusing.await, forward_to("127.0.0.1:9"), to_native("127.0.0.1:9")] {
+        let client =
+            GreeterClient::connect(front(greeter(&backend)).await).await.expect("gateway should accept the connection");
+        let status = client.greet(Name { name: "Ada".to_owned() }).await.expect_err("call should fail");
+        assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+        let mut verses = client.recite(Name::default()).await.expect("stream should open").into_inner();
+        let status = verses.message().await.expect_err("call should fail");
+        assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+    }
 }
 
 /// Regression: the first message was the reply, and HTML was an invalid compression flag.

@@ -253,8 +253,8 @@ impl AnsweredCall {
     }
 }
 
-/// Writes a reply, compressed if requested. If middleware failed the call without calling the handler, the reply states
-/// that the call has not run.
+/// Writes a reply, compressed if requested. The reply states that the call has not run if the handler states it, or if
+/// middleware failed the call without calling the handler.
 #[inline(always)]
 pub(super) fn put_reply<B: EncodeBody>(
     outbox: &mut Outbox,
@@ -266,6 +266,7 @@ pub(super) fn put_reply<B: EncodeBody>(
     (writing, is_layered): (Writing<'_>, bool),
 ) {
     match reply {
+        Err(status) if status.is_rejection() => body::put_refusal(outbox, id, operation, status, style),
         // Middleware has failed the call without calling the handler. A failure after that may be due to side effects
         // of the middleware.
         Err(status)

@@ -1,24 +1,25 @@
 //! Connections to a gRPC server: the client driver of `frisbee_http2`. Callers send under the connection's lock and wake
 //! the driver, which reads once and writes once per turn.
 
-use super::super::shares::{Caller, Shares};
 use super::status::CallError;
-use crate::clock::{FAR, after, now};
-use crate::connect::envelope::{self, PREFIX};
-use crate::driver::LazyTimer;
-use crate::http::http2::{EnvelopeTracker, read_some, write_some};
+use super::{PREFIX, after};
+use crate::clock::now;
+use crate::{GrpcCaller, Status};
 use bytes::{Buf as _, Bytes, BytesMut};
 use frisbee_core::ClientConfig;
-use frisbee_http2::{Connection, ErrorCode, Event, Head, SendError, StreamKey};
-use frpc::Status;
+use frisbee_http2::{Connection, EnvelopeTracker, ErrorCode, Event, Head, SendError, StreamKey, write_some};
 use parking_lot::Mutex;
+use std::collections::HashMap;
 use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use tokio::time::{Sleep, sleep_until};
 
 /// Byte stream to a gRPC server, for example over TCP or TLS.
 pub(super) trait Io: AsyncRead + AsyncWrite + Send {}
@@ -28,6 +29,15 @@ impl<T: AsyncRead + AsyncWrite + Send> Io for T {}
 /// Time without input, with calls in progress, after which a keepalive PING is sent. It exceeds five minutes because
 /// many gRPC servers close connections that send PINGs more often.
 const PING_INTERVAL: Duration = Duration::from_secs(310);
+
+/// Maximum number of bytes per read, equal to that of native connections.
+const READ_MAX: usize = 64 * 1024;
+
+/// Minimum capacity for a read. With less, the buffer is replaced.
+const READ_LEAST: usize = 4 * 1024;
+
+/// A duration longer than the lifetime of any connection, but representable by the clock.
+pub(super) const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// Timeout of the reply to a keepalive PING, equal to the default of gRPC. After it the host is considered dead, and
 /// the calls fail.
@@ -40,7 +50,10 @@ struct LinkState {
     http2: Connection,
     /// Calls in progress, indexed by [`StreamKey::index`].
     calls: Vec<Option<OpenCall>>,
-    shares: Shares,
+    /// Number of open streams per remote caller, so that one caller cannot take all streams of the connection.
+    callers: HashMap<GrpcCaller, usize>,
+    /// Notified when a stream has ended or the connection accepts no further calls.
+    changed: Arc<Notify>,
     driver: Option<Waker>,
     /// Waker of the task that opens the connection and waits for the server's SETTINGS frame.
     opening: Option<Waker>,
@@ -52,7 +65,7 @@ struct LinkState {
     has_ended: bool,
 }
 
-type OpenCall = (StreamKey, Caller, Arc<Mutex<Reply>>);
+type OpenCall = (StreamKey, Option<GrpcCaller>, Arc<Mutex<Reply>>);
 
 /// The received part of a reply that the caller has not read yet.
 #[derive(Default)]
@@ -92,8 +105,16 @@ impl LinkState {
     /// Removes a call. Resets its stream with `code` unless both sides have already ended it.
     fn remove(&mut self, key: StreamKey, code: ErrorCode) -> Option<Arc<Mutex<Reply>>> {
         let (_, caller, reply) = self.calls.get_mut(key.index())?.take_if(|(of, ..)| *of == key)?;
-        self.shares.release(caller);
+        if let Some(caller) = caller
+            && let Some(count) = self.callers.get_mut(&caller)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.callers.remove(&caller);
+            }
+        }
         self.http2.reset(key, code);
+        self.changed.notify_one();
         Some(reply)
     }
 
@@ -145,6 +166,7 @@ impl LinkState {
             }
             Event::GoAway { code, debug } => {
                 self.is_closing = true;
+                self.changed.notify_waiters();
                 let debug = debug.escape_ascii();
                 self.reason = Some(format!("the server closes the connection: {code} {debug}").trim_end().into());
             }
@@ -162,6 +184,7 @@ impl LinkState {
         if let Some(opening) = self.opening.take() {
             opening.wake();
         }
+        self.changed.notify_waiters();
     }
 
     fn wake_driver(&mut self) {
@@ -174,11 +197,16 @@ impl LinkState {
 impl Link {
     /// Starts the driver of a connection. Waits for the server's SETTINGS frame, because it limits the number of
     /// streams.
-    pub(super) async fn open(transport: Pin<Box<dyn Io>>) -> io::Result<Arc<Self>> {
+    pub(super) async fn open(
+        transport: Pin<Box<dyn Io>>,
+        runtime: &Handle,
+        changed: Arc<Notify>,
+    ) -> io::Result<Arc<Self>> {
         let link = Arc::new(Self(Mutex::new(LinkState {
             http2: Connection::client(&ClientConfig::default(), now()),
             calls: Vec::new(),
-            shares: Shares::default(),
+            callers: HashMap::new(),
+            changed,
             driver: None,
             opening: None,
             is_closing: false,
@@ -186,7 +214,7 @@ impl Link {
             reason: None,
             has_ended: false,
         })));
-        tokio::spawn(drive(link.clone(), transport));
+        runtime.spawn(drive(link.clone(), transport));
         let mut guard = CloseOnDrop(Some(link));
         poll_fn(|task| {
             let Some(link) = &guard.0 else { return Poll::Pending };
@@ -205,22 +233,33 @@ impl Link {
         guard.0.take().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    /// Opens a stream for a call. Returns `None` if the connection accepts no further streams or the caller already
-    /// holds [its share](Shares) of them. If `message` is set, it is the whole request body.
-    pub(super) fn call(self: &Arc<Self>, caller: Caller, head: &Head, message: Option<&Bytes>) -> Option<Call> {
-        let state = &mut *self.0.lock();
-        if state.is_closing || !state.shares.take(caller, state.http2.open_max()) {
+    /// Opens a stream for a call. Returns `None` if the connection accepts no further streams or the remote caller already
+    /// holds half of the streams that others leave free. If `message` is set, it is the whole request body.
+    pub(super) fn call(
+        self: &Arc<Self>,
+        caller: Option<GrpcCaller>,
+        head: &Head,
+        message: Option<&Bytes>,
+    ) -> Option<Call> {
+        let mut state = self.0.lock();
+        if state.is_closing {
             return None;
         }
-        let Ok(key) = state.http2.open(head, false) else {
-            state.shares.release(caller);
-            return None;
-        };
+        if let Some(caller) = caller {
+            let held = state.callers.get(&caller).copied().unwrap_or(0);
+            if held >= state.http2.open_max().saturating_add(held).div_ceil(2) {
+                return None;
+            }
+        }
+        let key = state.http2.open(head, false).ok()?;
         if let Some(message) = message {
             // The stream was opened above.
             let _ = state.http2.send_data(key, message.clone(), true);
         }
         let reply = Arc::<Mutex<Reply>>::default();
+        if let Some(caller) = caller {
+            *state.callers.entry(caller).or_default() += 1;
+        }
         if state.calls.len() <= key.index() {
             state.calls.resize_with(key.index() + 1, || None);
         }
@@ -229,6 +268,11 @@ impl Link {
         }
         state.wake_driver();
         Some(Call { sender: Sender { link: self.clone(), key, reply } })
+    }
+
+    /// Returns the number of calls in progress.
+    pub(super) fn in_progress(&self) -> usize {
+        self.0.lock().http2.stream_count()
     }
 
     /// Returns whether the connection accepts no further streams.
@@ -324,12 +368,20 @@ impl Call {
         let mut reply = self.sender.reply.lock();
         let mut message = None;
         if let Some((&[flags, a, b, c, d], _)) = reply.body.split_first_chunk() {
-            let length = envelope::length([a, b, c, d], message_max)?;
+            let length = u32::from_be_bytes([a, b, c, d]);
+            if length > message_max {
+                let text = format!("a message of {length} bytes exceeds the limit of {message_max}");
+                return Poll::Ready(Err(Status::resource_exhausted(text)));
+            }
+            let length = length as usize;
             if reply.body.len() >= PREFIX + length {
                 reply.body.advance(PREFIX);
                 let body = reply.body.split_to(length).freeze();
-                // The request asked for no compression.
-                message = Some(envelope::decode(flags, body, envelope::Compression::Identity, message_max));
+                message = Some(match flags {
+                    0 => Ok(body),
+                    // The request accepts no compression.
+                    _ => Err(Status::internal("the server sent a compressed message, which the request excludes")),
+                });
             }
         }
         // Only whole messages wait for the reader. The rest of an incomplete one must be able to arrive.
@@ -382,10 +434,16 @@ impl Drop for Call {
 async fn drive(link: Arc<Link>, mut transport: Pin<Box<dyn Io>>) {
     let guard = EndOnDrop(link);
     let link = &*guard.0;
-    let (heard, input) = (now(), Bytes::new());
-    let mut driver = Driver { input, heard, has_pinged: false, is_idle: true, is_flushing: false };
-    let mut alarm = LazyTimer::default();
-    let error = poll_fn(|task| driver.poll(link, transport.as_mut(), &mut alarm, task)).await;
+    let mut driver = Driver {
+        buffer: BytesMut::new(),
+        input: Bytes::new(),
+        heard: now(),
+        has_pinged: false,
+        is_idle: true,
+        is_flushing: false,
+    };
+    let mut alarm = pin!(sleep_until(after(now(), FAR).into()));
+    let error = poll_fn(|task| driver.poll(link, transport.as_mut(), alarm.as_mut(), task)).await;
     tracing::debug!(%error, "connection to a gRPC server ended");
     link.0.lock().end(&error);
     // The server closes its direction too. Its last frames are ignored.
@@ -402,6 +460,8 @@ impl Drop for EndOnDrop {
 }
 
 struct Driver {
+    /// Memory for the next read.
+    buffer: BytesMut,
     /// Received bytes that have not been decoded.
     input: Bytes,
     /// Time of the last read while calls were in progress, or of the first call. Also whether a PING was sent since
@@ -418,7 +478,7 @@ impl Driver {
         &mut self,
         link: &Link,
         mut transport: Pin<&mut dyn Io>,
-        alarm: &mut LazyTimer,
+        mut alarm: Pin<&mut Sleep>,
         task: &mut Context<'_>,
     ) -> Poll<io::Error> {
         loop {
@@ -443,7 +503,12 @@ impl Driver {
             let silence = if self.has_pinged { PING_INTERVAL + PING_TIMEOUT } else { PING_INTERVAL };
             let silent = (!self.is_idle).then(|| after(self.heard, silence));
             let due = [state.http2.next_timeout(), silent].into_iter().flatten().min();
-            if alarm.poll(task, due.unwrap_or_else(|| after(now, FAR))).is_pending() {
+            let due = due.unwrap_or_else(|| after(now, FAR)).into();
+            // Not moved to later times, which are set when the alarm fires, because most turns change the time.
+            if due < alarm.deadline() || alarm.is_elapsed() {
+                alarm.as_mut().reset(due);
+            }
+            if alarm.as_mut().poll(task).is_pending() {
                 return Poll::Pending;
             }
         }
@@ -461,12 +526,17 @@ impl Driver {
         let mut is_busy = false;
         if self.input.is_empty()
             && state.http2.may_read()
-            && let Poll::Ready(input) = read_some(transport.as_mut(), task)?
+            && let Poll::Ready(read) = {
+                if self.buffer.capacity() < READ_LEAST {
+                    self.buffer.reserve(READ_MAX);
+                }
+                pin!(transport.read_buf(&mut self.buffer)).poll(task)
+            }
         {
-            if input.is_empty() {
+            if read? == 0 {
                 return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the server closed the connection"));
             }
-            (self.input, self.heard, self.has_pinged, is_busy) = (input, now, false, true);
+            (self.input, self.heard, self.has_pinged, is_busy) = (self.buffer.split().freeze(), now, false, true);
         }
         let handled = self.handle(state, now);
         // Also written after an error, because GOAWAY reports it.
@@ -483,7 +553,7 @@ impl Driver {
         while let Some(event) = state.http2.poll_event(&mut self.input, now).map_err(failed)? {
             state.handle(event);
         }
-        // Copied, because the rest may wait for writes and must not retain the buffer of the thread.
+        // Copied, because the rest may wait for writes and must not retain the buffer.
         self.input = Bytes::copy_from_slice(&self.input);
         if state.http2.is_established()
             && let Some(opening) = state.opening.take()

@@ -1,21 +1,21 @@
-//! Calls to a native or Go backend.
+//! Calls to the backend: a native, Go or gRPC server.
 
-use super::message::{MessageEncoding, MessageType, RawMessage};
+use super::message::{BackendEncoding, MessageEncoding, MessageType, RawMessage};
 use super::requests::{Failure, ForwardedReplies, Requests};
 use super::shares::{Caller, Shares, caller};
-use super::{ForwardedMethod, Reply};
-use frpc::{Channel, Request, Response, ResponseStream, Status, Streaming};
+use super::{ForwardFields, ForwardedMethod, Reply};
+use frpc::{Channel, GrpcCaller, LateTrailers, Request, Response, ResponseStream, Status, Streaming};
 use frpc_dynamic::Body;
 use futures_core::Stream;
 use parking_lot::Mutex;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// Connections to the backend, used in turn.
 #[derive(Debug)]
-pub(super) struct Native {
+pub(super) struct Backend {
     links: Vec<Arc<Link>>,
     next: AtomicUsize,
 }
@@ -41,7 +41,8 @@ impl Link {
     }
 
     /// Counts a call of `caller`. Returns `None` if the caller already holds its share of the calls that the backend
-    /// accepts on this connection. Every call is accepted until the backend's limits are known.
+    /// accepts on this connection. Every call is accepted until the backend's limits are known, and by channels to gRPC
+    /// servers, which divide the streams themselves.
     fn take(self: &Arc<Self>, caller: Caller, is_stream: bool) -> Option<Slot> {
         let peer = self.channel.connection().map(|connection| connection.peer());
         let hello = peer.as_ref().and_then(|peer| peer.hello());
@@ -58,15 +59,19 @@ impl Drop for Slot {
     }
 }
 
-impl Native {
+impl Backend {
     pub(super) fn new(channels: Vec<Channel>) -> Self {
         assert!(!channels.is_empty(), "calls are forwarded by at least one channel");
         let link = |channel| Arc::new(Link { channel, calls: Mutex::default(), streams: Mutex::default() });
         Self { links: channels.into_iter().map(link).collect(), next: AtomicUsize::new(0) }
     }
 
-    /// Returns whether any channel has an open connection that is not shutting down.
+    /// Returns whether any channel has an open connection that is not shutting down. Connections to gRPC servers are
+    /// opened on demand.
     pub(super) fn is_ready(&self) -> bool {
+        if self.links.iter().any(|link| link.channel.is_grpc()) {
+            return true;
+        }
         let mut connections = self.links.iter().filter_map(|link| link.channel.connection());
         connections.any(|connection| connection.close_reason().is_none() && !connection.is_going_away())
     }
@@ -88,7 +93,7 @@ impl Native {
         let channel = &slot.link.channel;
         let request = body(channel, method, request)?;
         let reply = channel.unary::<Body, Body>(method.method, request).await?;
-        Ok(received(reply, &method.reply))
+        Ok(received(reply, channel, &method.reply))
     }
 
     pub(super) async fn server_streaming(
@@ -100,7 +105,7 @@ impl Native {
         let channel = &slot.link.channel;
         let request = body(channel, method, request)?;
         let replies = channel.server_streaming::<Body, Body>(method.method, request).await?;
-        stream(replies.into_inner(), method, None, slot).await
+        stream(replies, method, None, slot).await
     }
 
     pub(super) async fn client_streaming(
@@ -112,7 +117,7 @@ impl Native {
         let channel = &slot.link.channel;
         let (request, mut failure) = bodies(channel, method, request);
         let call = async { channel.client_streaming::<_, Body>(method.method, request).await };
-        Ok(received(failure.unless(call).await?, &method.reply))
+        Ok(received(failure.unless(call).await?, channel, &method.reply))
     }
 
     pub(super) async fn streaming(
@@ -125,20 +130,38 @@ impl Native {
         let (request, mut failure) = bodies(channel, method, request);
         let call = async { channel.streaming::<_, Body>(method.method, request).await };
         let replies = failure.unless(call).await?;
-        stream(replies.into_inner(), method, Some(failure), slot).await
+        stream(replies, method, Some(failure), slot).await
     }
 }
 
-/// Returns whether the connected server is known to be native. Messages for other servers are converted to an encoding
-/// that every server accepts.
-fn is_native(channel: &Channel) -> bool {
-    channel.connection().is_some_and(|connection| connection.peer().hello().is_some())
+/// Returns the encoding of requests. Servers that are not known to be native receive an encoding that every server accepts.
+fn encoding(channel: &Channel) -> BackendEncoding {
+    if channel.is_grpc() {
+        return BackendEncoding::Protobuf;
+    }
+    match channel.connection().is_some_and(|connection| connection.peer().hello().is_some()) {
+        true => BackendEncoding::Native,
+        false => BackendEncoding::Any,
+    }
+}
+
+/// Names the caller, so that it cannot use all streams of a gRPC server.
+fn name_caller<T>(channel: &Channel, request: &mut Request<T>) {
+    if channel.is_grpc() {
+        let caller = caller(request);
+        request.extensions_mut().insert(GrpcCaller(caller));
+    }
 }
 
 /// Converts the request message. Metadata and extensions of the request are kept.
-fn body(channel: &Channel, method: &ForwardedMethod, request: Request<RawMessage>) -> Result<Request<Body>, Status> {
+fn body(
+    channel: &Channel,
+    method: &ForwardedMethod,
+    mut request: Request<RawMessage>,
+) -> Result<Request<Body>, Status> {
+    name_caller(channel, &mut request);
     let mut body = Ok(Body::default());
-    let request = request.map(|message| body = message.into_body(&method.request, is_native(channel)));
+    let request = request.map(|message| body = message.into_body(&method.request, encoding(channel)));
     let body = body?;
     Ok(request.map(|()| body))
 }
@@ -147,10 +170,11 @@ fn body(channel: &Channel, method: &ForwardedMethod, request: Request<RawMessage
 fn bodies(
     channel: &Channel,
     method: &ForwardedMethod,
-    request: Request<Streaming<RawMessage>>,
+    mut request: Request<Streaming<RawMessage>>,
 ) -> (Request<impl Stream<Item = Body> + Send + use<>>, Failure) {
-    let is_native = is_native(channel);
-    let convert = move |message: RawMessage, of: &MessageType| message.into_body(of, is_native);
+    name_caller(channel, &mut request);
+    let encoding = encoding(channel);
+    let convert = move |message: RawMessage, of: &MessageType| message.into_body(of, encoding);
     let mut failure = None;
     let request = request.map(|requests| {
         let (requests, failed) = Requests::new(requests, &method.request, convert);
@@ -160,39 +184,50 @@ fn bodies(
     (request, failure.unwrap_or_else(|| unreachable!("`map` calls its function")))
 }
 
-fn received(reply: Response<Body>, of: &Arc<MessageType>) -> Response<RawMessage> {
-    reply.map(|body| message(&body, of))
+/// Returns the encoding of replies.
+fn reply_encoding(channel: &Channel) -> MessageEncoding {
+    if channel.is_grpc() { MessageEncoding::Protobuf } else { MessageEncoding::Native }
 }
 
-fn message(body: &Body, of: &Arc<MessageType>) -> RawMessage {
-    RawMessage::reply(MessageEncoding::Native, body.as_bytes().clone(), of)
+fn received(reply: Response<Body>, channel: &Channel, of: &Arc<MessageType>) -> Response<RawMessage> {
+    reply.map(|body| RawMessage::reply(reply_encoding(channel), body.as_bytes().clone(), of))
 }
 
 /// Returns the stream of replies. Waits for the head of the backend's response first, because it contains the metadata
 /// or an error.
 async fn stream(
-    mut replies: Streaming<Body>,
+    reply: Response<Streaming<Body>>,
     method: &ForwardedMethod,
     mut failure: Option<Failure>,
     slot: Slot,
 ) -> super::StreamResult {
+    let backend_trailers = reply.extensions().get::<LateTrailers>().cloned();
+    let mut replies = reply.into_inner();
     match &mut failure {
         Some(failure) => failure.unless(replies.opened()).await?,
         None => replies.opened().await?,
     }
     let metadata = replies.metadata().clone();
-    let replies = Received { replies, of: method.reply.clone(), _slot: slot };
-    let mut response = Response::new(ResponseStream::new(ForwardedReplies { replies, failure }));
+    let mut response = Response::new(());
+    let trailers = backend_trailers.map(|trailers| (trailers, LateTrailers::default(), method.fields.clone()));
+    if let Some((_, adapted, _)) = &trailers {
+        response.extensions_mut().insert(adapted.clone());
+    }
     if !metadata.is_empty() {
         *response.metadata_mut() = metadata;
     }
-    Ok(response)
+    let encoding = reply_encoding(&slot.link.channel);
+    let replies = Received { replies, of: method.reply.clone(), encoding, trailers, _slot: slot };
+    Ok(response.map(|()| ResponseStream::new(ForwardedReplies { replies, failure })))
 }
 
 /// Stream of the backend's replies, converted to the caller's encoding.
 struct Received {
     replies: Streaming<Body>,
     of: Arc<MessageType>,
+    encoding: MessageEncoding,
+    /// Trailing metadata of the backend, trailing metadata for the caller, and the rules for its fields.
+    trailers: Option<(LateTrailers, LateTrailers, Arc<ForwardFields>)>,
     _slot: Slot,
 }
 
@@ -200,7 +235,17 @@ impl Stream for Received {
     type Item = Result<RawMessage, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Self { replies, of, .. } = &mut *self;
-        Pin::new(replies).poll_next(context).map_ok(|body| message(&body, of))
+        let Self { replies, of, encoding, trailers, .. } = &mut *self;
+        let next = ready!(Pin::new(replies).poll_next(context));
+        if next.is_none()
+            && let Some((received, adapted, fields)) = trailers.take()
+            && let Some(metadata) = received.0.get()
+        {
+            let mut metadata = metadata.clone();
+            fields.adapt_trailers(&mut metadata);
+            // Set once, because the trailers were taken.
+            let _ = adapted.0.set(metadata);
+        }
+        Poll::Ready(next.map(|next| next.map(|body| RawMessage::reply(*encoding, body.as_bytes().clone(), of))))
     }
 }

@@ -1,0 +1,195 @@
+//! Generated clients that call gRPC servers, which are implemented by tonic or scripted.
+
+use super::grpc::{Received, reply, serve_backend, start_script};
+use super::support::soon;
+use frisbee_core::{Config, ServerConfig};
+use frisbee_http2::ErrorCode;
+use frpc::details::ErrorInfo;
+use frpc::{Call, Channel, Code, LateTrailers, Next, Request, RequestStream};
+use samples::greet::{GreeterClient, Name};
+use samples::quickstart::{CalculatorClient, Number, Range, Terms};
+use samples::tools::{Node, ToolsClient};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+fn name(name: &str) -> Name {
+    Name { name: name.to_owned() }
+}
+
+async fn connect(address: &str) -> GreeterClient {
+    GreeterClient::connect(format!("grpc://{address}")).await.expect("server should accept the connection")
+}
+
+#[tokio::test]
+async fn generated_client_makes_every_kind_of_call() {
+    let client = CalculatorClient::connect(format!("grpc://{}", serve_backend()))
+        .await
+        .expect("server should accept the connection");
+    let sum = client.add(Terms { a: 2, b: 40 }).await.expect("call should succeed");
+    assert_eq!(sum.get_ref().value, 42);
+    let mut numbers = client.count_up(Range { from: 7, count: 100 }).await.expect("call should succeed").into_inner();
+    for expected in 7..107 {
+        let number = numbers.message().await.expect("stream should not fail").expect("stream should go on");
+        assert_eq!(number.value, expected);
+    }
+    assert_eq!(numbers.message().await.expect("stream should not fail"), None);
+    let numbers = (1..=100).map(|value| Number { value });
+    let sum = client.sum_up(frpc::iter(numbers)).await.expect("call should succeed").into_inner();
+    assert_eq!((sum.total, sum.count), (5050, 100));
+    // Each request is sent after the reply to the previous one.
+    let (sender, requests) = RequestStream::channel(1);
+    let mut sums = client.running_sum(requests).await.expect("call should succeed").into_inner();
+    for (value, total) in [(1, 1), (2, 3), (3, 6)] {
+        sender.send(Number { value }).await.expect("call should accept requests");
+        let sum = sums.message().await.expect("stream should not fail").expect("stream should go on");
+        assert_eq!(sum.value, total);
+    }
+    drop(sender);
+    assert_eq!(sums.message().await.expect("stream should not fail"), None);
+}
+
+#[tokio::test]
+async fn metadata_details_and_middleware_of_client_apply() {
+    let middleware = async |mut call: Call, next: Next| {
+        call.metadata_mut().insert("tenant", "blue")?;
+        next.run(call).await
+    };
+    let builder = Channel::builder().middleware(middleware);
+    let channel = builder.connect_lazy(format!("grpc://{}", serve_backend())).expect("address should be valid");
+    let client = GreeterClient::new(channel);
+    let mut request = Request::new(name("Ada"));
+    for part in ["a", "b"] {
+        request.metadata_mut().append("part", part).expect("metadata should be valid");
+        request.metadata_mut().append_bin("part-bin", [0, part.len() as u8]).expect("metadata should be valid");
+    }
+    let reply = client.greet(request).await.expect("call should succeed");
+    assert_eq!((reply.get_ref().text.as_str(), reply.metadata().get("tenant")), ("Hello, Ada!", Some("blue")));
+    assert!(reply.metadata().get_all("part").eq(["a", "b"]));
+    assert!(reply.metadata().get_all_bin("part-bin").eq([[0, 1], [0, 1]]));
+    let status = client.greet(name("")).await.expect_err("call should fail");
+    let expected = frpc::Status::invalid_argument("the name is empty").with_detail(&ErrorInfo::new("EMPTY", "tests"));
+    assert_eq!((status.code(), status.details()), (Code::InvalidArgument, expected.details()));
+    let verses = client.recite(name("fail")).await.expect("call should succeed");
+    let trailers = verses.extensions().get::<LateTrailers>().cloned();
+    let mut verses = verses.into_inner();
+    verses.opened().await.expect("stream should open");
+    assert_eq!(verses.metadata().get("tenant"), Some("blue"));
+    assert!(verses.message().await.expect("stream should not fail").is_some());
+    assert_eq!(verses.message().await.expect_err("stream should fail").code(), Code::DataLoss);
+    assert!(trailers.is_some_and(|trailers| trailers.0.get().is_none()));
+}
+
+#[tokio::test]
+async fn deadline_of_client_is_sent_and_enforced() {
+    let client = connect(&serve_backend().to_string()).await;
+    let mut request = Request::new(name("timeout"));
+    assert_eq!(client.greet(name("timeout")).await.expect("call should succeed").get_ref().text, "timeout false");
+    request.set_timeout(Duration::from_secs(60));
+    assert_eq!(client.greet(request).await.expect("call should succeed").get_ref().text, "timeout true");
+    for name in ["wait", "endless"] {
+        let mut request = Request::new(self::name(name));
+        request.set_timeout(Duration::from_millis(1));
+        let status = match name {
+            "wait" => client.greet(request).await.map(drop),
+            _ => {
+                let mut verses = client.recite(request).await.expect("stream should open").into_inner();
+                loop {
+                    match verses.message().await {
+                        Ok(Some(_)) => {}
+                        ended => break ended.map(drop),
+                    }
+                }
+            }
+        };
+        assert_eq!(status.expect_err("call should time out").code(), Code::DeadlineExceeded, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn dropped_call_of_client_is_reset() {
+    let (calls, mut begun) = mpsc::unbounded_channel();
+    let (resets, mut reset) = mpsc::unbounded_channel();
+    let address = start_script(ServerConfig::default(), move |_, received| {
+        match received {
+            Received::Call(number, ..) => calls.send(number).expect("receiver should exist"),
+            Received::Reset(code) => resets.send(code).expect("receiver should exist"),
+        }
+        Vec::new()
+    });
+    let client = connect(&address.await).await;
+    tokio::select! {
+        _ = client.greet(name("wait")) => panic!("call should wait"),
+        _ = soon(&mut begun) => {}
+    }
+    assert_eq!(soon(&mut reset).await, ErrorCode::CANCEL);
+    let verses = client.recite(name("wait")).await.expect("stream should open");
+    soon(&mut begun).await;
+    drop(verses);
+    assert_eq!(soon(&mut reset).await, ErrorCode::CANCEL);
+}
+
+#[tokio::test]
+async fn refused_calls_of_client_are_repeated_or_not_run() {
+    let address = start_script(ServerConfig::default(), |http2, received| {
+        match received {
+            Received::Call(number, stream, name) if number == 0 || name == "never" => {
+                http2.reset(stream, ErrorCode::REFUSED_STREAM);
+            }
+            Received::Call(_, stream, _) => return reply(http2, stream, 1),
+            Received::Reset(_) => {}
+        }
+        Vec::new()
+    });
+    let client = connect(&address.await).await;
+    assert_eq!(client.greet(name("Ada")).await.expect("call should be repeated").get_ref().text, "Hello!");
+    let status = client.greet(name("never")).await.expect_err("call should be refused");
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+}
+
+#[tokio::test]
+async fn calls_beyond_the_streams_of_the_server_wait() {
+    let (calls, mut begun) = mpsc::unbounded_channel();
+    let config = ServerConfig::default().common(Config::default().streams_max(1));
+    let address = start_script(config, move |http2, received| {
+        if let Received::Call(_, stream, name) = received {
+            match &*name {
+                "wait" => calls.send(()).expect("receiver should exist"),
+                _ => return reply(http2, stream, 1),
+            }
+        }
+        Vec::new()
+    });
+    let client = connect(&address.await).await;
+    let mut waiting = tokio::task::JoinSet::new();
+    for _ in 0..4 {
+        let client = client.clone();
+        waiting.spawn(async move { client.greet(name("wait")).await.map(drop) });
+        soon(&mut begun).await;
+    }
+    let mut last = std::pin::pin!(client.greet(name("Ada")));
+    assert!(std::future::poll_fn(|task| std::task::Poll::Ready(last.as_mut().poll(task).is_pending())).await);
+    waiting.shutdown().await;
+    assert_eq!(last.await.expect("call should be sent").get_ref().text, "Hello!");
+}
+
+#[tokio::test]
+async fn call_without_connection_or_codec_has_not_run() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+    let address = format!("grpc://{}", free.local_addr().expect("listener should have a local address"));
+    drop(free);
+    assert!(GreeterClient::connect(&address).await.is_err());
+    let closing = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let closing_address = closing.local_addr().expect("listener should have a local address");
+    tokio::spawn(async move { drop(closing.accept().await) });
+    assert!(Channel::connect(format!("grpc://{closing_address}")).await.is_err());
+    let channel = Channel::builder().connect_lazy(&address).expect("address should be valid");
+    let status = GreeterClient::new(channel.clone()).greet(name("Ada")).await.expect_err("call should fail");
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+    let status = ToolsClient::new(channel).echo(Node::default()).await.expect_err("call should fail");
+    assert!(status.message().contains("protobuf(true)") && !status.may_have_run(), "{status}");
+    for (wrong, problem) in [("grpcs://localhost", "`tls`"), ("grpc:localhost:1", "grpc://"), ("grpc://a", "port")] {
+        let error = Channel::builder().connect_lazy(wrong).expect_err("address should be refused").to_string();
+        assert!(error.contains(problem), "{error}");
+    }
+}

@@ -1,0 +1,499 @@
+//! Calls to gRPC servers: the connections of a channel to one server. `grpc/link.rs` has a connection and its driver,
+//! `grpc/status.rs` the statuses and metadata, `grpc/calls.rs` the calls of generated clients.
+//!
+//! # Decisions
+//!
+//! **Local calls wait for a stream, those of remote callers do not.** A gateway would hold memory for its callers without
+//! limit, and one of them could exhaust the streams of the server. On each connection, the calls of a remote caller hold
+//! at most half of the streams that others leave free. Replies that are not read hold their own windows only, because
+//! the core returns the credit of the connection on arrival.
+//!
+//! **Calls fail while connecting is paused**, like calls of gRPC that do not wait for a connection.
+
+pub(crate) mod calls;
+mod link;
+mod status;
+
+use crate::calls::failures::{closed, unreachable};
+use crate::clock::now;
+use crate::observe::{ServerLoad, TraceContext};
+use crate::picker::{BoxFuture, PendingCall, Pick, PickedConnection, Picker, WaitPolicy};
+use crate::{Code, GrpcCaller, Metadata, Status};
+use base64::Engine as _;
+use bytes::Bytes;
+use frisbee::tasks::ParkedFuture;
+use frisbee_http2::Head;
+use futures_core::Stream;
+use link::{Call, Io, Link, Sender};
+use parking_lot::Mutex;
+use std::future::poll_fn;
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+/// Length of the prefix before a message: a byte of flags, and the length in four bytes.
+const PREFIX: usize = 5;
+
+/// Maximum number of open connections. A second one is opened when a caller may open no stream on the first.
+const LINKS_MAX: usize = 4;
+
+/// Number of times that a call is sent if the server does not process it.
+const ATTEMPTS_MAX: usize = 3;
+
+/// Largest delays after the first failed connection and after many. The actual delay is at least half of it.
+const PAUSE_FIRST: Duration = Duration::from_millis(50);
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// Fields set by the new request.
+const OF_REQUEST: [&str; 9] = [
+    "content-length",
+    "content-type",
+    "grpc-accept-encoding",
+    "grpc-encoding",
+    "grpc-message",
+    "grpc-message-type",
+    "grpc-status",
+    "grpc-timeout",
+    "host",
+];
+
+type Transport = Pin<Box<dyn Io>>;
+
+type Connect = dyn Fn() -> BoxFuture<'static, io::Result<Transport>> + Send + Sync;
+
+/// The connections to a gRPC server.
+pub(crate) struct GrpcLinks(Arc<Shared>);
+
+struct Shared {
+    scheme: &'static str,
+    authority: Arc<str>,
+    message_max: u32,
+    connect: Box<Connect>,
+    runtime: Handle,
+    pool: Mutex<Pool>,
+    /// Notified when a call may find another result: a connection was made or ended, or a stream has ended.
+    changed: Arc<Notify>,
+}
+
+/// The open connections to the server, and the failures that delay new ones.
+#[derive(Default)]
+struct Pool {
+    links: Vec<Arc<Link>>,
+    is_dialling: bool,
+    /// Number of completed connection attempts, and the error of the latest.
+    dials: u64,
+    dial_error: Option<Arc<str>>,
+    /// Number of connections that have failed or ended without a reply since the last that had one.
+    failures: u32,
+    retry_at: Option<Instant>,
+    last_error: Arc<str>,
+    is_closed: bool,
+}
+
+/// A call to be made.
+pub(crate) struct GrpcCall<'a> {
+    /// The path: `/package.Service/Method`.
+    pub(crate) path: String,
+    pub(crate) caller: Option<GrpcCaller>,
+    /// Timeout that is sent to the server.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) metadata: &'a Metadata,
+    pub(crate) trace: Option<TraceContext>,
+}
+
+/// The request messages of a call, each [enveloped].
+pub(crate) enum GrpcRequests {
+    /// The only message of a request.
+    Whole(Bytes),
+    Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
+}
+
+/// The replies of a call for which the server has sent the head.
+pub(crate) struct GrpcReplies {
+    call: Call,
+    head: Head,
+    /// Whether the head already contains the trailers, so that no messages follow.
+    is_end: bool,
+    deadline: Option<Instant>,
+    links: Arc<Shared>,
+    /// Task that sends the rest of a request stream while replies are received.
+    _sending: Option<AbortOnDrop<()>>,
+}
+
+/// A task that is aborted on drop.
+struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Sends messages until the stream ends or waits, or the call fails. `has_sent` is set before the first message.
+fn poll_send(
+    requests: &mut Pin<Box<dyn Stream<Item = Bytes> + Send>>,
+    has_sent: &mut bool,
+    call: &Sender,
+    task: &mut Context<'_>,
+) -> Poll<()> {
+    loop {
+        if ready!(call.poll_writable(task)).is_err() {
+            return Poll::Ready(());
+        }
+        let next = ready!(requests.as_mut().poll_next(task));
+        *has_sent = true;
+        let is_end = next.is_none();
+        if call.send(next.unwrap_or_default(), is_end).is_err() || is_end {
+            return Poll::Ready(());
+        }
+    }
+}
+
+impl GrpcLinks {
+    /// Creates the connections to a server with this authority, whose messages have at most `message_max` bytes.
+    pub(crate) fn new<C, F, T>(is_tls: bool, authority: &str, connect: C, message_max: u32) -> Self
+    where
+        C: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<T>> + Send + 'static,
+        T: AsyncRead + AsyncWrite + Send + 'static,
+    {
+        let connect = Box::new(move || -> BoxFuture<'static, io::Result<Transport>> {
+            let connecting = connect();
+            Box::pin(async move { Ok(Box::pin(connecting.await?) as Transport) })
+        });
+        Self(Arc::new(Shared {
+            scheme: if is_tls { "https" } else { "http" },
+            authority: authority.into(),
+            message_max,
+            connect,
+            runtime: Handle::current(),
+            pool: Mutex::default(),
+            changed: Arc::default(),
+        }))
+    }
+
+    /// Makes the first connection.
+    ///
+    /// # Errors
+    /// If it fails.
+    pub(crate) async fn connect(&self) -> io::Result<()> {
+        loop {
+            let mut changed = pin!(self.0.changed.notified());
+            changed.as_mut().enable();
+            {
+                let pool = &mut *self.0.pool.lock();
+                match &pool.dial_error {
+                    Some(error) => return Err(io::Error::other(&**error)),
+                    None if pool.dials > 0 => return Ok(()),
+                    None => self.0.dial(pool),
+                }
+            }
+            changed.await;
+        }
+    }
+
+    /// Makes a call of any kind, and waits for the head of the reply. Calls that the server has not processed are
+    /// repeated.
+    ///
+    /// # Errors
+    /// If the call fails before its first reply.
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the call.
+    pub(crate) async fn call(&self, call: &GrpcCall<'_>, mut requests: GrpcRequests) -> Result<GrpcReplies, Status> {
+        let links = &self.0;
+        let head = links.head(call);
+        let deadline = call.timeout.map(|timeout| after(now(), timeout));
+        let (mut refused_by, mut attempt, mut has_sent) = (None, 0, false);
+        loop {
+            attempt += 1;
+            let whole = match &requests {
+                GrpcRequests::Whole(message) => Some(message),
+                GrpcRequests::Stream(_) => None,
+            };
+            let mut opened = links.open(call.caller, &head, whole, refused_by.as_ref()).await?;
+            let mut is_sending = true;
+            let reply = poll_fn(|task| {
+                if let GrpcRequests::Stream(requests) = &mut requests {
+                    is_sending = is_sending && poll_send(requests, &mut has_sent, opened.sender(), task).is_pending();
+                }
+                opened.poll_head(task)
+            });
+            match reply.await {
+                Ok((head, is_end)) => {
+                    // The rest is sent by a task, because replies may be polled only after the server has received
+                    // further requests.
+                    let sending = match requests {
+                        GrpcRequests::Stream(mut requests) if is_sending => {
+                            let sender = opened.sender().clone();
+                            Some(AbortOnDrop(links.runtime.spawn(async move {
+                                poll_fn(|task| poll_send(&mut requests, &mut has_sent, &sender, task)).await;
+                            })))
+                        }
+                        _ => None,
+                    };
+                    let links = links.clone();
+                    let replies = GrpcReplies { call: opened, head, is_end, deadline, links, _sending: sending };
+                    status::check_head(&replies.head).map_err(|status| replies.explain(status))?;
+                    return Ok(replies);
+                }
+                Err(error) => {
+                    if attempt == ATTEMPTS_MAX || !error.has_not_run() || has_sent {
+                        return Err(explain(error.status(&links.authority), deadline, &links.authority));
+                    }
+                    refused_by = Some(opened.sender().link().clone());
+                }
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn head(&self, call: &GrpcCall<'_>) -> Head {
+        let mut head = Head::request("POST", self.scheme, &self.authority, &call.path);
+        head.push("te", "trailers");
+        head.push("content-type", "application/grpc");
+        if let Some(timeout) = call.timeout {
+            head.push("grpc-timeout", status::timeout(timeout));
+        }
+        if let Some(trace) = call.trace {
+            head.push("traceparent", trace.to_string());
+        }
+        for (key, value) in call.metadata.iter().filter(|(key, _)| !OF_REQUEST.contains(key)) {
+            match key {
+                "traceparent" if call.trace.is_some() => {}
+                _ if key.ends_with("-bin") => head.push(key, status::BASE64.encode(value)),
+                "authorization" | "cookie" => head.push_sensitive(key, value.trim_ascii()),
+                _ => head.push(key, value.trim_ascii()),
+            }
+        }
+        head
+    }
+
+    /// Opens a stream on a connection other than `refused_by`, or on a new one.
+    async fn open(
+        self: &Arc<Self>,
+        caller: Option<GrpcCaller>,
+        head: &Head,
+        message: Option<&Bytes>,
+        refused_by: Option<&Arc<Link>>,
+    ) -> Result<Call, Status> {
+        let mut has_waited = false;
+        loop {
+            let mut changed = pin!(self.changed.notified());
+            changed.as_mut().enable();
+            let dials = {
+                let pool = &mut *self.pool.lock();
+                if pool.is_closed {
+                    return Err(closed());
+                }
+                pool.remove_closing();
+                let is_allowed = |link: &&Arc<Link>| refused_by.is_none_or(|refused| !Arc::ptr_eq(link, refused));
+                let mut links = pool.links.iter().filter(is_allowed);
+                if let Some(call) = links.find_map(|link| link.call(caller, head, message)) {
+                    if has_waited {
+                        // There may be room for the next waiting call.
+                        self.changed.notify_one();
+                    }
+                    return Ok(call);
+                }
+                if pool.links.len() < LINKS_MAX {
+                    if pool.retry_at.is_none_or(|retry_at| now() >= retry_at) {
+                        self.dial(pool);
+                    } else if pool.links.is_empty() || caller.is_some() {
+                        return Err(self.unreachable(&pool.last_error));
+                    }
+                } else if caller.is_some() {
+                    return Err(Status::resource_exhausted(format!(
+                        "too many calls to {} are in progress; this one has not run",
+                        self.authority
+                    ))
+                    .not_run());
+                }
+                pool.dials
+            };
+            changed.await;
+            has_waited = true;
+            let pool = self.pool.lock();
+            if pool.dials != dials
+                && (pool.links.is_empty() || caller.is_some())
+                && let Some(error) = &pool.dial_error
+            {
+                return Err(self.unreachable(error));
+            }
+        }
+    }
+
+    /// Starts a connection attempt, unless one is in progress. It continues without the caller.
+    fn dial(self: &Arc<Self>, pool: &mut Pool) {
+        if std::mem::replace(&mut pool.is_dialling, true) {
+            return;
+        }
+        let links = self.clone();
+        self.runtime.spawn(async move {
+            let connecting = links.clone();
+            // A panic of the connector must not end the task.
+            let opened = ParkedFuture::new(async move {
+                Link::open((connecting.connect)().await?, &connecting.runtime, connecting.changed.clone()).await
+            });
+            let opened = opened.await.unwrap_or_else(|_| Err(io::Error::other("connecting panicked")));
+            let pool = &mut *links.pool.lock();
+            pool.is_dialling = false;
+            pool.dials += 1;
+            pool.dial_error = None;
+            match opened {
+                Ok(link) if pool.is_closed => link.close(),
+                Ok(link) => pool.links.push(link),
+                Err(error) => {
+                    let error: Arc<str> = error.to_string().into();
+                    pool.dial_error = Some(error.clone());
+                    pool.pause(error);
+                }
+            }
+            links.changed.notify_waiters();
+        });
+    }
+
+    fn unreachable(&self, error: &str) -> Status {
+        unreachable(&format!("no connection to {}: {error}", self.authority))
+    }
+}
+
+impl Pool {
+    /// Removes connections that accept no more calls. Connecting is paused after the second that has served none; the
+    /// first may have been shut down just before the call, which is repeated at once.
+    fn remove_closing(&mut self) {
+        let mut failed = None;
+        self.links.retain(|link| {
+            match link.early_end() {
+                None => self.failures = 0,
+                Some(reason) if link.is_closing() => failed = Some(reason),
+                Some(_) => {}
+            }
+            !link.is_closing()
+        });
+        match failed {
+            Some(_) if self.failures == 0 => self.failures = 1,
+            Some(reason) => self.pause(reason),
+            None => {}
+        }
+    }
+
+    fn pause(&mut self, error: Arc<str>) {
+        let most = PAUSE_FIRST.saturating_mul(1 << self.failures.min(16)).min(PAUSE_MAX);
+        self.retry_at = Some(after(now(), most.mul_f64(0.5 + fastrand::f64() / 2.0)));
+        self.failures = self.failures.saturating_add(1);
+        self.last_error = error;
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.links.iter().for_each(|link| link.close());
+    }
+}
+
+/// The server is called by other means than native links. This picker fails the parts of a channel that need one.
+impl Picker for GrpcLinks {
+    fn pick(&self, _: &PendingCall<'_>) -> Pick {
+        Pick::Failed(no_link())
+    }
+
+    fn connect(&self, _: WaitPolicy) -> BoxFuture<'_, Result<PickedConnection, Status>> {
+        Box::pin(async { Err(no_link()) })
+    }
+
+    fn link(&self) -> Option<Arc<crate::picker::Link>> {
+        None
+    }
+
+    fn stay_connected(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    fn close(&self) {
+        let pool = &mut *self.0.pool.lock();
+        pool.is_closed = true;
+        pool.links.drain(..).for_each(|link| link.close());
+        self.0.changed.notify_waiters();
+    }
+
+    fn loads(&self) -> Vec<ServerLoad> {
+        let pool = self.0.pool.lock();
+        let in_progress: usize = pool.links.iter().map(|link| link.in_progress()).sum();
+        let in_progress = (!pool.links.is_empty()).then_some(in_progress);
+        vec![ServerLoad::new(&*self.0.authority, in_progress, false)]
+    }
+}
+
+fn no_link() -> Status {
+    Status::unimplemented("gRPC servers do not support hand-off").not_run()
+}
+
+/// Encodes a message in its envelope.
+fn enveloped(encode: impl FnOnce(&mut Vec<u8>)) -> Result<Bytes, Status> {
+    let mut body = vec![0; PREFIX];
+    encode(&mut body);
+    let Ok(length) = u32::try_from(body.len() - PREFIX) else {
+        return Err(Status::resource_exhausted("a message has at most 2^32 - 1 bytes").not_run());
+    };
+    if let Some((prefix, _)) = body.split_first_chunk_mut::<PREFIX>() {
+        prefix[1..].copy_from_slice(&length.to_be_bytes());
+    }
+    Ok(body.into())
+}
+
+/// Returns `start` plus `time`, or a time years from now if the sum is not representable.
+fn after(start: Instant, time: Duration) -> Instant {
+    start.checked_add(time).unwrap_or_else(|| start + link::FAR)
+}
+
+/// Converts a cancellation by the server to a timeout if the deadline of the call explains it. Servers cancel late
+/// calls, possibly before the deadline expires here.
+fn explain(status: Status, deadline: Option<Instant>, authority: &str) -> Status {
+    if status.code() == Code::Cancelled && deadline.is_some_and(|deadline| now() >= deadline) {
+        return Status::deadline_exceeded(format!("the deadline passed before {authority} answered"));
+    }
+    status
+}
+
+impl GrpcReplies {
+    fn explain(&self, status: Status) -> Status {
+        explain(status, self.deadline, &self.links.authority)
+    }
+
+    /// Waits for the next message. Returns `None` after the last one.
+    fn poll_message(&mut self, task: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Status>> {
+        let message = ready!(self.call.poll_message(self.links.message_max, &self.links.authority, task));
+        Poll::Ready(message.map_err(|status| self.explain(status)))
+    }
+
+    /// Returns the only message and the trailing metadata.
+    async fn single(&mut self) -> Result<(Bytes, Metadata), Status> {
+        let message = poll_fn(|task| self.poll_message(task)).await?;
+        if message.is_some() && poll_fn(|task| self.poll_message(task)).await?.is_some() {
+            return Err(Status::internal("the server sent more than one message"));
+        }
+        let trailers = self.trailers()?;
+        message.map(|message| (message, trailers)).ok_or_else(|| Status::internal("the server sent no message"))
+    }
+
+    /// Returns the trailing metadata after the last message, or the error of the call.
+    fn trailers(&self) -> Result<Metadata, Status> {
+        let missing = || Status::internal("the reply ended without trailers");
+        let trailers = self.call.trailers().ok_or_else(missing)?;
+        status::outcome(&trailers).map_err(|status| self.explain(status))?;
+        Ok(status::metadata(&trailers))
+    }
+
+    /// Returns the metadata that precedes the messages.
+    fn metadata(&self) -> Metadata {
+        if self.is_end { Metadata::new() } else { status::metadata(&self.head) }
+    }
+}
