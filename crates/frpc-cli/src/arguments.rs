@@ -65,8 +65,8 @@ pub(crate) enum Command {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ServerArguments {
-    /// HOST:PORT, unix:PATH, unix+shm:PATH, ws://HOST:PORT/PATH or wss://HOST:PORT/PATH. Default: the environment
-    /// variable FRPC_SERVER, or localhost:8080.
+    /// HOST:PORT, unix:PATH, unix+shm:PATH, ws://HOST:PORT/PATH or wss://HOST:PORT/PATH, or a gRPC server at
+    /// grpc://HOST:PORT or grpcs://HOST:PORT. Default: the environment variable FRPC_SERVER, or localhost:8080.
     #[arg(short, long, global = true, value_name = "ADDRESS")]
     pub(crate) server: Option<String>,
     /// Use TLS. Trusts the authorities in --cacert, or else those of the system.
@@ -236,8 +236,7 @@ pub(crate) struct GatewayArguments {
     /// The server to forward calls to, like --server. The options under "Server" apply to this connection.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) to: Option<String>,
-    /// Forward calls by gRPC instead of the native protocol.
-    #[cfg(feature = "grpc-backend")]
+    /// The server uses gRPC, like one at grpc://HOST:PORT.
     #[arg(long)]
     pub(crate) from_grpc: bool,
     /// Number of connections to the server.

@@ -8,8 +8,7 @@ use crate::show::{Screen, note};
 use crate::tap::FramePrinter;
 use crate::target::Target;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use frpc::polyglot::{Decoder, Root};
-use frpc::{Channel, Code, Metadata, Request, RequestSender, RequestStream, Response, Status, Streaming};
+use frpc::{Channel, Metadata, Request, RequestSender, RequestStream, Response, Streaming};
 use frpc_dynamic::{Body, DynamicMessage, to_json, to_json_pretty};
 use prost_reflect::{FieldDescriptor, Kind, ReflectMessage as _, Value};
 use serde_json::json;
@@ -69,7 +68,7 @@ pub(crate) async fn call(
         }
     } else {
         let message = input.messages.first().ok_or_else(|| Failure::new("missing request"))?;
-        let body = body(schema, message)?;
+        let body = schema.body(message)?;
         screen.remark(2, || format!("> {} bytes: {}", body.as_bytes().len(), hex(body.as_bytes())));
         let request = request.map(|()| body);
         if method.is_server_streaming() {
@@ -128,7 +127,7 @@ async fn send(
                 },
             },
         };
-        let body = body(schema, &message)?;
+        let body = schema.body(&message)?;
         screen.remark(2, || format!("> {} bytes: {}", body.as_bytes().len(), hex(body.as_bytes())));
         if sender.send(body).await.is_err() {
             // The call has ended; its outcome contains the reason.
@@ -149,10 +148,6 @@ async fn together(
         sent = &mut sending => sent?,
     }
     receiving.await
-}
-
-fn body(schema: &Schema, message: &DynamicMessage) -> Result<Body, Failure> {
-    schema.codec.body(message).map_err(|error| Failure::new(error.to_string()))
 }
 
 /// Prints the replies of a call, or a single field of each.
@@ -187,20 +182,7 @@ impl ReplyPrinter<'_> {
     fn show(&self, body: &Body) -> Result<(), Failure> {
         let bytes = body.as_bytes();
         self.screen.remark(2, || format!("< {} bytes: {}", bytes.len(), hex(bytes)));
-        let descriptor = self.callable.reply();
-        let message = if bytes.is_empty() {
-            DynamicMessage::new(descriptor)
-        } else {
-            let read = self.schema.codec.decode(&descriptor, &mut Decoder::shared(bytes));
-            match read {
-                Ok(Root::Message(message)) => message,
-                Ok(Root::Error(text)) => return Err(Status::unknown(text).into()),
-                Err(error) => {
-                    let text = format!("the reply does not fit the schema: {error}");
-                    return Err(Status::new(Code::Internal, text).into());
-                }
-            }
-        };
+        let message = self.schema.decode(self.callable.reply(), body)?;
         print_message(self.screen, &message, self.out_field)
     }
 }

@@ -38,6 +38,7 @@ pub(crate) async fn gateway(
     if server.server.is_none() && std::env::var_os("FRPC_SERVER").is_none_or(|address| address.is_empty()) {
         return Err(Failure::new("no server to forward to: name it by --to ADDRESS"));
     }
+    let server = if arguments.from_grpc { of_grpc(server) } else { server };
     let target = Target::new(&server)?;
     let schema = source::schema(source, &server).await?;
     let services = forwarded(&schema, &arguments.allow)?;
@@ -92,6 +93,17 @@ pub(crate) async fn gateway(
     };
     mirror.abort();
     Ok(served?)
+}
+
+/// Adds the scheme of gRPC to an address without a scheme.
+fn of_grpc(server: ServerArguments) -> ServerArguments {
+    let scheme = if server.tls || server.cacert.is_some() || server.cert.is_some() { "grpcs" } else { "grpc" };
+    let with_scheme = |address: String| match address.strip_prefix("unix:") {
+        _ if address.contains("://") => address,
+        Some(path) => format!("grpc+unix:{path}"),
+        None => format!("{scheme}://{address}"),
+    };
+    ServerArguments { server: server.server.map(with_scheme), ..server }
 }
 
 /// Reloads the certificates and rules on each SIGHUP. An invalid file is reported and changes nothing.
@@ -176,10 +188,6 @@ fn forwarded<'a>(schema: &'a Schema, allowed: &[String]) -> Result<Vec<(&'a Serv
 
 /// Opens the connections to the backend.
 fn backend(arguments: &GatewayArguments, target: &Target) -> Result<Forward, Failure> {
-    #[cfg(feature = "grpc-backend")]
-    if arguments.from_grpc {
-        return target.grpc();
-    }
     let channels = (0..arguments.connections.get()).map(|_| target.connect_lazy()).collect::<Result<Vec<_>, _>>()?;
     for channel in &channels {
         let channel = channel.clone();

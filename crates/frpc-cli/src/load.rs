@@ -191,8 +191,7 @@ fn bodies(
 ) -> Result<Vec<Body>, Failure> {
     let parameters: Vec<String> = templates.iter().map(|template| template.render(number, random)).collect();
     let input = Input::new(&parameters, &callable.request(), callable.descriptor.is_client_streaming())?;
-    let body = |message| schema.codec.body(message).map_err(|error| Failure::new(error.to_string()));
-    input.messages.iter().map(body).collect()
+    input.messages.iter().map(|message| schema.body(message)).collect()
 }
 
 /// The calls of a load test. Chooses each call's method, encodes its requests, and records the first failure.

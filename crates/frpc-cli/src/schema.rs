@@ -5,10 +5,12 @@
 
 use crate::arguments::{Numbering, SourceArguments};
 use crate::failure::Failure;
+use frpc::Status;
 use frpc::codegen::{Layout, Method, MethodDescription, ServiceDescription};
-use frpc_dynamic::{Codec, DescriptorPool, MessageDescriptor};
-use prost_reflect::prost_types::MethodOptions;
+use frpc::polyglot::{Decoder, Root};
+use frpc_dynamic::{Body, Codec, DescriptorPool, DynamicMessage, MessageDescriptor, to_protobuf};
 use prost_reflect::prost_types::method_options::IdempotencyLevel;
+use prost_reflect::prost_types::{FileDescriptorSet, MethodOptions};
 use prost_reflect::{MethodDescriptor, ServiceDescriptor};
 use std::collections::HashMap;
 use std::fs;
@@ -22,6 +24,8 @@ pub(crate) struct Schema {
     /// Maps an operation number to the first method that has it, as the indexes of service and method.
     operations: HashMap<u16, (usize, usize)>,
     pub(crate) codec: Codec,
+    /// Whether bodies are protobuf messages, for a gRPC server.
+    pub(crate) is_grpc: bool,
 }
 
 /// A service of the schema, with its wire layout and its methods.
@@ -145,7 +149,59 @@ impl Schema {
             }
             services.push(Service { descriptor, layout, methods });
         }
-        Ok(Self { pool, services, operations, codec: Codec::new() })
+        Ok(Self { pool, services, operations, codec: Codec::new(), is_grpc: false })
+    }
+
+    /// Creates the schema of a gRPC server, whose methods have no operations of their own.
+    pub(crate) fn of_grpc(files: FileDescriptorSet) -> Result<Self, Failure> {
+        let invalid = |error| Failure::new(format!("the schema of the server cannot be read: {error}"));
+        let pool = DescriptorPool::from_file_descriptor_set(files).map_err(invalid)?;
+        let describe = |service: ServiceDescriptor| {
+            let methods = service.methods().zip(10..=u16::MAX).map(|(method, operation)| {
+                let level = Callable::idempotency(&method);
+                MethodDescription {
+                    name: method.name().to_owned(),
+                    operation,
+                    is_idempotent: level != IdempotencyLevel::IdempotencyUnknown,
+                    is_without_side_effects: level == IdempotencyLevel::NoSideEffects,
+                }
+            });
+            let methods: Vec<_> = methods.collect();
+            ServiceDescription {
+                service: service.full_name().to_owned(),
+                layout: Vec::new(),
+                names: String::new(),
+                operations: methods.iter().map(|method| method.operation).collect(),
+                methods,
+            }
+        };
+        let descriptions: Vec<_> = pool.services().map(describe).collect();
+        Self::of(pool, &descriptions)
+    }
+
+    /// Encodes a message as the body of a call.
+    pub(crate) fn body(&self, message: &DynamicMessage) -> Result<Body, Failure> {
+        if self.is_grpc {
+            return Ok(Body::native(to_protobuf(message)));
+        }
+        self.codec.body(message).map_err(|error| Failure::new(error.to_string()))
+    }
+
+    /// Decodes the body of a reply.
+    pub(crate) fn decode(&self, of: MessageDescriptor, body: &Body) -> Result<DynamicMessage, Status> {
+        let bytes = body.as_bytes();
+        let invalid =
+            |error: &dyn std::fmt::Display| Status::internal(format!("the reply does not fit the schema: {error}"));
+        if self.is_grpc {
+            return self.codec.decode_protobuf(&of, bytes).map_err(|error| invalid(&error));
+        }
+        if bytes.is_empty() {
+            return Ok(DynamicMessage::new(of));
+        }
+        match self.codec.decode(&of, &mut Decoder::shared(bytes)).map_err(|error| invalid(&error))? {
+            Root::Message(message) => Ok(message),
+            Root::Error(text) => Err(Status::unknown(text)),
+        }
     }
 
     /// Returns the first method that has this operation number.

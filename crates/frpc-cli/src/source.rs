@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::schema::{self, Schema};
 use crate::show::note;
 use crate::target::Target;
-use frpc_reflection::{ServerSchema, v1};
+use frpc_reflection::{ServerSchema, fetch_grpc_files, v1};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -14,10 +14,14 @@ const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Loads the schema from the files that the arguments name, or else requests it from the server.
 pub(crate) async fn schema(source: &SourceArguments, server: &ServerArguments) -> Result<Schema, Failure> {
-    match schema::load_optional(source)? {
-        Some(schema) => Ok(schema),
-        None => fetch(&Target::new(server)?).await,
-    }
+    let target = Target::new(server);
+    let is_grpc = target.as_ref().is_ok_and(Target::is_grpc);
+    let mut schema = match schema::load_optional(source)? {
+        Some(schema) => schema,
+        None => fetch(&target?).await?,
+    };
+    schema.is_grpc = is_grpc;
+    Ok(schema)
 }
 
 /// Like [`schema()`], but prints a warning and returns `None` if no schema is available.
@@ -35,6 +39,10 @@ async fn fetch(target: &Target) -> Result<Schema, Failure> {
             target.address
         ))
     };
+    if target.is_grpc() {
+        let files = fetch_grpc_files(&channel).await.map_err(|status| refused(&status.to_string()))?;
+        return Schema::of_grpc(files);
+    }
     let fetched = timeout(DESCRIBE_TIMEOUT, ServerSchema::fetch(&channel)).await;
     let fetched = fetched.map_err(|_| refused("it does not answer"))?;
     let shown = fetched.map_err(|status| refused(&status.to_string()))?;

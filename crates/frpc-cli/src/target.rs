@@ -40,13 +40,14 @@ impl Target {
     pub(crate) fn new(arguments: &ServerArguments) -> Result<Self, Failure> {
         let from_environment = || std::env::var("FRPC_SERVER").ok().filter(|address| !address.is_empty());
         let address = arguments.server.clone().or_else(from_environment).unwrap_or_else(|| DEFAULT.to_owned());
-        let is_url = address.contains("://");
-        if is_url && !address.starts_with("ws://") && !address.starts_with("wss://") {
-            return Err(Failure::new(format!("{address}: use HOST:PORT, unix:PATH, unix+shm:PATH, ws:// or wss://")));
+        let scheme = address.split_once("://").map(|(scheme, _)| scheme);
+        if !matches!(scheme, None | Some("ws" | "wss" | "grpc" | "grpcs")) {
+            let text = "use HOST:PORT, unix:PATH, unix+shm:PATH, ws://, wss://, grpc:// or grpcs://";
+            return Err(Failure::new(format!("{address}: {text}")));
         }
-        let tls = tls(arguments, address.starts_with("wss://"))?;
-        if tls.is_some() && address.starts_with("ws://") {
-            return Err(Failure::new("ws:// has no TLS: use wss://"));
+        let tls = tls(arguments, matches!(scheme, Some("wss" | "grpcs")))?;
+        if let (Some(_), Some(plain @ ("ws" | "grpc"))) = (&tls, scheme) {
+            return Err(Failure::new(format!("{plain}:// has no TLS: use {plain}s://")));
         }
         if arguments.server_name.is_none() && tls.is_some() && is_path(&address) {
             return Err(Failure::new("TLS over a Unix socket needs --server-name"));
@@ -65,7 +66,7 @@ impl Target {
         mut builder: ChannelBuilder,
         watcher: Option<FramePrinter>,
     ) -> Result<Channel, Failure> {
-        if watcher.is_none() && !self.is_web_socket() {
+        if self.is_grpc() || watcher.is_none() && !self.is_web_socket() {
             if let Some(tls) = &self.tls {
                 builder = builder.tls(tls.clone()).server_name(self.server_name());
             }
@@ -82,6 +83,10 @@ impl Target {
     /// Creates a channel that connects on first use.
     pub(crate) fn connect_lazy(&self) -> Result<Channel, Failure> {
         let mut builder = self.builder();
+        if self.is_grpc() {
+            // The caller of a gateway sets the deadline.
+            builder = builder.dangerous_no_timeout();
+        }
         if self.is_web_socket() {
             let target = self.clone();
             let connector = move || {
@@ -96,20 +101,9 @@ impl Target {
         Ok(builder.connect_lazy(self.address.clone())?)
     }
 
-    /// Creates a gRPC client that connects to the server on first use.
-    #[cfg(feature = "grpc-backend")]
-    pub(crate) fn grpc(&self) -> Result<frpc_gateway::Forward, Failure> {
-        if self.is_web_socket() || is_path(&self.address) {
-            return Err(Failure::new(format!("{}: a gRPC server is reached by HOST:PORT", self.address)));
-        }
-        let tls = self.tls.clone().map(|tls| tls.alpn_protocols(["h2"]));
-        let address = format!("{}://{}", if tls.is_some() { "https" } else { "http" }, self.address);
-        let target = Self { tls, ..self.clone() };
-        let connect = move || {
-            let target = target.clone();
-            async move { target.dial().await }
-        };
-        Ok(frpc_gateway::Forward::to_grpc(address, connect, frisbee_core::BODY_MAX))
+    /// Returns whether the server speaks gRPC.
+    pub(crate) fn is_grpc(&self) -> bool {
+        self.address.starts_with("grpc") && (self.address.contains("://") || self.address.starts_with("grpc+unix:"))
     }
 
     /// Opens a transport that carries frames.
@@ -147,7 +141,7 @@ impl Target {
 
     /// Opens a transport that carries lines of text, as JSON-RPC over TCP does.
     pub(crate) async fn dial_lines(&self) -> io::Result<Transport> {
-        if self.is_web_socket() {
+        if self.is_web_socket() || self.is_grpc() {
             return Err(io::Error::other("tools are reached by HOST:PORT or unix:PATH"));
         }
         self.dial().await
@@ -163,7 +157,7 @@ impl Target {
     }
 
     fn is_web_socket(&self) -> bool {
-        self.address.contains("://")
+        self.address.starts_with("ws://") || self.address.starts_with("wss://")
     }
 
     /// Splits an address. Returns the host with its port, the path, and the scheme's default port if the address has
@@ -187,7 +181,7 @@ impl Target {
 impl Target {
     /// Connects to a message broker.
     pub(crate) async fn broker(&self) -> Result<pubsub::Client, Failure> {
-        if self.is_web_socket() {
+        if self.is_web_socket() || self.is_grpc() {
             return Err(Failure::new("brokers are reached by HOST:PORT, unix:PATH or unix+shm:PATH"));
         }
         let mut builder = frisbee::Client::builder().header_form(self.form());

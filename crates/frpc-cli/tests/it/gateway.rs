@@ -165,7 +165,6 @@ async fn gateway_speaks_tls_at_both_sides() {
     });
 }
 
-#[cfg(feature = "grpc-backend")]
 #[tokio::test(flavor = "multi_thread")]
 async fn grpc_server_with_tls_is_called_in_every_protocol() {
     use frpc_gateway::{Http, ServeGateway as _};
@@ -184,7 +183,13 @@ async fn grpc_server_with_tls_is_called_in_every_protocol() {
         let trusted = ["--cacert", &ca, "--cert", &cert, "--key", &key];
         let trusted = if is_secure { &trusted[..] } else { &[] };
         let gateway = Gateway::new(&address, &[&GREET[..], &["--from-grpc"], trusted].concat());
-        tokio::task::block_in_place(|| serves_every_protocol(&gateway));
+        tokio::task::block_in_place(|| {
+            serves_every_protocol(&gateway);
+            let scheme = if is_secure { "grpcs" } else { "grpc" };
+            let called =
+                run(&format!("{scheme}://{address}"), &[&GREET[..], &["call", "Greet", "name=Ada"], trusted].concat());
+            assert!(stdout(&called).contains("Hello, Ada!"), "{called:?}");
+        });
     }
 }
 

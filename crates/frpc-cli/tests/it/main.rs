@@ -3,6 +3,7 @@
 #[cfg(unix)]
 mod agent;
 mod gateway;
+mod grpc;
 mod new;
 mod rules;
 mod session;
