@@ -24,49 +24,51 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Default maximum size of a subscriber's queue in bytes: three messages of the maximum size, or an eighth of a second
-/// at 1 Gbit/s.
+/// Default maximum size of a subscriber's queue in bytes. It is enough for three messages of the maximum size, or for
+/// an eighth of a second at 1 Gbit/s.
 const QUEUE_MAX: usize = 16 * 1024 * 1024;
 
-/// Default maximum size of the queues of all subscribers in bytes, enough for 64 full queues. Messages shared by
-/// several subscribers count once for each, so the actual memory use is usually lower.
+/// Default maximum size of the queues of all subscribers in bytes, enough for 64 full queues. A message that several
+/// subscribers share counts once for each, so the actual memory use is usually lower.
 const MEMORY_MAX: usize = 1024 * 1024 * 1024;
 
-/// Default maximum number of subscriptions per connection. Programs typically use tens. Each matching subscription adds
-/// to the cost of publishing a message: 1024 matching ones cost 0.15 ms on a Zen 5.
+/// Default maximum number of subscriptions per connection. Programs typically have tens. Each subscription that matches
+/// a message adds to the cost of publishing it: with 1024, publishing takes 0.15 ms on a Zen 5.
 const PER_CONNECTION_MAX: usize = 1024;
 
-/// Default maximum number of subscriptions of all connections, enough for one on each of a million topics. They occupy
-/// about 300 MB.
+/// Default maximum number of subscriptions of all connections, enough for one on each of a million topics. That many
+/// subscriptions use about 300 MB.
 const TOTAL_MAX: usize = 1024 * 1024;
 
-/// Maximum number of subscription tree nodes per permitted subscription. A pattern has up to 16 nodes but usually
-/// shares all but one with other patterns. The limit bounds the memory of patterns that are chosen to share none.
+/// Maximum number of nodes in the subscription tree, per permitted subscription. A pattern has up to 16 nodes, but
+/// patterns usually share all nodes except one. Without the limit, patterns chosen to share no nodes would use more
+/// memory than the number of subscriptions suggests.
 const NODES_PER_SUBSCRIPTION: usize = 4;
 
-/// Memory of a subscription in bytes, excluding its tree nodes and the two copies of its pattern.
+/// Memory of a subscription in bytes, excluding its nodes in the subscription tree and the two copies of its pattern.
 const SUBSCRIPTION_COST: usize = 256;
 
-/// Maximum memory of a subscription tree node in bytes, excluding its token. Includes its entry in a table of two.
+/// Maximum memory in bytes of a node in the subscription tree, excluding its token. Includes the entry of the node in a
+/// table of two entries.
 const NODE_COST: usize = 320;
 
-/// Maximum number of subscriptions of a closed connection that are removed at once. Removing a batch takes about ten
-/// microseconds, which bounds the delay of topic lookups and of other tasks on the thread.
+/// Maximum number of a closed connection's subscriptions that are removed at once. Removing them takes about 10 us, for
+/// which topic lookups and other tasks of the thread must wait.
 const REMOVED_AT_ONCE: usize = 16;
 
 /// Policy for subscribers that read messages more slowly than they arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum SlowSubscriberPolicy {
-    /// Drops the oldest messages of the subscriber's queue, in the batches in which they were published. The subscriber
-    /// is notified of their number by [`RecvError::Lagged`](super::RecvError::Lagged).
+    /// Drops the oldest messages in the subscriber's queue. Messages that were published in one batch are dropped
+    /// together. [`RecvError::Lagged`](super::RecvError::Lagged) tells the subscriber how many messages it has lost.
     #[default]
     DropOldest,
     /// Closes the connection of the slow subscriber.
     Disconnect,
 }
 
-/// Use of a topic for which a connection needs a permission; see [`BrokerBuilder::permit`].
+/// Operation on a topic for which a connection needs permission; see [`BrokerBuilder::permit`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TopicUse<'a> {
@@ -141,14 +143,15 @@ pub struct BrokerBuilder {
 /// State of a [`Broker`] that all of its connections share.
 #[derive(Debug)]
 pub(super) struct BrokerShared {
-    /// Subscriptions by connection number and id. Read when a topic is not in the cache of its publisher, and written
-    /// when subscriptions change.
+    /// All subscriptions, by connection number and subscription id. Read to look up a topic that is not in the route
+    /// cache of its publisher.
     pub(super) subscriptions: RwLock<Trie<(u64, u16), Target>>,
-    /// Memory charges for the nodes of the subscription tree. Changed only while the lock on `subscriptions` is held.
+    /// Memory charges for the nodes of the subscription tree. Changed only while the lock of `subscriptions` is held.
     node_charges: Mutex<NodeCharges>,
-    /// Number of changes of the subscriptions. Publishers discard their cached routes when it has changed.
+    /// Counter that increases with each change of the subscriptions. Publishers compare it to detect that their cached
+    /// routes are outdated.
     pub(super) version: AtomicU64,
-    /// Index of the group member to which the next publisher sends its first message.
+    /// Index of the queue group member to which the next publisher sends its first message.
     pub(super) next_member: AtomicUsize,
     next_connection: AtomicU64,
     pub(super) operations: Operations,
@@ -162,24 +165,25 @@ pub(super) struct BrokerShared {
     pub(super) presences: Presences,
 }
 
-/// Memory charges for the nodes of the subscription tree.
+/// Memory charges for the nodes of the broker's subscription tree.
 #[derive(Debug, Default)]
 struct NodeCharges {
-    /// Number of nodes of the subscription tree whose memory is charged to an existing subscription.
+    /// Number of tree nodes whose memory is charged to a subscription that still exists.
     owned: usize,
-    /// Memory charge for nodes whose first subscription has ended but that other subscriptions still use.
+    /// Memory charge for tree nodes that are still in use although the subscriptions to which they were charged have
+    /// ended.
     orphans: Option<MemoryCharge>,
 }
 
-/// Entry of the subscription tree: a subscriber of a pattern, with its queue group if it is in one.
+/// Entry of the subscription tree: the subscriber of a pattern and, if it is a member of a queue group, the group.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) subscriber: Arc<Subscriber>,
     pub(super) group: Option<Arc<str>>,
     /// Whether the subscription observes the subscribers of a topic (its presence) instead of its messages.
     pub(super) watches: bool,
-    /// Whether the subscriber detects missing messages by their positions, so that the broker need not report lost
-    /// messages.
+    /// Whether the subscriber itself detects missing messages by their positions. If so, the broker does not report
+    /// lost messages to it.
     pub(super) is_exact: bool,
 }
 
@@ -208,8 +212,8 @@ impl Broker {
         }
     }
 
-    /// Returns the number of bytes in the queues of all subscribers. Bytes shared by several subscribers count once for
-    /// each.
+    /// Returns the number of bytes in the queues of all subscribers. Bytes that several subscribers share count once
+    /// for each.
     pub fn waiting(&self) -> usize {
         self.0.bounds.waiting.load(Ordering::Relaxed)
     }
@@ -219,8 +223,8 @@ impl Broker {
         self.0.published.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of messages that were lost because a subscriber was too slow or does not accept messages of
-    /// their size. A message counts once for each subscriber that lost it.
+    /// Returns the number of messages that subscribers have lost, because they were too slow or do not accept messages
+    /// of this size. A message counts once for each subscriber that lost it.
     pub fn lost(&self) -> u64 {
         self.0.bounds.lost.load(Ordering::Relaxed)
     }
@@ -244,7 +248,7 @@ impl Default for Broker {
 
 #[cfg(test)]
 impl BrokerShared {
-    /// Returns the maximum queue size of one subscriber, and of all subscribers together, in bytes.
+    /// Returns the maximum sizes in bytes of one subscriber's queue and of all queues together.
     pub(super) fn bounds(&self) -> (usize, usize) {
         (self.bounds.queue_max, self.bounds.memory_max)
     }
@@ -379,7 +383,7 @@ impl Router for Broker {
     }
 }
 
-/// A subscription request that has passed validation.
+/// A subscription request that the broker has validated.
 struct Requested<'a> {
     pattern: &'a str,
     group: Option<Arc<str>>,
@@ -396,8 +400,7 @@ fn cut_off(packet: &Packet) -> Routed {
 }
 
 impl BrokerShared {
-    /// Validates a subscription request. No lock may be held during this call, because user callbacks run that may use
-    /// the broker.
+    /// Validates a subscription request. Calls functions of the user, which may use the broker, so no lock may be held.
     fn check_subscription<'a>(
         &self,
         connection: &Connection,
@@ -423,8 +426,8 @@ impl BrokerShared {
         Ok(Requested { pattern, group, watches, name: self.presences.name(pattern, connection) })
     }
 
-    /// Adds a subscription and returns whether it is active. If it is not, the connection is notified once it is,
-    /// unless the subscription has a history (`follows`).
+    /// Adds a subscription. Returns `true` if it is active. Otherwise the connection is notified later, unless the
+    /// subscription has a history (`follows`).
     fn subscribe(
         &self,
         session: &mut BrokerSession,
@@ -480,7 +483,7 @@ impl BrokerShared {
         Ok(is_active)
     }
 
-    /// Adds a subscription with a history. Queues the reply and the replayed messages for the connection.
+    /// Adds a subscription with a history. Queues the reply and the replayed messages for the subscribing connection.
     fn follow(
         &self,
         session: &mut BrokerSession,
@@ -511,8 +514,8 @@ impl BrokerShared {
         Ok(())
     }
 
-    /// Sends the list of a topic's subscribers to a subscription that observes its presence. Called after the reply to
-    /// the subscription was queued.
+    /// Sends the list of a topic's subscribers to a subscription that observes them. Called after the reply to the
+    /// subscription request was queued.
     fn send_list(&self, session: &BrokerSession, id: PacketId) {
         if let Some(Subscribed { pattern, .. }) = session.patterns.get(&id.0)
             && self.presences.reserves(pattern)
@@ -548,8 +551,8 @@ impl BrokerShared {
         }
     }
 
-    /// Starts a new epoch of all histories and notifies their subscribers. Called when an unknown number of messages
-    /// from other brokers may be missing.
+    /// Starts a new epoch of all topic histories and notifies their subscribers. Called when an unknown number of
+    /// messages from other brokers may be missing in the histories.
     pub(super) fn begin_epoch(&self) {
         let Some(bus) = self.bus.as_ref().filter(|_| !self.histories.is_empty()) else { return };
         let mut records = self.histories.lock();
@@ -566,7 +569,8 @@ impl BrokerShared {
         }
     }
 
-    /// Records that `missed` messages of another broker were lost before they reached a topic with a history.
+    /// Records that a topic's history lacks `missed` messages, which another broker published and which were lost on
+    /// the way.
     pub(super) fn record_gap(&self, from: &Interest, topic: &str, missed: u64) {
         let Some(history) = self.histories.of(topic) else { return };
         let mut records = self.histories.lock();
@@ -597,8 +601,8 @@ impl BrokerShared {
         }
     }
 
-    /// Ends the forwarding from other brokers for a subscription that ends, and removes the subscriber from the
-    /// presence of its topic.
+    /// Releases the resources of a subscription that has ended: the forwarding of other brokers' messages, and the
+    /// subscriber's entry in the presence of the topic.
     fn leave(&self, subscriber: &Subscriber, id: u16, subscribed: &Subscribed) {
         if let (Some(bus), Some(interest)) = (&self.bus, &subscribed.interest) {
             bus.leave(interest, subscriber.number, id);
@@ -608,7 +612,7 @@ impl BrokerShared {
         }
     }
 
-    /// Removes a subscription. Ignores unknown ids, because the subscription may have been rejected.
+    /// Removes a subscription. Ignores an unknown id, because the broker may have rejected the subscription.
     fn unsubscribe(&self, session: &mut BrokerSession, id: PacketId) {
         let Some(subscribed) = session.patterns.remove(&id.0) else { return };
         shrink(&mut session.patterns);
@@ -621,8 +625,8 @@ impl BrokerShared {
         debug_assert!(removed.is_some(), "a session knows its subscriptions");
     }
 
-    /// Charges for tree nodes that outlive the subscriptions they were charged to. `all` is the number of remaining
-    /// nodes, and `owned` is the number that was charged to the removed subscriptions.
+    /// Charges the memory of tree nodes that are still in use although the subscriptions to which they were charged
+    /// have ended. `owned` of these nodes belonged to the removed subscriptions, and `all` nodes remain in the tree.
     fn disown_nodes(&self, owned: usize, all: usize, subscriber: &Subscriber) {
         let charges = &mut *self.node_charges.lock();
         charges.owned -= owned;
@@ -633,8 +637,8 @@ impl BrokerShared {
     }
 }
 
-/// Shrinks a table that uses less than an eighth of its capacity. Half of the new capacity stays free, so that
-/// reallocations are amortized over many removals.
+/// Shrinks a table that uses less than an eighth of its capacity. Half of the new capacity remains free, so that
+/// repeated removals seldom reallocate.
 fn shrink(table: &mut HashMap<u16, Subscribed>) {
     if table.capacity() > 8 * table.len() {
         table.shrink_to(2 * table.len());
@@ -649,8 +653,8 @@ struct RemovedSubscriptions {
 }
 
 impl RemovedSubscriptions {
-    /// Removes the first batch of subscriptions immediately, and the others in a task that yields between batches. From
-    /// this call on, none of them matches a topic.
+    /// Begins to remove the subscriptions of a closed connection, none of which matches a topic any more. The first
+    /// batch is removed immediately, and the others by a task that yields between batches.
     fn begin(broker: Arc<BrokerShared>, subscriber: Arc<Subscriber>, subscriptions: HashMap<u16, Subscribed>) {
         let runtime = subscriber.connection().runtime_handle().clone();
         let mut leaving = Self { broker, subscriber, subscriptions: subscriptions.into_iter().collect() };
@@ -682,7 +686,7 @@ impl RemovedSubscriptions {
 }
 
 impl Drop for RemovedSubscriptions {
-    /// Removes the remaining subscriptions, even if the task is dropped with its runtime.
+    /// Removes the remaining subscriptions at once if the task is dropped, for example with its runtime.
     fn drop(&mut self) {
         while !self.subscriptions.is_empty() {
             self.remove_some();

@@ -39,7 +39,7 @@ use std::time::Instant;
 ///
 /// [`MemoryBus`] is a backplane for the brokers of one process.
 pub trait Backplane: fmt::Debug + Send + Sync + 'static {
-    /// Attaches a broker to this backplane, which delivers messages for the broker to `node`.
+    /// Attaches a broker to this backplane. The backplane delivers messages of other brokers to `node`.
     ///
     /// # Panics
     /// If a broker is already attached.
@@ -52,10 +52,10 @@ pub trait Backplane: fmt::Debug + Send + Sync + 'static {
     /// The implementation drops `joined` once the subscription is in effect, or if it cannot be made at present.
     fn join(&self, interest: &Arc<Interest>, joined: PendingInterest);
 
-    /// Cancels a subscription that was made by [`join`](Self::join).
+    /// Cancels the subscription that [`join`](Self::join) has made for this interest.
     fn leave(&self, interest: &Arc<Interest>);
 
-    /// Sends a frame to all brokers with subscriptions that match the topic. Frames with the same topic stay in order.
+    /// Sends a frame to all brokers that have subscriptions for the topic. Frames of the same topic stay in order.
     ///
     /// # Errors
     /// If the frame cannot leave this process.
@@ -97,19 +97,20 @@ impl std::error::Error for BackplaneError {}
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum OutagePolicy {
-    /// Delivers the messages to the broker's own subscribers only, including queue groups. Subscribers of other brokers
-    /// are notified of the number of missed messages once the backplane is connected again.
+    /// Delivers the messages to this broker's own subscribers only, including queue groups. Once the backplane is
+    /// connected again, subscribers of other brokers are told how many messages they have missed.
     #[default]
     StayLocal,
     /// Drops the messages and reports the rejection to their publishers; see [`Client::sync`](super::Client::sync).
     Refuse,
 }
 
-/// Handle by which a backplane delivers messages to its broker. It does not keep the broker alive.
+/// Handle through which a backplane delivers messages to its broker. It does not keep the broker alive.
 #[derive(Clone, Debug)]
 pub struct Node(Weak<BrokerShared>);
 
-/// Publishes the messages of a broker to its backplane, and registers the broker's interests there.
+/// A broker's connection to its backplane. It publishes the broker's messages, and registers the patterns in which the
+/// broker is interested.
 #[derive(Debug)]
 pub(super) struct Bus {
     backplane: Arc<dyn Backplane>,
@@ -117,25 +118,24 @@ pub(super) struct Bus {
     /// Random id that identifies this broker on the bus.
     origin: u64,
     sent: Mutex<SentCounts>,
-    /// Interests registered at the backplane for subscriptions outside queue groups, by pattern. Subscriptions with
-    /// equal patterns share one.
+    /// Patterns that are registered at the backplane because this broker has subscriptions for them, outside queue
+    /// groups. Subscriptions with the same pattern share an entry.
     interests: Mutex<HashMap<Box<str>, Arc<Interest>>>,
-    /// Interests registered at the backplane for topics with a history. They are created by the first connection and
-    /// kept until the broker is dropped.
+    /// Patterns of topics with a history, which are registered at the backplane. They are registered when the first
+    /// connection is opened, and kept until the broker is dropped.
     histories: OnceLock<Vec<Arc<Interest>>>,
     next_interest: AtomicU64,
-    /// Whether subscribers of other brokers may have missed messages. If so, the message count of each topic must be
-    /// sent to them.
+    /// Whether other brokers may have missed messages. If so, this broker must send them the message count of each
+    /// topic, so that they can detect it.
     marks_due: AtomicBool,
-    /// Version of the local subscriptions at the time when cached references to disconnected subscribers were last
-    /// released.
+    /// Version of the broker's subscriptions when cached references to disconnected subscribers were last removed.
     refreshed: AtomicU64,
-    /// Number of message sequences remembered by all interests. Each interest checks it before it remembers another
-    /// one.
+    /// Number of message sequences that this broker remembers, over all patterns registered at the backplane. It is
+    /// checked before another sequence is remembered.
     remembered: Arc<AtomicUsize>,
 }
 
-/// Outcome of sending a published message to the backplane.
+/// Outcome of sending a published message to the other brokers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PublishOutcome {
     /// The message was sent to all brokers, including this one for its queue groups.
@@ -183,7 +183,8 @@ impl Bus {
         }
     }
 
-    /// Subscribes to all topics with a history at the backplane, regardless of this broker's subscribers.
+    /// Registers the patterns of all topics with a history at the backplane. The histories must be complete even if
+    /// this broker has no subscribers.
     pub(super) fn join_histories(&self, broker: &Arc<BrokerShared>, budget: &MemoryBudget) {
         self.histories.get_or_init(|| {
             let patterns = broker.histories.patterns().enumerate();
@@ -199,12 +200,13 @@ impl Bus {
         });
     }
 
-    /// Returns the interests of this broker in topics with a history.
+    /// Returns the patterns of topics with a history that this broker has registered at the backplane.
     pub(super) fn histories(&self) -> &[Arc<Interest>] {
         self.histories.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Adds a subscription to the interests of this broker. `follows` states whether the subscription has a history.
+    /// Registers a subscription's pattern at the backplane, unless it is registered already. `follows` states whether
+    /// the subscription has a history.
     pub(super) fn join(
         &self,
         subscriber: &Arc<Subscriber>,
@@ -238,8 +240,8 @@ impl Bus {
         interest
     }
 
-    /// Removes a subscription from its interest. Without other subscriptions, this broker no longer receives messages
-    /// of the pattern, unless it has a history.
+    /// Removes a subscription from the registered pattern `interest`. If it was the last one, the pattern is removed
+    /// from the backplane, unless it belongs to a history.
     pub(super) fn leave(&self, interest: &Arc<Interest>, subscriber: u64, id: u16) {
         let mut interests = self.interests.lock();
         if interest.exit(subscriber, id) && !interest.has_history() {
@@ -250,8 +252,7 @@ impl Bus {
         }
     }
 
-    /// Sends the message count of each topic of this broker to the interested brokers, so that they can detect lost
-    /// messages.
+    /// Sends the message count of each topic to the other brokers, so that they can detect lost messages.
     fn mark(&self) {
         let portions = self.sent.lock().topics();
         for topics in portions {
@@ -268,7 +269,8 @@ impl Bus {
 }
 
 impl Node {
-    /// Delivers messages to an interest in the given order. Each message is a topic and a frame.
+    /// Delivers messages to the subscriptions of `interest`, in the given order. Each message consists of a topic and a
+    /// frame.
     ///
     /// Malformed frames are dropped.
     pub fn deliver<T: AsRef<str>>(&self, interest: &Arc<Interest>, messages: impl IntoIterator<Item = (T, Bytes)>) {
@@ -296,7 +298,7 @@ impl Node {
         }
     }
 
-    /// Reports that the backplane is connected and all interests are active, or that it may have lost frames.
+    /// Reports that the backplane is connected and all registered patterns are active, or that it may have lost frames.
     ///
     /// The broker then asks the other brokers whether it has missed messages.
     pub fn linked(&self) {
@@ -307,7 +309,7 @@ impl Node {
         bus.backplane.control(frame::hello());
     }
 
-    /// Sends pending replies to brokers that ask whether they have missed messages. Must be called several times per
+    /// Replies to other brokers that have asked whether they have missed messages. Must be called several times per
     /// second.
     pub fn tick(&self) {
         let Some(broker) = self.0.upgrade() else { return };

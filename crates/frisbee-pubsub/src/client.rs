@@ -24,15 +24,15 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::ToSocketAddrs;
 use tokio::sync::oneshot;
 
-/// Maximum number of unread bytes per subscription, equal to the default queue size of the broker.
+/// Maximum size in bytes of a subscription's unread messages, equal to the default queue size of the broker.
 const INBOX_MAX: usize = 16 * 1024 * 1024;
 
-/// Timeout for replies of the broker. A live broker replies within microseconds, whereas a peer that is not a broker
-/// may never reply.
+/// Timeout for replies of the broker. A broker usually replies within microseconds, and a peer that is not a broker may
+/// never reply.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Maximum number of outstanding replies to [`Client::sync`], including those of cancelled calls. Equal to the maximum
-/// number of fRPC calls in flight.
+/// Maximum number of replies to [`Client::sync`] that may be outstanding, including those of cancelled calls. Equal to
+/// the maximum number of fRPC calls in flight.
 const SYNCS_MAX: usize = 16 * 1024;
 
 /// Error returned when publishing or subscribing fails.
@@ -45,8 +45,8 @@ pub enum PubSubError {
     Send(SendError),
     /// The broker rejected the request for this reason.
     Refused(String),
-    /// The broker has not replied within 10 s, or 16 384 replies to [`Client::sync`] are outstanding. The peer may not
-    /// be a broker.
+    /// The broker has not replied within 10 s, or 16 384 calls of [`Client::sync`] are waiting for a reply. The peer
+    /// may not be a broker.
     NoAnswer,
     /// All 65 535 subscription ids of this connection are in use.
     TooMany,
@@ -104,7 +104,7 @@ impl From<SendError> for PubSubError {
 #[derive(Clone, Debug)]
 pub struct Client(pub(super) Arc<ClientShared>, pub(super) Option<Arc<OwnedConnection>>);
 
-/// A connection that the client itself has opened. It is kept open as long as it is in use.
+/// A connection that the client has opened itself. It stays open until the last user of the client is dropped.
 #[derive(Debug)]
 pub(super) struct OwnedConnection(Mutex<Connection>);
 
@@ -133,7 +133,8 @@ pub(super) struct ClientShared {
     connection: Mutex<Option<Connection>>,
     /// Whether the client reconnects after its connection is lost.
     is_persistent: AtomicBool,
-    /// Number of changes of the subscriptions. The router discards its cached routes when it has changed.
+    /// Counter that increases with each change of the subscriptions. The router compares it to detect that its cached
+    /// routes are outdated.
     pub(super) version: AtomicU64,
     inner: Mutex<ClientState>,
 }
@@ -143,12 +144,13 @@ type PendingAnswers = BTreeMap<u16, oneshot::Sender<Result<(), String>>>;
 
 #[derive(Debug, Default)]
 struct ClientState {
-    /// All subscriptions by id. Lost messages and the end of the connection are reported in this order.
+    /// All subscriptions of the client, by id. If messages are lost or the connection ends, subscriptions are notified
+    /// in this order.
     inboxes: BTreeMap<u16, RegisteredSubscription>,
     /// Subscriptions that are not in queue groups, by pattern.
     by_pattern: Trie<u16, Arc<Inbox>>,
-    /// Last assigned subscription id. An id is reused only after all others, when no packet for the old subscription
-    /// can be in transit.
+    /// Last subscription id that was assigned. An id is reused only after all others. By then, no packet for the old
+    /// subscription can be in transit.
     last_id: u16,
     pending: PendingAnswers,
     /// Callers that are waiting for the reply to a SYNC, in the order of their requests.
@@ -157,14 +159,14 @@ struct ClientState {
     refused: Option<String>,
     /// Reason why the last connection was lost.
     disconnect_reason: Option<CloseReason>,
-    /// Position of each topic when the last connection closed, from which subscriptions resume. The flag is set if the
-    /// client had to discard some of them.
+    /// Position of each topic when the last connection closed. Subscriptions resume from these positions. The flag is
+    /// set if the client has discarded some of them.
     stream: (Stream, bool),
     /// Reason why the client is closed.
     closed: Option<CloseReason>,
 }
 
-/// A subscription in the client's table.
+/// A subscription that is registered in the client's table.
 #[derive(Debug)]
 struct RegisteredSubscription {
     inbox: Arc<Inbox>,
@@ -176,13 +178,14 @@ struct RegisteredSubscription {
 }
 
 impl RegisteredSubscription {
-    /// Returns whether the subscription detects missing messages by their positions, so that lost messages reported by
-    /// the broker are ignored.
+    /// Returns whether the subscription detects missing messages by their positions. If so, lost messages that the
+    /// broker reports are ignored.
     fn is_exact(&self) -> bool {
         self.follow.as_ref().is_some_and(|follow| follow.is_exact())
     }
 
-    /// Returns the request that renews the subscription on a new connection, and registers its pending reply.
+    /// Returns the request that renews the subscription on a new connection. Registers the caller that waits for the
+    /// reply.
     fn again(&mut self, id: u16, pending: &mut PendingAnswers) -> Resubscription {
         let (answer, answered) = oneshot::channel();
         pending.insert(id, answer);
@@ -296,7 +299,8 @@ impl Client {
         Ok(Self(shared, Some(own)))
     }
 
-    /// Subscribes to a pattern of topics. `*` matches exactly one token, and `>` at the end matches one or more tokens.
+    /// Subscribes to all topics that match a pattern. `*` matches exactly one token, and `>` at the end matches one or
+    /// more tokens.
     ///
     /// Once this returns, the subscription receives all later messages of all publishers until it is dropped.
     ///
@@ -387,7 +391,7 @@ impl Client {
         Ok(subscription)
     }
 
-    /// Publishes a message once the connection has capacity.
+    /// Publishes a message once the connection has space for it.
     ///
     /// Delivery is not confirmed. [`sync`](Self::sync) waits until the broker has received the message.
     ///
@@ -400,7 +404,7 @@ impl Client {
         self.publisher(topic)?.publish(payload).await
     }
 
-    /// Creates a publisher for one topic, which is validated only once.
+    /// Creates a publisher for one topic. The topic is validated here instead of for each message.
     ///
     /// # Errors
     /// If the topic is invalid, or there is no connection yet.
@@ -415,8 +419,8 @@ impl Client {
         })
     }
 
-    /// Waits until the broker has processed all earlier requests of this client. Its messages are then in the queues of
-    /// their subscribers, and its dropped subscriptions receive nothing more.
+    /// Waits until the broker has processed all earlier requests of this client. Published messages are then in the
+    /// queues of their subscribers, and dropped subscriptions receive nothing more.
     ///
     /// # Errors
     /// If the connection is closed, the peer does not reply, or the broker has rejected an earlier message, for example
@@ -439,7 +443,7 @@ impl Client {
         self.answer(answered).await?.map_err(PubSubError::Refused)
     }
 
-    /// Returns the current connection. While the client reconnects, returns the lost one.
+    /// Returns the current connection. While the client reconnects, this is the connection that was lost.
     ///
     /// # Errors
     /// If the [router](ClientRouter) has not been connected yet.
@@ -464,14 +468,14 @@ pub struct Publisher {
     connection: Connection,
     shared: Arc<ClientShared>,
     _own: Option<Arc<OwnedConnection>>,
-    /// Name of the topic with its length prefix, as it is sent.
+    /// Name of the topic with its length prefix, as encoded in each message.
     head: Bytes,
     operations: Operations,
 }
 
 impl Publisher {
-    /// Publishes a message once the connection has capacity. A message longer than [`BODY_MAX_LEAST`] also waits until
-    /// the limit of the broker is known. Large payloads are not copied.
+    /// Publishes a message once the connection has space for it. If the message is longer than [`BODY_MAX_LEAST`],
+    /// first waits until the broker's limit is known. Large payloads are not copied.
     ///
     /// # Errors
     /// If the message is too long or the connection is closed.
@@ -491,8 +495,8 @@ impl Publisher {
             .map_err(|error| SendError::TooLong(error).into())
     }
 
-    /// Calls `write` once the connection has capacity. `write` appends the payload to the packet and finishes it.
-    /// Intended for encoders.
+    /// Calls `write` once the connection has space for a message. `write` must append the payload to the packet and
+    /// finish it. Intended for encoders that write directly to the outbox.
     ///
     /// # Errors
     /// If the connection is closed.
@@ -547,15 +551,15 @@ mod tests {
     use frisbee::testing::DetachedConnection;
     use tokio::runtime::Handle;
 
-    /// Regression: messages for a dropped subscription reached the next one with the same id, which then missed
-    /// messages before its own start.
+    /// Regression test: messages for a dropped subscription were delivered to the next subscription with the same id.
+    /// That subscription then missed its own first messages.
     #[test]
     fn subscription_gets_messages_only_after_its_answer() {
         let shared = Arc::new(ClientShared::new(FIRST_OPERATION));
         let first = shared.persistent_subscription("topic");
         let second = shared
             .enter(("topic", "", None), oneshot::channel().0, None)
-            .expect("second subscription should register while the client is open");
+            .expect("second subscription should be registered on the open client");
         assert!(shared.matching("topic").iter().all(|inbox| Arc::ptr_eq(inbox, &first.inbox)));
         drop(first);
         assert!(shared.matching("topic").is_empty());
@@ -565,7 +569,7 @@ mod tests {
         assert_ne!(shared.version.load(Ordering::Acquire), version, "cached matches should be looked up again");
     }
 
-    /// Regression: when a member left its queue group, its queued messages were lost.
+    /// Regression test: when a member left its queue group, the messages in its queue were lost.
     #[tokio::test]
     async fn drained_member_of_a_group_keeps_its_messages() {
         let acceptor = frisbee::Server::builder().build(Broker::new()).expect("default settings should be valid");
@@ -600,7 +604,13 @@ mod tests {
         }
         assert_eq!(jobs.len(), 15);
         while jobs.len() < 31 {
-            jobs.extend_from_slice(stays.recv().await.expect("remaining member should receive its messages").payload());
+            jobs.extend_from_slice(
+                stays
+                    .recv()
+                    .await
+                    .expect("remaining member of the queue group should receive the other messages")
+                    .payload(),
+            );
         }
         jobs.sort_unstable();
         assert_eq!(jobs, (0..31).collect::<Vec<_>>());

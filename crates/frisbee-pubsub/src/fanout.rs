@@ -22,19 +22,21 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Maximum number of topics and subscribers in the route cache of a connection, counted together. Publishers usually
-/// have few topics. A publisher with more topics repeats lookups.
+/// Maximum number of topics and subscribers, counted together, in the route cache of a publishing connection.
+/// Publishers usually have few topics. A publisher with more topics must look them up repeatedly.
 const REMEMBERED_MAX: usize = 16 * 1024;
 
-/// Memory of a cached topic in bytes, excluding its name. Also the memory of each of its subscribers.
+/// Memory of a cached topic in bytes, excluding its name. The same amount is charged for each of the topic's
+/// subscribers.
 const ROUTE_COST: usize = 320;
 const SUBSCRIBER_COST: usize = 32;
 
-/// Maximum number of deliveries that are collected in a batch: one per subscriber and run of messages. Further
-/// deliveries flush the batch early.
+/// Maximum number of deliveries that are collected before they are made. Each subscriber counts once for each run of
+/// messages with the same route.
 const DELIVERIES_MAX: usize = 16 * 1024;
 
-/// Minimum size in bytes of a message that forms a separate run, so that its body is shared instead of copied.
+/// Minimum size in bytes of a message that is collected separately from others, so that subscribers share its body
+/// without copying it.
 const LARGE: usize = 4 * 1024;
 
 /// Bodies of these sizes are copied once before they are shared. They may be slices of a read buffer of 128 KiB, which
@@ -45,54 +47,57 @@ const COPIED_ONCE: RangeInclusive<usize> = SHARED_MIN..=64 * 1024;
 /// Minimum size in bytes of a body that an outbox shares instead of copying it.
 pub(super) const SHARED_MIN: usize = 16 * 1024;
 
-/// Maximum number of unused runs kept per thread. A publisher that alternates between topics needs one for each change
-/// of the topic.
+/// Maximum number of unused runs of messages that a thread keeps for reuse. A publisher that alternates between topics
+/// needs a run for each change of topic.
 const RUNS_KEPT: usize = 64;
 
 thread_local! {
-    /// Unused runs, which are reused by all connections of the thread so that idle connections hold none.
+    /// Unused runs of messages. They belong to the thread rather than to a connection, so that idle connections use no
+    /// memory for them.
     static RUNS: Cell<Vec<RouteBatch>> = const { Cell::new(Vec::new()) };
 }
 
-/// State for publishing the messages of one connection: cached routes, and the messages of the current batch.
+/// State in which a connection publishes: its cached routes, and the messages of the current batch.
 #[derive(Debug, Default)]
 pub(super) struct Fanout {
-    /// Version of the broker's subscriptions when the routes were cached. The routes are discarded if it has changed.
+    /// Version of the broker's subscriptions when the routes were cached. If the version has changed, the routes are
+    /// discarded.
     version: u64,
     by_topic: HashMap<Arc<[u8]>, usize>,
     routes: Vec<Route>,
     remembered: usize,
-    /// Memory of the cached routes in bytes, which is charged to the server.
+    /// Memory of the cached routes in bytes. It is charged to the server.
     memory: usize,
-    /// Index of the last used route, which is likely to be the next one.
+    /// Index of the route that was used last. The next message is likely to use it too.
     last: usize,
-    /// Collected messages of this batch, in runs of consecutive messages with the same route. Runs from index `used` on
-    /// are unused.
+    /// Messages collected in this batch. A run consists of consecutive messages with the same route. Runs from the
+    /// index `used` on are unused.
     runs: Vec<RouteBatch>,
     used: usize,
     deliveries: usize,
-    /// Number of messages of this batch that have not been added to the broker's count.
+    /// Number of messages in this batch that the broker has not counted yet.
     published: u64,
-    /// Whether any message of the batch must be recorded in a history.
+    /// Whether any message of the batch must be added to a topic's history.
     records: bool,
     directed: Vec<GroupMessage>,
-    /// Reason why the last rejected message was rejected.
+    /// Reason why the most recent rejected message was rejected.
     refusal: String,
 }
 
-/// Origin of published messages: a connection of this broker, or another broker.
+/// Origin of published messages, which is a connection of this broker or another broker.
 pub(super) trait Source {
     /// Whether messages of this origin count as published and are forwarded to other brokers.
     const PUBLISHES: bool;
 
-    /// Returns the number of the publishing connection, whose own task need not be woken.
+    /// Returns the number of the publishing connection. The task of this connection need not be woken, because it is
+    /// running.
     fn number(&self) -> u64;
 
-    /// Returns the memory budget to which bodies shared by several subscribers are charged.
+    /// Returns the memory budget to which message bodies are charged if several subscribers share them.
     fn budget(&self) -> &MemoryBudget;
 
-    /// Returns the address of the publisher, if it is known. For IPv6 this is the /64 network, because a host can use
-    /// any address of its network.
+    /// Returns the address of the publisher, if it is known. For an IPv6 address, returns its /64 network, because a
+    /// host can use all addresses of it.
     fn publisher(&self) -> Option<IpAddr> {
         None
     }
@@ -124,31 +129,33 @@ impl Source for Subscriber {
     }
 }
 
-/// Receivers of a topic's messages: subscribers, queue groups, the history and other brokers.
+/// Receivers of a topic's messages: subscribers, queue groups, the topic's history, and other brokers.
 #[derive(Debug)]
 pub(super) struct Route {
     topic: Arc<[u8]>,
     everybody: Vec<Arc<Subscriber>>,
-    /// Number of subscribers, plus one for a history, because messages without subscribers are also recorded.
+    /// Number of subscribers. A history counts as a subscriber, because messages must be recorded even without
+    /// subscribers.
     takers: usize,
     groups: Vec<Group>,
-    /// Whether messages are forwarded to other brokers, which may have subscribers.
+    /// Whether messages must be forwarded to other brokers, because these may have subscribers.
     is_for_bus: bool,
-    /// Whether the route has groups, a history or a bus, so that the fast path does not apply.
+    /// Whether the route has queue groups, a history or other brokers. If so, messages do not take the fast path.
     is_special: bool,
     history: Option<History>,
-    /// History of the topic, cached so that recording needs no lookup. It may have been evicted since.
+    /// History of the topic. It is cached, so that recording a message needs no lookup, and may have been evicted in
+    /// the meantime.
     ring: Option<Arc<Ring>>,
 }
 
-/// Members of a queue group, with the index of the member that receives the next message.
+/// A queue group: its members, and the index of the member that receives the next message.
 #[derive(Debug)]
 pub(super) struct Group {
     members: Vec<(Arc<Subscriber>, u16)>,
     next: usize,
 }
 
-/// A run of consecutive messages with the same route.
+/// A run of consecutive messages that have the same route.
 #[derive(Debug)]
 struct RouteBatch {
     route: usize,
@@ -156,7 +163,7 @@ struct RouteBatch {
     recording: Option<Recording>,
 }
 
-/// A message for a queue group, with the member to which it will be delivered.
+/// A message for a queue group, with the group member to which it will be delivered.
 #[derive(Debug)]
 struct GroupMessage {
     subscriber: Arc<Subscriber>,
@@ -164,15 +171,15 @@ struct GroupMessage {
     body: Bytes,
 }
 
-/// Maximum number of matching queue groups for which publishing does not count as slow.
+/// Number of matching queue groups up to which publishing a message does not count as slow.
 const GROUPS_AT_ONCE: usize = 64;
 
 /// Outcome of publishing a message, which tells the caller whether to yield to other tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Published {
     AsUsual,
-    /// Publishing took long, up to a thousand times the usual time, because the topic had to be looked up or has many
-    /// groups.
+    /// Publishing took a long time, up to a thousand times longer than usual. Either the topic was not in the cache, or
+    /// it has many queue groups.
     Slowly,
     /// The backplane rejected the message, so it is not delivered. [`Fanout::refusal`] returns the reason.
     Refused,
@@ -242,7 +249,7 @@ impl Fanout {
         Ok(published)
     }
 
-    /// Returns the run to which the next body of a route is appended.
+    /// Returns the run to which the next message with this route is added.
     #[inline(always)]
     fn run(&mut self, route: usize, length: usize, takers: usize) -> &mut QueueSegment {
         let last = self.used.checked_sub(1).and_then(|last| self.runs.get(last));
@@ -261,8 +268,8 @@ impl Fanout {
         &mut self.runs[self.used - 1].packets
     }
 
-    /// Records the collected messages of topics with a history. While the returned guard is held, no subscription with
-    /// a history can start, because the messages have not been queued for any subscriber.
+    /// Adds the collected messages of topics with a history to it. While the returned guard is held, no subscription
+    /// with a history can start. It would otherwise miss the messages, which have not been queued for subscribers yet.
     #[cold]
     fn record<'a>(&mut self, broker: &'a BrokerShared, from: &impl Source) -> MutexGuard<'a, Records> {
         let mut records = broker.histories.lock();
@@ -327,7 +334,7 @@ impl Fanout {
         RUNS.set(std::mem::take(&mut self.runs));
     }
 
-    /// Clears the route cache if subscriptions have changed, so that it does not keep closed subscribers alive.
+    /// Clears the route cache if subscriptions have changed. Outdated routes would keep closed subscribers in memory.
     pub(super) fn refresh(&mut self, broker: &BrokerShared) {
         if !self.routes.is_empty() && self.version != broker.version.load(Ordering::Acquire) {
             self.forget(broker);
@@ -339,7 +346,7 @@ impl Fanout {
         self.memory
     }
 
-    /// Returns the reason why the last rejected message was rejected.
+    /// Returns the reason why the most recent rejected message was rejected.
     pub(super) fn refusal(&self) -> &str {
         &self.refusal
     }
@@ -366,7 +373,7 @@ impl Fanout {
         self.version = broker.version.load(Ordering::Acquire);
     }
 
-    /// Returns the index of a topic's route, from the cache or after a lookup in the broker's subscription tree.
+    /// Returns the index of a topic's route. If the route is not cached, looks it up in the broker's subscription tree.
     fn find(&mut self, broker: &BrokerShared, from: &impl Source, topic: &[u8]) -> Result<usize, TopicError> {
         if let Some(route) = self.by_topic.get(topic) {
             return Ok(*route);
@@ -398,7 +405,7 @@ fn pass_on(broker: &BrokerShared, route: &Route, body: &Bytes) -> Result<Publish
     bus.publish(topic, body).map_err(|unsent| unsent.to_string())
 }
 
-/// Delivers several runs of messages, so that each subscriber receives all of its messages at once and in order.
+/// Delivers several runs of messages. Each subscriber receives all of its messages at once and in order.
 fn deliver_runs(runs: &[RouteBatch], routes: &[Route], broker: &BrokerShared, from: &impl Source) {
     let everybody = |run: &RouteBatch| routes[run.route].everybody.iter();
     let entries = runs.iter().enumerate().flat_map(|(at, run)| everybody(run).map(move |one| (one.number, at, one)));
@@ -435,8 +442,8 @@ impl RouteBatch {
 }
 
 impl Route {
-    /// Looks up the receivers of a topic. A connection with several matching subscriptions is listed once. Members of
-    /// groups with the same name are merged, even if their patterns differ.
+    /// Looks up the receivers of a topic. A connection with several matching subscriptions is listed once. Queue groups
+    /// with the same name are merged, even if their patterns differ.
     fn find(broker: &BrokerShared, topic: &str) -> Self {
         let mut everybody = Vec::new();
         // Sorted because each group takes the next number below, which must not differ between simulation runs.
@@ -462,8 +469,8 @@ impl Route {
         route
     }
 
-    /// Returns the route for another broker's messages to a topic with a history, which consists of all subscribers and
-    /// the history.
+    /// Returns the route for messages of other brokers to a topic with a history. Its receivers are the history and all
+    /// subscribers.
     pub(super) fn of_history(broker: &BrokerShared, topic: &str) -> Self {
         let found = Self::find(broker, topic);
         Self { groups: Vec::new(), is_for_bus: false, ..found }
@@ -494,8 +501,8 @@ impl Group {
         Self { members: vec![(subscriber.clone(), id)], next: 0 }
     }
 
-    /// Selects the member for the next message in round-robin order. Skips members with a backlog if another member has
-    /// none.
+    /// Selects the group member that receives the next message, in round-robin order. Skips a member with a backlog if
+    /// there is another one without.
     fn choose(&mut self) -> (&Arc<Subscriber>, u16) {
         let count = self.members.len();
         let first = self.next;

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-/// Maximum number of topics whose positions are sent again to a slow subscriber. With more, the subscriber is
-/// disconnected.
+/// Maximum number of topics whose positions are sent to a slow subscriber again after messages were dropped. A
+/// subscriber with more topics is disconnected.
 const RESTATED_MAX: usize = 1024;
 
-/// Start of a subscription for topics that have no position in the request.
+/// Position at which a subscription starts in topics for which the request contains no position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum StartPosition {
     Now = 0,
@@ -30,14 +30,14 @@ impl StartPosition {
     }
 }
 
-/// Offset of the next message of a topic, with the epoch of its history.
+/// Offset of a topic's next message, with the epoch of the history to which it belongs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct NextOffset {
     pub(super) epoch: u64,
     pub(super) offset: u64,
 }
 
-/// Body of a FOLLOW packet, excluding the pattern.
+/// Contents of a FOLLOW packet, which requests a subscription with a history. The pattern is not included.
 #[derive(Debug)]
 pub(super) struct Request<'a> {
     pub(super) opening: StartPosition,
@@ -116,10 +116,10 @@ pub(super) fn put_position(body: &mut Vec<u8>, topic: &str, next: NextOffset) {
     tlv::put_varint(body, next.offset);
 }
 
-/// State of the broker's history at the start of a subscription.
+/// State of the broker's history when a subscription starts, as stated in the reply to the subscriber.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Answer {
-    /// Whether all topics that match the pattern have a history.
+    /// Whether every topic that can match the pattern has a history.
     pub(super) is_covered: bool,
     pub(super) epoch: u64,
     pub(super) topics: u64,
@@ -142,14 +142,14 @@ impl Answer {
     }
 }
 
-/// A reply or a topic position that must be sent again if its segment of the queue is dropped.
+/// A reply or topic position in a segment of a subscriber's queue. If the segment is dropped, it must be sent again.
 #[derive(Clone)]
 pub(super) enum ReplayMark {
     Answer {
         id: PacketId,
         body: Bytes,
     },
-    /// Messages of a topic in this segment of the queue. `next` is the offset after the last message.
+    /// Messages of a topic in a segment of the queue. `next` is the offset after the last of these messages.
     Messages {
         id: PacketId,
         ring: Arc<Ring>,
@@ -158,7 +158,8 @@ pub(super) enum ReplayMark {
 }
 
 impl ReplayMark {
-    /// Merges a later mark into this one if both refer to the same subscription and topic. Returns whether it did.
+    /// Merges `later` into this mark if both refer to the same subscription and topic. Returns whether they were
+    /// merged.
     pub(super) fn extend(&mut self, later: &Self) -> bool {
         match (self, later) {
             (Self::Messages { id, ring, next }, Self::Messages { id: id_2, ring: ring_2, next: next_2 })
@@ -181,7 +182,8 @@ impl fmt::Debug for ReplayMark {
     }
 }
 
-/// Replies and topic positions that are sent to a subscriber in place of dropped messages.
+/// Replies and topic positions that must be sent to a subscriber again, because the messages that contained them were
+/// dropped.
 #[derive(Debug, Default)]
 pub(super) struct ReplayedPositions {
     answers: Vec<(PacketId, Bytes)>,
@@ -198,7 +200,7 @@ impl ReplayedPositions {
         self.answers.len() + self.positions.len() > RESTATED_MAX
     }
 
-    /// Adds the reply or topic position of a dropped queue segment, so that it is sent again.
+    /// Adds a reply or topic position from a queue segment that was dropped, so that it is sent again.
     pub(super) fn add(&mut self, mark: ReplayMark) {
         match mark {
             ReplayMark::Answer { id, body } => self.answers.push((id, body)),
@@ -209,7 +211,8 @@ impl ReplayedPositions {
         }
     }
 
-    /// Adds the mark of a segment that was sent incompletely, because some of its messages are too long.
+    /// Adds the topic position of a queue segment from which some messages were not sent, because they are too long for
+    /// the subscriber.
     pub(super) fn add_sent(&mut self, mark: ReplayMark) {
         if matches!(mark, ReplayMark::Messages { .. }) {
             self.add(mark);

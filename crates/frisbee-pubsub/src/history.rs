@@ -24,23 +24,24 @@ use tokio::time::Instant;
 /// Maximum number of messages kept per topic. A history bridges lost connections and is not a message store.
 const LAST_MAX: usize = 64 * 1024;
 
-/// Default maximum memory of all histories of a broker in bytes: 64 KiB for each of a thousand topics.
+/// Default maximum memory of a broker's topic histories in bytes, which is 64 KiB for each of a thousand topics.
 pub(crate) const BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Default maximum number of topics with a history. Each occupies about 300 bytes, excluding its messages.
+/// Default maximum number of topics with a history. A topic takes about 300 bytes, excluding its messages.
 pub(crate) const TOPICS_MAX: usize = 16 * 1024;
 
-/// Memory of a topic's history in bytes, excluding its name and messages. Includes its entries in the table and in the
-/// eviction queue.
+/// Memory of a topic's history in bytes, excluding the topic's name and the messages. Includes the entries in the table
+/// of topics and in the eviction queue.
 const TOPIC_COST: usize = 288;
 
-/// Memory of the history of a topic with a long name in bytes, excluding its messages.
+/// Memory in bytes of the history of a topic with a long name, excluding the messages.
 const LONG_TOPIC_COST: usize = TOPIC_COST + 256;
 
-/// Memory of a recorded message in bytes, excluding its payload. Includes its entry in the history and its allocation.
+/// Memory of a message in a topic's history in bytes, excluding its payload. Includes its entry in the history and the
+/// allocation.
 const MESSAGE_COST: usize = 80;
 
-/// Granularity in bytes of the histories' charges to the memory budget.
+/// Step size in bytes by which the memory charge of the histories changes.
 const STEP: usize = 16 * 1024;
 
 /// Limits of the messages that a broker keeps per topic for later subscribers; see
@@ -53,7 +54,8 @@ pub struct History {
 }
 
 impl History {
-    /// Creates a history of the last `count` messages of each topic. With 1, the history contains a current value.
+    /// Creates a history that keeps the last `count` messages of each topic. With a count of 1, it contains the current
+    /// value of a topic.
     ///
     /// # Panics
     /// If `count` is 0 or more than 65 536.
@@ -62,8 +64,8 @@ impl History {
         Self { last: count, time: None }
     }
 
-    /// Limits the age of kept messages. Older messages are never replayed. Their memory is released with the next
-    /// message of the topic.
+    /// Sets the maximum age of the messages that are kept. Older messages are never replayed, but their memory is only
+    /// released when the topic receives its next message.
     pub fn for_time(self, time: Duration) -> Self {
         Self { time: Some(time), ..self }
     }
@@ -71,33 +73,33 @@ impl History {
 
 /// Histories of all topics of a broker, with their limits and total memory.
 pub(crate) struct Histories {
-    /// Limits by topic pattern. The first pattern that matches a topic applies.
+    /// Limits by topic pattern. The first pattern that matches a topic determines its limits.
     rules: Vec<(Box<str>, History)>,
     bytes_max: usize,
     topics_max: usize,
     records: Mutex<Records>,
 }
 
-/// State of all histories of a broker, which is protected by a lock.
+/// State of all topic histories of a broker, which is protected by a lock.
 pub(crate) struct Records {
-    /// Generation of the message positions. A new epoch invalidates earlier positions. It starts when a topic is
-    /// evicted or when messages of other brokers may be missing.
+    /// Number of the current epoch, to which message positions belong. A new epoch makes all earlier positions invalid.
+    /// It starts when a topic is evicted, or when messages of other brokers may be missing.
     pub(crate) epoch: u64,
-    /// Whether the current epoch is unused: nothing was recorded in it and no subscription has started.
+    /// Whether the current epoch is unused, because no message was recorded and no subscription was started in it.
     is_fresh: bool,
-    /// History of each topic. Sorted to make simulation runs deterministic.
+    /// History of each topic. Sorted by topic, so that simulation runs are deterministic.
     pub(crate) topics: BTreeMap<Arc<str>, Arc<Ring>>,
-    /// Eviction queues of the topic histories, by the publisher that created them. A history that was used since its
-    /// last inspection moves to the end of its queue.
+    /// Topic histories in the order in which they may be evicted, for each publisher that has created some. If a
+    /// history was used since it was last considered, it moves to the end of its queue.
     candidates: BTreeMap<Option<IpAddr>, VecDeque<Arc<Ring>>>,
     bytes: usize,
-    /// Part of `bytes` that belongs to message bodies with their own memory charge. It is not charged to the histories
-    /// again.
+    /// Part of `bytes` that message bodies occupy which several subscribers share. Such bodies are charged separately,
+    /// and not to the histories.
     shared: usize,
     charge: Option<MemoryCharge>,
 }
 
-/// History of a single topic. Its lock is acquired only while the broker's history lock is held.
+/// History of one topic. Its lock may only be acquired while the lock of all histories is held.
 pub(crate) struct Ring {
     pub(crate) topic: Arc<str>,
     pub(crate) epoch: u64,
@@ -107,7 +109,7 @@ pub(crate) struct Ring {
 
 #[derive(Default)]
 struct Contents {
-    /// Offset of the topic's last message, or 0 if there was none.
+    /// Offset of the last message that was recorded for the topic, or 0 if there was none.
     last: u64,
     messages: VecDeque<RecordedMessage>,
     was_used: bool,
@@ -115,12 +117,12 @@ struct Contents {
 }
 
 struct RecordedMessage {
-    /// Time at which the message was recorded. Set only if the history has a time limit.
+    /// Time at which the message was recorded. Only set if the topic's history has a time limit.
     at: Option<Instant>,
     body: Bytes,
 }
 
-/// Consecutive recorded messages of one topic.
+/// Consecutive messages of one topic that were recorded in its history.
 #[derive(Clone)]
 pub(crate) struct Recording {
     pub(crate) ring: Arc<Ring>,
@@ -136,7 +138,7 @@ impl Recording {
     }
 }
 
-/// Point in the history of a topic at which a subscriber starts.
+/// Point in a topic's history at which a subscriber starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StartPoint {
     Now,
@@ -185,7 +187,7 @@ impl Histories {
         self.rules.is_empty()
     }
 
-    /// Returns the limits of a topic's history, or `None` if it has no history.
+    /// Returns the limits of a topic's history, or `None` if the topic has no history.
     pub(crate) fn of(&self, topic: &str) -> Option<History> {
         self.rules.iter().find(|(pattern, _)| crate::covers(pattern, topic)).map(|(_, history)| *history)
     }
@@ -195,12 +197,12 @@ impl Histories {
         self.rules.iter().position(|(pattern, _)| crate::covers(pattern, topic))
     }
 
-    /// Returns the topic patterns of all history rules.
+    /// Returns the topic patterns for which the broker keeps a history.
     pub(crate) fn patterns(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().map(|(pattern, _)| &**pattern)
     }
 
-    /// Returns whether all topics that match `pattern` have a history.
+    /// Returns whether every topic that can match `pattern` has a history.
     pub(crate) fn covers(&self, pattern: &str) -> bool {
         self.rules.iter().any(|(rule, _)| crate::covers(rule, pattern))
     }
@@ -213,12 +215,13 @@ impl Histories {
         self.records.lock()
     }
 
-    /// Returns the memory of all histories in bytes.
+    /// Returns the memory of all topic histories in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.records.lock().bytes
     }
 
-    /// Records consecutive messages of a topic. `known` caches the topic's history between calls.
+    /// Records consecutive messages in the history of their topic. `known` caches this history from one call to the
+    /// next.
     pub(crate) fn record(
         &self,
         records: &mut Records,
@@ -232,7 +235,7 @@ impl Histories {
         if known.as_ref().is_none_or(|ring| ring.contents.lock().is_removed) {
             *known = Some(self.ring(records, topic, limits, from));
         }
-        let ring = known.clone().expect("ring should be in the table");
+        let ring = known.clone().expect("history of the topic should have been looked up");
         let mut contents = ring.contents.lock();
         let first = contents.last + 1;
         let count = packets.messages;
@@ -265,8 +268,8 @@ impl Histories {
         Recording { ring, first, count }
     }
 
-    /// Skips the offsets of missing messages and removes all earlier messages, because a replay must not have gaps.
-    /// Returns the topic's history and the offset before the gap.
+    /// Skips the offsets of missing messages in a topic's history, and removes all earlier messages from it, because a
+    /// replay must not have gaps. Returns the history and the last offset before the gap.
     pub(crate) fn skip(
         &self,
         records: &mut Records,
@@ -286,7 +289,7 @@ impl Histories {
         (ring, first)
     }
 
-    /// Returns the history of a topic. Creates it if necessary.
+    /// Returns the history of a topic, and creates it if the topic has none.
     #[cold]
     fn ring(&self, records: &mut Records, topic: &str, limits: History, from: &impl Source) -> Arc<Ring> {
         if let Some(ring) = records.topics.get(topic) {
@@ -316,8 +319,8 @@ impl Records {
         self.is_fresh = false;
     }
 
-    /// Removes all topics and starts a new epoch, which invalidates earlier positions. Returns `false` if the current
-    /// epoch is still unused.
+    /// Removes the histories of all topics and starts a new epoch, so that earlier positions become invalid. Returns
+    /// `false` if nothing has been recorded or subscribed in the current epoch.
     pub(crate) fn begin_epoch(&mut self) -> bool {
         if std::mem::replace(&mut self.is_fresh, true) {
             return false;
@@ -368,7 +371,8 @@ impl Records {
         }
     }
 
-    /// Returns the number of bytes charged to the histories, excluding message bodies with their own memory charge.
+    /// Returns the number of bytes charged to the histories. Message bodies that several subscribers share are not
+    /// included, because they are charged separately.
     fn own(&self) -> usize {
         self.bytes - self.shared
     }
@@ -384,7 +388,8 @@ impl Records {
 }
 
 impl Ring {
-    /// Returns the messages to replay to a new subscriber, limited to `room` bytes, and the offset of the first one.
+    /// Returns the messages that are replayed to a new subscriber, up to a total size of `room` bytes, with the offset
+    /// of the first one.
     pub(crate) fn replay(&self, begin: StartPoint, room: usize) -> (u64, Vec<Bytes>) {
         let contents = self.contents.lock();
         let now = self.limits.time.map(|_| Instant::now());
@@ -420,8 +425,8 @@ impl RecordedMessage {
         self.body.len() + MESSAGE_COST
     }
 
-    /// Returns the length of the message body if subscribers share it, so that it has its own memory charge. Returns 0
-    /// otherwise.
+    /// Returns the length of the message's body if several subscribers share it. Such a body is charged separately.
+    /// Otherwise returns 0.
     fn shared(&self) -> usize {
         if self.body.len() >= SHARED_MIN { self.body.len() } else { 0 }
     }

@@ -13,12 +13,12 @@ use std::task::{Context, Poll, Waker};
 /// Memory charge in bytes for the queue entry of a message. The payload is charged separately.
 const MESSAGE_CHARGE: usize = 64;
 
-/// Maximum size in bytes of the messages that a reader takes from the queue at once. They may be in memory in addition
-/// to a full queue. A single message may exceed it.
+/// Maximum total size in bytes of the messages that a reader takes from its queue at once. They use memory in addition
+/// to that of a full queue. A single message may be longer.
 const TAKEN_MAX: usize = 1 << 20;
 
-/// Size in bytes below which payloads are copied when they are queued behind others. Otherwise each small payload could
-/// keep a read buffer of 128 KiB alive.
+/// Size in bytes below which a payload is copied if other messages are queued before it. Otherwise, each small payload
+/// could keep a read buffer of 128 KiB in memory.
 const COPIED_BELOW: usize = 64 * 1024;
 
 /// A message received by a subscription.
@@ -26,11 +26,11 @@ const COPIED_BELOW: usize = 64 * 1024;
 pub struct Message {
     pub(super) topic: Arc<TopicName>,
     pub(super) payload: Bytes,
-    /// Offset of the message in the topic's history, or 0 if the topic has no history.
+    /// Offset of the message in its topic's history, or 0 if the topic has no history.
     pub(super) offset: u64,
 }
 
-/// Name of a topic and epoch of its history, shared by all received messages of the topic.
+/// Name of a topic, with the epoch of its history. All received messages of the topic share it.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct TopicName {
     pub(super) name: Arc<str>,
@@ -40,7 +40,7 @@ pub(super) struct TopicName {
 /// Position of a message in the history of its topic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Position {
-    /// Epoch of the history to which the offset belongs. A restarted broker has a new epoch.
+    /// Epoch of the topic's history, to which the offset belongs. A broker that was restarted has another epoch.
     pub epoch: u64,
     /// Number of the message within its topic. Numbers start at 1 and are contiguous.
     pub offset: u64,
@@ -59,8 +59,8 @@ impl Message {
         &self.topic.name
     }
 
-    /// Returns the position of the message in the history of its topic. It is known if the broker keeps a history and
-    /// the connection has a subscription that was created by [`subscribe_from`](crate::Client::subscribe_from).
+    /// Returns the position of the message in its topic's history. It is only known if the broker keeps a history and
+    /// this connection has a subscription that was created by [`subscribe_from`](crate::Client::subscribe_from).
     pub fn position(&self) -> Option<Position> {
         (self.offset != 0).then_some(Position { epoch: self.topic.epoch, offset: self.offset })
     }
@@ -138,7 +138,8 @@ pub struct Subscription {
     pub(super) inbox: Arc<Inbox>,
     pub(super) pattern: Box<str>,
     pub(super) group: Box<str>,
-    /// Entries that were moved out of the inbox, so that they can be returned without locking it.
+    /// Entries that the reader has taken from the inbox in advance, so that it can return them without locking the
+    /// inbox.
     pub(super) received: VecDeque<Entry>,
 }
 
@@ -220,7 +221,7 @@ impl Drop for Subscription {
     }
 }
 
-/// Bounded queue of a subscription's unread messages. The router adds messages, and the reader removes them.
+/// Bounded queue of a subscription's unread messages. The client's router adds messages, and the reader takes them.
 #[derive(Debug, Default)]
 pub(super) struct Inbox(Mutex<Queue>);
 
@@ -238,7 +239,7 @@ pub(super) enum Entry {
     Notice(Notice),
 }
 
-/// An event that is reported to the reader in order with the messages.
+/// An event that the subscription reports to its reader, in order with the messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Notice {
     Lagged(u64),
@@ -255,7 +256,7 @@ impl Entry {
 }
 
 impl Inbox {
-    /// Adds entries, drops the oldest ones beyond the size limit, and wakes the reader.
+    /// Adds entries and wakes the reader. If the size limit is exceeded, drops the oldest entries.
     pub(super) fn extend(&self, entries: impl Iterator<Item = Entry>, bytes_max: usize) {
         let mut queue = self.0.lock();
         if queue.closed.is_some() {
@@ -298,8 +299,8 @@ impl Inbox {
 }
 
 impl Queue {
-    /// Moves the oldest entries to `received`. Moves only a part of a large queue, because moved entries no longer
-    /// count towards the queue's limit.
+    /// Moves the oldest entries to `received`. Moves only a part of a large queue, because the limit of the queue does
+    /// not apply to moved entries.
     fn take(&mut self, received: &mut VecDeque<Entry>) {
         if self.bytes <= TAKEN_MAX {
             std::mem::swap(received, &mut self.entries);
@@ -394,7 +395,7 @@ mod tests {
         assert_eq!(text.into_payload(), "text");
     }
 
-    /// Regression: a slow reader kept a read buffer of 128 KiB alive for each message of a few bytes.
+    /// Regression test: a slow reader kept a read buffer of 128 KiB in memory for each message of a few bytes.
     #[test]
     fn unread_messages_keep_no_read_buffer_but_the_first() {
         let inbox = Inbox::default();
@@ -411,7 +412,8 @@ mod tests {
         assert_eq!(inbox.0.lock().entries.iter().filter(is_kept).count(), 1);
     }
 
-    /// Regression: the reader took all queued entries at once, because the size of taken entries was not limited.
+    /// Regression test: the reader took all entries of the queue at once, so that the queue could be filled again while
+    /// they were still in memory.
     #[test]
     fn taken_messages_make_room_for_few_others() {
         const MOST: usize = 8 << 20;

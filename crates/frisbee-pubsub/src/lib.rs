@@ -80,47 +80,47 @@ pub use typed::{Topic, TopicMessage, TopicPublisher, TopicSubscription};
 use frisbee::{Operation, Outbox, PacketId, tlv};
 use std::ops::RangeInclusive;
 
-/// Default number of the first pub/sub operation. It is near the end of the range, because service methods are numbered
-/// from 10 upwards.
+/// Number of the first operation that pub/sub uses by default. It is near the end of the range, because methods of
+/// services are numbered from 10 upwards.
 pub const FIRST_OPERATION: u16 = 0xFF00;
 
-/// Number of operations reserved for pub/sub, some of which have no meaning yet.
+/// Number of operations that are reserved for pub/sub. Some of them have no meaning yet.
 const COUNT: u16 = 8;
 
 /// Default range of operations at which a [`Broker`] or a [`ClientRouter`] is mounted.
 pub const OPERATIONS: RangeInclusive<u16> = FIRST_OPERATION..=FIRST_OPERATION + (COUNT - 1);
 
-/// Kind of a pub/sub operation, represented by its offset from the first operation. docs/pubsub.md describes the packet
-/// bodies.
+/// Kind of a pub/sub operation. Its value is added to the number of the first operation. docs/pubsub.md describes the
+/// packet bodies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// From client to broker: subscribes with the packet's id. The broker replies with the result.
+    /// From client to broker: requests a subscription, whose id is the packet's id. The broker sends a reply.
     Subscribe,
-    /// From client to broker: ends the subscription with the packet's id.
+    /// From client to broker: ends the subscription whose id is the packet's id.
     Unsubscribe,
-    /// From client to broker: publishes a message. From broker to client: delivers a message to all matching
-    /// subscriptions, or to the queue group member with the packet's id.
+    /// From client to broker: publishes a message. From broker to client: delivers a message, either to all
+    /// subscriptions that match its topic or to the queue group member with the packet's id.
     Message,
     /// From client to broker: requests a reply after the broker has processed all earlier messages.
     Sync,
-    /// From broker to client: reports lost messages of the subscription with the packet's id, or of all subscriptions
-    /// if the id is 0.
+    /// From broker to client: reports that messages were lost, by the subscription with the packet's id or, if the id
+    /// is 0, by all subscriptions.
     Lagged,
     /// From broker to client: rejects an invalid or forbidden packet.
     Refused,
-    /// From client to broker: subscribes to topics with a history, with the packet's id. The broker replies with the
-    /// result.
+    /// From client to broker: requests a subscription to topics with a history, whose id is the packet's id. The broker
+    /// sends a reply.
     Follow,
-    /// From broker to client: states the offsets of the next messages of topics.
+    /// From broker to client: states the offset of the next message in each of several topics.
     Position,
 }
 
-/// Range of operations that pub/sub uses on a connection, represented by the first one.
+/// Range of operations that a connection uses for pub/sub, given by the first one.
 #[derive(Clone, Copy, Debug)]
 struct Operations(u16);
 
 impl Operations {
-    /// Creates the range that starts at operation number `first`.
+    /// Creates the range of operations that starts with the number `first`.
     ///
     /// # Panics
     /// If the range is not between 10 and 65 535.
@@ -135,7 +135,7 @@ impl Operations {
     }
 
     fn of(self, kind: Kind) -> Operation {
-        Operation::user(self.0 + kind as u16).expect("pub/sub operations should be in the user range")
+        Operation::user(self.0 + kind as u16).expect("operations of pub/sub should be in the user range")
     }
 
     fn kind(self, operation: Operation) -> Option<Kind> {
@@ -153,7 +153,7 @@ impl Operations {
     }
 }
 
-/// Reason why a broker rejects a packet, represented by its number on the wire.
+/// Reason why a broker rejects a packet. Its value is the number on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reason {
     /// The topic or pattern of the packet is invalid.
@@ -170,7 +170,7 @@ enum Reason {
     Backplane = 6,
 }
 
-/// Appends a short packet, whose body is always within the maximum size.
+/// Appends a short packet to the outbox. Its body is always below the maximum size.
 fn put(outbox: &mut Outbox, id: PacketId, operation: Operation, body: &[u8]) {
     let mut packet = outbox.packet(id, operation);
     packet.put_slice(body);
@@ -179,14 +179,15 @@ fn put(outbox: &mut Outbox, id: PacketId, operation: Operation, body: &[u8]) {
     }
 }
 
-/// Sends a rejection with a reason and an explanatory text.
+/// Sends a rejection that contains a reason and an explanation.
 fn refuse(outbox: &mut Outbox, id: PacketId, operation: Operation, reason: Reason, text: &str) {
     let mut body = vec![reason as u8];
     body.extend_from_slice(text.as_bytes());
     put(outbox, id, operation, &body);
 }
 
-/// Splits the body of a packet into its length-prefixed name and the rest. Returns `None` if the body is truncated.
+/// Splits the body of a packet into the name at its start, which has a length prefix, and the rest. Returns `None` if
+/// the body is truncated.
 fn split_name(body: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut rest = body;
     let length = usize::try_from(tlv::take_varint(&mut rest)?).ok()?;

@@ -20,37 +20,41 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Prefix of the reserved topics that report the subscribers of another topic, whose name follows.
+/// Prefix of reserved topics that report who subscribes to another topic. The name of the other topic follows the
+/// prefix.
 const PREFIX: &str = "$presence.";
 
 /// Maximum length of a subscriber's name in bytes, equal to that of a topic.
 const NAME_MAX: usize = 255;
 
-/// Maximum number of names in a list of subscribers, which limits the message to 300 KB. Further names are only
-/// counted.
+/// Maximum number of names in the list of a topic's subscribers, which limits the size of the message to 300 KB.
+/// Further names are counted but not listed.
 const LISTED_MAX: usize = 1000;
 
 /// Maximum number of subscriber names that a client remembers. Limited because the broker may be hostile.
 const REMEMBERED_MAX: usize = 64 * 1024;
 
-/// Memory of a listed subscription in bytes, excluding its topic and name. Includes its entries in three tables.
+/// Memory in bytes of a subscription in the list of a topic's subscribers, excluding the topic and the subscriber's
+/// name. Includes its entries in three tables.
 const PRESENCE_COST: usize = 256;
 
 /// Function that returns the name of a connection, or `None` if it has none.
 type PresenceNameFn = dyn Fn(&Connection) -> Option<String> + Send + Sync;
 
-/// Patterns of the topics whose subscribers are listed, with the functions that name the subscribers.
+/// Patterns of the topics whose subscribers are listed, each with the function that determines the name of a
+/// subscriber.
 #[derive(Clone, Default)]
 pub(super) struct PresenceRules(Vec<(Box<str>, Arc<PresenceNameFn>)>);
 
-/// Names of the current subscribers of each topic whose subscribers are listed.
+/// Names of the current subscribers, for each topic whose subscribers are listed.
 #[derive(Debug)]
 pub(super) struct Presences {
     rules: PresenceRules,
     topics: Mutex<BTreeMap<Arc<str>, Names>>,
 }
 
-/// Connection numbers by subscriber name, with the number of subscriptions of each connection.
+/// Subscribers of a topic by name. For each name, the numbers of the connections, with the number of subscriptions of
+/// each.
 type Names = BTreeMap<Arc<str>, BTreeMap<u64, u32>>;
 
 impl PresenceRules {
@@ -78,13 +82,13 @@ impl Presences {
         Self { rules, topics: Mutex::default() }
     }
 
-    /// Returns whether a topic is reserved, so that only the broker may publish to it.
+    /// Returns whether a topic is reserved. Only the broker may publish to reserved topics.
     pub(super) fn reserves(&self, topic: &str) -> bool {
         !self.rules.is_empty() && topic.starts_with(PREFIX)
     }
 
-    /// Returns whether a subscription observes the subscribers of a topic. Fails if they are not listed, or if the
-    /// subscription has a wildcard or a group.
+    /// Returns whether a subscription observes the subscribers of a topic instead of its messages. Fails if the topic's
+    /// subscribers are not listed, or if the subscription has a wildcard or a queue group.
     pub(super) fn is_watch(&self, pattern: &str, has_group: bool) -> Result<bool, (Reason, String)> {
         if !self.reserves(pattern) {
             return Ok(false);
@@ -101,7 +105,7 @@ impl Presences {
         }
     }
 
-    /// Returns the name under which a subscriber is listed, or `None` if it is not listed.
+    /// Returns the name under which a subscriber is listed, or `None` if it should not be listed.
     pub(super) fn name(&self, pattern: &str, connection: &Connection) -> Option<Arc<str>> {
         if self.rules.is_empty() || self.reserves(pattern) || check_topic(pattern.as_bytes()).is_err() {
             return None;
@@ -110,15 +114,15 @@ impl Presences {
         (1..=NAME_MAX).contains(&name.len()).then(|| name.into())
     }
 
-    /// Returns the memory in bytes that a listed subscription occupies.
+    /// Returns the memory in bytes that a subscription in the list of a topic's subscribers occupies.
     pub(super) fn cost(topic: &str, name: &str) -> usize {
         PRESENCE_COST + topic.len() + name.len()
     }
 }
 
 impl BrokerShared {
-    /// Adds a subscription to the list of a topic's subscribers. Notifies the observers of the topic if it is the first
-    /// subscription of its connection.
+    /// Adds a subscription to the list of a topic's subscribers. If it is the first subscription of its connection,
+    /// notifies the observers of the topic.
     pub(super) fn join_presence(&self, subscriber: &Subscriber, topic: &str, name: &Arc<str>) {
         let mut topics = self.presences.topics.lock();
         let names = topics.entry(topic.into()).or_default();
@@ -131,7 +135,8 @@ impl BrokerShared {
         }
     }
 
-    /// Removes a subscription that [`join_presence`](Self::join_presence) has added.
+    /// Removes a subscription that [`join_presence`](Self::join_presence) has added from the list of a topic's
+    /// subscribers.
     pub(super) fn leave_presence(&self, subscriber: &Subscriber, topic: &str, name: &str) {
         let mut topics = self.presences.topics.lock();
         let Some(names) = topics.get_mut(topic) else { return };
@@ -162,7 +167,7 @@ impl BrokerShared {
         });
     }
 
-    /// Sends the list of a topic's subscribers to a subscription that observes it.
+    /// Sends the list of a topic's subscribers to a subscription that observes them.
     pub(super) fn send_presence(&self, subscriber: &Subscriber, id: PacketId, pattern: &str) {
         let Some(topic) = pattern.strip_prefix(PREFIX) else { return };
         let topics = self.presences.topics.lock();
@@ -181,15 +186,15 @@ fn message(topic: &str, event: &Value) -> Bytes {
     body.into()
 }
 
-/// Change of the list of a topic's subscribers; see [`Client::presence`].
+/// Change in the list of a topic's subscribers; see [`Client::presence`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PresenceEvent {
     /// List of the current subscribers. Sent when the subscription starts and after each reconnect.
     Present {
-        /// Number of subscribed connections by name, for the first 1000 names in alphabetical order.
+        /// Number of subscribed connections for each name. Contains the first 1000 names in alphabetical order.
         connections: BTreeMap<String, u64>,
-        /// Number of names that were omitted from the list.
+        /// Number of names that were omitted, because the list contains only the first 1000.
         omitted: u64,
     },
     /// A connection has subscribed to the topic.
@@ -203,7 +208,7 @@ pub enum PresenceEvent {
     Left {
         /// Name of the connection that has left.
         name: String,
-        /// Number of remaining connections with this name.
+        /// Number of connections with this name that are still subscribed.
         connections: u64,
     },
 }
@@ -234,7 +239,7 @@ impl PresenceEvent {
     }
 }
 
-/// Subscription to the changes of a topic's subscribers; see [`Client::presence`].
+/// Subscription that reports the subscribers of a topic and their changes; see [`Client::presence`].
 #[derive(Debug)]
 pub struct Presence {
     subscription: Subscription,
@@ -284,7 +289,7 @@ impl Client {
 }
 
 impl Presence {
-    /// Waits for the next list or change of the subscribers. Skips malformed messages.
+    /// Waits for the next list of the subscribers or the next change of it. Skips malformed messages.
     ///
     /// # Errors
     /// Same as [`Subscription::recv`]. After [`RecvError::Reconnected`], a new list follows. After
@@ -306,15 +311,16 @@ impl Presence {
         }
     }
 
-    /// Returns the number of subscribed connections by name, as of the last [`recv`](Self::recv). Names that were
-    /// omitted from the list are missing until they subscribe again. At most 65 536 names are kept.
+    /// Returns the number of subscribed connections for each name, as of the last [`recv`](Self::recv). A name that was
+    /// omitted from the list is missing until a connection with this name subscribes again. At most 65 536 names are
+    /// kept.
     pub fn connections(&self) -> &BTreeMap<String, u64> {
         static NONE: BTreeMap<String, u64> = BTreeMap::new();
         self.connections.as_ref().unwrap_or(&NONE)
     }
 }
 
-/// Applies a change to the map of known names.
+/// Applies a change in the list of subscribers to the map of known names.
 fn apply(known: &mut BTreeMap<String, u64>, change: &PresenceEvent) {
     match change {
         PresenceEvent::Left { name, connections: 0 } => {
@@ -333,7 +339,7 @@ fn apply(known: &mut BTreeMap<String, u64>, change: &PresenceEvent) {
 mod tests {
     use super::*;
 
-    /// Regression: a client stored an unlimited number of names sent by a hostile broker.
+    /// Regression test: a client stored an unlimited number of subscriber names that a hostile broker sent.
     #[test]
     fn watcher_remembers_a_bounded_number_of_names() {
         let mut known = BTreeMap::new();

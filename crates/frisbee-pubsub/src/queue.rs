@@ -12,19 +12,18 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-/// Maximum number of bytes that are moved from a queue to the outbox at once, enough for several writes. Messages in
-/// the outbox can no longer be dropped, and they delay replies.
+/// Maximum number of bytes that are moved from a subscriber's queue to its outbox at once, which is enough for several
+/// writes. Messages in the outbox cannot be dropped any more, and replies must wait for them.
 const WINDOW: usize = 256 * 1024;
 
-/// Maximum size in bytes of a queue segment to which single packets are appended. Without it, a queue of small messages
-/// would consist of small allocations. Longer packets are shared by all subscribers.
+/// Maximum size in bytes of a queue segment to which further packets are appended. Without shared segments, a queue of
+/// small messages would consist of many small allocations. Longer packets are shared by all subscribers.
 const TOGETHER_MAX: usize = 4 * 1024;
 
-/// Memory charge in bytes for a queue segment, excluding its packets. Includes its entry in the queue and its
-/// allocations.
+/// Memory charge in bytes for a queue segment without its packets. Covers its entry in the queue and its allocations.
 const SEGMENT_CHARGE: usize = 256;
 
-/// Memory charge in bytes for a [`ReplayMark`] of a queue segment.
+/// Memory charge in bytes for a [`ReplayMark`] in a queue segment.
 const MARK_CHARGE: usize = 64;
 
 /// Divisor of a subscriber's queue limit once the queues of all subscribers reach their total limit. The remaining
@@ -32,27 +31,27 @@ const MARK_CHARGE: usize = 64;
 /// the available memory.
 const LEFT_WHEN_FULL: usize = 16;
 
-/// Minimum size in bytes that every subscriber's queue may reach, even while the server is short of memory.
+/// Minimum queue size in bytes that every subscriber may use, even while the server is short of memory.
 const QUEUE_LEAST: usize = 16 * 1024;
 
-/// Divisor of the available memory that limits the bytes moved to the outbox at once while the server is short of
-/// memory.
+/// Divisor of the available memory. While the server is short of memory, at most the resulting number of bytes is moved
+/// to the outbox at once.
 const WINDOW_WHEN_SHORT: usize = 256;
 
-/// Granularity in bytes of the queues' charges to the memory budget.
+/// Step size in bytes by which the memory charge of a queue changes.
 pub(super) const STEP: usize = 16 * 1024;
 
-/// Limits of all subscriber queues of a broker, with their totals.
+/// Limits of a broker's subscriber queues, with the totals over all queues.
 #[derive(Debug)]
 pub(super) struct QueueBounds {
     /// Maximum size of one subscriber's queue in bytes.
     pub(super) queue_max: usize,
-    /// Maximum total size of all queues in bytes. If it is exceeded, the limit of each subscriber is reduced.
+    /// Maximum total size of all queues in bytes. While it is exceeded, the limit of each queue is reduced.
     pub(super) memory_max: usize,
     pub(super) slow: SlowSubscriberPolicy,
     /// Number of bytes queued for all subscribers.
     pub(super) waiting: AtomicUsize,
-    /// Total number of messages that subscribers have lost.
+    /// Number of messages that all subscribers together have lost.
     pub(super) lost: AtomicU64,
 }
 
@@ -65,27 +64,26 @@ impl QueueBounds {
     }
 }
 
-/// Returns the available server memory in bytes divided by `part`, but at least `least`.
+/// Returns the server's available memory in bytes divided by `part`, but at least `least`.
 #[cold]
 fn part_of(budget: &MemoryBudget, part: usize, least: usize) -> usize {
     (budget.available() / part).max(least)
 }
 
-/// A subscribed connection with its queue of messages to send.
+/// A connection with subscriptions, and the queue of messages to send on it.
 #[derive(Debug)]
 pub(super) struct Subscriber {
-    /// Number of the connection, unique within the broker.
+    /// Number of the connection, which is unique within the broker.
     pub(super) number: u64,
     connection: Connection,
     /// Memory budget of the server to which queued bytes are charged.
     budget: MemoryBudget,
     operations: Operations,
     bounds: Arc<QueueBounds>,
-    /// Whether the subscriber's task has been woken to send queued packets, or waits for the socket to become writable.
-    /// Written only while the queue's lock is held.
+    /// Whether the subscriber's task was woken to send queued packets or waits for the socket to become writable.
+    /// Written only while the queue is locked.
     scheduled: AtomicBool,
-    /// Whether the queue is more than half full or the connection is closed. Written only while the queue's lock is
-    /// held.
+    /// Whether the queue is more than half full, or the connection has closed. Written only while the queue is locked.
     behind: AtomicBool,
     queue: Mutex<Queue>,
 }
@@ -95,27 +93,29 @@ struct Queue {
     segments: VecDeque<QueueSegment>,
     /// Size of the queue in bytes, including the overhead of its segments. Limited by [`QueueBounds`].
     bytes: usize,
-    /// Part of `bytes` that is not shared with other subscribers, and is therefore charged to this queue.
+    /// Part of `bytes` that no other subscriber shares. Only this part is charged to the queue.
     own: usize,
     /// Memory charge for `own`, which is rounded down to a multiple of [`STEP`].
     charge: MemoryCharge,
-    /// Number of messages lost since the last report to the subscriber.
+    /// Number of messages that were lost since the subscriber was last told about lost messages.
     lost: u64,
     /// Whether the connection has subscriptions with a history.
     follows: bool,
-    /// Replies and topic positions of dropped segments, which must be sent again.
+    /// Replies and topic positions that must be sent again, because the queue segments that contained them were
+    /// dropped.
     restated: ReplayedPositions,
     closed: bool,
 }
 
-/// Packets that were appended to a queue together, and are dropped together if the queue is full.
+/// Packets that were appended to a queue together. If the queue is full, they are also dropped together.
 #[derive(Debug)]
 pub(super) struct QueueSegment {
     pub(super) packets: Outbox,
     pub(super) messages: u64,
     /// Length in bytes of the longest message body in the segment.
     pub(super) longest: u32,
-    /// Topic positions to send to a subscriber with a history if this segment is dropped.
+    /// Topic positions of the messages in the segment. If the segment is dropped, they are sent instead, to subscribers
+    /// with a history.
     marks: Vec<ReplayMark>,
 }
 
@@ -135,8 +135,8 @@ impl QueueSegment {
         }
     }
 
-    /// Calls `visit` with the bodies of the last `count` messages. Long bodies are shared, and others are copied
-    /// because a slice would keep the whole buffer alive. Must be called before the packets are
+    /// Calls `visit` with the bodies of the last `count` messages. Long bodies are shared. Short ones are copied,
+    /// because a slice would keep the whole buffer in memory. Must be called before the packets are
     /// [shared](Outbox::share).
     pub(super) fn for_each_last(&mut self, count: usize, mut visit: impl FnMut(Bytes)) {
         let Some(mut packets) = self.packets.contiguous() else {
@@ -170,7 +170,8 @@ impl QueueSegment {
         self.packets.len() + SEGMENT_CHARGE + self.marks.len() * MARK_CHARGE
     }
 
-    /// Returns the number of the segment's bytes that are charged to this queue alone.
+    /// Returns the number of bytes of the segment that are charged to this queue, because no other subscriber shares
+    /// them.
     fn own(&self) -> usize {
         self.charge() - self.packets.shared_len()
     }
@@ -203,13 +204,14 @@ impl Subscriber {
         &self.connection
     }
 
-    /// Returns whether the subscriber has a long backlog, in which case another group member should receive the next
-    /// message.
+    /// Returns whether the subscriber has a long backlog. If so, another member of its queue group should receive the
+    /// next message.
     pub(super) fn has_backlog(&self) -> bool {
         self.behind.load(Ordering::Relaxed)
     }
 
-    /// Adds packets of a publisher to the queue. Wakes the subscriber's task unless it is the calling one.
+    /// Locks the queue and calls `fill` to append packets of a publisher. Wakes the subscriber's task, unless that task
+    /// is the caller.
     pub(super) fn deliver(&self, fill: impl FnOnce(&mut QueueDelivery<'_>), from: &impl Source) {
         let mut queue = self.queue.lock();
         if queue.closed {
@@ -246,8 +248,8 @@ impl Subscriber {
         }
     }
 
-    /// Moves at most [`WINDOW`] queued bytes to the outbox of the subscriber's own task. `body_max` is the maximum body
-    /// size of the peer. Returns whether packets remain in the queue.
+    /// Moves up to [`WINDOW`] bytes of queued packets to the outbox. Called by the subscriber's own task. `body_max` is
+    /// the maximum body size that the peer accepts. Returns whether packets remain in the queue.
     pub(super) fn pull(&self, outbox: &mut Outbox, body_max: u32) -> bool {
         if !self.scheduled.load(Ordering::Acquire) {
             return false;
@@ -289,14 +291,15 @@ impl Subscriber {
         self.scheduled.load(Ordering::Relaxed)
     }
 
-    /// Closes the queue when the connection ends. Queued packets are freed, and later ones are ignored.
+    /// Closes the queue because the connection has ended. Queued packets are freed, and later ones are ignored.
     pub(super) fn close(&self) {
         let mut queue = self.queue.lock();
         let before = queue.bytes;
         self.close_queue(&mut queue, before);
     }
 
-    /// Frees the queue. `before` is its size in bytes when its memory was last accounted for.
+    /// Frees the packets of the queue. `before` is the size of the queue in bytes when its memory was last accounted
+    /// for.
     fn close_queue(&self, queue: &mut Queue, before: usize) {
         queue.closed = true;
         queue.segments = VecDeque::new();
@@ -306,8 +309,8 @@ impl Subscriber {
         self.behind.store(true, Ordering::Relaxed);
     }
 
-    /// Updates the broker's count of queued bytes and the memory charge. `before` is the size of the queue before it
-    /// changed.
+    /// Updates the memory charge and the broker's number of queued bytes after the queue has changed. `before` is the
+    /// queue's size in bytes before the change.
     fn account(&self, before: usize, queue: &mut Queue) {
         let charged = queue.own / STEP * STEP;
         if charged != queue.charge.bytes() {
@@ -319,7 +322,7 @@ impl Subscriber {
     }
 }
 
-/// A subscriber's queue that is locked by a publisher to append packets.
+/// A subscriber's queue, locked by a publisher that appends packets to it.
 pub(super) struct QueueDelivery<'a>(&'a mut Queue);
 
 impl QueueDelivery<'_> {
@@ -343,8 +346,8 @@ impl QueueDelivery<'_> {
         self.0.own += added.1;
     }
 
-    /// Appends a report that `count` messages of one subscription are missing at this point. If the report is dropped,
-    /// the messages still count as lost.
+    /// Appends a report that `count` messages of one subscription are missing at this point. If the report itself is
+    /// dropped, these messages still count as lost.
     pub(super) fn lag(&mut self, id: PacketId, operations: Operations, count: u64) {
         let mut body = Vec::new();
         tlv::put_varint(&mut body, count);
@@ -373,7 +376,7 @@ impl QueueDelivery<'_> {
         self.0.bytes
     }
 
-    /// Appends a packet that does not count as a message. If the packet is dropped, it is restored from `mark`.
+    /// Appends a packet that is not a message. If it is dropped, it will be created again from `mark`.
     pub(super) fn control(&mut self, id: PacketId, operation: Operation, body: Vec<u8>, mark: Option<ReplayMark>) {
         let body = Bytes::from(body);
         let segment = self.segment(body.len());
@@ -395,7 +398,7 @@ impl QueueDelivery<'_> {
         }
     }
 
-    /// Returns the segment to which `more` bytes can be appended. Creates it if necessary.
+    /// Returns a segment to which `more` bytes can be appended, and creates one if necessary.
     fn segment(&mut self, more: usize) -> &mut QueueSegment {
         let queue = &mut *self.0;
         let fits = queue.segments.back().is_some_and(|last| last.packets.len() + more <= TOGETHER_MAX);
@@ -404,7 +407,7 @@ impl QueueDelivery<'_> {
             queue.bytes += SEGMENT_CHARGE;
             queue.own += SEGMENT_CHARGE;
         }
-        queue.segments.back_mut().expect("queue should have a segment after an insertion")
+        queue.segments.back_mut().expect("queue should contain the segment that was just added")
     }
 }
 
@@ -435,8 +438,8 @@ impl Queue {
     }
 }
 
-/// Encodes packets again with the header format and the size limit of the outbox. Returns the number of messages that
-/// exceed the limit and are dropped.
+/// Encodes the packets of a segment again, with the header format and the size limit of the outbox. Returns the number
+/// of messages that were dropped because they exceed the limit.
 #[cold]
 fn reframe(mut segment: QueueSegment, outbox: &mut Outbox, limit: u32) -> u64 {
     let mut packets = segment.packets.take_bytes();
@@ -470,7 +473,7 @@ mod tests {
         Subscriber::new(number, connection, NUMBERS, bounds.clone())
     }
 
-    /// Delivers `count` messages with bodies of `length` bytes, each with a header of 10 bytes.
+    /// Delivers `count` messages to a subscriber. Each has a header of 10 bytes and a body of `length` bytes.
     fn deliver(to: &Subscriber, from: &Subscriber, count: usize, length: usize) {
         let body = Bytes::from(vec![1; length]);
         to.deliver(|queue| (0..count).for_each(|_| queue.push(PacketId(1), NUMBERS, &body)), from);

@@ -23,13 +23,13 @@ use std::time::Instant;
 /// Maximum number of topics in the route cache of a client connection.
 const REMEMBERED_MAX: usize = 1024;
 
-/// Router of a pub/sub client. Mount it on connections that also carry other protocols.
+/// Router for the connection of a pub/sub client. Mount it if the connection also carries other protocols.
 ///
 /// The router serves a single connection and ignores further ones.
 #[derive(Debug)]
 pub struct ClientRouter(Arc<ClientShared>, ClientKind);
 
-/// Whether a router serves a client's first connection or a replacement.
+/// Whether a router serves the first connection of a client, or a connection that replaces a lost one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ClientKind {
     First,
@@ -56,7 +56,7 @@ impl ClientRouter {
         Self(shared, ClientKind::Next)
     }
 
-    /// Returns the client, which uses the connection of this router once the connection exists.
+    /// Returns the client of this router. It uses the connection that the router serves, once that connection exists.
     pub fn client(&self) -> Client {
         Client(self.0.clone(), None)
     }
@@ -68,16 +68,17 @@ impl Default for ClientRouter {
     }
 }
 
-/// State of a client's router for its connection: cached routes, received messages and topic positions.
+/// State of a client's router for one connection: cached routes, received messages and topic positions.
 #[derive(Debug, Default)]
 pub struct ClientSession {
     /// Whether the router serves this connection. It ignores all connections but the first one.
     is_mine: bool,
-    /// Version of the client's subscriptions when the routes were cached. The routes are discarded if it has changed.
+    /// Version of the client's subscriptions when the routes were cached. If the version has changed, the routes are
+    /// discarded.
     version: u64,
     by_topic: HashMap<Arc<str>, usize>,
     routes: Vec<Route>,
-    /// Index of the last used route, which is likely to be the next one.
+    /// Index of the route that was used last. The next message is likely to use it too.
     last: usize,
     /// Queue group subscription that received the last message.
     member: Option<(PacketId, Inboxes)>,
@@ -85,16 +86,16 @@ pub struct ClientSession {
     stream: Stream,
     /// Whether topic positions were discarded because the peer sent too many topics.
     is_lossy: bool,
-    /// History messages that are being replayed to one subscription.
+    /// The history that is being replayed to one subscription, if any.
     replay: Option<Replay>,
-    /// Messages of this batch, which will be delivered to all inboxes in `to`.
+    /// Messages of this batch that will be delivered to all inboxes in `to`.
     messages: Vec<Entry>,
     to: Inboxes,
 }
 
 type Inboxes = Arc<[Arc<Inbox>]>;
 
-/// Cached route: a topic with the subscriptions that receive its messages.
+/// Cached route of a topic: the subscriptions that receive its messages.
 #[derive(Debug)]
 struct Route {
     topic: Arc<TopicName>,
@@ -103,7 +104,7 @@ struct Route {
     next: u64,
 }
 
-/// Replay of a topic's history to one subscription.
+/// State of replaying a topic's history to one subscription.
 #[derive(Debug)]
 struct Replay {
     id: PacketId,
@@ -202,7 +203,7 @@ impl Router for ClientRouter {
 
 const NO_BROKER: &str = "invalid answer; the peer may not be a broker";
 
-/// Decodes the body of a rejection, which consists of a reason number and a text.
+/// Decodes the body of a rejection, which consists of the number of a reason and a text.
 fn refusal(body: &[u8]) -> Option<String> {
     let (_, text) = body.split_first()?;
     // A server without a broker replies in a different format.
@@ -257,7 +258,7 @@ impl ClientSession {
         Routed::Continue
     }
 
-    /// Handles a replayed message of the history, which is delivered to one subscription only.
+    /// Handles a message from a topic's history that is replayed to one subscription only.
     fn receive_replayed(&mut self, shared: &ClientShared, topic: &[u8], mut body: Bytes, before: usize) -> Routed {
         let Some(replay) = self.replay.as_mut().filter(|replay| replay.topic.name.as_bytes() == topic) else {
             return Routed::close(format!("{NO_BROKER}: a message of a history without a position"));
@@ -274,7 +275,7 @@ impl ClientSession {
         Routed::Continue
     }
 
-    /// Handles topic positions, which belong to the live messages or to the replay for one subscription.
+    /// Handles topic positions. They belong either to live messages, or to the replay for the subscription `id`.
     fn handle_positions(&mut self, shared: &ClientShared, id: PacketId, body: &[u8]) -> Routed {
         for position in Positions(body) {
             let Some((topic, next)) = position else {
@@ -301,7 +302,7 @@ impl ClientSession {
         Routed::Continue
     }
 
-    /// Stores the position of a topic's live messages.
+    /// Stores the position of the next live message of a topic.
     fn set_position(&mut self, topic: Arc<str>, next: NextOffset) {
         if self.stream.len() >= POSITIONS_MAX {
             self.stream = Stream::new();
@@ -310,7 +311,7 @@ impl ClientSession {
         self.stream.insert(topic, next);
     }
 
-    /// Ends a replay, after which live messages follow.
+    /// Ends a replay. Live messages follow it.
     fn settle(&mut self, shared: &ClientShared) {
         let Some(replay) = self.replay.take() else { return };
         self.forget();
@@ -342,7 +343,8 @@ impl ClientSession {
         self.messages.clear();
     }
 
-    /// Returns the index of a topic's route. Looks up the subscriptions if the route is not cached.
+    /// Returns the index of a topic's route. If the route is not cached, looks up the subscriptions that match the
+    /// topic.
     fn find(&mut self, shared: &ClientShared, topic: &[u8]) -> Result<usize, TopicError> {
         let text = std::str::from_utf8(topic).map_err(|_| TopicError::NotText)?;
         if let Some(stored) = self.by_topic.get(text) {
@@ -393,7 +395,7 @@ mod tests {
         DetachedConnection::new(Handle::current(), usize::MAX).connection().clone()
     }
 
-    /// Returns the payloads that a subscription has received, and the numbers of lost messages.
+    /// Returns the payloads that a subscription has received and the numbers of lost messages, in order.
     fn received(subscription: &mut Subscription) -> Vec<String> {
         let mut context = Context::from_waker(Waker::noop());
         let next = || match subscription.poll_recv(&mut context) {
@@ -438,8 +440,8 @@ mod tests {
         assert!(matches!(comes(Kind::Sync, 0, vec![0]), Routed::Close(_)));
     }
 
-    /// Regression: a replay could reach another subscription, because its subscription may be dropped on another thread
-    /// while a position is handled.
+    /// Regression test: a subscription was dropped on another thread while a topic position was handled. The replay of
+    /// its history then reached another subscription.
     #[tokio::test]
     async fn history_of_a_dropped_subscription_reaches_no_other() {
         let router = ClientRouter::new();

@@ -11,14 +11,14 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// Pause before the second connection attempt. It doubles with each further attempt, up to [`PAUSE_MAX`].
+/// Pause before the second attempt to connect. It doubles with each further attempt, up to [`PAUSE_MAX`].
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 
-/// Maximum pause between connection attempts, which bounds the time until the subscriptions are restored after a
-/// restart of the broker. A connection that lives for a shorter time counts as a failed attempt.
+/// Maximum pause between two attempts to connect. It limits how long subscriptions are interrupted after the broker has
+/// restarted. A connection that ends sooner than this counts as a failed attempt.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// Function that opens a connection with the given router.
+/// Function that opens a new connection, which the given router serves.
 pub(super) type Dial = Box<dyn Fn(ClientRouter) -> Dialling + Send + Sync>;
 
 type Dialling = Pin<Box<dyn Future<Output = Result<Connection, Error>> + Send>>;
@@ -32,7 +32,7 @@ pub(super) struct Resubscription {
     pub(super) answered: oneshot::Receiver<Result<(), String>>,
 }
 
-/// Keeps a client connected until its last user drops it.
+/// Reconnects the client whenever its connection is lost, until the last user of the client is dropped.
 pub(super) async fn keep(own: Weak<OwnedConnection>, shared: Weak<ClientShared>, dial: Dial) {
     let (mut made, mut failures) = (Instant::now(), 0);
     while let Some(current) = own.upgrade().map(|own| own.connection()) {
@@ -77,13 +77,14 @@ async fn connect(
     None
 }
 
-/// Returns the pause after a number of failed attempts, by exponential backoff. Half of it is random, so that clients
-/// that lost the same server do not reconnect simultaneously.
+/// Returns the pause after `attempt` failed attempts, which grows exponentially. Half of the pause is random, because
+/// clients that have lost the same server should not reconnect all at once.
 pub(super) fn pause(attempt: usize, min: Duration, max: Duration) -> Duration {
     min.saturating_mul(1 << attempt.min(16)).min(max).mul_f64(0.5 + fastrand::f64() / 2.0)
 }
 
-/// Renews all subscriptions on a new connection. Each is notified of the reconnect before its first message.
+/// Renews all subscriptions on a new connection. Each subscription reports the reconnect to its reader before its first
+/// message.
 async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
     let mut disconnected = shared.again();
     for again in &mut disconnected {
@@ -114,7 +115,8 @@ async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
     }
 }
 
-/// Sends the request for one subscription. Omits its positions if they exceed the maximum message size of the broker.
+/// Sends the request that renews one subscription. Omits its topic positions if they exceed the broker's maximum
+/// message size.
 async fn request(shared: &ClientShared, connection: &Connection, again: &mut Resubscription) -> Result<(), SendError> {
     loop {
         let packet = Packet::new(PacketId(again.id), shared.operations.of(again.kind), again.body.clone());
@@ -146,7 +148,8 @@ mod tests {
     use std::task::{Context, Poll, Waker};
     use tokio::sync::mpsc;
 
-    /// Regression: a client reconnected without a pause if its connections were closed right after they were opened.
+    /// Regression test: if each connection was closed right after it had been opened, the client reconnected without a
+    /// pause.
     #[tokio::test(start_paused = true)]
     async fn connections_that_end_at_once_are_made_with_pauses() {
         let (dials, mut dialled) = mpsc::unbounded_channel();
@@ -179,8 +182,8 @@ mod tests {
         assert_eq!(again, [b"\x05topic"]);
     }
 
-    /// Regression: if a subscription was dropped while its request waited for capacity, the broker kept it. As a group
-    /// member, it then received messages that nobody read.
+    /// Regression test: if a subscription was dropped while the request to renew it was waiting for space, the broker
+    /// kept the subscription. As a member of a queue group, it then received messages that nobody read.
     #[test]
     fn subscription_dropped_during_resubscription_ends() {
         let runtime = runtime();
@@ -202,7 +205,7 @@ mod tests {
         next.take_packets();
         runtime.block_on(again);
         connection.collect(&mut next.outbox);
-        let last = next.take_packets().pop().expect("client should have sent requests");
+        let last = next.take_packets().pop().expect("client should have sent its subscription requests");
         assert_eq!((last.id.0, last.operation), (1, shared.operations.of(Kind::Unsubscribe)));
     }
 

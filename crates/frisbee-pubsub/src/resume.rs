@@ -7,8 +7,8 @@ use super::topics::check_topic;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Maximum number of topics whose positions a client remembers and sends. Beyond it, all positions are discarded, and
-/// the next reconnect reports an unknown number of missing messages.
+/// Maximum number of topics whose positions a client remembers. If there are more, it discards all positions, and the
+/// next reconnect reports that an unknown number of messages is missing.
 pub(super) const POSITIONS_MAX: usize = 64 * 1024;
 
 /// Point in the history at which a subscription starts; see [`Client::subscribe_from`](crate::Client::subscribe_from).
@@ -25,7 +25,7 @@ pub enum Start {
     After(Position),
 }
 
-/// Number of messages that are missing directly before a received message. It may be unknown.
+/// Number of messages that are missing directly before a received message. The number may be unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PrecedingGap {
     None,
@@ -33,33 +33,37 @@ pub(super) enum PrecedingGap {
     Unknown,
 }
 
-/// Positions of topics in the live messages of a connection. All subscriptions of the connection share them.
+/// Position of the next live message for each topic on a connection. All subscriptions of the connection share it.
 pub(super) type Stream = HashMap<Arc<str>, NextOffset>;
 
-/// Detects missing messages of a subscription with a history, and requests them again after a reconnect.
+/// Position tracking of a subscription with a history. It detects missing messages, and after a reconnect requests the
+/// messages that follow the last one received.
 #[derive(Debug)]
 pub(super) struct Follow {
     pattern: Box<str>,
-    /// Start of topics without a position, as sent in the last request.
+    /// Starting position for topics without a known position, as sent in the last request.
     opening: StartPosition,
     /// Topic positions that were sent in the last request.
     expected: HashMap<Arc<str>, NextOffset>,
-    /// Whether topics without a position in the request are expected to start at their first message.
+    /// Whether topics without a position in the request should start at their first message. If they do not, messages
+    /// are missing.
     expects_all: bool,
     /// Whether the request renews a subscription after a reconnect.
     is_resumed: bool,
-    /// Last reply of a broker to the subscription, on any connection.
+    /// Last reply to the subscription request. It may be that of an earlier connection.
     answer: Option<Answer>,
     /// Whether the broker has confirmed the subscription on the current connection.
     is_started: bool,
     /// Number of topics whose positions have not been received yet.
     topics_left: u64,
-    /// Positions of topics that were replayed to this subscription, each with the position of the live messages at that
-    /// time.
+    /// Position of each topic whose history was replayed to this subscription, with the position of its live messages
+    /// at that time.
     own: HashMap<Arc<str>, (NextOffset, NextOffset)>,
-    /// Whether an unknown number of missing messages has been reported since the last request.
+    /// Whether the subscription has already reported, since the last request, that an unknown number of messages is
+    /// missing.
     is_reported: bool,
-    /// Whether missing messages cannot be detected, because positions were discarded or the broker has no history.
+    /// Whether missing messages cannot be detected, because topic positions were discarded or the broker keeps no
+    /// history.
     is_lossy: bool,
 }
 
@@ -98,7 +102,7 @@ impl Follow {
         self.is_started && !self.is_lossy && self.answer.is_some_and(|answer| answer.is_covered)
     }
 
-    /// Encodes the part of the subscription request that follows the pattern.
+    /// Encodes the body of a subscription request after the pattern.
     pub(super) fn request(&self) -> Vec<u8> {
         let mut body = vec![self.opening as u8];
         let mut positions: Vec<_> = self.expected.iter().collect();
@@ -109,8 +113,8 @@ impl Follow {
         body
     }
 
-    /// Handles the loss of the connection, so that the next request is for another one. `stream` contains the last
-    /// topic positions.
+    /// Handles the loss of the connection, so that the next request resumes on another one. `stream` contains the last
+    /// position of each topic.
     pub(super) fn handle_loss(&mut self, stream: &Stream, is_lossy: bool) {
         let was_started = std::mem::take(&mut self.is_started);
         self.is_reported = false;
@@ -138,15 +142,16 @@ impl Follow {
         }
     }
 
-    /// Discards the remembered positions, so that the subscription resumes with the next published message. Returns
-    /// whether there were any.
+    /// Discards the remembered topic positions, so that the subscription resumes with the next message that is
+    /// published. Returns whether there were any positions.
     pub(super) fn forget_positions(&mut self) -> bool {
         self.is_lossy = true;
         (self.opening, self.expects_all) = (StartPosition::Now, false);
         !std::mem::take(&mut self.expected).is_empty()
     }
 
-    /// Continues without a history, because the broker has none. Returns the gap to report to the reader.
+    /// Continues the subscription without a history, because the broker keeps none. Returns the gap that must be
+    /// reported to the reader.
     pub(super) fn handle_plain(&mut self) -> PrecedingGap {
         self.is_started = true;
         self.is_lossy = true;
@@ -154,7 +159,7 @@ impl Follow {
         if self.is_resumed { self.report() } else { PrecedingGap::None }
     }
 
-    /// Handles the broker's reply to the subscription request. Returns the gap to report to the reader.
+    /// Handles the broker's reply to the subscription request. Returns the gap that must be reported to the reader.
     pub(super) fn handle_answer(&mut self, answer: Answer) -> PrecedingGap {
         let before = self.answer.replace(answer);
         let was_started = std::mem::replace(&mut self.is_started, true);
@@ -175,7 +180,8 @@ impl Follow {
         if is_unknown { self.report() } else { PrecedingGap::None }
     }
 
-    /// Handles the position of the next message replayed to this subscription. Returns the gap before it.
+    /// Handles the position of the next message that will be replayed to this subscription. Returns the gap before that
+    /// message.
     pub(super) fn handle_position(&mut self, topic: &Arc<str>, next: NextOffset) -> PrecedingGap {
         if self.own.len() >= POSITIONS_MAX {
             self.own = HashMap::new();
@@ -193,7 +199,8 @@ impl Follow {
         if gap == PrecedingGap::Unknown { self.report() } else { gap }
     }
 
-    /// Records that messages up to `next` were replayed to this subscription while the live messages were at `stream`.
+    /// Records that the messages of a topic before `next` were replayed to this subscription. `stream` was the position
+    /// of the topic's live messages at that time.
     pub(super) fn handle_replayed(&mut self, topic: &Arc<str>, next: NextOffset, stream: NextOffset) {
         self.own.insert(topic.clone(), (next, stream));
     }
@@ -203,7 +210,7 @@ impl Follow {
     }
 }
 
-/// Returns the gap between the expected next message of a topic and the actual one.
+/// Returns the gap between the position that a topic should have and the one that it has.
 pub(super) fn gap(expected: Option<NextOffset>, next: NextOffset) -> PrecedingGap {
     match expected {
         None => PrecedingGap::None,
@@ -229,7 +236,7 @@ mod tests {
         HashMap::from([("a.b".into(), next(7, offset))])
     }
 
-    /// Creates a subscription that lost its connection after a complete replay.
+    /// Creates a subscription whose connection was lost after its replay was complete.
     fn lost(pattern: &str, offset: u64) -> Follow {
         let mut follow = Follow::new(pattern, Start::Now);
         assert_eq!(follow.handle_answer(COVERED), PrecedingGap::None);
@@ -301,7 +308,7 @@ mod tests {
         assert_eq!(follow.request()[1..], *b"\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x0c", "the stream went on");
     }
 
-    /// Regression: a client stored an unlimited number of positions sent by a hostile broker.
+    /// Regression test: a client stored an unlimited number of topic positions that a hostile broker sent.
     #[test]
     fn positions_of_more_topics_than_are_remembered_are_forgotten() {
         let mut follow = Follow::new("a.*", Start::Oldest);

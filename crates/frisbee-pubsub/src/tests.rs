@@ -21,7 +21,7 @@ use tokio::runtime::{Handle, Runtime};
 
 const NUMBERS: Operations = Operations(FIRST_OPERATION);
 
-/// A broker's connection that the test drives manually.
+/// A connection of the broker that the test drives step by step.
 pub(super) struct Member {
     broker: Broker,
     pub(super) detached: DetachedConnection,
@@ -44,7 +44,7 @@ impl Member {
         self.detached.connection()
     }
 
-    /// Returns a weak reference that is valid as long as the connection exists.
+    /// Returns a weak reference that can be upgraded as long as the connection exists.
     pub(super) fn witness(&self) -> Weak<()> {
         self.connection().attachments().insert(());
         Arc::downgrade(
@@ -77,15 +77,15 @@ impl Member {
         self.detached.batch_ended(&self.broker, self.session.as_mut().unwrap(), &mut self.outbox)
     }
 
-    /// Returns and removes the packets in the outbox.
+    /// Removes all packets from the outbox and returns them.
     pub(super) fn take_packets(&mut self) -> Vec<Packet> {
         let mut bytes = self.outbox.take_bytes();
         let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
         std::iter::from_fn(|| decoder.next(&mut bytes).unwrap()).collect()
     }
 
-    /// Returns the message ids and payloads in this batch and the following ones, and `-` with the number of lost
-    /// messages.
+    /// Returns the received messages of this batch and the following ones, each as its subscription id and payload. A
+    /// `-` with a number stands for that many lost messages.
     pub(super) fn received(&mut self) -> Vec<String> {
         let mut received = Vec::new();
         loop {

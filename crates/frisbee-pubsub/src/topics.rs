@@ -4,12 +4,12 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Maximum length of a topic or pattern in bytes. Exceeds the length of usual names, and still permits a table of a
-/// million topics to fit into memory.
+/// Maximum length of a topic or pattern in bytes. Usual names are shorter. With names of this length, a table of a
+/// million topics still fits into memory.
 pub(crate) const TOPIC_MAX: usize = 255;
 
-/// Maximum number of tokens in a topic or pattern. A lookup may branch in two at each token, so it visits at most 2^16
-/// nodes, and only if as many patterns have subscribers.
+/// Maximum number of tokens in a topic or pattern. A lookup may take two branches at each token, so it visits at most
+/// 2^16 nodes. It visits that many only if as many patterns are subscribed.
 pub(crate) const DEPTH_MAX: usize = 16;
 
 /// Wildcard that matches exactly one token.
@@ -32,11 +32,11 @@ pub enum TopicError {
     Character(char),
     /// A topic to publish to contains a wildcard, which only patterns may contain.
     Wildcard,
-    /// The wildcard `>` is not the last token of the pattern.
+    /// The wildcard `>` occurs before the last token of the pattern.
     RestWithin,
     /// The topic is not valid UTF-8.
     NotText,
-    /// The topic is reserved, so that only the broker may publish to it.
+    /// The topic is reserved. Only the broker may publish to it.
     Reserved,
 }
 
@@ -136,17 +136,17 @@ pub(crate) struct Trie<K, V> {
 
 #[derive(Debug)]
 struct Node<K, V> {
-    /// Child nodes of this tree node, by the next token of the pattern.
+    /// Child nodes, by the next token of their patterns.
     children: Table<Box<str>, Box<Self>>,
     one: Option<Box<Self>>,
-    /// Values of patterns that end at this node. They match topics that end here too.
+    /// Values of patterns that end at this node. They match topics that also end here.
     here: Table<K, V>,
-    /// Values of patterns that continue with `>` after this node. They match all longer topics.
+    /// Values of patterns that end with `>` after this node. They match all topics that continue beyond this node.
     rest: Table<K, V>,
 }
 
-/// A sorted table that moves only a few entries when it grows, whereas a hash table would rehash all entries at once.
-/// Most tables have one entry, which is stored inline because a map would take ten times the memory.
+/// A sorted table. When it grows, it moves only a few entries, while a hash table would rehash all of them at once.
+/// Most tables have a single entry, which is stored inline because a map would use ten times the memory.
 #[derive(Debug)]
 enum Table<K, V> {
     None,
@@ -195,21 +195,21 @@ impl<K: Ord, V> Trie<K, V> {
                         node.children.insert(token.into(), Box::default());
                         self.nodes += 1;
                     }
-                    node = node.children.get_mut(token).expect("child node should exist after its insertion");
+                    node = node.children.get_mut(token).expect("child node should exist after it was inserted");
                 }
             }
         }
         self.len += usize::from(node.here.insert(key, value));
     }
 
-    /// Removes the value with this key from a pattern and returns it.
+    /// Removes the value with this key from a pattern's values, and returns it.
     pub(crate) fn remove(&mut self, pattern: &str, key: &K) -> Option<V> {
         let removed = self.root.remove(Some(pattern), key, &mut self.nodes);
         self.len -= usize::from(removed.is_some());
         removed
     }
 
-    /// Calls `show` for all values whose patterns match a topic, in unspecified order.
+    /// Calls `show` with each value whose pattern matches the topic, in unspecified order.
     pub(crate) fn for_each_match<'a>(&'a self, topic: &str, mut show: impl FnMut(&'a K, &'a V)) {
         self.root.visit(Some(topic), &mut show);
     }
@@ -338,7 +338,7 @@ impl<K: Ord, V> Table<K, V> {
     }
 }
 
-/// Splits a topic into its first token and the rest after the dot.
+/// Splits a topic at its first dot into the first token and the rest.
 fn split(topic: &str) -> (&str, Option<&str>) {
     match topic.split_once('.') {
         Some((token, next)) => (token, Some(next)),
@@ -351,7 +351,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Reference implementation of pattern matching, which compares token by token.
+    /// Reference implementation of pattern matching for tests. It compares a pattern with a topic token by token.
     fn matches(pattern: &str, topic: &str) -> bool {
         let (mut pattern, mut topic) = (pattern.split('.'), topic.split('.'));
         loop {
@@ -372,7 +372,7 @@ mod tests {
         found
     }
 
-    /// Returns the number of descendants of a tree node.
+    /// Returns the number of nodes below a node of the subscription tree.
     fn below<K: Ord, V>(node: &Node<K, V>) -> usize {
         let mut nodes = node.one.as_ref().map_or(0, |one| 1 + below(one));
         node.children.for_each(&mut |_, child| nodes += 1 + below(child));

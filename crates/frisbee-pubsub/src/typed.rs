@@ -96,7 +96,7 @@ impl<M: polyglot::Message> Topic<M> {
         self.publisher(client)?.publish(message).await
     }
 
-    /// Creates a publisher for this topic, which validates the name once.
+    /// Creates a publisher for this topic. The name is validated here instead of for each message.
     ///
     /// # Errors
     /// If the name is not a valid topic, or there is no connection yet.
@@ -120,7 +120,8 @@ impl<M: polyglot::Message> Topic<M> {
         Ok(self.subscription(subscription))
     }
 
-    /// Subscribes with the given start, if the broker keeps a history of the topics; see [`Client::subscribe_from`].
+    /// Subscribes to the topics from the given start position, if the broker keeps a history of them; see
+    /// [`Client::subscribe_from`].
     ///
     /// # Errors
     /// Same as [`subscribe`](Self::subscribe).
@@ -282,8 +283,8 @@ fn put<M: polyglot::Message>(mut packet: PacketWriter<'_>, message: &M) -> Resul
     packet.finish().map_err(|error| SendError::TooLong(error).into())
 }
 
-/// Returns the decoded body as [`Bytes`]. A body that is part of `payload` shares its memory; a translated one is
-/// copied.
+/// Returns the decoded body as [`Bytes`]. A body that is part of `payload` shares its memory. A body that was
+/// translated is copied.
 fn shared(payload: &Bytes, body: Cow<'_, [u8]>) -> Bytes {
     match body {
         Cow::Borrowed(body) => payload.slice_ref(body),
@@ -291,8 +292,8 @@ fn shared(payload: &Bytes, body: Cow<'_, [u8]>) -> Bytes {
     }
 }
 
-/// Decodes a message. For bodies longer than the default maximum, the memory limit of lists and maps grows in
-/// proportion.
+/// Decodes a message. If the body is longer than the default maximum, the memory limit for lists and maps is increased
+/// in proportion.
 fn decode<M: polyglot::Message>(body: &Bytes, nesting: Nesting) -> Result<Root<M>, DecodeError> {
     const TIMES: usize = CONTAINER_MEMORY_MAX / frisbee::BODY_MAX as usize;
     let memory = CONTAINER_MEMORY_MAX.max(body.len().saturating_mul(TIMES));

@@ -23,8 +23,8 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets the maximum size of each subscriber's queue in bytes. A single published batch may exceed it. Defaults to
-    /// 16 MiB.
+    /// Sets the maximum size of each subscriber's queue in bytes. Defaults to 16 MiB. A batch of messages that is
+    /// published at once may exceed it.
     ///
     /// Memory that several subscribers share counts once for each of them.
     pub fn queue_max(mut self, bytes: usize) -> Self {
@@ -32,8 +32,8 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets the maximum total size of all queues in bytes. If it is exceeded, each queue is limited to a sixteenth of
-    /// [`queue_max`](Self::queue_max). Defaults to 1 GiB.
+    /// Sets the maximum total size of all queues in bytes. Defaults to 1 GiB. While it is exceeded, each queue is
+    /// limited to a sixteenth of [`queue_max`](Self::queue_max).
     ///
     /// Memory that several subscribers share counts once for each of them.
     pub fn memory_max(mut self, bytes: usize) -> Self {
@@ -54,15 +54,15 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets the maximum number of subscriptions of all connections. The number of distinct pattern prefixes is limited
-    /// to four times as many. Defaults to 1 048 576.
+    /// Sets the maximum number of subscriptions of all connections. Defaults to 1 048 576. The number of distinct
+    /// prefixes of their patterns is limited to four times as many.
     pub fn total_max(mut self, count: usize) -> Self {
         self.total_max = count;
         self
     }
 
-    /// Connects the broker to other brokers: a message that is published at any of them reaches the subscribers of all.
-    /// Defaults to none.
+    /// Connects the broker to other brokers. A message that is published at any of them then reaches the subscribers of
+    /// all. By default, the broker is not connected to others.
     ///
     /// A backplane serves a single broker. docs/bus.md describes the guarantees.
     pub fn backplane(mut self, backplane: impl Backplane) -> Self {

@@ -17,30 +17,30 @@ pub struct BrokerSession {
     /// Subscriptions of the connection, by id.
     pub(super) patterns: HashMap<u16, Subscribed>,
     pub(super) fanout: Fanout,
-    /// Memory charge for the connection's route cache.
+    /// Memory charge for the connection's cache of routes.
     pub(super) charge: MemoryCharge,
     /// Maximum body size in bytes that the peer accepts.
     pub(super) body_max: u32,
-    /// Last topic for which publishing was permitted, so that repeated publishes skip the authorization. The number is
-    /// the change counter of the connection's attachments at that time.
+    /// Topic for which the connection was last permitted to publish, so that repeated messages need no authorization.
+    /// The number is the change counter of the connection's attachments at that time.
     pub(super) permitted: Option<(Box<[u8]>, u32)>,
 }
 
-/// Resources of a subscription, which are released when it ends.
+/// Resources of a subscription. They are released when it ends.
 pub(super) struct Subscribed {
     pub(super) pattern: Box<str>,
-    /// Number of subscription tree nodes that were created for this subscription and are charged to it.
+    /// Number of nodes in the subscription tree that were created for this subscription. Their memory is charged to it.
     pub(super) nodes: usize,
     /// Memory charge for the subscription, released when it ends.
     pub(super) _charge: MemoryCharge,
-    /// Interest at the backplane through which messages of other brokers reach this subscription.
+    /// Registration at the backplane through which messages of other brokers reach this subscription.
     pub(super) interest: Option<Arc<Interest>>,
     /// Name under which the subscriber is listed in the presence of the topic, if it is.
     pub(super) name: Option<Arc<str>>,
 }
 
 impl BrokerSession {
-    /// Fails unless the connection may publish to a topic.
+    /// Returns an error if the connection may not publish to the topic.
     pub(super) fn may_publish(&mut self, permit: &Permit, topic: &[u8]) -> Result<(), (Reason, String)> {
         let connection = self.subscriber.connection();
         let changes = connection.attachments().changes();
@@ -55,7 +55,8 @@ impl BrokerSession {
         Ok(())
     }
 
-    /// Charges the route cache to the memory budget. Clears a large cache if the server is short of memory.
+    /// Charges the connection's route cache to the memory budget. If the server is short of memory and the cache is
+    /// large, clears the cache.
     pub(super) fn charge_topics(&mut self, broker: &BrokerShared) {
         if self.fanout.memory() >= STEP && self.subscriber.budget().is_short() {
             self.fanout.release(broker);

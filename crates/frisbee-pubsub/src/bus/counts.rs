@@ -4,47 +4,48 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Maximum number of topics whose messages a broker counts. Beyond it, a new era starts, in which all counts restart.
+/// Maximum number of topics whose messages a broker counts. If there are more, a new era starts, in which all counts
+/// begin at zero.
 const SENT_MAX: usize = 16 * 1024;
 
-/// Number of topics whose message counts are sent per acquisition of the lock.
+/// Number of topics whose message counts are sent before the lock is released and acquired again.
 const PORTION: usize = 256;
 
-/// Maximum number of message sequences that one interest remembers, and that all interests of a broker remember. An
-/// interest that would exceed a limit forgets its sequences, and cannot report messages that are lost at that moment.
+/// Maximum number of message sequences that a broker remembers, both for one registered pattern and in total. Beyond
+/// the limit, the sequences of a pattern are forgotten, and messages that are lost at that moment cannot be reported.
 const HEARD_MAX: usize = 16 * 1024;
 const HEARD_BY_ALL_MAX: usize = 1024 * 1024;
 
-/// Memory of a remembered message sequence in bytes, excluding its topic.
+/// Memory in bytes of a message sequence that is remembered, excluding its topic.
 const ROW_COST: usize = 96;
 
-/// Maximum plausible number of messages missed at once, and of eras. More than any bus carries in a year, so larger
-/// values are malformed.
+/// Maximum plausible value of an era and of the number of messages missed at once. No bus carries as many messages in a
+/// year, so a frame with a larger value is malformed.
 const MISSED_MAX: u64 = 1 << 40;
 
-/// Maximum number of positions by which a message may arrive late. A larger number indicates that the remembered start
-/// of the sequence was invalid.
+/// Maximum number of positions by which a message may be late. If a message is later, the first position that was
+/// remembered for the sequence must have been wrong.
 const LATE_MAX: u64 = 64 * 1024;
 
-/// Position of a message in the sequence of one broker's messages to one topic.
+/// Position of a message among all messages that one broker has published to one topic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SequenceStamp {
     /// Id of the broker that published the message.
     pub(super) origin: u64,
-    /// Generation of the broker's message counts, which restart at zero in each era.
+    /// Number of the era to which the broker's message counts belong. The counts restart at zero in each era.
     pub(super) era: u64,
-    /// Number of messages in the sequence up to and including this one.
+    /// Number of messages that the broker has published to the topic in this era, including this one.
     pub(super) count: u64,
 }
 
-/// Counts of the messages that a broker has published to each topic.
+/// Number of messages that a broker has published to each topic.
 #[derive(Debug, Default)]
 pub(super) struct SentCounts {
     era: u64,
     topics: HashMap<Box<str>, u64>,
 }
 
-/// Message count of one topic, borrowed while its next message is published.
+/// Message count of one topic. It is locked while the topic's next message is published.
 pub(super) struct Row<'a> {
     era: u64,
     count: &'a mut u64,
@@ -59,16 +60,17 @@ impl SentCounts {
             }
             self.topics.insert(topic.into(), 0);
         }
-        let count = self.topics.get_mut(topic).expect("topic should be in the table after its insertion");
+        let count = self.topics.get_mut(topic).expect("topic should be in the table after it was inserted");
         Row { era: self.era, count }
     }
 
-    /// Returns the position of the last message published to a topic.
+    /// Returns the position of the last message that was published to a topic.
     pub(super) fn last(&self, topic: &str, origin: u64) -> Option<SequenceStamp> {
         self.topics.get(topic).map(|count| SequenceStamp { origin, era: self.era, count: *count })
     }
 
-    /// Returns all counted topics in sorted batches. Sorting makes simulation runs deterministic.
+    /// Returns all topics that have a message count, in sorted batches. They are sorted so that simulation runs are
+    /// deterministic.
     pub(super) fn topics(&self) -> Vec<Vec<Box<str>>> {
         let mut topics: Vec<_> = self.topics.keys().cloned().collect();
         topics.sort_unstable();
@@ -77,7 +79,7 @@ impl SentCounts {
 }
 
 impl Row<'_> {
-    /// Returns the position of the topic's next message.
+    /// Returns the position of the next message that is published to the topic.
     pub(super) fn next(&self, origin: u64) -> SequenceStamp {
         SequenceStamp { origin, era: self.era, count: *self.count + 1 }
     }
@@ -87,21 +89,23 @@ impl Row<'_> {
     }
 }
 
-/// Last era and message count received from each broker on each topic. Used to detect missed messages.
+/// For each broker and topic, the era and message count that were last received. Comparing them reveals missed
+/// messages.
 #[derive(Debug, Default)]
 pub(super) struct ReceivedCounts {
     origins: HashMap<u64, HashMap<Box<str>, (u64, u64)>>,
     rows: usize,
-    /// Memory of all remembered sequences in bytes. The owner of this table charges it to the server.
+    /// Memory in bytes of all message sequences that are remembered. The owner of this table charges it to the server.
     memory: usize,
-    /// Number of sequences remembered by all interests of the broker, to which the limit applies.
+    /// Number of message sequences that the broker remembers over all registered patterns. The limit applies to this
+    /// number.
     remembered: Arc<AtomicUsize>,
 }
 
-/// Result of comparing a message's position with the last one received.
+/// Result of comparing the position of a received message with the last position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum StampVerdict {
-    /// The message is new, and this number of messages before it were missed.
+    /// The message is new. This number of messages before it were missed.
     New(u64),
     /// The message was received before, or it was already reported as missed.
     Old,
@@ -114,24 +118,24 @@ impl ReceivedCounts {
         Self { origins: HashMap::new(), rows: 0, memory: 0, remembered }
     }
 
-    /// Returns the memory of all remembered sequences in bytes.
+    /// Returns the memory in bytes of all message sequences that are remembered.
     pub(super) fn memory(&self) -> usize {
         self.memory
     }
 
-    /// Records a received message and returns whether messages before it were missed.
+    /// Records a received message. Returns whether messages before it were missed.
     pub(super) fn message(&mut self, topic: &str, stamp: SequenceStamp) -> StampVerdict {
         let Some(before) = stamp.count.checked_sub(1) else { return StampVerdict::Malformed };
         self.assess(topic, stamp, before)
     }
 
-    /// Records a message count received from another broker, and returns whether messages were missed.
+    /// Records a message count that another broker has sent. Returns whether messages were missed.
     pub(super) fn mark(&mut self, topic: &str, stamp: SequenceStamp) -> StampVerdict {
         self.assess(topic, stamp, stamp.count)
     }
 
-    /// Compares a received position with the last one. `before` is the number of messages that should have been
-    /// received earlier.
+    /// Compares a received position with the last one. `before` is the number of messages that should have arrived
+    /// before it.
     fn assess(&mut self, topic: &str, stamp: SequenceStamp, before: u64) -> StampVerdict {
         let rows = self.origins.get_mut(&stamp.origin);
         let Some(row) = rows.and_then(|rows| rows.get_mut(topic)) else {

@@ -22,15 +22,15 @@ use frisbee::tlv;
 /// Maximum length of a frame's header in bytes: its kind and the position of its message.
 const HEAD_MAX: usize = 1 + 8 + 10 + 10;
 
-/// Control frame, consisting of this byte, that requests the message counts of all topics.
+/// Control frame that requests the message counts of all topics. It consists of this byte only.
 const HELLO: u8 = 3;
 
-/// Kind of a frame about a topic, represented by its number on the wire.
+/// Kind of a frame that concerns a topic. Its value is the number on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Frame {
-    /// A published message. The frame has the same body as the message's packet.
+    /// A published message. The body of the frame is that of the packet with the message.
     Message = 1,
-    /// The number of messages published to a topic. The frame body is the topic as a length-prefixed name.
+    /// The number of messages that were published to a topic. The body of the frame is the topic with a length prefix.
     Mark = 2,
 }
 

@@ -18,34 +18,36 @@ use std::fmt;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Weak};
 
-/// Memory of an interest at the backplane in bytes, excluding the two copies of its pattern.
+/// Memory in bytes of a pattern that is registered at the backplane, excluding two copies of the pattern.
 const INTEREST_COST: usize = 1024;
 
-/// A broker's subscription to a pattern at the backplane. It is shared by all clients' subscriptions with this pattern,
-/// except that each member of a queue group has its own, so that members receive equal shares.
+/// A pattern that a broker has registered at its backplane. All local subscriptions with this pattern share it. Only
+/// members of a queue group have a registration each, so that they receive equal shares of the messages.
 pub struct Interest {
     number: u64,
     pattern: Box<str>,
     group: Option<Arc<str>>,
-    /// Local subscriptions that receive the messages of this interest, by connection number and subscription id.
+    /// Local subscriptions that receive messages through this registration, by connection number and subscription id.
     members: Mutex<BTreeMap<(u64, u16), InterestMember>>,
-    /// Subscriptions to be confirmed to their clients once the backplane has activated the interest. `None` after that.
+    /// Subscriptions that must be confirmed to their clients once the backplane has activated the pattern. `None` after
+    /// that.
     asked: Mutex<Option<Vec<SubscriberEntry>>>,
     arrivals: Mutex<Arrivals>,
     /// Memory budget of the server to which message bodies shared by several subscribers are charged.
     budget: MemoryBudget,
-    /// History rule whose topics this interest covers. If `None`, the interest covers only topics without a history.
+    /// Rule that defines which topics have a history. If set, only messages of these topics are handled. Otherwise,
+    /// only messages of topics without a history are.
     history: Option<HistoryRule>,
 }
 
 #[derive(Clone)]
 struct InterestMember {
     subscriber: Arc<Subscriber>,
-    /// Whether the subscription has a history.
+    /// Whether this subscription has a history.
     follows: bool,
 }
 
-/// A history rule of a broker, represented by its index.
+/// A rule that defines which topics have a history, given by its index among the broker's rules.
 pub(super) struct HistoryRule {
     place: usize,
     broker: Weak<BrokerShared>,
@@ -57,18 +59,18 @@ impl HistoryRule {
     }
 }
 
-/// A subscription, represented by its connection and its id there.
+/// A subscription, identified by its connection and its id on that connection.
 type SubscriberEntry = (Arc<Subscriber>, u16);
 
 struct Arrivals {
     fanout: Fanout,
     heard: ReceivedCounts,
-    /// Memory charge for the interest and its cache of topics.
+    /// Memory charge for the registered pattern and its cache of topics.
     charge: MemoryCharge,
 }
 
-/// Guard of an [`Interest`] that is not active yet. The backplane drops it once the interest is active or cannot be
-/// activated.
+/// Guard of an [`Interest`] that is not active yet. The backplane drops it once the interest has become active or has
+/// failed.
 #[derive(Debug)]
 pub struct PendingInterest(Arc<Interest>);
 
@@ -102,7 +104,8 @@ impl Interest {
         }
     }
 
-    /// Restricts the interest to the topics of a history rule. The interest is then kept until the broker is dropped.
+    /// Limits this registration to topics whose history is defined by `rule`. It is then kept until the broker is
+    /// dropped.
     pub(super) fn with_history(self, rule: HistoryRule) -> Self {
         Self { history: Some(rule), ..self }
     }
@@ -111,24 +114,24 @@ impl Interest {
         self.history.is_some()
     }
 
-    /// Returns the subscriptions of this interest that have a history.
+    /// Returns the subscriptions with a history that receive messages through this registration.
     pub(crate) fn followers(&self) -> Vec<(u16, Arc<Subscriber>)> {
         let members = self.members.lock();
         let followers = members.iter().filter(|(_, member)| member.follows);
         followers.map(|((_, id), member)| (*id, member.subscriber.clone())).collect()
     }
 
-    /// Returns the number that identifies the interest within its broker.
+    /// Returns a number that identifies this registered pattern within its broker.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Returns the pattern of the topics whose messages the backplane should deliver.
+    /// Returns the registered pattern. The backplane should deliver messages of all topics that match it.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
 
-    /// Returns the queue group if the interest belongs to a group member.
+    /// Returns the queue group, if the pattern was registered for a member of a group.
     pub fn group(&self) -> Option<&str> {
         self.group.as_deref()
     }
@@ -138,14 +141,14 @@ impl Interest {
         self.members.lock().insert((subscriber.number, id), member);
     }
 
-    /// Removes a subscription from the interest and returns whether it was the last one.
+    /// Removes a subscription. Returns whether it was the last one that used this registration.
     pub(super) fn exit(&self, subscriber: u64, id: u16) -> bool {
         let mut members = self.members.lock();
         members.remove(&(subscriber, id));
         members.is_empty()
     }
 
-    /// Returns whether the interest is active. If it is not, the subscriber is notified once it is.
+    /// Returns whether the registered pattern is active. If it is not, the subscriber is notified once it is.
     pub(crate) fn is_joined_or_answers(&self, subscriber: &Arc<Subscriber>, id: u16) -> bool {
         match &mut *self.asked.lock() {
             None => true,
@@ -171,7 +174,7 @@ impl Interest {
         }
     }
 
-    /// Delivers received frames to the subscriptions. Returns the number of malformed frames.
+    /// Delivers received frames to the local subscriptions. Returns the number of malformed frames.
     pub(super) fn receive<T: AsRef<str>>(
         &self,
         broker: &BrokerShared,
@@ -191,7 +194,8 @@ impl Interest {
         malformed
     }
 
-    /// Charges the cache of topics to the memory budget. Clears a large cache if the server is short of memory.
+    /// Charges the cache of topics to the memory budget. If the server is short of memory and the cache is large,
+    /// clears the cache.
     fn charge_topics(&self, arrivals: &mut Arrivals, broker: &BrokerShared) {
         let Arrivals { fanout, heard, charge } = arrivals;
         if fanout.memory() >= STEP && self.budget.is_short() {
@@ -204,8 +208,8 @@ impl Interest {
         }
     }
 
-    /// Delivers the message of a frame, or compares the message count that it states. Returns `false` if the frame is
-    /// malformed.
+    /// Delivers the message in a frame, or compares the message count that the frame states. Returns `false` if the
+    /// frame is malformed.
     fn take(&self, arrivals: &mut Arrivals, broker: &BrokerShared, own: u64, topic: &str, frame: &Bytes) -> bool {
         let Some((kind, stamp, body)) = Frame::decode(frame) else { return false };
         // Reject a frame whose topic differs from that of the bus. Otherwise a publisher with access to one topic could
@@ -243,7 +247,7 @@ impl Interest {
         }
     }
 
-    /// Notifies each subscription that messages were missed, in order with its earlier messages.
+    /// Tells each local subscription that it has missed messages, in order with the messages that it received before.
     fn notify_missed(&self, broker: &BrokerShared, missed: u64) {
         let members: Vec<_> = self.members.lock().iter().map(|((_, id), to)| (*id, to.subscriber.clone())).collect();
         for (id, subscriber) in members {
@@ -251,7 +255,7 @@ impl Interest {
         }
     }
 
-    /// Releases cached references to subscribers that have disconnected.
+    /// Removes cached references to subscribers that have disconnected.
     pub(super) fn refresh(&self, broker: &BrokerShared) {
         let arrivals = &mut *self.arrivals.lock();
         arrivals.fanout.refresh(broker);
@@ -323,7 +327,7 @@ impl Source for Interest {
     }
 }
 
-/// Ids of a connection's subscriptions: those with the pattern of the interest, and all that match a topic.
+/// Ids of a connection's subscriptions: those with the registered pattern, and all that match a topic.
 struct Ids {
     subscriber: Arc<Subscriber>,
     here: Vec<u16>,

@@ -35,7 +35,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct MemoryBus(Arc<Mutex<Members>>);
 
-/// [`Backplane`] of one broker on a [`MemoryBus`].
+/// [`Backplane`] that connects one broker to a [`MemoryBus`].
 #[derive(Debug)]
 pub struct MemoryMember {
     bus: MemoryBus,
@@ -46,12 +46,12 @@ pub struct MemoryMember {
 struct Members {
     next: u64,
     nodes: BTreeMap<u64, Node>,
-    /// Registered interests of all members, by member number and interest number.
+    /// Patterns that all brokers of the bus have registered, by the numbers of the broker and of the registration.
     interests: Trie<(u64, u64), Arc<Interest>>,
-    /// Number of messages sent to queue groups, used as the seed for selecting a member.
+    /// Number of messages that were sent to queue groups. It serves as the seed for selecting a member.
     drawn: u64,
     is_away: bool,
-    /// Number of upcoming frames that the bus drops in order to simulate a broken connection.
+    /// Number of frames that the bus will drop next, to simulate a broken connection.
     lose: u64,
 }
 
@@ -61,7 +61,7 @@ impl MemoryBus {
         Self::default()
     }
 
-    /// Creates a backplane that connects another broker to the bus.
+    /// Creates a backplane that connects one more broker to the bus.
     pub fn member(&self) -> MemoryMember {
         let mut members = self.0.lock();
         members.next += 1;
@@ -80,7 +80,7 @@ impl MemoryBus {
         }
     }
 
-    /// Drops the next `count` frames in order to simulate a broken connection.
+    /// Drops the next `count` frames, to simulate a broken connection.
     pub fn lose(&self, count: u64) {
         self.0.lock().lose = count;
     }
@@ -129,7 +129,7 @@ impl Backplane for MemoryMember {
 }
 
 impl Members {
-    /// Returns the receivers of a frame published by a member.
+    /// Returns the brokers that receive a frame, with their registered patterns that match its topic.
     fn takers(&mut self, from: u64, topic: &str) -> Result<Vec<(Node, Arc<Interest>)>, BackplaneError> {
         if self.is_away {
             return Err(BackplaneError::Away("the bus has been taken away".to_owned()));
@@ -159,7 +159,8 @@ impl Members {
     }
 }
 
-/// Mixes the bits of a number. Without it, groups with alternating messages would always select the same members.
+/// Mixes the bits of a number, for the random selection of group members. Without it, groups whose messages alternate
+/// would always select the same members.
 fn scattered(number: u64) -> u64 {
     let mut mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

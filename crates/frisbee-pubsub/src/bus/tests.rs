@@ -60,8 +60,8 @@ fn overlapping_subscriptions_each_get_message_once() {
     assert!(alone.received().iter().eq((0..100).map(|number| format!("0:{number}")).collect::<Vec<_>>().iter()));
 }
 
-/// Regression: a publisher at one broker could fill the topic caches of all patterns at another broker, whose memory
-/// was not charged.
+/// Regression test: a publisher at one broker could fill the topic caches of all patterns at another broker. The memory
+/// of these caches was not charged.
 #[test]
 fn topics_of_interests_are_charged_and_forgotten_without_memory() {
     let (runtime, [a, b]) = brokers(&MemoryBus::new(), &Broker::builder());
@@ -85,7 +85,7 @@ fn topics_of_interests_are_charged_and_forgotten_without_memory() {
     assert_eq!(budget.charged(), 0);
 }
 
-/// A backplane that records its calls and delivers nothing.
+/// A backplane that records how it is called, and delivers nothing.
 #[derive(Clone, Debug, Default)]
 struct RecordingBackplane {
     node: Arc<OnceLock<Node>>,
@@ -278,8 +278,8 @@ fn message_over_backplane_limit_is_refused_with_sizes() {
     assert_eq!(text, "a message of 113 bytes exceeds the 100 bytes that the backplane accepts");
 }
 
-/// Creates a broker with a backplane that records frames, and a client that subscribes to all topics. Also returns the
-/// node through which tests deliver frames to the broker.
+/// Creates a broker whose backplane records all frames, and a client that subscribes to all topics. Also returns the
+/// node through which a test delivers frames to the broker.
 fn noted(runtime: &Runtime) -> (RecordingBackplane, Broker, Member, Node) {
     let notes = RecordingBackplane::default();
     let broker = Broker::builder().backplane(notes.clone()).build();

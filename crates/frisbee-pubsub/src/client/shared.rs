@@ -24,7 +24,7 @@ impl ClientShared {
         }
     }
 
-    /// Registers a new connection. Returns whether the client uses it.
+    /// Registers a new connection. Returns whether the client will use it.
     pub(crate) fn connected(&self, connection: &Connection, is_next: bool) -> bool {
         let mut current = self.connection.lock();
         if is_next || current.is_none() {
@@ -33,7 +33,7 @@ impl ClientShared {
         current.as_ref().is_some_and(|current| current.is_same(connection))
     }
 
-    /// Returns the current connection, unless it is still `than`.
+    /// Returns the current connection if it is another one than `than`.
     #[cold]
     pub(crate) fn newer(&self, than: &Connection) -> Option<Connection> {
         self.connection.lock().clone().filter(|current| !current.is_same(than))
@@ -46,8 +46,8 @@ impl ClientShared {
         disconnected.map(|(id, entered)| entered.again(*id, pending)).collect()
     }
 
-    /// Returns a request that renews a subscription without its positions, for a broker that accepts fewer positions.
-    /// Returns `None` if the subscription has no positions.
+    /// Returns a request that renews a subscription without its topic positions, for a broker that accepts fewer of
+    /// them. Returns `None` if the subscription has no positions.
     pub(crate) fn again_without_positions(&self, id: u16) -> Option<Resubscription> {
         let ClientState { inboxes, pending, .. } = &mut *self.inner.lock();
         let entered = inboxes.get_mut(&id)?;
@@ -63,13 +63,15 @@ impl ClientShared {
     #[cfg(test)]
     pub(crate) fn persistent_subscription(self: &Arc<Self>, pattern: &str) -> Subscription {
         self.is_persistent.store(true, Ordering::Relaxed);
-        let subscription =
-            self.enter((pattern, "", None), oneshot::channel().0, None).expect("new client should be open");
+        let subscription = self
+            .enter((pattern, "", None), oneshot::channel().0, None)
+            .expect("client should be open right after it was created");
         self.handle_answer(subscription.id, Ok(()));
         subscription
     }
 
-    /// Registers a subscription. Must be called before its request is sent, so that no message is missed.
+    /// Registers a subscription. Must be called before the subscription request is sent, because messages may arrive
+    /// immediately afterwards.
     pub(crate) fn enter(
         self: &Arc<Self>,
         (pattern, group, follow): (&str, &str, Option<Box<Follow>>),
@@ -129,7 +131,7 @@ impl ClientShared {
         self.inner.lock().disconnect_reason.clone().unwrap_or(CloseReason::Local)
     }
 
-    /// Returns the inbox of the subscription with this id.
+    /// Returns the queue of unread messages for the subscription with this id.
     pub(crate) fn inbox(&self, id: u16) -> Option<Arc<Inbox>> {
         self.inner.lock().inboxes.get(&id).map(|entered| entered.inbox.clone())
     }
@@ -151,7 +153,7 @@ impl ClientShared {
         inboxes
     }
 
-    /// Handles the broker's reply to a subscription request. The waiting call may have been cancelled.
+    /// Handles the broker's reply to a subscription request. The call that is waiting for it may have been cancelled.
     pub(crate) fn handle_answer(&self, id: u16, answer: Result<(), String>) {
         let pending = self.inner.lock().pending.remove(&id);
         if let Some(pending) = pending {
@@ -189,13 +191,13 @@ impl ClientShared {
             .for_each(|inbox| inbox.extend([Entry::Notice(Notice::Lagged(count))].into_iter(), self.inbox_max));
     }
 
-    /// Stores the topic positions of a connection that has closed.
+    /// Stores the last topic positions of a connection that has closed.
     pub(crate) fn handle_stream(&self, stream: Stream, is_lossy: bool) {
         self.inner.lock().stream = (stream, is_lossy);
     }
 
-    /// Applies `handle` to a subscription with a history, and adds a notice of the resulting gap to its inbox. Returns
-    /// `None` if there is no such subscription.
+    /// Calls `handle` for a subscription with a history. Adds the resulting gap as a notice to the subscription's
+    /// inbox. Returns `None` if there is no such subscription.
     pub(crate) fn follow(&self, id: u16, handle: impl FnOnce(&mut Follow) -> PrecedingGap) -> Option<()> {
         let mut inner = self.inner.lock();
         let RegisteredSubscription { inbox, follow, .. } = inner.inboxes.get_mut(&id)?;
@@ -207,7 +209,7 @@ impl ClientShared {
         Some(())
     }
 
-    /// Returns the pattern of a subscription with a history whose request has not been answered.
+    /// Returns the pattern of a subscription with a history whose request the broker has not answered yet.
     pub(crate) fn begins(&self, id: u16) -> Option<Box<str>> {
         let inner = self.inner.lock();
         let entered = inner.inboxes.get(&id)?;
@@ -215,8 +217,8 @@ impl ClientShared {
         (!follow.is_started()).then(|| entered.pattern.clone())
     }
 
-    /// Reports missing messages of a topic to the matching subscriptions that rely on positions, in order with their
-    /// messages.
+    /// Reports missing messages of a topic to all matching subscriptions that detect gaps by positions, in order with
+    /// their messages.
     pub(crate) fn handle_gap(&self, topic: &str, gap: PrecedingGap) {
         let mut inboxes = Vec::new();
         let inner = self.inner.lock();
@@ -238,7 +240,7 @@ impl ClientShared {
         inboxes.iter().for_each(|inbox| inbox.extend([Entry::Notice(notice)].into_iter(), self.inbox_max));
     }
 
-    /// Handles the end of the connection. All pending calls fail.
+    /// Handles the end of the connection. All pending calls of the client fail.
     pub(crate) fn handle_close(&self, reason: &CloseReason) {
         let ends = !self.is_persistent.load(Ordering::Relaxed) || matches!(reason, CloseReason::Local);
         let mut inner = self.inner.lock();

@@ -3,11 +3,11 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// Maximum size of a batch of frames in bytes. Batches are short because NATS clients limit their queues by the number
-/// of messages. This size suffices to make frames of about ten bytes cheap.
+/// Maximum size of a batch of frames in bytes. It is small because NATS clients limit their queues by the number of
+/// messages, whatever their size. Even so, it makes frames of about ten bytes cheap.
 pub(crate) const BATCH_MAX: usize = 2 * 1024;
 
-/// First byte of a batch of frames, which differs from all frame kinds.
+/// First byte of a batch of frames. It differs from the kinds of all frames.
 const BATCH: u8 = 4;
 
 /// Size in bytes of the length prefix of each frame in a batch.
@@ -28,7 +28,7 @@ impl Payload {
         }
     }
 
-    /// Appends a frame unless the payload would exceed `most` or [`BATCH_MAX`]. Returns whether the frame was appended.
+    /// Appends a frame and returns `true`, unless the payload would become longer than `most` or [`BATCH_MAX`].
     pub(crate) fn add(&mut self, frame: &[u8], most: usize) -> bool {
         if self.len() + LENGTH + frame.len() > most.min(BATCH_MAX) {
             return false;
@@ -62,8 +62,8 @@ fn put(frames: &mut BytesMut, frame: &[u8]) {
     frames.put_slice(frame);
 }
 
-/// Returns the frames in the payload of a NATS message. A payload that is not a batch is a single frame. A truncated
-/// batch ends with an empty frame, which is malformed.
+/// Returns the frames in the payload of a NATS message. A payload that is not a batch is a single frame. If a batch is
+/// truncated, the last frame is empty and therefore malformed.
 pub(crate) fn frames(payload: &Bytes) -> impl Iterator<Item = Bytes> + use<> {
     let is_batch = payload.first() == Some(&BATCH);
     let mut rest = Some(if is_batch { payload.slice(1..) } else { payload.clone() });

@@ -24,30 +24,32 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
-/// Maximum number of NATS messages processed at once, equal to several reads.
+/// Maximum number of NATS messages that are processed at once. This is as many as several reads contain.
 const PORTION: usize = 256;
 
-/// Maximum number of bytes delivered to a broker at once, because a slow subscriber loses whole batches. A single
-/// message may be larger.
+/// Maximum number of bytes that are delivered to a broker at once. It is small because a slow subscriber loses whole
+/// batches. A single message may be longer.
 const PASSED_MAX: usize = 16 * 1024;
 
-/// Number of written bytes after which the NATS client is flushed, because its queue holds 2048 messages of any size.
+/// Number of written bytes after which the NATS client is flushed. The client's queue is limited only in the number of
+/// messages, to 2048 of any size.
 const UNFLUSHED_MAX: usize = 1024 * 1024;
 
-/// Maximum pause between attempts to connect to NATS. With this value, the bus works again within two seconds after a
-/// server restart.
+/// Maximum pause between attempts to connect to NATS. It is short enough that the bus works again within two seconds
+/// after a NATS server has restarted.
 const PAUSE_MAX: Duration = Duration::from_millis(500);
 
-/// Minimum interval between replies to brokers that ask whether they have missed messages, and between such requests of
-/// this broker.
+/// Minimum interval between replies to brokers that ask whether they have missed messages. This broker also waits at
+/// least as long between its own questions.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Timeout for NATS to activate a subscription, after which the subscriber is notified regardless.
+/// Time within which NATS should activate a subscription. After it, the subscriber is told that the subscription is
+/// active in any case.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A backplane that connects a broker to others through NATS.
 ///
-/// If the connection to NATS is lost, it is retried indefinitely with all configured servers.
+/// If the connection to NATS is lost, the bus tries to reconnect to all configured servers without a limit.
 pub struct NatsBus {
     subjects: Arc<Subjects>,
     /// NATS connection for everything except queue groups.
@@ -56,11 +58,11 @@ pub struct NatsBus {
     members: Client,
     runtime: Handle,
     node: Arc<OnceLock<Node>>,
-    /// Whether the NATS client has dropped messages because they arrived too fast. It reports each of them.
+    /// Whether the NATS client has dropped messages because they arrived too fast. The client reports each of them.
     was_slow: Arc<AtomicBool>,
     outgoing: Arc<Outgoing>,
     groups: Arc<Groups>,
-    /// Tasks that receive the messages of each interest from NATS, by the number of the interest.
+    /// Tasks that receive messages from NATS, one for each registered pattern, by the number of the registration.
     interests: Mutex<HashMap<u64, AbortHandle>>,
     tasks: Mutex<Vec<AbortHandle>>,
 }
@@ -150,7 +152,7 @@ impl NatsBus {
         })
     }
 
-    /// Returns the maximum message size of the NATS server. Fails if a message of `length` bytes exceeds it, or if NATS
+    /// Returns the maximum size of a message at the NATS server. Fails if `length` bytes are more than that, or if NATS
     /// is disconnected.
     fn room(&self, length: usize) -> Result<usize, BackplaneError> {
         let limit = self.client.max_payload();
@@ -253,7 +255,7 @@ fn broadcast(frame: impl Into<Bytes>, outgoing: &Outgoing) {
     }
 }
 
-/// Asks the other brokers whether they have queue group members.
+/// Asks the other brokers whether they have members of queue groups.
 fn ask(groups: &Groups, outgoing: &Outgoing) {
     groups.ask();
     broadcast(groups::asks(), outgoing);
@@ -296,7 +298,7 @@ async fn receive_control(client: Client, subjects: Arc<Subjects>, node: Node, gr
     }
 }
 
-/// Receives the messages of an interest from NATS and delivers them until the task is aborted.
+/// Receives messages for a registered pattern from NATS and delivers them to the broker, until the task is aborted.
 async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: Arc<Interest>, joined: PendingInterest) {
     // Activate the interest now if NATS is disconnected, because the subscriber can receive the messages of its own
     // broker.
@@ -338,8 +340,8 @@ async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: A
     }
 }
 
-/// Waits until NATS has processed all earlier packets of this connection. For this, it sends a request that has no
-/// responders.
+/// Waits until NATS has processed all earlier packets of this connection. Sends a request to a subject without
+/// subscribers, to which NATS replies immediately.
 async fn settle(client: &Client, unused: &str) {
     if client.connection_state() == State::Connected {
         let asking = client.request(unused.to_owned(), Bytes::new());
@@ -372,7 +374,7 @@ mod tests {
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
     use tokio::net::TcpListener;
 
-    /// Accepts NATS clients, completes their handshake, and then reads nothing.
+    /// Accepts connections of NATS clients and completes the handshake, but then reads nothing.
     async fn greet(listener: TcpListener) {
         let mut clients = Vec::new();
         while let Ok((socket, _)) = listener.accept().await {
@@ -389,13 +391,14 @@ mod tests {
         }
     }
 
-    /// Regression: frames were passed directly to the NATS client, which queues up to 2048 messages of any size.
+    /// Regression test: frames were passed directly to the NATS client, whose queue holds up to 2048 messages of any
+    /// size.
     #[tokio::test]
     async fn messages_for_a_server_that_reads_nothing_are_refused() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("socket should bind to the loopback address");
         let address = listener.local_addr().expect("listener should have a local address").to_string();
         tokio::spawn(greet(listener));
-        let bus = NatsBus::connect("shop", address).await.expect("bus should connect to the listener");
+        let bus = NatsBus::connect("shop", address).await.expect("bus should connect to the test server");
         let frame = Bytes::from(vec![1; 1 << 20]);
         let mut published = 0;
         for _ in 0..10_000 {

@@ -69,7 +69,7 @@ use tokio::time::{Instant, sleep, timeout};
 /// Maximum length of a message id in bytes, equal to that of a topic.
 const ID_MAX: usize = 255;
 
-/// Timeout of a request to NATS, after which the request is repeated.
+/// Timeout of a request to NATS. The request is repeated after it.
 const ATTEMPT: Duration = Duration::from_secs(2);
 
 /// Minimum and maximum pause before a NATS request is repeated.
@@ -78,12 +78,13 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_
 /// Payload of an empty JetStream request, which is `{}`.
 const NOTHING: BTreeMap<&str, &str> = BTreeMap::new();
 
-/// Status code of transient NATS errors.
+/// Status code with which NATS reports a temporary error.
 const UNAVAILABLE: usize = 503;
 
 /// A topic whose messages NATS stores, or all topics that match a pattern.
 ///
-/// Clones share the topic. It remains usable when its connection to NATS is lost and reestablished.
+/// Clones refer to the same topic. After the connection to NATS was lost, the topic can be used again once it is
+/// restored.
 #[derive(Clone, Debug)]
 pub struct DurableTopic {
     shared: Arc<Shared>,
@@ -100,7 +101,7 @@ struct Shared {
     prefix: String,
     pattern: String,
     payload_max: usize,
-    /// Duration for which publishing is retried while NATS does not reply.
+    /// Time for which publishing a message is retried while NATS does not reply.
     patience: Duration,
 }
 
@@ -119,7 +120,7 @@ impl Shared {
     }
 }
 
-/// Position of a message that NATS has stored.
+/// Position at which NATS has stored a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StoredMessage {
     sequence: u64,
@@ -145,7 +146,7 @@ impl StoredMessage {
 impl DurableTopic {
     /// Creates a builder for a durable topic of a bus. The pattern is a single topic, or matches several.
     ///
-    /// Durable topics use separate subjects and do not interfere with a broker bus of the same name.
+    /// Durable topics use separate NATS subjects. They do not interfere with a broker bus that has the same name.
     pub fn builder(bus: &str, pattern: &str) -> DurableTopicBuilder {
         DurableTopicBuilder::new(bus, pattern)
     }
@@ -207,8 +208,8 @@ impl DurableTopic {
         SubscriptionBuilder::new(self.clone(), name)
     }
 
-    /// Deletes the subscription with this name, including its position. Its readers receive [`RecvError::Gone`].
-    /// Returns whether the subscription existed.
+    /// Deletes the subscription with this name, and with it the position up to which it has read. Its readers receive
+    /// [`RecvError::Gone`]. Returns whether the subscription existed.
     ///
     /// # Errors
     /// If NATS does not reply or does not permit the deletion.
@@ -266,7 +267,7 @@ impl DurableTopic {
     }
 }
 
-/// Reason why an attempt did not store a message.
+/// Reason why an attempt to store a message has failed.
 enum Failure {
     /// The message was not stored, and a retry would fail too.
     Refused(String),

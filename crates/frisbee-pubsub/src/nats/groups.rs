@@ -7,39 +7,41 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-/// Control frame, consisting of this byte, by which a broker announces that it has queue group members.
+/// Control frame with which a broker announces that it has members of queue groups. It consists of this byte only.
 const HAS_MEMBERS: u8 = 5;
 
-/// Control frame, consisting of this byte, that requests announcements from brokers with queue group members.
+/// Control frame that asks brokers to announce whether they have members of queue groups. It consists of this byte
+/// only.
 const ASKS: u8 = 6;
 
-/// Number of ticks within which other brokers announce their members after a start or reconnect, about a second.
+/// Number of ticks for which a broker waits for announcements of other brokers after it has started or reconnected.
+/// This is about a second.
 const ANSWER_TICKS: u32 = 4;
 
-/// Number of ticks for which an announcement is valid, half a minute.
+/// Number of ticks for which an announcement is valid. This is half a minute.
 const HEARD_TICKS: u32 = 120;
 
-/// Number of ticks between the announcements of a broker, a third of the time for which they are valid.
+/// Number of ticks between two announcements of a broker. An announcement is valid for three times as long.
 const SAY_TICKS: u32 = 40;
 
-/// Tracks whether any broker on the bus has queue group members. Messages are sent to groups only if so.
+/// Tracks whether any broker on the bus has members of queue groups. Messages are sent to queue groups only if one has.
 #[derive(Debug)]
 pub(crate) struct Groups {
-    /// Number of queue group members at this broker.
+    /// Number of queue group members that are connected to this broker.
     here: AtomicUsize,
-    /// Number of ticks for which other brokers are still assumed to have members.
+    /// Number of ticks for which other brokers are still assumed to have members of queue groups.
     elsewhere: AtomicU32,
     /// Number of ticks until this broker announces its members again.
     next: AtomicU32,
     asked: AtomicBool,
 }
 
-/// Returns the control frame that announces queue group members.
+/// Returns the control frame that announces that this broker has members of queue groups.
 pub(crate) const fn has_members() -> &'static [u8] {
     &[HAS_MEMBERS]
 }
 
-/// Returns the control frame that requests announcements of queue group members.
+/// Returns the control frame that asks other brokers for such members. Brokers with queue group members reply to it.
 pub(crate) const fn asks() -> &'static [u8] {
     &[ASKS]
 }
@@ -54,12 +56,12 @@ impl Groups {
         }
     }
 
-    /// Returns whether any broker on the bus may have queue group members.
+    /// Returns whether any broker on the bus may have members of queue groups.
     pub(crate) fn may_be(&self) -> bool {
         self.elsewhere.load(Ordering::Relaxed) > 0 || self.here.load(Ordering::Relaxed) > 0
     }
 
-    /// Adds a queue group member at this broker. Returns whether it must be announced because it is the first one.
+    /// Adds a queue group member at this broker. Returns whether it is the first one, which must be announced.
     pub(crate) fn enter(&self) -> bool {
         self.here.fetch_add(1, Ordering::Relaxed) == 0
     }
@@ -69,7 +71,7 @@ impl Groups {
         self.here.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Assumes that other brokers have members until their announcements are due.
+    /// Assumes that other brokers have members of queue groups, until their announcements should have arrived.
     pub(crate) fn ask(&self) {
         self.elsewhere.fetch_max(ANSWER_TICKS, Ordering::Relaxed);
     }
@@ -85,8 +87,8 @@ impl Groups {
         }
     }
 
-    /// Advances the timers by one tick. Must be called by a single task at each tick. Returns whether to announce
-    /// members.
+    /// Advances the timers by one tick. Must be called at each tick, by a single task. Returns whether the broker must
+    /// announce its members.
     pub(crate) fn tick(&self) -> bool {
         let left = self.elsewhere.load(Ordering::Relaxed);
         // An announcement that arrives concurrently takes precedence.

@@ -13,13 +13,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
-/// Maximum number of bytes queued for NATS, an eighth of a second at 1 Gbit/s. Further frames are rejected.
+/// Maximum number of bytes that are queued for NATS, which take an eighth of a second at 1 Gbit/s. Further frames are
+/// rejected.
 const WAITING_MAX: usize = 16 * 1024 * 1024;
 
-/// Number of bytes that an unbatched frame counts in addition to its content.
+/// Number of bytes that each frame outside of a batch counts in addition to its content.
 const FRAME_CHARGE: usize = 128;
 
-/// Maximum capacity of the drained queue that is kept for reuse, enough for the frames that arrive during a write.
+/// Maximum capacity of the drained queue that is kept for reuse. It is enough for the frames that arrive during a
+/// write.
 const KEPT: usize = 1024;
 
 /// Bounded queue of the frames that a broker sends to NATS.
@@ -28,13 +30,13 @@ pub(crate) struct Outgoing {
     subjects: Arc<Subjects>,
     queue: Mutex<Vec<QueuedMessage>>,
     filled: Notify,
-    /// Number of bytes of frames that have not been written to NATS. Limited to [`WAITING_MAX`].
+    /// Number of bytes in frames that have not been written to NATS. It is limited to [`WAITING_MAX`].
     charged: AtomicUsize,
-    /// Whether the writer was dropped, so that frames are rejected.
+    /// Whether the writer was dropped. Frames are then rejected.
     has_ended: AtomicBool,
 }
 
-/// Consuming end of the queue of frames for NATS. Once it is dropped, further frames are rejected.
+/// Receiving end of the queue of frames for NATS. Once it is dropped, further frames are rejected.
 #[derive(Debug)]
 pub(crate) struct Writer(Arc<Outgoing>);
 
@@ -46,10 +48,10 @@ pub(crate) struct QueuedMessage {
     charge: usize,
 }
 
-/// Whether a frame may share a NATS message with other frames.
+/// Whether a frame may be sent in the same NATS message as other frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FrameOptions {
-    /// The frame may be merged with queued frames of the same topic into a message of at most this number of bytes.
+    /// The frame may be combined with queued frames of the same topic, up to a message size of this many bytes.
     Others(usize),
     /// The frame is sent as a NATS message of its own.
     Nobody,
@@ -121,7 +123,7 @@ impl Writer {
         Self(outgoing.clone())
     }
 
-    /// Waits until the queue contains messages and moves them to `portion`, which must be empty.
+    /// Waits until the queue contains messages, then moves all of them to `portion`, which must be empty.
     pub(crate) async fn take(&self, portion: &mut Vec<QueuedMessage>) {
         if portion.capacity() > KEPT {
             *portion = Vec::new();
@@ -135,7 +137,7 @@ impl Writer {
         }
     }
 
-    /// Subtracts the bytes of a frame that was written or dropped.
+    /// Deducts the bytes of a frame that was written or dropped from the size of the queue.
     pub(crate) fn written(&self, charge: usize) {
         self.0.charged.fetch_sub(charge, Ordering::Relaxed);
     }
@@ -167,7 +169,7 @@ mod tests {
         (outgoing, writer)
     }
 
-    /// Drains the queue. Returns the subject and frames of each message.
+    /// Takes all messages from the queue. Returns the subject and the frames of each message.
     async fn taken(writer: &Writer) -> Vec<(String, Vec<Bytes>)> {
         let mut portion = Vec::new();
         writer.take(&mut portion).await;

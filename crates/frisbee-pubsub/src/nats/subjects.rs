@@ -22,7 +22,8 @@ pub(crate) struct Subjects {
 }
 
 impl Subjects {
-    /// Creates the subject mapping of a bus. The name must be a single token, so that no bus is nested in another.
+    /// Creates the subject mapping for the bus with this name. The name must be a single token, because otherwise a bus
+    /// could be nested in another one.
     pub(crate) fn of(name: &str) -> io::Result<Self> {
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(fits) {
@@ -45,7 +46,7 @@ impl Subjects {
         [&self.topics, topic].concat()
     }
 
-    /// Returns the topic of a NATS subject, or an empty string if the subject belongs to another bus.
+    /// Returns the topic that belongs to a NATS subject, or an empty string if the subject belongs to another bus.
     pub(crate) fn topic_of<'a>(&self, subject: &'a str) -> &'a str {
         subject.strip_prefix(&self.topics).unwrap_or_default()
     }
@@ -67,13 +68,14 @@ impl Subjects {
     }
 }
 
-/// Escapes the name of a queue group: each byte other than a letter, digit, `-` or `_` becomes `%` and two hex digits.
+/// Escapes the name of a queue group. Each byte other than a letter, digit, `-` or `_` becomes `%` and two hexadecimal
+/// digits.
 pub(crate) fn group(name: &str) -> String {
     escape(name, '%')
 }
 
-/// Escapes the name of a stream or consumer, with `=` instead of `%`, because NATS 2.9 uses the name in the format
-/// string of its acknowledgement subjects.
+/// Escapes the name of a stream or consumer, with `=` instead of `%`. NATS 2.9 uses the name in a format string for
+/// acknowledgement subjects, where `%` has a meaning.
 #[cfg(feature = "durable")]
 pub(crate) fn stored(name: &str) -> String {
     escape(name, '=')

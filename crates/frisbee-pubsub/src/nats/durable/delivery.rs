@@ -11,9 +11,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::time::{Instant, sleep};
 
-/// A delivered message, which is delivered again unless its reader [acknowledges](Self::ack) it in time.
+/// A message that was delivered to a reader, who must [acknowledge](Self::ack) it.
 ///
-/// A message that is dropped without acknowledgement is delivered again after the acknowledgement timeout.
+/// A message that is not acknowledged within the acknowledgement timeout is delivered again, even if it was dropped
+/// earlier.
 #[must_use = "a message that is not acknowledged comes again"]
 pub struct Delivery {
     pub(super) shared: Arc<Shared>,
@@ -25,7 +26,7 @@ pub struct Delivery {
     pub(super) attempt: u64,
     pub(super) stored_at: SystemTime,
     pub(super) ack_timeout: Duration,
-    /// Time at which this reader received the message, from which the acknowledgement timeout counts.
+    /// Time at which this reader received the message. The acknowledgement timeout starts then.
     pub(super) since: Instant,
 }
 
@@ -62,8 +63,8 @@ impl Delivery {
         self.sequence
     }
 
-    /// Returns the number of times that the message was delivered, starting at 1. If it is greater than 1, another
-    /// reader may have processed the message, or an earlier delivery was lost in transit.
+    /// Returns the number of times that the message was delivered, starting at 1. If it is greater than 1, either
+    /// another reader may have processed the message, or an earlier delivery was lost in transit.
     pub fn attempt(&self) -> u64 {
         self.attempt
     }
@@ -90,7 +91,7 @@ impl Delivery {
         self.acknowledge(AckKind::Ack).await
     }
 
-    /// Rejects the message, which is delivered again after the duration `after`.
+    /// Rejects the message. It is delivered again after the time `after`.
     ///
     /// # Errors
     /// If NATS has not confirmed the rejection.
@@ -101,7 +102,7 @@ impl Delivery {
         self.acknowledge(nak(after)).await
     }
 
-    /// Discards the message, which is never delivered to this subscription again. It counts as not processed.
+    /// Discards the message. It counts as not processed, but is never delivered to this subscription again.
     ///
     /// # Errors
     /// If NATS has not confirmed the request.
@@ -112,7 +113,7 @@ impl Delivery {
         self.acknowledge(AckKind::Term).await
     }
 
-    /// Restarts the acknowledgement timeout of a message whose processing takes longer.
+    /// Restarts the acknowledgement timeout, for a message whose processing takes longer.
     ///
     /// # Errors
     /// If NATS has not confirmed the request.
@@ -126,18 +127,19 @@ impl Delivery {
         Ok(())
     }
 
-    /// Returns an unread message to NATS for immediate redelivery. If the request is lost, the message is redelivered
-    /// after its timeout.
+    /// Returns an unread message to NATS, which delivers it again immediately. If this request is lost, the message is
+    /// delivered again after its acknowledgement timeout.
     pub(super) async fn give_back(self) {
         let _: Result<(), AckError> = self.nak(Duration::ZERO).await;
     }
 
-    /// Returns whether the message has been queued for so long that too little of its acknowledgement timeout is left.
+    /// Returns whether too little of the acknowledgement timeout is left, because the message has been queued for too
+    /// long.
     pub(super) fn is_stale(&self) -> bool {
         self.since.elapsed() > self.ack_timeout / 2
     }
 
-    /// Sends an acknowledgement, and repeats it until NATS confirms it or the acknowledgement timeout expires.
+    /// Sends an acknowledgement. Repeats it until NATS confirms it or the acknowledgement timeout expires.
     async fn acknowledge(&self, kind: AckKind) -> Result<(), AckError> {
         let mut pause = PAUSES.0;
         loop {
@@ -162,7 +164,7 @@ impl Delivery {
     }
 }
 
-/// Creates a negative acknowledgement. NATS interprets a zero delay as an unspecified one.
+/// Creates a negative acknowledgement. The delay is never zero, because NATS would treat that as unspecified.
 fn nak(after: Duration) -> AckKind {
     AckKind::Nak((!after.is_zero()).then_some(after))
 }

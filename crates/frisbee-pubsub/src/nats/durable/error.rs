@@ -6,7 +6,7 @@ use async_nats::jetstream::context::{RequestError, RequestErrorKind};
 use std::error::Error;
 use std::fmt;
 
-/// Returns the message of an error followed by those of its sources, without repetitions.
+/// Returns the text of an error, followed by the texts of its sources. Repeated texts are omitted.
 pub(super) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -27,10 +27,10 @@ pub(super) fn chain(error: &dyn Error) -> String {
 pub enum OpenError {
     /// A setting is invalid, for this reason.
     Invalid(String),
-    /// The topic exists with different settings. Each entry states the value at NATS and the requested one. Nothing was
-    /// changed.
+    /// The topic exists with different settings. Each entry states the value at NATS and the requested value. Nothing
+    /// was changed.
     ///
-    /// Open the topic with its current settings, or change them with the NATS tools.
+    /// Open the topic with its current settings, or change them with the tools of NATS.
     Differs(Vec<String>),
     /// NATS does not reply, or does not permit the operation.
     Nats(String),
@@ -96,10 +96,10 @@ pub enum PublishError {
         /// Maximum size of a payload in bytes; see [`DurableTopic::payload_max`](super::DurableTopic::payload_max).
         limit: usize,
     },
-    /// The message was not stored, because NATS rejected it or could not be reached. For example, the topic is
-    /// [full](super::FullTopicPolicy::Refuse).
+    /// The message was not stored, because NATS rejected it or could not be reached. NATS rejects messages, for
+    /// example, while the topic is [full](super::FullTopicPolicy::Refuse).
     NotStored(String),
-    /// NATS did not reply, so it is unknown whether the message was stored. Publish it again with the same id.
+    /// NATS did not reply, so the message may or may not have been stored. Publish it again with the same id.
     Unknown(String),
 }
 
@@ -126,10 +126,10 @@ impl Error for PublishError {}
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum RecvError {
-    /// This many messages were removed by a limit of the topic before any reader of the subscription received them. The
+    /// A limit of the topic has removed this many messages before any reader of the subscription received them. The
     /// subscription continues.
     ///
-    /// Each reader of a shared subscription may report the same gap.
+    /// If the subscription is shared, several readers may report the same gap.
     Lagged(u64),
     /// The subscription or its topic was deleted, or the NATS client was closed. All earlier messages have been read.
     Gone(String),

@@ -4,20 +4,22 @@
 //! subscription, which counts deliveries to all readers. Between two first deliveries, both numbers grow equally unless
 //! messages were removed. Deliveries to other readers count as first deliveries, so a gap is never overstated.
 
-/// Position of a durable subscription in its stream, as reported by NATS.
+/// Position of a durable subscription in the stream of its topic, as reported by NATS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct StreamPosition {
-    /// Number of deliveries to all readers of the subscription, including redeliveries.
+    /// Number of messages that were delivered to all readers of the subscription. A message counts once for each
+    /// delivery.
     pub(super) delivery: u64,
-    /// Stream sequence of the last message that was delivered for the first time.
+    /// Sequence number of the latest message in the stream that was delivered for the first time.
     pub(super) sequence: u64,
 }
 
-/// Detects messages that were removed before delivery, by comparing the stream positions that one reader receives.
+/// Detects messages that were removed before they could be delivered. Compares the successive stream positions that a
+/// reader receives.
 #[derive(Debug)]
 pub(super) struct GapTracker {
     last: StreamPosition,
-    /// Number of messages redelivered since the position `last`.
+    /// Number of messages that were delivered again since the position `last`.
     again: u64,
 }
 
@@ -26,8 +28,8 @@ impl GapTracker {
         Self { last: from, again: 0 }
     }
 
-    /// Records the position of a first delivery, or one that NATS has reported. Returns the number of messages removed
-    /// since the last position.
+    /// Records the position of a message that was delivered for the first time, or a position that NATS has reported.
+    /// Returns the number of messages that were removed since the last position.
     pub(super) fn reach(&mut self, place: StreamPosition) -> u64 {
         let Self { last, again } = *self;
         // The sequence must not decrease, because this reader has received the deliveries that a killed server has
@@ -38,7 +40,7 @@ impl GapTracker {
         sequences.saturating_sub(deliveries.saturating_sub(again))
     }
 
-    /// Records that a message was delivered again.
+    /// Records that a message was delivered to the reader again.
     pub(super) fn again(&mut self) {
         self.again = self.again.saturating_add(1);
     }

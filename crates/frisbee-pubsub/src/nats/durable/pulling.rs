@@ -29,25 +29,26 @@ const SILENCE: Duration = Duration::from_millis(2500);
 /// Interval at which a subscription checks for lost pull requests.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Header at the end of a pull request. It contains the number of requested messages that were not delivered.
+/// Header in the message with which NATS ends a pull request. It contains the number of requested messages that were
+/// not delivered.
 const PENDING_MESSAGES: &str = "Nats-Pending-Messages";
 
 /// Status code with which NATS ends a pull request because of a conflict. The status text names the conflict.
 const CONFLICT: u16 = 409;
 
-/// Event sent from the pulling task to the reader of a subscription.
+/// Event that the pulling task sends to the reader of a subscription.
 #[derive(Debug)]
 pub(super) enum Item {
     Message(Delivery),
-    /// A delivered message, and the number of messages removed before it.
+    /// A delivered message, with the number of messages that were removed before it.
     Behind(u64, Delivery),
-    /// Number of messages that were removed from the stream before their delivery.
+    /// Number of messages that were removed from the stream before they could be delivered.
     Lagged(u64),
     /// The subscription has ended, for this reason.
     Gone(String),
 }
 
-/// Signal that the reader is waiting for a message, so that messages are requested only on demand.
+/// Signal by which the reader states that it waits for a message. Messages are requested from NATS only then.
 #[derive(Debug, Default)]
 pub(super) struct Demand {
     waits: AtomicBool,
@@ -73,15 +74,17 @@ pub(super) struct Puller {
     gaps: GapTracker,
     demand: Arc<Demand>,
     items: mpsc::Sender<Item>,
-    /// Number of messages that were requested from NATS and have not arrived.
+    /// Number of messages that were requested from NATS but have not arrived yet.
     asked: usize,
-    /// Number of messages that were waiting at NATS for this subscription when it last delivered one.
+    /// Number of messages for this subscription that were still stored at NATS when NATS last delivered one.
     pending: u64,
-    /// Time of the last packet from NATS, compared with [`SILENCE`] to detect lost pull requests.
+    /// Time at which the last packet from NATS arrived. If nothing arrives for [`SILENCE`], pull requests are
+    /// considered lost.
     heard: Instant,
-    /// Number of times that the NATS client has connected. A change means that pending pull requests are lost.
+    /// Number of times that the NATS client had connected when messages were last requested. If it has changed, pending
+    /// pull requests are lost.
     connects: u64,
-    /// Whether the position of the subscription is unknown and must be queried before messages are requested.
+    /// Whether the position of the subscription is unknown. If so, it must be queried before messages are requested.
     is_lost: bool,
 }
 
@@ -124,8 +127,8 @@ impl Puller {
         }
     }
 
-    /// Requests and forwards messages until the reader is dropped. The task is not cancelled, because that could lose a
-    /// received message.
+    /// Requests and forwards messages until the reader is dropped. The task is never cancelled, because it could then
+    /// lose a message that it has received.
     async fn pull(&mut self, inbox: String, subscriber: &mut Subscriber) -> Result<(), SubscriptionEnded> {
         let (mut ticks, demand, items) = (interval(TICK), self.demand.clone(), self.items.clone());
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -154,8 +157,9 @@ impl Puller {
         Ok(())
     }
 
-    /// Returns messages in transit to a dropped reader, so that other readers receive them. Stops at the heartbeat that
-    /// NATS sends once others have received them. NATS drops a request whose subscriber no longer exists.
+    /// Returns messages to NATS that were in transit when their reader was dropped, so that other readers receive them.
+    /// Stops at a heartbeat, which NATS sends once other readers have received the messages. NATS drops a pull request
+    /// whose subscriber no longer exists.
     async fn return_rest(&mut self, mut subscriber: Subscriber) {
         while self.asked > 0
             && self.pending > 0
@@ -167,7 +171,7 @@ impl Puller {
         }
     }
 
-    /// Detects that a pull request may have been lost.
+    /// Checks whether a pull request may have been lost.
     fn check_requests(&mut self) {
         let connects = connects(&self.shared);
         let is_silent = self.asked > 0 && self.heard.elapsed() > SILENCE;
@@ -199,7 +203,7 @@ impl Puller {
         }
     }
 
-    /// Requests messages if the reader is waiting and none have been requested.
+    /// Requests messages if the reader is waiting for one and no request is pending.
     async fn ask(&mut self, inbox: &str) {
         let room = self.items.max_capacity();
         let is_wanted = self.demand.waits.load(Ordering::SeqCst) && self.items.capacity() == room;
@@ -216,7 +220,7 @@ impl Puller {
         }
     }
 
-    /// Handles a packet from NATS, which is a message or the status of a pull request.
+    /// Handles a packet from NATS: a message, or the status of a pull request.
     async fn take(&mut self, message: Message) -> Result<(), SubscriptionEnded> {
         self.heard = Instant::now();
         let Some(status) = message.status else {
@@ -275,8 +279,8 @@ impl Puller {
         }
     }
 
-    /// Parses a message as a delivery of this subscription. Returns it with its position and the number of messages
-    /// after it. Returns `None` if the metadata does not match.
+    /// Parses a message of this subscription. Returns it with its stream position and the number of messages that
+    /// follow it. Returns `None` if the metadata belongs to another subscription.
     fn delivery(&self, message: &JetStreamMessage) -> Option<(Delivery, StreamPosition, u64)> {
         let info = message.info().ok()?;
         let attempt = u64::try_from(info.delivered).ok().filter(|attempt| *attempt > 0)?;

@@ -12,23 +12,24 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Maximum length of a stream name in bytes. Limited because NATS creates a directory with this name.
+/// Maximum length of a stream name in bytes. It is limited because NATS uses the name for a directory.
 const NAME_MAX: usize = 255;
 
-/// Number of bytes reserved for message headers: the id and those that NATS adds.
+/// Number of bytes reserved for message headers, which contain the message id and fields that NATS adds.
 const HEADERS_MAX: usize = 1024;
 
-/// Default maximum size of a payload in bytes. With headers, it stays below the default limit of NATS, which is 1 MiB.
+/// Default maximum size of a payload in bytes. With its headers, a message stays below the default limit of NATS, which
+/// is 1 MiB.
 const PAYLOAD_MAX: usize = 1_000_000;
 
 /// Default maximum size of a stream in bytes: 1 GiB, which is large for messages but small for a disk.
 const BYTES_MAX: u64 = 1 << 30;
 
-/// Default duration for which NATS remembers message ids, the same as NATS's own default. A publisher can be restarted
-/// within it.
+/// Default time for which NATS remembers message ids, equal to the default of NATS. It is long enough to restart a
+/// publisher.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 
-/// Default duration for which publishing is retried, unless message ids are remembered for a shorter time.
+/// Default time for which publishing a message is retried. It is shorter if NATS remembers message ids for less time.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Medium on which NATS stores messages.
@@ -103,8 +104,7 @@ impl DurableTopicBuilder {
         self
     }
 
-    /// Sets the maximum age of messages. Older messages are removed, whether or not they were read. Unlimited by
-    /// default.
+    /// Sets the maximum age of messages. Older ones are removed, whether or not they were read. Unlimited by default.
     pub fn age_max(mut self, age: Duration) -> Self {
         self.age_max = Some(age);
         self
@@ -123,8 +123,8 @@ impl DurableTopicBuilder {
         self
     }
 
-    /// Sets the maximum size of a payload in bytes. Defaults to 1 000 000. The limit of NATS, which is 1 MiB unless
-    /// configured, must be at least 1024 bytes larger to leave space for headers.
+    /// Sets the maximum size of a payload in bytes. Defaults to 1 000 000. It must be at least 1024 bytes less than the
+    /// limit of NATS, which is 1 MiB unless configured otherwise. The difference is needed for headers.
     pub fn payload_max(mut self, bytes: usize) -> Self {
         self.payload_max = bytes;
         self
@@ -235,7 +235,7 @@ impl DurableTopicBuilder {
     }
 }
 
-/// Returns the configuration of the existing stream. Creates the stream if it does not exist.
+/// Returns the configuration of the stream at NATS, and creates the stream if it does not exist.
 async fn find(shared: &Shared, wanted: &Config) -> Result<Config, OpenError> {
     let info = || shared.ask::<Info>(format!("STREAM.INFO.{}", wanted.name));
     match info().await {
@@ -253,7 +253,7 @@ async fn find(shared: &Shared, wanted: &Config) -> Result<Config, OpenError> {
     }
 }
 
-/// Returns the differences between an existing stream and the requested settings.
+/// Returns a description of each difference between an existing stream and the requested settings.
 fn differences(wanted: &Config, found: &Config) -> Vec<String> {
     let mut differences = Vec::new();
     let mut compare = |setting: &str, wanted: &dyn fmt::Debug, found: &dyn fmt::Debug| {

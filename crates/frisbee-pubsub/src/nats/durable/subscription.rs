@@ -18,11 +18,12 @@ const NAME_MAX: usize = 64;
 /// Default acknowledgement timeout, the same as NATS's own default.
 const ACK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Default maximum number of unacknowledged messages, enough for tens of readers with ten messages each.
+/// Default maximum number of messages that are delivered but not acknowledged. It is enough for tens of readers that
+/// process ten messages each.
 const IN_FLIGHT_MAX: usize = 256;
 
-/// Maximum number of prefetched messages. By default NATS permits this number per request in its largest accounts, and
-/// a larger number has no benefit.
+/// Maximum number of prefetched messages. By default, NATS permits no more per request, even in its largest accounts. A
+/// larger number would not help.
 const PREFETCH_MAX: usize = 1024;
 
 /// Position at which a new durable subscription starts.
@@ -34,8 +35,8 @@ pub enum Replay {
     /// Starts with the first message stored after the subscription was opened.
     #[default]
     New,
-    /// Starts with the message with this sequence number, counted from 1. If it was removed, [`RecvError::Lagged`]
-    /// reports the number of missing messages.
+    /// Starts with the message that has this sequence number, counted from 1. If that message was removed,
+    /// [`RecvError::Lagged`] reports how many are missing.
     Sequence(u64),
     /// Starts with the first message stored at this time or later, by the clock of NATS.
     Time(SystemTime),
@@ -66,7 +67,8 @@ impl SubscriptionBuilder {
     }
 
     /// Sets where the subscription starts if it does not exist yet. Defaults to new messages. An existing subscription
-    /// resumes at its position. To restart it, [delete](DurableTopic::delete_subscription) it or use another name.
+    /// continues at its position. To start it again, [delete](DurableTopic::delete_subscription) it or use another
+    /// name.
     pub fn replay(mut self, replay: Replay) -> Self {
         self.replay = replay;
         self
@@ -79,8 +81,8 @@ impl SubscriptionBuilder {
         self
     }
 
-    /// Sets the maximum number of unacknowledged messages of all readers of the subscription together. Defaults to 256.
-    /// With 1, each message waits for the acknowledgement of the previous one.
+    /// Sets the maximum number of messages that are delivered but not acknowledged, for all readers of the subscription
+    /// together. Defaults to 256. With 1, each message is delivered after the previous one was acknowledged.
     pub fn in_flight_max(mut self, messages: usize) -> Self {
         self.in_flight_max = messages;
         self
@@ -163,7 +165,7 @@ impl SubscriptionBuilder {
         Ok(pull::Config { durable_name, deliver_policy, ack_policy, ack_wait, max_ack_pending, ..Default::default() })
     }
 
-    /// Returns the NATS consumer and its position. Creates the consumer if it does not exist.
+    /// Returns the NATS consumer with its position, and creates the consumer if it does not exist.
     async fn find(
         &self,
         shared: &Shared,
@@ -203,7 +205,7 @@ pub(super) async fn info(shared: &Shared, name: &str) -> Result<Info, JetStreamF
     shared.ask(format!("CONSUMER.INFO.{}.{name}", shared.stream)).await
 }
 
-/// Returns the differences between an existing subscription and the requested settings.
+/// Returns a description of each difference between an existing subscription and the requested settings.
 fn differences(wanted: &pull::Config, found: &Info) -> Vec<String> {
     let found = &found.config;
     let mut differences = Vec::new();
@@ -228,7 +230,8 @@ fn differences(wanted: &pull::Config, found: &Info) -> Vec<String> {
 pub struct Subscription {
     name: String,
     items: mpsc::Receiver<Item>,
-    /// Message that was received after a gap. The gap is reported first, and the next call returns the message.
+    /// Message that was received after a gap. The gap is reported first, and the message is returned by the next call
+    /// of [`recv`](Self::recv).
     next: Option<Delivery>,
     demand: Arc<Demand>,
     runtime: Handle,
@@ -279,7 +282,7 @@ impl Subscription {
         item.unwrap_or_else(|| Item::Gone("it has been read to its end".to_owned()))
     }
 
-    /// Returns unread messages to NATS, so that other readers of the subscription receive them.
+    /// Returns unread messages to NATS, which delivers them to other readers of the subscription.
     fn return_all(&self, deliveries: Vec<Delivery>) {
         self.runtime.spawn(async move {
             for delivery in deliveries {
