@@ -32,7 +32,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use timeouts::Shutdown;
 
-/// State of the parser: the element of the input that is expected next.
+/// State of the parser, which is the part of the input that is expected next.
 #[derive(Debug)]
 enum Reading {
     /// The connection preface, of which this many bytes have been read.
@@ -43,7 +43,7 @@ enum Reading {
     Payload(FrameHead),
     /// The payload of a DATA frame, which is passed to the caller as it arrives.
     Data(DataFrame),
-    /// Bytes to be discarded, of which this many have not arrived yet.
+    /// Bytes that must be discarded. This many of them have not arrived yet.
     Skip(u32),
 }
 
@@ -51,7 +51,7 @@ enum Reading {
 enum Step {
     Event(Event),
     Progress,
-    /// The input does not contain a complete element. More input is needed.
+    /// The input ends before the next frame is complete. More input is needed.
     Wait,
 }
 
@@ -95,15 +95,15 @@ pub struct Connection {
     role: Role,
     is_local: bool,
     streams_max: usize,
-    /// Initial flow-control window of new streams, as announced by SETTINGS. `stream_window` is the current window,
-    /// which is restored as bodies are consumed.
+    /// Initial flow-control window of new streams, as announced in SETTINGS. `stream_window` is the window to which
+    /// streams are currently restored when bytes of their bodies are consumed.
     initial_window: u32,
     stream_window: u32,
     reply_timeout: Duration,
     peer: Settings,
 
     reading: Reading,
-    /// Received part of an incomplete frame header or payload.
+    /// Received part of a frame header or payload that is not complete yet.
     partial: Vec<u8>,
     block: Option<Block>,
     head: Head,
@@ -111,13 +111,13 @@ pub struct Connection {
     decoder: Decoder,
     encoder: Encoder,
     events: VecDeque<Event>,
-    /// Number of bytes received since the end of the last batch, the unit in which useless frames are limited.
-    /// `received` counts all bytes of the connection.
+    /// Number of bytes received in the current batch. Useless frames are limited per batch. `received` counts all bytes
+    /// of the connection.
     batch: usize,
     received: u64,
 
     streams: StreamTable,
-    /// Highest stream id that the peer has used.
+    /// Highest id of the streams that the peer has opened.
     last_peer_id: u32,
     /// Id of the next stream opened by this end.
     next_id: u32,
@@ -127,7 +127,7 @@ pub struct Connection {
     scheduler: Scheduler,
     /// Total length in bytes of the queued bodies of all streams.
     queued: usize,
-    /// Streams for which [`Connection::poll_writable`] returned false, to be reported once they can send.
+    /// Streams for which [`Connection::poll_writable`] has returned `false`. They are reported once they can send.
     waiting: VecDeque<StreamKey>,
 
     abuse: Abuse,
@@ -136,18 +136,21 @@ pub struct Connection {
     has_settings: bool,
     ping_acks: u32,
     settings_acks: u32,
-    /// Total number of bytes written. `acks_end` is its value once the latest acknowledgement has been written.
+    /// Total number of bytes written to the transport. When it reaches `acks_end`, the latest acknowledgement has been
+    /// written.
     written: u64,
     acks_end: u64,
-    /// Length of the last DATA frame. It is charged as a fragment if the next frame shows that it completed no message.
+    /// Length of the last DATA frame. If the next frame shows that it completed no message, the peer is charged for a
+    /// fragment.
     fragment: Option<u32>,
     opened_by: Option<Instant>,
     acknowledged_by: Option<Instant>,
-    /// Whether a response was queued since the last write, so that a check of its progress must be scheduled.
+    /// Whether a response was queued since the last write. If so, a check of the response's progress must be scheduled.
     has_replies: bool,
     replies_checked_at: Option<Instant>,
     shutdown: Shutdown,
-    /// Last stream id in the latest GOAWAY that this end has sent. `peer_last` is the one that it has received.
+    /// Last stream id in the latest GOAWAY frame that this end has sent. `peer_last` is the id in the latest one that
+    /// it has received.
     announced_last: u32,
     peer_last: Option<u32>,
     has_pinged: bool,
@@ -155,7 +158,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Creates the server end of a connection and adds its SETTINGS to the output.
+    /// Creates the server end of a connection. Its output begins with the SETTINGS of the server.
     pub fn server(config: &ServerConfig, now: Instant) -> Self {
         let streams_max = u32::try_from(config.common.streams_max).unwrap_or(u32::MAX);
         let (mut connection, credit) = Self::new(Role::Server, &config.common, now);
@@ -171,7 +174,7 @@ impl Connection {
         connection
     }
 
-    /// Creates the client end of a connection and adds the preface and its SETTINGS to the output.
+    /// Creates the client end of a connection. Its output begins with the preface and the SETTINGS of the client.
     pub fn client(config: &ClientConfig, now: Instant) -> Self {
         let (mut connection, credit) = Self::new(Role::Client, &config.common, now);
         connection.opened_by = now.checked_add(config.peer_kind_timeout);
@@ -240,7 +243,8 @@ impl Connection {
         (connection, credit)
     }
 
-    /// Appends the first frames of this end to the output. `credit` extends the initial window of the connection.
+    /// Appends the first frames of this end to the output: SETTINGS, and a WINDOW_UPDATE that extends the connection's
+    /// initial window by `credit`.
     fn begin(&mut self, settings: &[(u16, u32)], credit: u32) {
         frame::put_settings(self.output.framed(), settings);
         if credit > 0 {
@@ -248,7 +252,8 @@ impl Connection {
         }
     }
 
-    /// Accepts any printable `:authority`. Used on Unix sockets, because some gRPC clients send the socket path.
+    /// Accepts any printable text as `:authority`. Used on Unix sockets, because some gRPC clients send the path of the
+    /// socket.
     #[must_use]
     pub fn local(mut self) -> Self {
         self.is_local = true;
@@ -270,7 +275,7 @@ impl Connection {
         self.streams.get(stream).map(|slot| slot.id)
     }
 
-    /// Returns whether the peer's SETTINGS have arrived. They limit the number of streams that a client may open.
+    /// Returns whether the peer's SETTINGS have arrived. They determine how many streams a client may open.
     pub fn is_established(&self) -> bool {
         self.has_settings
     }
@@ -307,13 +312,13 @@ impl Connection {
         }
     }
 
-    /// Returns whether the driver should read. Reading stops while too much output is pending or the peer has sent too
-    /// many useless frames.
+    /// Returns whether the driver should read from the transport. Reading pauses while too much output is pending, or
+    /// if the peer has sent too many useless frames.
     pub fn may_read(&self) -> bool {
         self.abuse.deadline().is_none() && !self.is_full()
     }
 
-    /// Returns whether too much output is pending for more input to be handled.
+    /// Returns whether so much output is pending that no more input should be handled.
     fn is_full(&self) -> bool {
         self.output.len() >= limits::OUTPUT_MAX
             || self.ping_acks >= limits::PING_ACKS_MAX
@@ -352,7 +357,7 @@ impl Connection {
         self.abuse.end_batch(std::mem::take(&mut self.batch), now)
     }
 
-    /// Returns whether a frame or field block has been received only partially.
+    /// Returns whether a frame or field block has been received only in part.
     pub fn is_mid_frame(&self) -> bool {
         !matches!(self.reading, Reading::Head) || !self.partial.is_empty() || self.block.is_some()
     }
@@ -426,8 +431,8 @@ impl Connection {
         (self.partial.len() >= count).then(|| Bytes::from(std::mem::take(&mut self.partial)))
     }
 
-    /// Handles a frame header. Checks all rules that do not depend on the payload, so that no invalid frame is
-    /// buffered.
+    /// Handles a frame header. Checks all rules that do not depend on the payload, so that the payload of an invalid
+    /// frame is never buffered.
     fn handle_head(&mut self, head: FrameHead, now: Instant) -> Result<Step, ConnectionError> {
         if head.length > limits::FRAME_SIZE_MAX {
             return Err(ConnectionError::frame_size("frame exceeds SETTINGS_MAX_FRAME_SIZE"));
@@ -499,7 +504,7 @@ impl Connection {
         Ok(Step::Progress)
     }
 
-    /// Closes the connection because of an error. Sends GOAWAY and discards queued bodies.
+    /// Closes the connection because of an error, for which GOAWAY is sent. Queued bodies are discarded.
     fn fail(&mut self, error: ConnectionError) {
         if self.failed.replace(error).is_none() {
             self.put_go_away(self.last_peer_id, error.code, error.reason);

@@ -33,7 +33,7 @@ codes! {
     FLOW_CONTROL_ERROR = 3;
     /// SETTINGS were not acknowledged in time.
     SETTINGS_TIMEOUT = 4;
-    /// The frame belongs to a stream that is closed in this direction.
+    /// A frame arrived for a stream that is already closed in this direction.
     STREAM_CLOSED = 5;
     /// The frame has an invalid length.
     FRAME_SIZE_ERROR = 6;
@@ -68,14 +68,14 @@ impl fmt::Debug for ErrorCode {
     }
 }
 
-/// Reason why this end closes a connection. The output then ends with a GOAWAY that contains the code; write it before
-/// closing.
+/// Reason why this end closes a connection. The output then ends with a GOAWAY frame that contains the error code.
+/// Write the output before closing the transport.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ConnectionError {
     /// Error code of the GOAWAY frame.
     pub code: ErrorCode,
-    /// Description of the problem for logs and for the debug data of GOAWAY.
+    /// Description of the problem, for logs and for the debug data of the GOAWAY frame.
     pub reason: &'static str,
 }
 

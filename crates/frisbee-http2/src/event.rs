@@ -7,14 +7,15 @@ use bytes::Bytes;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// Head of a request or response. [`Connection::head`](crate::Connection::head) returns it until the next event.
+    /// Head of a request or response. Until the next event, [`Connection::head`](crate::Connection::head) returns it.
     Head {
-        /// Stream of the message. At a server, this is a new stream.
+        /// Stream to which the message belongs. At a server, this is a new stream.
         stream: StreamKey,
-        /// Whether the message ends here, without a body or trailers.
+        /// Whether the message ends with its head, so that it has no body or trailers.
         is_end: bool,
     },
-    /// Part of a body. Return its flow-control credit by [`Connection::consume`](crate::Connection::consume).
+    /// Part of a body. Call [`Connection::consume`](crate::Connection::consume) once it has been processed, which
+    /// returns its flow-control credit to the peer.
     Data {
         /// Stream to which the body belongs.
         stream: StreamKey,
@@ -23,30 +24,32 @@ pub enum Event {
         /// Whether this is the last part of the message.
         is_end: bool,
     },
-    /// Trailers, which end a message. [`Connection::head`](crate::Connection::head) returns them until the next event.
+    /// Trailers, which end a message. Until the next event, [`Connection::head`](crate::Connection::head) returns them.
     Trailers {
         /// Stream to which the trailers belong.
         stream: StreamKey,
     },
-    /// The peer reset a stream, or a stream error occurred. The stream's key is no longer valid.
+    /// The peer has reset a stream, or the stream has failed because of an error. The key of the stream is no longer
+    /// valid.
     Reset {
         /// Key of the stream that was reset.
         stream: StreamKey,
         /// Reason for the reset. After [`ErrorCode::REFUSED_STREAM`], the request may be retried.
         code: ErrorCode,
     },
-    /// A stream can send again, after [`Connection::poll_writable`](crate::Connection::poll_writable) returned false.
+    /// A stream for which [`Connection::poll_writable`](crate::Connection::poll_writable) has returned `false` can send
+    /// again.
     Writable {
         /// Key of the stream that can send.
         stream: StreamKey,
     },
-    /// The peer accepts no more streams. A separate reset event is reported for each stream that it has not processed.
+    /// The peer accepts no more streams. For each stream that it has not processed, a separate reset event is reported.
     GoAway {
-        /// Reason for the shutdown, [`ErrorCode::NO_ERROR`] if it is graceful.
+        /// Reason for the shutdown. If it is graceful, the code is [`ErrorCode::NO_ERROR`].
         code: ErrorCode,
         /// First 256 bytes of the debug data in the GOAWAY frame.
         debug: Bytes,
     },
-    /// The peer acknowledged the PING sent by [`Connection::ping`](crate::Connection::ping).
+    /// The peer has acknowledged the PING that [`Connection::ping`](crate::Connection::ping) sent.
     Pong,
 }

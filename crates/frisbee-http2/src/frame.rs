@@ -80,8 +80,8 @@ pub(crate) fn number(payload: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(payload.try_into().ok()?))
 }
 
-/// Returns the field block of a HEADERS frame, without padding and priority, and the id of the stream that it depends
-/// on.
+/// Returns the field block of a HEADERS frame without padding and priority. Also returns the id of the stream on which
+/// this stream depends, if there is one.
 pub(crate) fn block(head: FrameHead, payload: &[u8]) -> Result<(&[u8], Option<u32>), ConnectionError> {
     const TOO_SHORT: ConnectionError = ConnectionError::frame_size("HEADERS frame is too short for its flags");
     let (mut rest, mut padding) = (payload, 0);
@@ -101,7 +101,7 @@ pub(crate) fn block(head: FrameHead, payload: &[u8]) -> Result<(&[u8], Option<u3
     Ok((rest.get(..length).unwrap_or_default(), dependency))
 }
 
-/// Settings of a peer: RFC 9113, section 6.5.2. Each has its initial value until the peer changes it.
+/// Settings that a peer has sent: RFC 9113, section 6.5.2. A setting has its initial value until the peer changes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) header_table_size: u32,
@@ -133,7 +133,7 @@ pub(crate) mod setting {
 pub(crate) const SETTING: usize = 6;
 
 impl Settings {
-    /// Applies a received SETTINGS frame. `is_client` states whether this end is the client.
+    /// Applies a SETTINGS frame that the peer has sent. `is_client` states whether this end is the client.
     pub(crate) fn apply(&mut self, payload: &[u8], is_client: bool) -> Result<(), ConnectionError> {
         let (entries, rest) = payload.as_chunks::<SETTING>();
         if !rest.is_empty() {
@@ -207,8 +207,8 @@ pub(crate) fn put_go_away(out: &mut Vec<u8>, last: u32, code: ErrorCode, debug: 
     out.extend_from_slice(debug.as_bytes());
 }
 
-/// Writes the header of a HEADERS frame before the field block that starts at `at + HEAD`. A block longer than the
-/// peer's maximum frame size is split into CONTINUATION frames.
+/// Writes the header of a HEADERS frame in front of the field block, which starts at `at + HEAD`. If the block is
+/// longer than the peer's maximum frame size, splits it into CONTINUATION frames.
 pub(crate) fn finish_headers(out: &mut Vec<u8>, at: usize, stream: u32, is_end: bool, frame_size_max: u32) {
     let start = at.saturating_add(HEAD);
     let (size_max, length) = (frame_size_max as usize, out.len().saturating_sub(start));

@@ -10,12 +10,12 @@ use crate::hpack;
 use std::fmt;
 use std::ops::Range;
 
-/// Maximum size of a received head in bytes, counted like SETTINGS_MAX_HEADER_LIST_SIZE: the text plus 32 bytes per
-/// field. The default of grpc-java and of Go's gRPC is 8 KiB, but tokens and cookies may need more.
+/// Maximum size of a received head in bytes, counted like SETTINGS_MAX_HEADER_LIST_SIZE: the text, and 32 bytes per
+/// field. The default of grpc-java and grpc-go is 8 KiB, but tokens and cookies may need more.
 pub(crate) const SIZE_MAX: usize = 16 * 1024;
 
-/// Maximum number of fields in a received head, equal to Apache's default. Limited because each field costs time in
-/// every layer.
+/// Maximum number of fields in a received head, equal to the default of Apache. It is limited because each layer needs
+/// time for each field.
 const FIELDS_MAX: usize = 100;
 
 /// A list of fields: the head of a request or response, or trailers.
@@ -38,7 +38,7 @@ pub struct Head {
     memo: Option<u64>,
 }
 
-/// Position of a field in the text buffer. The value follows the name.
+/// Position of a field's name in the text buffer. The value follows the name.
 #[derive(Clone, Copy)]
 struct Offsets {
     start: usize,
@@ -76,8 +76,8 @@ impl Head {
         self.append(name.as_bytes(), value.as_ref(), false);
     }
 
-    /// Appends a header field whose value is secret. Neither this end nor an intermediary adds it to a compression
-    /// table.
+    /// Appends a header field whose value is secret. It is not added to a compression table, neither by this end nor by
+    /// an intermediary.
     pub fn push_sensitive(&mut self, name: &str, value: impl AsRef<[u8]>) {
         self.append(name.as_bytes(), value.as_ref(), true);
     }
@@ -94,7 +94,7 @@ impl Head {
         self.text.get(range).unwrap_or_default()
     }
 
-    /// Returns the name and value of all fields, pseudo-fields first, and whether the value is secret.
+    /// Returns the name and the value of each field, and whether the value is secret. Pseudo-fields come first.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&[u8], &[u8], bool)> {
         self.fields
             .iter()
@@ -144,24 +144,25 @@ impl Head {
         self.pseudo(":status")?.parse().ok()
     }
 
-    /// Returns whether fields were dropped because the received list exceeds 16 KiB or 100 fields. A server replies
-    /// with status 431.
+    /// Returns whether fields were dropped because the received head exceeded 16 KiB or 100 fields. A server should
+    /// reply with status 431.
     pub fn is_truncated(&self) -> bool {
         self.is_truncated
     }
 
-    /// Returns the size in bytes, counted like SETTINGS_MAX_HEADER_LIST_SIZE: the text plus 32 bytes per field.
+    /// Returns the size of the head in bytes, counted like SETTINGS_MAX_HEADER_LIST_SIZE: the text, and 32 bytes per
+    /// field.
     pub fn size(&self) -> usize {
         self.text.len().saturating_add(self.fields.len().saturating_mul(32))
     }
 
-    /// Returns the capacity of the head's buffers in bytes.
+    /// Returns the capacity in bytes of the buffers that store the head.
     pub fn memory(&self) -> usize {
         self.text.capacity().saturating_add(self.fields.capacity().saturating_mul(size_of::<Offsets>()))
     }
 
-    /// Returns a number that identifies heads received as identical blocks on a connection, so that a driver can cache
-    /// data derived from a head. Returns `None` for heads with secret fields.
+    /// Returns a number by which a driver can cache data that it derives from a head. Heads that a connection receives
+    /// as identical field blocks have the same number. Returns `None` for a head with secret fields.
     pub fn memo(&self) -> Option<u64> {
         self.memo
     }
@@ -180,7 +181,7 @@ impl Head {
         self.fields.is_empty()
     }
 
-    /// Returns whether any field has a secret value, so that the head must not be cached.
+    /// Returns whether the value of any field is secret. If so, the head must not be cached.
     pub(crate) fn has_secrets(&self) -> bool {
         const SECRETS: [&[u8]; 3] = [b"authorization", b"cookie", b"proxy-authorization"];
         self.all().any(|(name, _, is_sensitive)| is_sensitive || SECRETS.contains(&name))
@@ -201,7 +202,7 @@ impl Clone for Head {
     }
 }
 
-/// Omits the values of sensitive fields from the debug output, because heads may be logged.
+/// Prints a head without the values of its secret fields, because heads may be logged.
 impl fmt::Debug for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let entries = self.all().map(|(name, value, is_sensitive)| {
@@ -222,10 +223,10 @@ fn is_pseudo(name: &[u8]) -> bool {
     name.first() == Some(&b':')
 }
 
-/// Kind of a received field list, which determines its validation rules.
+/// Kind of a received head, which determines how its fields are validated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HeadKind {
-    /// Head of a request. `is_local` is set on Unix sockets, where the authority may be a path.
+    /// Head of a request. `is_local` is set for Unix sockets, where `:authority` may be a path.
     Request {
         is_local: bool,
     },
@@ -233,8 +234,8 @@ pub(crate) enum HeadKind {
     Trailers,
 }
 
-/// Collects and validates the fields of a received block. The block of an invalid message must still be decoded to its
-/// end, because it changes the compression table.
+/// Collects and validates the fields of a received block. If the message is invalid, the rest of its block is decoded
+/// as well, because it may change the compression table.
 pub(crate) struct HeadReader<'a> {
     head: &'a mut Head,
     kind: HeadKind,
@@ -329,7 +330,7 @@ impl<'a> HeadReader<'a> {
         }
     }
 
-    /// Validates the complete field list. Returns the declared length of the body, or the reason why the message is
+    /// Validates the complete list of fields. Returns the declared length of the body, or the reason why the message is
     /// malformed.
     pub(crate) fn finish(self) -> Result<Option<u64>, &'static str> {
         if let Some(fault) = self.fault {

@@ -25,18 +25,18 @@ mod tests;
 pub use decoder::{DecodeError, Decoder, Field};
 pub use encoder::{Encoder, EncoderMark};
 
-/// Maximum size of both dynamic tables in bytes, the initial value of SETTINGS_HEADER_TABLE_SIZE: RFC 9113, section
-/// 6.5.2. Larger tables bring gateways little benefit but cost memory per connection.
+/// Maximum size in bytes of each of the two dynamic tables. This is the initial value of SETTINGS_HEADER_TABLE_SIZE:
+/// RFC 9113, section 6.5.2. Larger tables would use more memory per connection, and gateways would hardly benefit.
 pub(crate) const TABLE_SIZE: usize = 4096;
 
-/// Prefixes of the field representations in RFC 7541, section 6: the first bits, and the number of bits of the integer
-/// that follows.
+/// Prefixes by which the kinds of fields are distinguished in RFC 7541, section 6. Each consists of the first bits, and
+/// the number of bits that belong to the integer after them.
 mod form {
     pub(super) const INDEXED: (u8, u32) = (0x80, 7);
     pub(super) const INSERTED: (u8, u32) = (0x40, 6);
     pub(super) const SIZE_UPDATE: (u8, u32) = (0x20, 5);
     pub(super) const NEVER_INDEXED: (u8, u32) = (0x10, 4);
     pub(super) const NOT_INDEXED: (u8, u32) = (0x00, 4);
-    /// Flag of a Huffman-coded string: RFC 7541, section 5.2.
+    /// Flag that marks a Huffman-coded string: RFC 7541, section 5.2.
     pub(super) const HUFFMAN: (u8, u32) = (0x80, 7);
 }

@@ -12,22 +12,22 @@ use frisbee_core::{Bucket, WasteLimiter};
 use std::time::{Duration, Instant};
 
 /// Cost of padding or of a useless frame, in addition to its length. Useless frames are PRIORITY, unknown frames,
-/// WINDOW_UPDATE beyond [`UPDATES_PER_DATA`], and frames of closed streams. Parsing such a frame takes longer than
-/// sending it.
+/// frames of closed streams, and more WINDOW_UPDATE frames than [`UPDATES_PER_DATA`]. The peer can send such a frame
+/// faster than this end can parse it.
 pub(crate) const FRAME: u64 = 256;
 
 /// Cost of a stream that is refused because too many streams are open.
 pub(crate) const REFUSED: u64 = 256;
 
-/// Cost of a stream that the client resets before the response. The request has been parsed, routed and possibly
-/// started ("rapid reset", CVE-2023-44487).
+/// Cost of a stream that the client resets before it has received the response ("rapid reset", CVE-2023-44487). The
+/// request has been parsed and routed, and its handler may have started.
 pub(crate) const RESET: u64 = 1024;
 
-/// Cost of a PING if no HEADERS or DATA were sent since the previous PING (CVE-2019-9512).
+/// Cost of a PING if this end has sent no HEADERS or DATA since the previous PING (CVE-2019-9512).
 pub(crate) const PING: u64 = 1024;
 
-/// Cost of each SETTINGS frame after the first (CVE-2019-9515), and the additional cost per open stream, whose window
-/// must be updated.
+/// Cost of each SETTINGS frame except the first (CVE-2019-9515). It is also the additional cost for each open stream,
+/// because the window of the stream must be updated.
 pub(crate) const SETTINGS: u64 = 4096;
 pub(crate) const SETTINGS_STREAM: u64 = 64;
 
@@ -37,60 +37,62 @@ pub(crate) const STREAM_ERROR: u64 = 4096;
 /// Cost of an empty DATA frame that does not end its stream (CVE-2019-9518).
 pub(crate) const EMPTY_DATA: u64 = 1024;
 
-/// Minimum length in bytes that is charged for a DATA frame that completes no message.
+/// Minimum length in bytes for which a peer is charged if its DATA frame completes no message.
 pub(crate) const FRAGMENT: u64 = 256;
 
-/// Number of WINDOW_UPDATE frames that a peer may send without charge for each DATA frame sent to it. Equal to Envoy's
-/// default.
+/// Number of WINDOW_UPDATE frames that a peer may send without being charged, for each DATA frame that it has received.
+/// Equal to the default of Envoy.
 pub(crate) const UPDATES_PER_DATA: u32 = 10;
 
-/// Maximum number of CONTINUATION frames per field block. Equal to nghttp2's limit.
+/// Maximum number of CONTINUATION frames per field block. Equal to the limit of nghttp2.
 pub(crate) const CONTINUATIONS_MAX: u32 = 8;
 
-/// Maximum length of an encoded field block in bytes: twice that of the decoded list, because Huffman coding may
-/// increase the length.
+/// Maximum length of an encoded field block in bytes. It is twice the maximum size of a decoded head, because Huffman
+/// coding may increase the length.
 pub(crate) const BLOCK_MAX: usize = 32 * 1024;
 
-/// Maximum frame size accepted by this end, announced as SETTINGS_MAX_FRAME_SIZE. Longer DATA frames would take no more
-/// memory, because their payload is passed on as it arrives.
+/// Maximum frame size that this end accepts, announced as SETTINGS_MAX_FRAME_SIZE. DATA frames of this size use no more
+/// memory than short ones, because their payload is passed on as it arrives.
 pub(crate) const FRAME_SIZE_MAX: u32 = 64 * 1024;
 
 /// Maximum number of entries in a SETTINGS frame. RFC 9113 and its extensions define eleven settings.
 pub(crate) const SETTINGS_MAX: u32 = 32;
 
-/// Number of unsent PING acknowledgements at which reading stops. `SETTINGS_ACKS_MAX` is the same limit for SETTINGS.
+/// Number of unsent PING acknowledgements at which reading pauses. `SETTINGS_ACKS_MAX` is the corresponding limit for
+/// SETTINGS.
 pub(crate) const PING_ACKS_MAX: u32 = 64;
 pub(crate) const SETTINGS_ACKS_MAX: u32 = 8;
 
-/// Number of bytes of pending frames at which reading stops. Equal to h2o's limit.
+/// Number of bytes of pending frames at which reading pauses. Equal to the limit of h2o.
 pub(crate) const OUTPUT_MAX: usize = 512 * 1024;
 
-/// Number of bytes that [`WasteLimiter`] adds to each charge.
+/// Number of bytes that [`WasteLimiter`] adds to each charge by itself.
 const CHARGED_EACH: u64 = 64;
 
 /// Timeout for the peer's acknowledgement of SETTINGS, as in nghttp2's programs.
 pub(crate) const SETTINGS_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Minimum number of bytes of a response that a client must accept per idle timeout, as for HTTP/1.1. Independent of
-/// the client's window.
+/// Minimum number of bytes of a response that a client must accept within the idle timeout, as with HTTP/1.1. Does not
+/// depend on the client's flow-control window.
 pub(crate) const REPLY_PROGRESS: usize = 16 * 1024;
 
-/// Interval over which the pauses of reading are added up. At a total of `REST_MAX`, the connection is closed.
+/// Interval in which the pauses in reading are added up. If they reach `REST_MAX`, the connection is closed.
 const REST_WINDOW: Duration = Duration::from_secs(30);
 const REST_MAX: Duration = Duration::from_secs(5);
 
-/// Limits the useless frames of a peer by first pausing reads and then closing the connection.
+/// Limits the useless frames that a peer may send. Reading from the peer is paused at first. If this does not suffice,
+/// the connection is closed.
 #[derive(Debug)]
 pub(crate) struct Abuse {
     waste: WasteLimiter,
-    /// Sum of the charges in excess of the lengths of the charged frames. Added to the batch size, because the limiter
-    /// compares charges to received bytes.
+    /// Amount by which the charges for frames exceed the lengths of these frames. It is added to the size of the batch,
+    /// because the limiter compares charges to received bytes.
     excess: usize,
-    /// Limit of stream errors: a burst of 100, and then 100 per 33 s.
+    /// Limit of stream errors that the peer may cause: 100 at once, and then 100 per 33 s.
     stream_errors: Bucket<100, 3>,
     rests_since: Instant,
     rested: Duration,
-    /// Number of WINDOW_UPDATE frames that the peer may still send without charge.
+    /// Number of WINDOW_UPDATE frames that the peer may still send without being charged.
     updates: u32,
     /// Whether this end has sent HEADERS or DATA since the peer's last PING.
     has_sent: bool,
@@ -109,14 +111,14 @@ impl Abuse {
         }
     }
 
-    /// Charges `cost`, in units of bytes, for a useless frame of `length` bytes.
+    /// Charges the peer for a useless frame of `length` bytes. `cost` is the additional charge in bytes.
     pub(crate) fn charge(&mut self, length: u32, cost: u64) {
         let points = cost.saturating_sub(CHARGED_EACH).max(1) as usize;
         self.waste.charge(points);
         self.excess = self.excess.saturating_add(points.saturating_sub(length as usize));
     }
 
-    /// Charges the peer for a stream error. Fails if it has caused too many.
+    /// Charges the peer for a stream error that it has caused. Fails if it has caused too many.
     pub(crate) fn charge_stream_error(&mut self, now: Instant) -> Result<(), ConnectionError> {
         self.charge(0, STREAM_ERROR);
         let is_allowed = self.stream_errors.take(now);
@@ -147,8 +149,8 @@ impl Abuse {
         }
     }
 
-    /// Ends a batch of `count` received bytes and pauses reading if too many of them were useless. Fails if reading was
-    /// paused for too long in total.
+    /// Ends a batch of `count` received bytes. If too many of them were useless, pauses reading. Fails if the pauses
+    /// have become too long in total.
     pub(crate) fn end_batch(&mut self, count: usize, now: Instant) -> Result<(), ConnectionError> {
         let before = self.waste.deadline();
         self.waste.end_batch(count.saturating_add(std::mem::take(&mut self.excess)), now);
@@ -160,7 +162,7 @@ impl Abuse {
         if self.rested >= REST_MAX { Err(ConnectionError::calm("too many useless frames")) } else { Ok(()) }
     }
 
-    /// Returns when reading resumes, or `None` if it is not paused.
+    /// Returns the time at which reading resumes, or `None` if it is not paused.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.waste.deadline()
     }

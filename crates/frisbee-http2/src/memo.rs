@@ -9,14 +9,14 @@
 use crate::Head;
 use crate::head::HeadKind;
 
-/// Number of cached heads per connection. Most connections call few methods at a time.
+/// Number of heads that are cached per connection. Most connections call only a few methods at a time.
 const ENTRIES: usize = 4;
 
-/// Maximum length in bytes of a cached field block. Longer blocks are usually first calls, which change the compression
-/// table.
+/// Maximum length in bytes of a field block that is cached. Longer blocks usually belong to the first call of a method,
+/// and change the compression table.
 const BLOCK_MAX: usize = 128;
 
-/// Maximum size of a cached head in bytes, which bounds the memory of the cache.
+/// Maximum size in bytes of a head that is cached. It limits the memory of the cache.
 const HEAD_MAX: usize = 2048;
 
 #[derive(Debug)]
@@ -27,13 +27,13 @@ struct Entry {
     content_length: Option<u64>,
 }
 
-/// Cache of the most recently decoded heads of a connection, keyed by their encoded blocks. A repeated block is not
-/// decoded again.
+/// Cache of the heads that a connection has decoded most recently, by their encoded field blocks. A block that is
+/// repeated need not be decoded again.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
     entries: Vec<Entry>,
     oldest: usize,
-    /// Number of the latest cache entry, by which callers recognize a repeated head.
+    /// Number of the latest cache entry. By these numbers, callers recognize that a head is repeated.
     serial: u64,
 }
 
@@ -50,15 +50,15 @@ impl Memo {
         self.oldest = 0;
     }
 
-    /// Copies the fields of a cached block to `head`. Returns the declared length of the body, or `None` if the block
-    /// is not cached.
+    /// Copies the fields to `head` if the field block is cached, and returns the declared length of the body. Returns
+    /// `None` if the block is not cached.
     pub(crate) fn find(&self, kind: HeadKind, block: &[u8], head: &mut Head) -> Option<Option<u64>> {
         let entry = self.entries.iter().find(|entry| entry.kind == kind && entry.block == block)?;
         head.clone_from(&entry.head);
         Some(entry.content_length)
     }
 
-    /// Adds a valid head to the cache and assigns it a number.
+    /// Adds a valid head to the cache and assigns a number to it.
     pub(crate) fn keep(&mut self, kind: HeadKind, block: &[u8], head: &mut Head, content_length: Option<u64>) {
         if block.len() > BLOCK_MAX || head.size() > HEAD_MAX || head.has_secrets() || head.is_truncated() {
             return;

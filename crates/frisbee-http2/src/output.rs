@@ -9,26 +9,26 @@ use bytes::{Buf, Bytes};
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
-/// Minimum size in bytes of a body that is written as a separate slice. Smaller bodies are copied, because that is
+/// Minimum size in bytes of a body that is written as a separate slice. Copying a smaller body to the output is
 /// cheaper.
 pub(crate) const GATHERED_MIN: usize = 16 * 1024;
 
-/// Number of bytes that a stream sends before the next stream is scheduled, the same as in frisbee's connections.
+/// Number of bytes that a stream sends before the next stream gets its turn. The same as on frisbee's connections.
 pub(crate) const QUANTUM: usize = 32 * 1024;
 
-/// Number of written bytes at which they are removed from the front of the output buffer.
+/// Number of written bytes after which they are removed from the front of the output buffer.
 const COMPACTED_MIN: usize = 64 * 1024;
 
 /// Maximum capacity in bytes of the output buffer that an idle connection keeps.
 const KEPT_MAX: usize = 16 * 1024;
 
-/// Queue of the bytes to be written: frames, and bodies that are written without copying.
+/// Queue of the output: frames, and bodies that are written without being copied.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     framed: Vec<u8>,
     /// Number of bytes of `framed` that have already been written.
     written: usize,
-    /// Body slices with the offset in `framed` at which each is inserted.
+    /// Parts of bodies, each with the offset in `framed` at which it must be written.
     bodies: VecDeque<(usize, Bytes)>,
     body_len: usize,
 }
@@ -58,7 +58,7 @@ impl Output {
         }
     }
 
-    /// Fills `slices` with unwritten bytes and returns the number of slices filled.
+    /// Fills `slices` with unwritten bytes and returns the number of slices that were filled.
     pub(crate) fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
         let mut filled = 0_usize;
         let mut room = slices.iter_mut();
@@ -135,13 +135,13 @@ impl Scheduler {
         self.fresh.push_back(slot);
     }
 
-    /// Schedules a stream after all others, because it has sent its [`QUANTUM`] of bytes.
+    /// Schedules a stream after all others, because it has used its turn by sending [`QUANTUM`] bytes.
     pub(crate) fn return_to_end(&mut self, slot: u32) {
         self.rounds.push_back(slot);
     }
 
-    /// Schedules a stream before all others, because the output became full before the stream had sent its [`QUANTUM`]
-    /// of bytes.
+    /// Schedules a stream before all others, because the output became full before the stream had sent [`QUANTUM`]
+    /// bytes in its turn.
     pub(crate) fn return_to_front(&mut self, slot: u32) {
         self.rounds.push_front(slot);
     }

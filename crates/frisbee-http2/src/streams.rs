@@ -12,15 +12,15 @@ use crate::window::{SendWindow, StreamWindow};
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// Maximum number of remembered ids of streams reset by this end, for which the peer may have frames in flight. A peer
-/// with frames in flight for more streams is disconnected.
+/// Maximum number of streams reset by this end whose ids are remembered, because the peer may have sent frames for
+/// them. If the peer sends frames for older ones, it is disconnected.
 const RESETS_MAX: usize = 256;
 
-/// Stream id that marks an unused slot.
+/// Stream id that marks a slot as unused.
 const FREE: u32 = 0;
 
-/// Identifies a stream of a connection. Remains unique after the stream has closed, because it contains a generation
-/// that distinguishes streams in the same slot.
+/// Identifies a stream of a connection. A key is never used again for another stream, because it contains a generation
+/// that distinguishes the streams of a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct StreamKey {
     pub(crate) slot: u32,
@@ -28,8 +28,8 @@ pub struct StreamKey {
 }
 
 impl StreamKey {
-    /// Returns the slot number of the stream, for use as an index into a driver's tables. Slots of closed streams are
-    /// reused, so it stays below the maximum number of concurrent streams.
+    /// Returns the number of the stream's slot, which a driver can use as an index into its own tables. Slots are
+    /// reused, so the number is less than the maximum number of concurrent streams.
     pub fn index(self) -> usize {
         self.slot as usize
     }
@@ -118,7 +118,7 @@ impl std::fmt::Display for SendError {
 
 impl std::error::Error for SendError {}
 
-/// Body and trailers of a stream that wait for flow-control credit or for the stream to be scheduled.
+/// Body and trailers of a stream that must wait for flow-control credit or for the stream's turn.
 #[derive(Debug, Default)]
 pub(crate) struct SendQueue {
     pub(crate) pieces: VecDeque<Bytes>,
@@ -126,11 +126,12 @@ pub(crate) struct SendQueue {
     pub(crate) len: usize,
     pub(crate) trailers: Option<Head>,
     pub(crate) is_ended: bool,
-    /// Progress of a response since its last check. The stream is reset if the client does not accept enough of it.
+    /// Progress of a response since it was last checked. If the client does not accept enough of it, the stream is
+    /// reset.
     pub(crate) progress: Option<Progress>,
 }
 
-/// Number of bytes of a response that were sent since the last check for stalled clients.
+/// Part of a response that was sent since the last check for stalled clients.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) sent: usize,
@@ -147,15 +148,15 @@ pub(crate) struct StreamSlot {
     pub(crate) has_received_head: bool,
     /// Whether the head of this end's message has been sent.
     pub(crate) has_sent_head: bool,
-    /// Whether the response has no body despite its `content-length`, for example after a HEAD request.
+    /// Whether the response has no body although it has a `content-length`, for example because the request was HEAD.
     pub(crate) is_bodiless: bool,
-    /// Whether the stream is in the schedule for sending its queue.
+    /// Whether the stream is scheduled to send its queue.
     pub(crate) is_scheduled: bool,
-    /// Whether the caller waits until the stream can send.
+    /// Whether the caller is waiting for [`Event::Writable`](crate::Event::Writable) of this stream.
     pub(crate) is_waiting: bool,
     pub(crate) send: SendWindow,
     pub(crate) receive: StreamWindow,
-    /// Number of body bytes that the peer must still send, if it declared a `content-length`.
+    /// Number of bytes of the body that the peer must still send, if it declared a `content-length`.
     pub(crate) missing: Option<u64>,
     pub(crate) queue: Option<Box<SendQueue>>,
 }
@@ -164,7 +165,8 @@ pub(crate) struct StreamSlot {
 const _: () = assert!(size_of::<StreamSlot>() <= 128);
 
 impl StreamSlot {
-    /// Returns whether queued data can be sent within the stream's own window, regardless of the connection's window.
+    /// Returns whether the stream has queued data and its own window permits sending some of it. The window of the
+    /// connection is not considered.
     pub(crate) fn is_ready(&self) -> bool {
         self.queue.as_ref().is_some_and(|queue| queue.len == 0 || self.send.available() > 0)
     }
@@ -186,16 +188,17 @@ impl StreamSlot {
     }
 }
 
-/// The open streams of a connection, stored in reusable slots and found by stream id.
+/// Open streams of a connection. They are stored in slots, which are reused, and found by stream id.
 #[derive(Debug, Default)]
 pub(crate) struct StreamTable {
     slots: Vec<StreamSlot>,
     free: Vec<u32>,
-    /// Hash table with open addressing and linear probing. Each entry is a slot number plus one, or 0 if empty. At most
-    /// half of the entries are used.
+    /// Hash table with open addressing and linear probing. An entry is the number of a slot plus one, or 0 if it is
+    /// empty. At most half of the entries are used.
     index: Vec<u32>,
     live: usize,
-    /// Generation of the latest stream. Distinguishes the [`StreamKey`]s of streams that use the same slot.
+    /// Generation of the latest stream. It distinguishes the [`StreamKey`]s of streams that use the same slot one after
+    /// another.
     generation: u32,
     resets: VecDeque<u32>,
 }
@@ -211,7 +214,7 @@ impl StreamTable {
         slots.saturating_add(indexes.saturating_mul(size_of::<u32>()))
     }
 
-    /// Shrinks tables that were enlarged by a larger number of streams.
+    /// Shrinks tables that have become large because many streams were open.
     pub(crate) fn release(&mut self) {
         if self.live == 0 {
             (self.slots, self.free, self.index) = Default::default();
@@ -226,7 +229,7 @@ impl StreamTable {
         at.wrapping_add(1) & self.index.len().saturating_sub(1)
     }
 
-    /// Returns the position in the index at which an id is stored or would be stored. The index must not be empty.
+    /// Returns the position in `index` at which a stream id is stored or would be stored. `index` must not be empty.
     fn probe(&self, id: u32) -> usize {
         let mut at = self.home(id);
         while let Some(slot) = self.index.get(at).and_then(|entry| entry.checked_sub(1)) {
@@ -265,7 +268,7 @@ impl StreamTable {
         (0..).zip(&mut self.slots).filter(|(_, slot)| slot.id != FREE)
     }
 
-    /// Adds a stream with the given windows. Its id must not be in the table.
+    /// Adds a stream with the given flow-control windows. Its id must not be in the table yet.
     pub(crate) fn insert(&mut self, id: u32, send: u32, receive: u32) -> StreamKey {
         if self.live.saturating_mul(2) >= self.index.len() {
             self.grow();
@@ -314,7 +317,7 @@ impl StreamTable {
         }
     }
 
-    /// Removes a stream and returns the number of bytes in its queue.
+    /// Removes a stream and returns the number of bytes that its queue contained.
     pub(crate) fn remove(&mut self, slot: u32) -> usize {
         let Some(removed) = self.slots.get_mut(slot as usize) else { return 0 };
         let queued = removed.queue.take().map_or(0, |queue| queue.len);
@@ -346,7 +349,7 @@ impl StreamTable {
         queued
     }
 
-    /// Remembers that this end has reset a stream, because the peer may have frames for it in flight.
+    /// Remembers that this end has reset a stream. The peer may still send frames for it.
     pub(crate) fn remember_reset(&mut self, id: u32) {
         if self.resets.len() >= RESETS_MAX {
             self.resets.pop_front();
@@ -354,7 +357,7 @@ impl StreamTable {
         self.resets.push_back(id);
     }
 
-    /// Returns whether this end has recently reset a stream, so that the peer may not know of the reset yet.
+    /// Returns whether this end has reset a stream recently, so that the peer may not know it yet.
     pub(crate) fn was_reset(&self, id: u32) -> bool {
         self.resets.contains(&id)
     }
@@ -376,7 +379,7 @@ mod tests {
                 next += 2 * rng.u32(1..40);
                 model.insert(id, table.insert(id, 1, 1));
             } else if let Some(id) = rng.choice(model.keys().copied()) {
-                let key = model.remove(&id).expect("model should contain the stream id drawn from it");
+                let key = model.remove(&id).expect("model should contain the stream id that was chosen from it");
                 assert_eq!(table.get(key).map(|slot| slot.id), Some(id));
                 table.remove(key.slot);
                 assert!(table.get(key).is_none() && table.find(id).is_none());

@@ -5,8 +5,8 @@ use crate::frame::{WINDOW_INITIAL, WINDOW_MAX};
 use frisbee_core::flow::Window;
 use std::time::Instant;
 
-/// Number of bytes that this end may send. Negative after the peer has reduced SETTINGS_INITIAL_WINDOW_SIZE below the
-/// bytes already sent.
+/// Number of bytes that this end may send. It is negative if the peer has reduced SETTINGS_INITIAL_WINDOW_SIZE below
+/// the number of bytes already sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SendWindow(i32);
 
@@ -19,12 +19,12 @@ impl SendWindow {
         usize::try_from(self.0).unwrap_or(0)
     }
 
-    /// Deducts sent bytes, at most as many as are available.
+    /// Deducts `count` sent bytes from the window, which must contain at least as many.
     pub(crate) fn spend(&mut self, count: usize) {
         self.0 = self.0.saturating_sub(i32::try_from(count).unwrap_or(i32::MAX));
     }
 
-    /// Applies a WINDOW_UPDATE or a change of SETTINGS_INITIAL_WINDOW_SIZE, which may be negative.
+    /// Changes the window because of a WINDOW_UPDATE or of a new SETTINGS_INITIAL_WINDOW_SIZE. `by` may be negative.
     ///
     /// "A sender MUST NOT allow a flow-control window to exceed 2^31-1 octets."
     pub(crate) fn change(&mut self, by: i64) -> Result<(), ConnectionError> {
@@ -34,8 +34,8 @@ impl SendWindow {
     }
 }
 
-/// Receive window of a stream: the number of bytes that the peer may still send, and the bytes whose credit is not
-/// returned yet.
+/// Receive window of a stream: the number of bytes that the peer may still send, and the number of received bytes for
+/// which no credit has been returned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamWindow {
     available: u32,
@@ -57,8 +57,9 @@ impl StreamWindow {
         Ok(())
     }
 
-    /// Records that the caller has consumed bytes. Returns the credit to send if it is worth a frame. `size` is the
-    /// current window size. After a reduction no credit is sent until enough bytes have been consumed.
+    /// Records that the caller has consumed bytes. Returns the credit to send to the peer, if it is large enough for a
+    /// frame. `size` is the current size of the window. If the size was reduced, no credit is returned until enough
+    /// bytes have been consumed.
     pub(crate) fn consume(&mut self, count: usize, size: u32) -> Option<u32> {
         self.held = self.held.saturating_sub(u32::try_from(count).unwrap_or(u32::MAX));
         let credit = size.saturating_sub(self.held).saturating_sub(self.available);
@@ -82,14 +83,15 @@ pub(crate) struct ConnectionWindow {
 }
 
 impl ConnectionWindow {
-    /// Creates a connection window of `size` bytes. Also returns the credit to send initially.
+    /// Creates a window of `size` bytes for a connection. Also returns the credit that must be sent to the peer
+    /// initially.
     pub(crate) fn new(size: u32) -> (Self, u32) {
         let size = size.max(WINDOW_INITIAL);
         let growth = Window::new(size.into());
         (Self { available: size.into(), growth }, size.saturating_sub(WINDOW_INITIAL))
     }
 
-    /// Deducts the bytes of a DATA frame. Returns the credit to send to the peer, if it is due.
+    /// Deducts the bytes of a DATA frame from the window. Returns credit if some should be sent to the peer now.
     pub(crate) fn receive(&mut self, count: u32, now: Instant) -> Result<Option<u32>, ConnectionError> {
         self.available = self
             .available
@@ -147,7 +149,7 @@ mod tests {
                 let count = available.min(16 * 1024) as u32;
                 available -= u64::from(count);
                 credit +=
-                    u64::from(window.receive(count, now).expect("sender should stay within the window").unwrap_or(0));
+                    u64::from(window.receive(count, now).expect("sender should not exceed its window").unwrap_or(0));
             }
             available = credit;
         }

@@ -8,7 +8,7 @@ use crate::{ErrorCode, Event, limits};
 use bytes::Bytes;
 use frisbee_core::Role;
 
-/// Maximum number of bytes that are kept of the debug data in a GOAWAY.
+/// Maximum number of bytes that are kept of the debug data in a GOAWAY frame.
 const DEBUG_MAX: usize = 256;
 
 impl Connection {
@@ -146,7 +146,7 @@ impl Connection {
         Ok(Step::Event(Event::Reset { stream, code }))
     }
 
-    /// Validates and ignores a PRIORITY frame, because priorities are deprecated: RFC 9113, section 5.3.
+    /// Validates a PRIORITY frame and otherwise ignores it, because priorities are deprecated: RFC 9113, section 5.3.
     pub(super) fn handle_priority(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), ConnectionError> {
         self.abuse.charge(head.size(), limits::FRAME.saturating_add(head.size().into()));
         let dependency = payload.get(..4).and_then(frame::number).unwrap_or(0) & frame::WINDOW_MAX;

@@ -11,7 +11,7 @@ use bytes::{Buf, Bytes};
 use frisbee_core::Role;
 use std::time::Instant;
 
-/// A partially received field block, which continues in CONTINUATION frames.
+/// A field block that has been received only in part and continues in CONTINUATION frames.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) stream: u32,
@@ -24,7 +24,7 @@ pub(super) struct Block {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DataFrame {
     stream: StreamKey,
-    /// Number of payload bytes still to be received, including the padding until its length is known.
+    /// Number of bytes of the payload that have not been received yet. Includes the padding until its length is known.
     left: u32,
     /// Length of the padding in bytes, or `None` until it is known.
     padding: Option<u32>,
@@ -33,19 +33,20 @@ pub(super) struct DataFrame {
     length: u32,
 }
 
-/// Message to which a field block belongs, which determines how its fields are validated.
+/// Message to which a field block belongs. It determines how the fields are validated.
 #[derive(Clone, Copy)]
 enum Target {
     New,
-    /// A stream that was refused or reset by this end. Its field block is decoded, because that changes the compression
-    /// state, and then ignored.
+    /// A stream that this end has refused or reset. The field block is decoded, because it may change the compression
+    /// table, and is then ignored.
     Discarded,
     Response(u32),
     Trailers(u32),
 }
 
 impl Connection {
-    /// Checks that a field block stays within its maximum length before its next part is buffered.
+    /// Checks that a field block does not exceed its maximum length. Called before the next part of the block is
+    /// buffered.
     pub(super) fn reserve_block(&mut self, head: FrameHead) -> Result<(), ConnectionError> {
         let before = self.block.as_ref().map_or(0, |block| block.bytes.len());
         if before.saturating_add(head.length as usize) > limits::BLOCK_MAX {
@@ -93,7 +94,7 @@ impl Connection {
         Ok(Step::Progress)
     }
 
-    /// Determines which message a field block belongs to.
+    /// Determines the message to which a field block belongs.
     fn target(&mut self, id: u32, is_end: bool) -> Result<Target, ConnectionError> {
         if let Some(number) = self.streams.find(id) {
             let Some(slot) = self.streams.slot(number) else { return Ok(Target::Discarded) };
@@ -167,8 +168,8 @@ impl Connection {
         }
     }
 
-    /// Decodes a field block into the connection's head. Returns the declared length of the body, or the reason why the
-    /// message is malformed.
+    /// Decodes a field block to the head that the connection stores. Returns the declared length of the body, or the
+    /// reason why the message is malformed.
     fn decode(&mut self, kind: HeadKind, block: &[u8]) -> Result<Result<Option<u64>, &'static str>, ConnectionError> {
         if let Some(length) = self.memo.find(kind, block, &mut self.head) {
             return Ok(Ok(length));
@@ -245,7 +246,7 @@ impl Connection {
         Ok(Step::Event(Event::Head { stream, is_end }))
     }
 
-    /// Returns whether a body that ends without further DATA has the declared length.
+    /// Returns whether a body has its declared length if it ends now.
     fn end_body(&mut self, number: u32) -> bool {
         self.streams.slot(number).is_some_and(|slot| slot.receive_body(0, true).is_ok())
     }
@@ -274,7 +275,7 @@ impl Connection {
         self.abuse.charge_stream_error(now)
     }
 
-    /// Begins a DATA frame. Checks the windows and the state of the stream before the payload is read.
+    /// Begins a DATA frame. Checks the flow-control windows and the state of the stream before any payload is read.
     pub(super) fn begin_data(&mut self, head: FrameHead, now: Instant) -> Result<Step, ConnectionError> {
         // Section 6.9: "The receiver of a frame always accounts for its contribution against the connection
         // flow-control window, unless the receiver treats this as a connection error." The credit is returned
@@ -311,7 +312,7 @@ impl Connection {
         Ok(Step::Progress)
     }
 
-    /// Begins the body part of a DATA frame, after the lengths of body and padding have become known.
+    /// Begins the body in a DATA frame, once the lengths of the body and the padding are known.
     fn begin_body(&mut self, data: DataFrame, now: Instant) -> Result<Step, ConnectionError> {
         let padding = data.padding.unwrap_or(0);
         // The stream may have been reset since the frame header was received.
@@ -380,7 +381,7 @@ impl Connection {
         Ok(data.is_end)
     }
 
-    /// Returns flow-control credit to the peer for bytes of a body that the caller has processed.
+    /// Returns flow-control credit to the peer for `count` bytes of a body that the caller has processed.
     pub fn consume(&mut self, stream: StreamKey, count: usize) {
         let size = self.stream_window;
         if let Some(slot) = self.streams.get_mut(stream).filter(|slot| slot.state.may_receive())
@@ -390,14 +391,14 @@ impl Connection {
         }
     }
 
-    /// Sets the window size to which streams are restored when bytes are consumed, for example while memory is short.
-    /// The minimum is 64 KiB. New streams start with the configured window.
+    /// Sets the size to which the windows of streams are restored when bytes are consumed. Use it, for example, to
+    /// reduce them while memory is short. The minimum is 64 KiB. New streams start with the configured window.
     pub fn set_stream_window(&mut self, size: u32) {
         self.stream_window = size.clamp(frame::WINDOW_INITIAL, frame::WINDOW_MAX);
     }
 
-    /// Charges the last DATA frame to the peer if it is short. Call this if the frame completed no message, because a
-    /// peer could split a body into frames of one byte.
+    /// Charges the peer for its last DATA frame if the frame is short. Call this if the frame completed no message.
+    /// Otherwise a peer could split a body into frames of one byte at no cost.
     pub fn charge_fragment(&mut self) {
         if let Some(length) = self.fragment.take() {
             let missing = limits::FRAGMENT.saturating_sub(length.into());

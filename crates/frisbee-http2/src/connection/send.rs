@@ -14,21 +14,22 @@ use std::fmt;
 use std::io::IoSlice;
 use std::time::Instant;
 
-/// Payload of the PING frame sent by [`Connection::ping`].
+/// Payload of the PING frames that [`Connection::ping`] sends.
 pub(super) const PING: [u8; 8] = *b"frisbee1";
 
-/// Maximum length of pending frames at which bodies are still added, equal to two writes of a usual socket buffer.
+/// Maximum length in bytes of pending frames up to which bodies are still added to them. It is equal to two writes of a
+/// usual socket buffer.
 const FRAMED_MAX: usize = 256 * 1024;
 
 /// Number of streams that a client may open before it has received the server's SETTINGS. RFC 9113, section 6.5.2,
-/// recommends that servers permit at least as many.
+/// recommends that servers do not permit fewer.
 const STREAMS_ASSUMED: u32 = 100;
 
 /// Reason why a stream could not be opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The server's limit of concurrent streams is reached. Retry after a stream has ended.
+    /// The server permits no more concurrent streams. Retry after one of them has ended.
     Busy,
     /// The connection is shutting down. Open the stream on another connection.
     ShutDown,
@@ -45,7 +46,7 @@ impl fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
-/// Appends a field block as one HEADERS frame and CONTINUATION frames if needed.
+/// Appends a field block as a HEADERS frame, followed by CONTINUATION frames if it does not fit.
 fn put_block(output: &mut Output, encoder: &mut Encoder, peer: &Settings, id: u32, head: &Head, is_end: bool) {
     let framed = output.framed();
     let at = framed.len();
@@ -58,7 +59,7 @@ fn put_block(output: &mut Output, encoder: &mut Encoder, peer: &Settings, id: u3
 }
 
 impl Connection {
-    /// Opens a stream by sending the head of a request. `is_end` is set if the request has no body.
+    /// Opens a stream by sending the head of a request. Set `is_end` if the request has no body.
     ///
     /// # Errors
     ///
@@ -85,7 +86,7 @@ impl Connection {
         Ok(stream)
     }
 
-    /// Returns the number of streams that a client may open now.
+    /// Returns the number of streams that a client may open at present.
     pub fn open_max(&self) -> usize {
         let max = self.peer.streams_max.unwrap_or(STREAMS_ASSUMED) as usize;
         max.saturating_sub(self.streams.len())
@@ -96,8 +97,8 @@ impl Connection {
         self.abuse.handle_sent_head();
     }
 
-    /// Sends the head of a response, which may be informational. `is_end` is set if the response has neither body nor
-    /// trailers.
+    /// Sends the head of a response, which may be an informational one. Set `is_end` if the response has neither a body
+    /// nor trailers.
     ///
     /// # Errors
     ///
@@ -113,8 +114,8 @@ impl Connection {
         if is_end { self.end(stream) } else { Ok(()) }
     }
 
-    /// Queues a part of a body. It is sent when the flow-control windows permit and the stream is scheduled. The stream
-    /// of a finished response is reset if the client stops granting credit.
+    /// Queues a part of a body. It is sent once the flow-control windows permit and it is the stream's turn. If the
+    /// client of a finished response stops granting credit, the stream is reset.
     ///
     /// # Errors
     ///
@@ -136,7 +137,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Queues trailers, which end the message after all of its data.
+    /// Queues trailers. They are sent after all data of the message, and end it.
     ///
     /// # Errors
     ///
@@ -155,8 +156,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends a complete response: head, message and trailers. `message` appends the body directly to the output, which
-    /// avoids a copy if the body fits into one frame and the windows. If `message` returns false, nothing is sent.
+    /// Sends a complete response: head, message and trailers. `message` appends the body. If the body fits into one
+    /// frame and the windows, it is appended directly to the output, which avoids a copy. If `message` returns `false`,
+    /// nothing is sent.
     ///
     /// # Errors
     ///
@@ -223,8 +225,8 @@ impl Connection {
         }
     }
 
-    /// Sends a PING, whose acknowledgement is reported by [`Event::Pong`](crate::Event::Pong). Does nothing while
-    /// another is outstanding.
+    /// Sends a PING. [`Event::Pong`](crate::Event::Pong) reports the acknowledgement. Does nothing while the
+    /// acknowledgement of an earlier PING is outstanding.
     pub fn ping(&mut self) {
         if !std::mem::replace(&mut self.has_pinged, true) {
             frame::put_ping(self.output.framed(), 0, PING);
@@ -256,7 +258,7 @@ impl Connection {
         has_room && self.streams.get(stream).is_some_and(is_open)
     }
 
-    /// Reports the waiting streams that are able to send now.
+    /// Reports [`Event::Writable`](crate::Event::Writable) for waiting streams that can send now.
     pub(super) fn wake_waiting(&mut self) {
         for _ in 0..self.waiting.len() {
             let Some(stream) = self.waiting.pop_front() else { return };
@@ -280,8 +282,8 @@ impl Connection {
         if is_ended || !slot.state.may_send() { Err(SendError::Ended) } else { Ok(()) }
     }
 
-    /// Returns whether a body of `length` bytes can be framed immediately: it fits into one frame and the windows, no
-    /// other body is queued, and the output is shorter than `output_max`.
+    /// Returns whether a body of `length` bytes can be written to a frame immediately. This requires that it fits into
+    /// one frame and the windows, that no other body is queued, and that the output is shorter than `output_max`.
     fn is_free(&self, stream: StreamKey, length: usize, output_max: usize) -> bool {
         let Some(slot) = self.streams.get(stream).filter(|slot| slot.queue.is_none()) else { return false };
         // The end of a body requires no window.
@@ -334,8 +336,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Frames the bodies of scheduled streams and fills `slices` with unwritten bytes. Returns the number of slices
-    /// filled.
+    /// Writes the bodies of scheduled streams to frames, and fills `slices` with unwritten bytes. Returns the number of
+    /// slices that were filled.
     pub fn output<'a>(&'a mut self, slices: &mut [IoSlice<'a>]) -> usize {
         self.frame_bodies();
         self.output.slices(slices)
@@ -347,7 +349,7 @@ impl Connection {
         self.output.len() == 0
     }
 
-    /// Returns the pending output and marks it as written, for transports that accept whole buffers.
+    /// Returns the pending output and marks it as written. For transports that accept whole buffers.
     pub fn take_output(&mut self, now: Instant) -> Bytes {
         self.frame_bodies();
         let mut slices = [IoSlice::new(&[]); 64];
@@ -358,7 +360,8 @@ impl Connection {
         bytes.into()
     }
 
-    /// Records that the transport has accepted `count` bytes of the output, or 0 if it currently accepts none.
+    /// Records that the transport has accepted `count` bytes of the output. A count of 0 means that it accepts none at
+    /// present.
     pub fn handle_written(&mut self, count: usize, now: Instant) {
         self.output.advance(count);
         let waits = self.output.len() > 0;
@@ -386,8 +389,8 @@ impl Connection {
         }
     }
 
-    /// Frames up to [`QUANTUM`] bytes of a stream's body. Returns whether other streams may be scheduled, because the
-    /// connection's window is open.
+    /// Writes up to [`QUANTUM`] bytes of a stream's body to frames. Returns whether other streams may follow, because
+    /// the window of the connection is not used up.
     fn take_turn(&mut self, number: u32) -> bool {
         let mut quantum = QUANTUM;
         let Some(slot) = self.streams.slot(number) else { return true };
@@ -438,8 +441,8 @@ impl Connection {
         }
     }
 
-    /// Ends the message of a drained queue, with trailers or an empty DATA frame. Does nothing if the message
-    /// continues.
+    /// Ends the message of a stream whose queue is empty, with its trailers or with an empty DATA frame. Does nothing
+    /// if more data may follow.
     fn end_queue(&mut self, stream: StreamKey) {
         let Some(slot) = self.streams.get_mut(stream) else { return };
         let (id, Some(queue)) = (slot.id, slot.queue.take()) else { return };
@@ -453,7 +456,7 @@ impl Connection {
     }
 }
 
-/// Moves the next `length` bytes of a queued body to the output.
+/// Moves the next `length` bytes of a stream's queue to the output.
 fn move_body(queue: &mut SendQueue, mut length: usize, output: &mut Output) {
     queue.len = queue.len.saturating_sub(length);
     if let Some(progress) = &mut queue.progress {
@@ -475,8 +478,8 @@ fn move_body(queue: &mut SendQueue, mut length: usize, output: &mut Output) {
 }
 
 impl Connection {
-    /// Resets finished responses whose clients have granted hardly any credit since the last check. Does nothing before
-    /// the check is due.
+    /// Resets finished responses for which the client has granted hardly any credit since the last check. Does nothing
+    /// if the next check is not due yet.
     pub(super) fn check_replies(&mut self, now: Instant) {
         let Some(at) = self.replies_checked_at else { return };
         if now < at {

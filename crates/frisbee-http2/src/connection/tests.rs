@@ -60,14 +60,14 @@ fn settings(entries: &[(u16, u32)]) -> Vec<u8> {
     out
 }
 
-/// One end of a connection, with its simulated time.
+/// One end of a connection in these tests, with simulated time.
 struct End {
     connection: Connection,
     now: Instant,
 }
 
 impl End {
-    /// Creates a server that has received the preface, SETTINGS and their acknowledgement.
+    /// Creates a server that has received the preface, SETTINGS, and the acknowledgement of its own SETTINGS.
     fn server() -> Self {
         Self::server_with(&Config::default())
     }
@@ -101,7 +101,8 @@ impl End {
         Ok(events)
     }
 
-    /// Feeds bytes that must fail the connection. Asserts that the GOAWAY frame contains the same code.
+    /// Passes input to the connection that must make it fail with this error code. Asserts that its GOAWAY frame
+    /// contains the same code.
     #[track_caller]
     fn fails(&mut self, bytes: &[u8], code: ErrorCode) {
         self.frames();
@@ -127,7 +128,7 @@ impl End {
         self.frames().into_iter().map(|(head, _)| head.kind).collect()
     }
 
-    /// Feeds the head of a request and returns the key of its stream.
+    /// Passes the head of a request to the server and returns the key of its stream.
     fn open(&mut self, stream: u32, flags: u8) -> StreamKey {
         match self.feed(&request(stream, flags)).as_deref() {
             Ok([Event::Head { stream, .. }]) => *stream,

@@ -7,13 +7,15 @@ use crate::frame;
 use frisbee_core::{Role, earlier};
 use std::time::{Duration, Instant};
 
-/// Payload of the PING sent after the first GOAWAY. Its acknowledgement shows that the client has received the GOAWAY.
+/// Payload of the PING that follows the first GOAWAY. Once it is acknowledged, the client must have received that
+/// GOAWAY.
 pub(super) const SHUTDOWN_PING: [u8; 8] = *b"shutdown";
 
-/// Time for which a server that shuts down waits for the acknowledgement of its PING.
+/// Maximum time for which a server that shuts down waits for the acknowledgement of its PING.
 const ANNOUNCED: Duration = Duration::from_secs(1);
 
-/// Stream id at which a server begins to shut down the connection: three quarters of all ids, as in grpc-go.
+/// Stream id at which a server begins to shut down the connection, because stream ids cannot be reused. It is three
+/// quarters of the id range, as in grpc-go.
 const ID_MAX: u32 = (1 << 29) * 3;
 
 /// Progress of a graceful shutdown: RFC 9113, section 6.8.
@@ -34,7 +36,7 @@ pub(super) enum Shutdown {
 }
 
 impl Connection {
-    /// Starts a graceful shutdown. New streams are rejected, and open streams continue.
+    /// Begins a graceful shutdown. New streams are rejected, while open streams continue.
     pub fn shut_down(&mut self, now: Instant) {
         if self.shutdown != Shutdown::Open {
             return;
@@ -59,19 +61,19 @@ impl Connection {
         }
     }
 
-    /// Returns whether a graceful shutdown is complete: no stream is open and none can be opened.
+    /// Returns whether a graceful shutdown is complete, so that no stream is open and none can be opened.
     pub fn is_shut_down(&self) -> bool {
         self.shutdown == Shutdown::Final && self.streams.len() == 0
     }
 
-    /// Sends GOAWAY before the caller closes the connection immediately.
+    /// Sends a GOAWAY frame with this code, because the caller will close the connection immediately.
     pub fn go_away(&mut self, code: ErrorCode) {
         if self.failed.is_none() {
             self.fail(ConnectionError::new(code, ""));
         }
     }
 
-    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) must be called.
+    /// Returns the next time at which [`handle_timeout`](Self::handle_timeout) must be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         let announced = match self.shutdown {
             Shutdown::Announced { until } => until,
@@ -90,7 +92,7 @@ impl Connection {
         .fold(None, earlier)
     }
 
-    /// Handles the timers that have expired.
+    /// Handles all timeouts that have expired at `now`.
     ///
     /// # Errors
     ///

@@ -9,12 +9,12 @@ use super::table::Table;
 use super::{TABLE_SIZE, form, huffman};
 use std::fmt;
 
-/// Maximum decoded size of a field block, counted as in RFC 7541, section 4.1. Four times the size of the fields that
-/// are kept, so that a legitimate peer with a long list gets an error response instead of being disconnected.
+/// Maximum decoded size of a field block, counted as in RFC 7541, section 4.1. It is four times the size of a head that
+/// is accepted. A legitimate peer that sends too many fields thus gets an error response and is not disconnected.
 const DECODED_MAX: usize = 64 * 1024;
 
-/// Maximum number of table size updates per field block. RFC 7541, section 4.2, allows two: the smallest and the final
-/// size.
+/// Maximum number of table size updates per field block. RFC 7541, section 4.2, permits two: one for the smallest and
+/// one for the final size.
 const UPDATES_MAX: u32 = 2;
 
 /// A decoded field.
@@ -25,12 +25,12 @@ pub struct Field<'a> {
     pub name: &'a [u8],
     /// Value of the field.
     pub value: &'a [u8],
-    /// Whether the sender forbids indexing the field, because its value is secret: RFC 7541, section 7.1.3.
+    /// Whether the sender forbids adding the field to a table, because its value is secret: RFC 7541, section 7.1.3.
     pub is_sensitive: bool,
 }
 
-/// Error of an invalid field block. The connection must be closed, because the compression states of the two ends then
-/// differ.
+/// Error returned for an invalid field block. The connection must be closed, because the compression tables of its ends
+/// may differ now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -38,11 +38,11 @@ pub enum DecodeError {
     Truncated,
     /// An integer in the field block exceeds 2^28.
     Integer,
-    /// An index refers to no entry of the static or dynamic table.
+    /// An index refers to an entry that neither the static nor the dynamic table contains.
     Index(u32),
-    /// A string has an invalid Huffman coding.
+    /// A string is not valid Huffman code.
     Huffman,
-    /// A table size update exceeds the limit, follows a field, or is repeated.
+    /// A table size update exceeds the limit, comes after a field, or is one too many.
     SizeUpdate,
     /// The decoded size of the field block exceeds 64 KiB.
     TooLarge,
@@ -70,11 +70,11 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// HPACK decoder for the field blocks received on a connection. Owns their dynamic table.
+/// HPACK decoder for the field blocks that a connection receives. Contains the dynamic table.
 #[derive(Debug)]
 pub struct Decoder {
     table: Table,
-    /// Maximum size of the dynamic table that the peer may choose.
+    /// Maximum size that the peer may choose for the dynamic table.
     size_max: usize,
     name: Vec<u8>,
     value: Vec<u8>,
@@ -96,13 +96,13 @@ impl Decoder {
         Self { table: Table::new(size_max), size_max, name: Vec::new(), value: Vec::new() }
     }
 
-    /// Returns the memory of the dynamic table and buffers in bytes.
+    /// Returns the memory in bytes of the dynamic table and the buffers.
     pub fn memory(&self) -> usize {
         self.table.memory().saturating_add(self.name.capacity()).saturating_add(self.value.capacity())
     }
 
-    /// Decodes a field block and passes each field to `each`. Returns whether the block changed the dynamic table. If
-    /// not, the same bytes decode to the same fields until another block changes the table.
+    /// Decodes a field block and passes each field to `each`. Returns whether the block has changed the dynamic table.
+    /// If it has not, the same bytes decode to the same fields until another block changes the table.
     ///
     /// # Errors
     ///
@@ -208,7 +208,7 @@ fn integer(rest: &mut &[u8], first: u8, bits: u32) -> Result<u32, DecodeError> {
     Err(DecodeError::Integer)
 }
 
-/// Decodes a string literal: RFC 7541, section 5.2. The decoded text of a Huffman-coded string is stored in `buffer`.
+/// Decodes a string literal: RFC 7541, section 5.2. If it is Huffman-coded, the decoded text is stored in `buffer`.
 fn string<'a, 'b: 'a>(rest: &mut &'b [u8], buffer: &'a mut Vec<u8>) -> Result<&'a [u8], DecodeError> {
     let (&first, tail) = rest.split_first().ok_or(DecodeError::Truncated)?;
     *rest = tail;

@@ -9,10 +9,11 @@
 use super::table::{STATIC, Table};
 use super::{TABLE_SIZE, form, huffman};
 
-/// Maximum size in bytes of a value that is inserted into the dynamic table. Eight such entries fit into the table.
+/// Maximum size in bytes of a value that is added to the dynamic table. The table has space for eight values of this
+/// size.
 const INSERTED_MAX: usize = 480;
 
-/// Names of fields whose values are usually the same in all messages of a connection.
+/// Names of fields that usually have the same value in all messages of a connection.
 const REPEATED: [&[u8]; 14] = [
     b":authority",
     b":path",
@@ -30,7 +31,7 @@ const REPEATED: [&[u8]; 14] = [
     b"vary",
 ];
 
-/// HPACK encoder for the field blocks sent on a connection.
+/// HPACK encoder for the field blocks that a connection sends.
 #[derive(Debug)]
 pub struct Encoder {
     table: Table,
@@ -38,7 +39,7 @@ pub struct Encoder {
     has_resized: bool,
 }
 
-/// State of an [`Encoder`] before a block that may have to be reverted.
+/// State of an [`Encoder`] to which it can return if a block is not sent.
 #[derive(Clone, Copy, Debug)]
 pub struct EncoderMark {
     len: usize,
@@ -62,7 +63,8 @@ impl Encoder {
         self.table.memory()
     }
 
-    /// Limits the dynamic table to the size that the peer accepts, SETTINGS_HEADER_TABLE_SIZE. At most 4 KiB are used.
+    /// Limits the size of the dynamic table to what the peer accepts (SETTINGS_HEADER_TABLE_SIZE). Never uses more than
+    /// 4 KiB.
     pub fn set_size_max(&mut self, size_max: u32) {
         let size_max = TABLE_SIZE.min(size_max as usize);
         if size_max != self.table.size_max() {
@@ -72,18 +74,18 @@ impl Encoder {
         }
     }
 
-    /// Returns the current state, to which [`withdraw`](Self::withdraw) can return.
+    /// Returns the current state of the encoder. Pass it to [`withdraw`](Self::withdraw) to return to this state.
     pub fn mark(&self) -> EncoderMark {
         EncoderMark { len: self.table.len(), has_resized: self.has_resized }
     }
 
-    /// Reverts all blocks encoded since `mark`, because their bytes will not be sent.
+    /// Reverts all blocks that were encoded since `mark`. Must be called if their bytes will not be sent.
     pub fn withdraw(&mut self, mark: EncoderMark) {
         self.table.truncate(mark.len);
         self.has_resized = mark.has_resized;
     }
 
-    /// Begins a field block and appends a table size update if one is due.
+    /// Begins a field block. Appends a table size update if the size of the table has changed.
     pub fn begin(&mut self, block: &mut Vec<u8>) {
         if std::mem::take(&mut self.has_resized) {
             // RFC 7541, section 4.2: "the smallest maximum table size that occurs in that interval MUST be signaled in
@@ -93,7 +95,7 @@ impl Encoder {
         }
     }
 
-    /// Appends a header field. A sensitive field is sent as a literal that must not be indexed at any hop.
+    /// Appends a header field. A secret field is encoded such that no intermediary may add it to a compression table.
     pub fn put(&mut self, name: &[u8], value: &[u8], is_sensitive: bool, block: &mut Vec<u8>) {
         if !is_sensitive && let Some(index) = self.index_of(name, value) {
             return put_integer(block, form::INDEXED, index);
@@ -132,7 +134,7 @@ impl Encoder {
     }
 }
 
-/// Appends an integer after the prefix bits of a representation: RFC 7541, section 5.1.
+/// Appends an integer after the prefix bits of a field representation: RFC 7541, section 5.1.
 fn put_integer(block: &mut Vec<u8>, (first, bits): (u8, u32), value: usize) {
     let mask = u8::MAX.checked_shr(8_u32.saturating_sub(bits)).unwrap_or(0);
     match u8::try_from(value) {

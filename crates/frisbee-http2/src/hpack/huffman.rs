@@ -11,8 +11,8 @@ use super::DecodeError;
 /// Number of symbols of the Huffman code: all bytes, and EOS.
 const SYMBOLS: usize = 257;
 
-/// The end-of-string symbol (EOS). Its first bits pad the last byte of a string. A string that contains its whole code
-/// is invalid.
+/// The end-of-string symbol (EOS). Its first bits pad the last byte of a string. A string that contains the complete
+/// symbol is invalid.
 const EOS: u16 = 256;
 
 /// Maximum length of a Huffman code in bits.
@@ -34,15 +34,16 @@ const LENGTHS: [u8; SYMBOLS] = [
 struct Tables {
     /// Huffman code of each symbol, in the low bits.
     codes: [u32; SYMBOLS],
-    /// All symbols in ascending order of their codes.
+    /// All symbols, sorted by their codes in ascending order.
     sorted: [u16; SYMBOLS],
-    /// Exclusive upper bound of the left-aligned codes, for each code length.
+    /// For each code length, the exclusive upper bound of the codes with this length, left-aligned.
     ends: [u32; LONGEST + 1],
-    /// First Huffman code of each code length.
+    /// For each code length, the first code with this length.
     first: [u32; LONGEST + 1],
-    /// Index of the first symbol in `sorted`, for each code length.
+    /// For each code length, the index in `sorted` of the first symbol with a code of this length.
     offsets: [usize; LONGEST + 1],
-    /// Symbol and code length for each possible first byte. The length is 0 if the code is longer than a byte.
+    /// For each possible first byte, the symbol and the length of its code. The length is 0 if the code is longer than
+    /// a byte.
     short: [(u8, u8); 256],
 }
 
@@ -88,7 +89,7 @@ const fn tables() -> Tables {
     tables
 }
 
-/// Returns the symbol at the start of the left-aligned `bits`, and the length of its code in bits.
+/// Returns the symbol whose code is at the start of the left-aligned `bits`, with the length of the code in bits.
 #[inline]
 fn symbol(bits: u64) -> (u16, u32) {
     let [byte, ..] = bits.to_be_bytes();
@@ -143,7 +144,7 @@ pub(super) fn decode(coded: &[u8], text: &mut Vec<u8>) -> Result<(), DecodeError
     }
 }
 
-/// Returns the length of the Huffman-coded string in bytes.
+/// Returns the length in bytes that a string has after Huffman coding.
 pub(super) fn encoded_len(text: &[u8]) -> usize {
     let bits = |byte: &u8| usize::from(LENGTHS.get(usize::from(*byte)).copied().unwrap_or(0));
     text.iter().map(bits).fold(0_usize, usize::saturating_add).div_ceil(8)

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Size of a table entry in addition to its name and value, in bytes: RFC 7541, section 4.1.
+/// Size in bytes of a table entry in addition to the lengths of its name and value: RFC 7541, section 4.1.
 pub(super) const ENTRY_COST: usize = 32;
 
 /// The static table of RFC 7541, appendix A. The first entry has index 1.
@@ -72,16 +72,16 @@ pub(super) const STATIC: [(&str, &str); 61] = [
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Offset of the entry in the text buffer, which contains the name followed by the value.
+    /// Offset of the entry in the text buffer, where its value follows its name.
     at: usize,
     name: usize,
     value: usize,
 }
 
-/// Dynamic table of HPACK with FIFO eviction.
+/// Dynamic table of HPACK, which evicts its oldest entries first.
 ///
-/// The text of all entries is in one buffer, to which new entries are appended. Evicted text is removed when the buffer
-/// is twice the maximum size of the table, so each byte is moved about once.
+/// The text of all entries is in one buffer, and new entries are appended. Evicted text is removed once the buffer is
+/// twice as large as the table may be, so each byte is moved about once.
 #[derive(Debug)]
 pub(super) struct Table {
     text: Vec<u8>,
@@ -130,12 +130,12 @@ impl Table {
         name.len().saturating_add(value.len()).saturating_add(ENTRY_COST)
     }
 
-    /// Returns whether an entry fits without an eviction.
+    /// Returns whether an entry fits into the table without evicting others.
     pub(super) fn has_room(&self, name: &[u8], value: &[u8]) -> bool {
         self.size.saturating_add(Self::cost(name, value)) <= self.size_max
     }
 
-    /// Inserts an entry and evicts the oldest ones if necessary.
+    /// Inserts an entry, and evicts the oldest entries if there is not enough space.
     ///
     /// "An attempt to add an entry larger than the maximum size causes the table to be emptied of all existing entries
     /// and results in an empty table": RFC 7541, section 4.4.
@@ -170,7 +170,7 @@ impl Table {
         }
     }
 
-    /// Sets the maximum size of the table and evicts entries beyond it.
+    /// Sets the maximum size of the table, and evicts the oldest entries if they exceed it.
     pub(super) fn resize(&mut self, size_max: usize) {
         self.size_max = size_max;
         self.evict(size_max);

@@ -228,12 +228,12 @@ proptest! {
     }
 }
 
-/// Folders of test vectors to skip: encoders for early drafts with a different static table, and one without encoded
-/// blocks.
+/// Folders of test vectors that are skipped. Most are from encoders for early drafts with another static table, and one
+/// contains no encoded blocks.
 const SKIPPED: [&str; 4] = ["hyper-hpack", "node-http2-protocol", "raw-data", "twitter-hpack"];
 
-/// Test vectors of other encoders: files `NAME/story_NN.json` in the folder given by `HPACK_TESTS`. The npm package
-/// `hpack` contains them in `test/hpack-test-case`.
+/// Decodes test vectors of other encoders: the files `NAME/story_NN.json` in the folder that the environment variable
+/// `HPACK_TESTS` names. The npm package `hpack` contains them in `test/hpack-test-case`.
 #[test]
 fn vectors_of_other_encoders_decode() {
     let Some(root) = env::var_os("HPACK_TESTS") else {
