@@ -23,18 +23,18 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List services, or the methods of one.
+    /// List the services of a server, or the methods of one service.
     #[command(visible_alias = "ls")]
     List(ListArguments),
     /// Print the schema of a service, method, message or enum as a .proto file that compiles.
     Describe(DescribeArguments),
-    /// Compare two schemas: print each change and whether peers of both versions understand each other.
+    /// Compare two schemas: print each change, and whether peers with the old and the new schema understand each other.
     Diff(DiffArguments),
     /// Call a method.
     Call(CallArguments),
     /// Make many calls and measure their latency.
     Load(LoadArguments),
-    /// Compare two load reports saved with --save.
+    /// Compare two load reports that were saved with --save.
     Compare(CompareArguments),
     /// Publish a message to a topic of a broker.
     Pub(PubArguments),
@@ -44,13 +44,14 @@ pub(crate) enum Command {
     Decode(DecodeArguments),
     /// Trace calls through a proxy: print status, duration and size of each call when it ends.
     Trace(TraceArguments),
-    /// Show a live view of a server: connections, calls, streams, memory, closes.
+    /// Show a live view of a server: connections, calls, streams, memory and closed connections.
     Top(TopArguments),
-    /// Connect an agent over standard input and output to the tools of a server (Model Context Protocol).
+    /// Connect an agent to the tools of a server, over standard input and output (Model Context Protocol).
     Mcp(McpArguments),
     /// Serve gRPC, gRPC-Web, Connect, JSON-RPC, WebSocket and a console on behalf of an frpc server.
     Gateway(GatewayArguments),
-    /// Compare the reactions of a server to malformed input with the rules of the wire. For authors of implementations.
+    /// Send malformed input to a server and compare its reactions with the rules of the protocol. For authors of
+    /// implementations.
     Conformance(ConformanceArguments),
     /// Create a project: a service with its server, client, test and Dockerfile.
     New(NewArguments),
@@ -81,7 +82,7 @@ pub(crate) struct ServerArguments {
     /// Private key of --cert, in PEM.
     #[arg(long, global = true, value_name = "FILE", requires = "cert")]
     pub(crate) key: Option<PathBuf>,
-    /// Name expected in the server's certificate. Default: the host of the address.
+    /// Name that the server's certificate must contain. Default: the host of the address.
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) server_name: Option<String>,
     /// Header format: `old` for servers on frisbee-go up to v0.10.2.
@@ -98,7 +99,7 @@ pub(crate) enum Header {
     Old,
 }
 
-/// Files that contain the schema. Without them, the server must provide it.
+/// Files that contain the schema. Without them, the schema is requested from the server.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Schema")]
 pub(crate) struct SourceArguments {
@@ -111,7 +112,7 @@ pub(crate) struct SourceArguments {
     /// An encoded FileDescriptorSet, as written by protoc with --include_imports.
     #[arg(long, global = true, value_name = "FILE", conflicts_with = "proto")]
     pub(crate) descriptor_set: Option<PathBuf>,
-    /// Numbering of the methods: `go` if the operations of every file start at 10.
+    /// Numbering of the methods: `go` if the operation numbers start at 10 in every file.
     #[arg(long, global = true, value_enum, default_value_t = Numbering::Sequential)]
     pub(crate) numbering: Numbering,
 }
@@ -122,17 +123,17 @@ pub(crate) enum Numbering {
     Go,
 }
 
-/// Output format and verbosity.
+/// Settings for the format and verbosity of the output.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArguments {
-    /// Print one JSON value per line, for programs. Failures are printed as JSON to standard error.
+    /// Print one JSON value per line, for other programs. Failures are printed to standard error, also as JSON.
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Do not escape control characters if standard output is not a terminal.
     #[arg(long, global = true)]
     pub(crate) raw: bool,
-    /// Print more to standard error: -v the connection and metadata, -vv bodies, -vvv frames.
+    /// Print more to standard error: the connection and metadata with -v, bodies with -vv, frames with -vvv.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 }
@@ -146,16 +147,17 @@ pub(crate) struct ConformanceArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArguments {
-    /// Folder to create. Its last component is the project name.
+    /// Folder to create. Its last component becomes the name of the project.
     #[arg(value_name = "NAME")]
     pub(crate) path: PathBuf,
     /// Create a server and a client in Python instead of Rust.
     #[arg(long, conflicts_with = "typescript")]
     pub(crate) python: bool,
-    /// Add a client for Node to the Rust server.
+    /// Add a client for Node.js to the Rust server.
     #[arg(long)]
     pub(crate) typescript: bool,
-    /// A checkout of frisbee or the URL of its repository, which provides the libraries; with --python also a wheel.
+    /// Source of the libraries: a checkout of frisbee or the URL of its repository. With --python, it can also be a
+    /// wheel.
     #[arg(long, value_name = "PATH|URL")]
     pub(crate) from: String,
 }
@@ -165,7 +167,7 @@ pub(crate) struct ListArguments {
     /// List the methods of this service.
     #[arg(value_parser = name)]
     pub(crate) service: Option<String>,
-    /// List the methods of all services with their messages.
+    /// List the methods of all services, with their request and reply messages.
     #[arg(short, long)]
     pub(crate) long: bool,
 }
@@ -179,7 +181,7 @@ pub(crate) struct DescribeArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArguments {
-    /// The earlier schema: a .proto file, a descriptor set, or the address of a server that describes itself.
+    /// The earlier schema: a .proto file, a descriptor set, or the address of a server that provides its schema.
     pub(crate) before: String,
     /// The later schema.
     pub(crate) after: String,
@@ -192,38 +194,39 @@ pub(crate) struct CallArguments {
     pub(crate) method: String,
     /// The request: NAME=VALUE, NAME=@FILE, NAME:=JSON; or JSON, @FILE, or - for standard input.
     pub(crate) parameters: Vec<String>,
-    /// Send a metadata entry. With KEY=@FILE the value is read from a file, without its trailing line break; KEY=@@x is
-    /// @x.
+    /// Send a metadata entry. With KEY=@FILE, the value is read from a file and a line break at its end is removed.
+    /// KEY=@@x stands for the value @x.
     #[arg(short = 'H', long = "metadata", value_name = "KEY=VALUE")]
     pub(crate) metadata: Vec<String>,
     /// Timeout of the call, which is also sent to the server.
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     pub(crate) deadline: Option<Duration>,
-    /// Print only this field of each reply to standard output, as raw bytes or text.
+    /// Print only this field of each reply to standard output, as text or raw bytes.
     #[arg(long, value_name = "FIELD")]
     pub(crate) out_field: Option<String>,
-    /// Call with a JSON-RPC datagram to this address instead of --server. Without a schema the request is JSON. The
-    /// deadline defaults to 3s.
+    /// Call by a JSON-RPC datagram to this address instead of using --server. Without a schema, the request must be
+    /// JSON. The deadline defaults to 3s.
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["server", "tls", "cacert", "cert"])]
     pub(crate) udp: Option<String>,
-    /// Send a notification, which has no reply.
+    /// Send a notification, to which the server does not reply.
     #[arg(long, requires = "udp", conflicts_with_all = ["retries", "out_field"])]
     pub(crate) notify: bool,
-    /// Maximum number of retransmissions without a reply. Default: 2 if the schema declares the method idempotent,
-    /// otherwise 0.
+    /// Maximum number of times that the request is sent again if there is no reply. Default: 2 if the schema declares
+    /// the method idempotent, otherwise 0.
     #[arg(long, requires = "udp", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(..=10))]
     pub(crate) retries: Option<u32>,
-    /// Pad the request with spaces to this length. By default, replies are at most three times as long as the request.
+    /// Pad the request with spaces to this length. By default, servers limit a reply to three times the length of its
+    /// request.
     #[arg(long, requires = "udp", value_name = "BYTES", default_value_t = crate::udp::DEFAULT_PAD)]
     pub(crate) pad: usize,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArguments {
-    /// The server's address, like --server: HOST:PORT or unix:PATH.
+    /// Address of the server, like --server: HOST:PORT or unix:PATH.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) to: Option<String>,
-    /// Send a metadata entry with each request, like `call`.
+    /// Send a metadata entry with each request. The syntax is that of `call`.
     #[arg(short = 'H', long = "metadata", value_name = "KEY=VALUE")]
     pub(crate) metadata: Vec<String>,
 }
@@ -233,7 +236,8 @@ pub(crate) struct GatewayArguments {
     /// Address to listen on, for all protocols.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
     pub(crate) listen: String,
-    /// The server to forward calls to, like --server. The options under "Server" apply to this connection.
+    /// Address of the server to which calls are forwarded, like --server. The options under "Server" apply to this
+    /// connection.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) to: Option<String>,
     /// The server uses gRPC, like one at grpc://HOST:PORT.
@@ -242,37 +246,38 @@ pub(crate) struct GatewayArguments {
     /// Number of connections to the server.
     #[arg(long, value_name = "COUNT", default_value = "1")]
     pub(crate) connections: NonZeroUsize,
-    /// Forward only this method, or all methods of this service. May be repeated. Default: all.
+    /// Forward only this method, or only the methods of this service. May be repeated. Default: all methods.
     #[arg(long, value_name = "METHOD")]
     pub(crate) allow: Vec<String>,
-    /// Admit only callers that match the rules in this TOML file.
+    /// Admit only callers that the rules in this TOML file allow.
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// Accept requests for this host name, in addition to localhost and the gateway's addresses.
+    /// Accept requests for this host name, in addition to localhost and the addresses of the gateway.
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
-    /// Accept pages of this origin, such as https://app.example.com.
+    /// Accept requests from web pages of this origin, such as https://app.example.com.
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) origin: Vec<String>,
-    /// Trust x-forwarded-for and similar fields of proxies at this address or in this network: 10.0.0.0/8.
+    /// Trust x-forwarded-for and similar header fields if they come from proxies with this address or in this network:
+    /// 10.0.0.0/8.
     #[arg(long, value_name = "ADDRESS", value_parser = network)]
     pub(crate) trusted_proxy: Vec<Network>,
-    /// Send the caller's verified name in this header field.
+    /// Send the caller's verified name to the server in this header field.
     #[arg(long, value_name = "NAME", requires = "rules")]
     pub(crate) subject_field: Option<String>,
-    /// Set a header field of every request. May be repeated, like the next three options.
+    /// Set a header field in every request. May be repeated, like the next three options.
     #[arg(long, value_name = "NAME=VALUE", value_parser = field)]
     pub(crate) set_field: Vec<(String, String)>,
-    /// Remove a header field of every request.
+    /// Remove a header field from every request.
     #[arg(long, value_name = "NAME")]
     pub(crate) remove_field: Vec<String>,
-    /// Set a header field of every successful reply.
+    /// Set a header field in every successful reply.
     #[arg(long, value_name = "NAME=VALUE", value_parser = field)]
     pub(crate) set_reply_field: Vec<(String, String)>,
-    /// Remove a header field of every reply.
+    /// Remove a header field from every reply.
     #[arg(long, value_name = "NAME")]
     pub(crate) remove_reply_field: Vec<String>,
-    /// Serve Prometheus metrics at /metrics, to every client of the port.
+    /// Serve Prometheus metrics at /metrics. They are visible to every client of the port.
     #[arg(long)]
     pub(crate) metrics: bool,
     /// Serve TLS with this certificate, in PEM.
@@ -281,13 +286,13 @@ pub(crate) struct GatewayArguments {
     /// The private key of --listen-cert, in PEM.
     #[arg(long, value_name = "FILE", requires = "listen_cert")]
     pub(crate) listen_key: Option<PathBuf>,
-    /// Accept only clients with a certificate of these authorities, in PEM.
+    /// Accept only clients whose certificate was issued by these authorities, in PEM.
     #[arg(long, value_name = "FILE", requires = "listen_cert")]
     pub(crate) listen_cacert: Option<PathBuf>,
-    /// Time limit for calls in progress after SIGTERM or SIGINT.
+    /// Maximum time for which calls in progress may continue after SIGTERM or SIGINT.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
     pub(crate) drain: Duration,
-    /// Time for which connections are still accepted after SIGTERM or SIGINT, while `/readyz` answers 503.
+    /// Time for which connections are still accepted after SIGTERM or SIGINT, while `/readyz` replies with status 503.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0s")]
     pub(crate) drain_delay: Duration,
 }
@@ -297,21 +302,23 @@ pub(crate) struct LoadArguments {
     /// The method to call, named as for `call`.
     #[arg(value_parser = name)]
     pub(crate) method: String,
-    /// The request, written as for `call`, with templates such as {{random 1 6}} for each call; docs/cli.md lists them.
+    /// The request, with the syntax of `call`. It may contain templates such as {{random 1 6}}, which are expanded for
+    /// each call; docs/cli.md lists them.
     pub(crate) parameters: Vec<String>,
-    /// Start this many calls per second (open loop). Without it, each caller makes one call after another.
+    /// Start this many calls per second (open loop). Without it, each caller makes its next call when the previous one
+    /// has ended.
     #[arg(short, long, value_name = "CALLS", value_parser = rate)]
     pub(crate) rate: Option<f64>,
-    /// Change the rate of an open loop linearly at the start: 100:1000:10s.
+    /// Change the rate of an open loop linearly at the start: from 100 to 1000 in 10 seconds with 100:1000:10s.
     #[arg(long, value_name = "FROM:TO:TIME", value_parser = ramp, conflicts_with = "rate")]
     pub(crate) ramp: Option<Ramp>,
-    /// Time for which calls are started.
+    /// Time for which the load test starts calls.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     pub(crate) duration: Duration,
     /// Maximum number of calls in flight. Default: 10, or 1000 in an open loop.
     #[arg(short, long, value_name = "CALLERS")]
     pub(crate) concurrency: Option<NonZeroUsize>,
-    /// Number of connections that share the calls.
+    /// Number of connections among which the calls are distributed.
     #[arg(long, value_name = "COUNT", default_value = "1")]
     pub(crate) connections: NonZeroUsize,
     /// Weight of the first method in the mix of calls, if there are several methods.
@@ -320,7 +327,7 @@ pub(crate) struct LoadArguments {
     /// A further method with its weight and its parameters, separated by spaces: '3 Greet name=you'.
     #[arg(long, value_name = "WEIGHT METHOD PARAMETERS")]
     pub(crate) also: Vec<String>,
-    /// Count calls with at least this duration as slow.
+    /// Count a call as slow if it takes at least this long.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10ms")]
     pub(crate) slow: Duration,
     /// Write the report as an HTML page with plots.
@@ -339,9 +346,9 @@ pub(crate) struct LoadArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// The report of the first load.
+    /// Report of the first load test.
     pub(crate) before: PathBuf,
-    /// The report of the second load.
+    /// Report of the second load test.
     pub(crate) after: PathBuf,
 }
 
@@ -349,24 +356,24 @@ pub(crate) struct CompareArguments {
 pub(crate) struct PubArguments {
     /// The topic: orders.created.
     pub(crate) topic: String,
-    /// The message, @FILE, or - for one message per line of standard input. With --type, like a request of `call`, and
-    /// lines are JSON.
+    /// The message, @FILE, or - to read one message per line from standard input. With --type, the syntax is that of a
+    /// request of `call`, and the lines are JSON.
     #[arg(required = true)]
     pub(crate) message: Vec<String>,
-    /// Message type from the schema. Without it, messages are bytes.
+    /// Message type from the schema. Without it, messages are sent as plain bytes.
     #[arg(long = "type", value_name = "MESSAGE")]
     pub(crate) of: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SubArguments {
-    /// Topic pattern, with * for any token and a final > for the rest: orders.*
+    /// Topic pattern, in which * stands for one token and > at the end for all further tokens: orders.*
     pub(crate) pattern: String,
     /// Share the messages with the other members of this group.
     #[arg(long, value_name = "GROUP")]
     pub(crate) group: Option<String>,
-    /// First message to receive, if the broker keeps a history. After a lost connection, messages are read from the
-    /// history.
+    /// First message to receive, if the broker keeps a history. If the connection is lost, the messages missed are then
+    /// taken from the history.
     #[arg(long, value_name = "START", conflicts_with = "group")]
     pub(crate) from: Option<SubStart>,
     /// Message type from the schema. Without it, messages are shown as text.
@@ -377,22 +384,22 @@ pub(crate) struct SubArguments {
     pub(crate) count: Option<u64>,
 }
 
-/// The first message of a subscription.
+/// First message that a subscription receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SubStart {
-    /// The next published message.
+    /// The next message that is published.
     Now,
     /// The last message of each topic.
     Last,
-    /// The oldest message of each topic.
+    /// The oldest message of each topic that the broker keeps.
     Oldest,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DecodeArguments {
-    /// Frames in hexadecimal digits, or - for standard input.
+    /// Frames as hexadecimal digits, or - to read them from standard input.
     pub(crate) hex: Vec<String>,
-    /// Treat the frames in HEX as sent by the server.
+    /// Treat the frames in HEX as frames sent by the server.
     #[arg(long)]
     pub(crate) from_server: bool,
     /// A capture in the classic pcap format.
@@ -401,7 +408,7 @@ pub(crate) struct DecodeArguments {
     /// Listen on this address, and forward each connection to --server.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["hex", "pcap"])]
     pub(crate) proxy: Option<String>,
-    /// Print a Lua dissector for Wireshark and tshark that knows the method names.
+    /// Print a dissector in Lua for Wireshark and tshark, with the names of the methods.
     #[arg(long, conflicts_with_all = ["hex", "pcap", "proxy"])]
     pub(crate) wireshark: bool,
 }
@@ -419,7 +426,7 @@ pub(crate) struct TraceArguments {
     /// Show only failed calls.
     #[arg(long)]
     pub(crate) failed: bool,
-    /// Show only calls with at least this duration.
+    /// Show only calls that take at least this long.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) slow: Option<Duration>,
     /// Also show the frames of each call when it has ended.
@@ -435,17 +442,17 @@ pub(crate) struct TopArguments {
     /// Refresh interval, from 100ms to 1m.
     #[arg(short, long, value_name = "TIME", value_parser = duration, default_value = "1s")]
     pub(crate) interval: Duration,
-    /// Print the view once as text, after two samples. Implied if standard output is not a terminal. With --json, print
-    /// one sample.
+    /// Print the view once, as text, after taking two samples. This is the default if standard output is not a
+    /// terminal. With --json, print one sample.
     #[arg(long)]
     pub(crate) once: bool,
-    /// Show call statistics by method instead of connections. The key m toggles the view.
+    /// Show statistics of calls by method instead of connections. The key m switches between both.
     #[arg(short, long)]
     pub(crate) methods: bool,
-    /// Column to sort connections or methods by. A column of methods selects their view.
+    /// Column by which connections or methods are sorted. If it is a column of methods, the methods are shown.
     #[arg(long, value_enum)]
     pub(crate) sort: Option<Column>,
-    /// Show only connections whose peer, or methods whose name, contains this text.
+    /// Show only connections whose peer contains this text, or methods whose name does.
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,
 }
@@ -458,11 +465,12 @@ pub(crate) struct Ramp {
     pub(crate) length: Duration,
 }
 
-/// Maximum rate in calls per second. At a higher rate, the interval between calls would be shorter than it takes to
-/// read the clock.
+/// Maximum rate in calls per second. At a higher rate, reading the clock would take longer than the interval between
+/// two calls.
 const RATE_MAX: f64 = 1e8;
 
-/// Parses the name of a service or method. Rejects a server address, which similar tools expect in this position.
+/// Parses the name of a service or method. Rejects the address of a server, which similar tools expect as their first
+/// argument.
 fn name(text: &str) -> Result<String, String> {
     let has_port = text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     if has_port || text.contains("://") || text.starts_with("unix:") {
@@ -471,7 +479,7 @@ fn name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Network whose proxies are trusted.
+/// Network in which proxies are trusted: an address, and the length of its prefix in bits.
 pub(crate) type Network = (IpAddr, u8);
 
 /// Parses an IP address or a network such as 10.0.0.0/8.

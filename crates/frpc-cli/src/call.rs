@@ -18,7 +18,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Number of requests that are read in advance of sending them.
+/// Number of requests of a stream that are read before earlier ones have been sent.
 const REQUESTS_AHEAD: usize = 16;
 
 pub(crate) async fn call(
@@ -83,13 +83,13 @@ pub(crate) async fn call(
     outcome
 }
 
-/// Returns a printer for the frames of the connection if the verbosity is at least 3.
+/// Returns a printer for the frames of the connection if the verbosity is at least 3, and `None` otherwise.
 fn watcher(schema: &Arc<Schema>, screen: &Screen) -> Option<FramePrinter> {
     (screen.verbose >= 3).then(|| FramePrinter::new(schema.clone(), *screen))
 }
 
-/// Prints the connection's details in verbose mode. Warns if metadata is dropped because the server does not support
-/// it.
+/// Prints details of the connection in verbose mode. Prints a warning if the server does not support metadata, which is
+/// then not sent.
 async fn report_connection(channel: &Channel, target: &Target, metadata: &Metadata, started: Instant, screen: &Screen) {
     if screen.verbose == 0 && metadata.is_empty() {
         return;
@@ -106,7 +106,7 @@ async fn report_connection(channel: &Channel, target: &Target, metadata: &Metada
     }
 }
 
-/// Sends the requests of a stream. Lines of standard input are sent as they are typed.
+/// Sends the requests of a stream. Each line of standard input is sent as soon as it has been typed.
 async fn send(
     input: Input,
     sender: RequestSender<Body>,
@@ -136,7 +136,7 @@ async fn send(
     }
 }
 
-/// Sends requests and receives replies until the replies end or a request is invalid.
+/// Sends requests and receives replies at the same time, until there are no more replies or a request is invalid.
 async fn together(
     sending: impl Future<Output = Result<(), Failure>>,
     receiving: impl Future<Output = Result<(), Failure>>,
@@ -187,7 +187,8 @@ impl ReplyPrinter<'_> {
     }
 }
 
-/// Fails before the call is made if its replies do not have the field to be printed.
+/// Returns an error if the replies of the call do not contain the field that should be printed. Called before the call
+/// is made.
 pub(crate) fn check_field(callable: &Callable, field: Option<&str>) -> Result<(), Failure> {
     let Some(name) = field else { return Ok(()) };
     let reply = callable.reply();
@@ -209,7 +210,7 @@ pub(crate) fn print_message(screen: &Screen, message: &DynamicMessage, field: Op
     screen.json_line(&json)
 }
 
-/// Prints the value of a field: text without quotes, other types as JSON.
+/// Prints the value of a field. Text is printed without quotes, and other values are printed as JSON.
 fn print_field(screen: &Screen, message: &DynamicMessage, name: &str) -> Result<(), Failure> {
     let descriptor = message.descriptor();
     let field = descriptor.get_field_by_name(name).or_else(|| descriptor.get_field_by_json_name(name));
@@ -231,7 +232,7 @@ fn print_field(screen: &Screen, message: &DynamicMessage, name: &str) -> Result<
     }
 }
 
-/// Returns the JSON of a field that is not set: its default value, or null if the field tracks presence.
+/// Returns the JSON value of a field that is not set. This is the default value, or null if the field tracks presence.
 fn absent(field: &FieldDescriptor) -> serde_json::Value {
     match field.kind() {
         _ if field.is_map() => json!({}),
@@ -243,7 +244,7 @@ fn absent(field: &FieldDescriptor) -> serde_json::Value {
     }
 }
 
-/// Parses metadata entries from the command line.
+/// Parses the metadata entries of the command line.
 pub(crate) fn metadata(entries: &[String]) -> Result<Metadata, Failure> {
     let mut metadata = Metadata::new();
     for entry in entries {

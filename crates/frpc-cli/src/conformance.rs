@@ -19,7 +19,8 @@ use tokio::time::timeout;
 
 const CASES: &str = include_str!("conformance/malformed.txt");
 
-/// Timeout for the server's reaction to a case. Servers may wait this long for the rest of an incomplete body.
+/// Timeout for the server's reaction to a test case. If a body is incomplete, the server may wait this long for the
+/// rest of it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const STREAM: u16 = 2;
@@ -31,15 +32,15 @@ const HAND_OFF: u16 = 8;
 /// Operation number of the method `Add` in the conformance schema.
 const ADD: u16 = 18;
 
-/// Request id used in the cases, and that of the probe request after each case.
+/// Request id that the cases use. The second one belongs to the probe request that follows each case.
 const CASE_ID: u16 = 7;
 const PROBE_ID: u16 = 9;
 
-/// HELLO packet that grants 256 KiB of credit. Without credit, the server could not report the failure of a stream.
+/// HELLO packet that grants the server 256 KiB of credit. The server needs credit to report the failure of a stream.
 const HELLO: &[u8] = b"fris\x01\x04\x03\x80\x80\x10";
 const ADD_REQUEST: &[u8] = &[8, 0, 0x0d, 2, 0x0d, 4];
 
-/// A row of the conformance table: packets to send and the required reaction.
+/// A test case, which is a row of the conformance table: packets to send, and the reaction that is required.
 struct Case {
     rule: &'static str,
     sender: &'static str,
@@ -47,10 +48,10 @@ struct Case {
     packets: &'static str,
 }
 
-/// A group of cases that an implementation passes or fails as a whole.
+/// A group of test cases. An implementation passes it if all of its cases have the required reaction.
 struct Suite {
     name: &'static str,
-    /// Cases of the group, each with the observed reaction if it differs from the required one.
+    /// Cases of the group. If the observed reaction differs from the required one, it is included.
     outcomes: Vec<(Case, Option<String>)>,
 }
 
@@ -101,7 +102,7 @@ fn cases() -> impl Iterator<Item = Case> {
 }
 
 impl Case {
-    /// Encodes the packets of a case. Returns `None` if their notation in the table is malformed.
+    /// Encodes the packets of a case as bytes. Returns `None` if the table describes them incorrectly.
     fn bytes(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         for text in self.packets.split(';') {
@@ -121,7 +122,7 @@ impl Case {
     }
 }
 
-/// Parses the notation for bytes in the conformance table.
+/// Parses the notation in which the conformance table describes bytes.
 fn content(mut text: &str) -> Option<Vec<u8>> {
     let mut levels = vec![Vec::new()];
     while !text.trim_start().is_empty() {
@@ -166,8 +167,8 @@ fn packet(operation: u16, id: u16, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Sends the packets of a case and then a probe call, except after a hand-off request. Returns the server's reaction to
-/// the case.
+/// Sends the packets of a case and returns the server's reaction. Then makes a probe call, unless the case is a
+/// hand-off request.
 async fn reaction(address: &str, case: &Case) -> std::io::Result<String> {
     let mut socket = TcpStream::connect(address).await?;
     let mut sent = match case.sender {
@@ -219,7 +220,7 @@ async fn receive(socket: &mut TcpStream) -> std::io::Result<(u16, u16, Vec<u8>)>
     Ok((u16::from_be_bytes([o0, o1]), u16::from_be_bytes(id), body))
 }
 
-/// Returns the status code in a reply, or `accepted` if the reply contains a message.
+/// Returns the status code that a reply contains, or `accepted` if the reply contains a message.
 fn outcome(body: &[u8]) -> String {
     if body.first() == Some(&6) {
         return code(None);
@@ -229,7 +230,8 @@ fn outcome(body: &[u8]) -> String {
     status(rest)
 }
 
-/// Returns the status code in the prefix items of a reply. It is the first item of an error without metadata.
+/// Returns the status code in the items before a reply's message. It is the first item if the reply is an error without
+/// metadata.
 fn status(items: &[u8]) -> String {
     match items.split_first() {
         Some((3, mut item)) => {
@@ -244,7 +246,7 @@ fn code(number: Option<u64>) -> String {
     format!("{:?}", number.and_then(|number| i32::try_from(number).ok()).map_or(Code::Unknown, Code::from_i32))
 }
 
-/// Returns the results as a report in JUnit's XML format.
+/// Returns the results of all groups as a report in the XML format of JUnit.
 fn junit(suites: &[Suite]) -> String {
     let escaped = |text: &str| text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
     let mut report = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n".to_owned();

@@ -29,10 +29,11 @@ use tokio::time::sleep;
 /// Size in bytes of the proxy's read buffer.
 const READ: usize = 64 << 10;
 
-/// Pause after a failed accept, which usually means that the process is out of file descriptors.
+/// Pause after a connection could not be accepted. The usual cause is that the process has no file descriptors left.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Decodes frames from hexadecimal text or a capture, or runs a decoding proxy until it is stopped.
+/// Decodes frames from hexadecimal text or from a capture. As a proxy, decodes the frames that pass through it until it
+/// is stopped.
 pub(crate) async fn decode(
     arguments: DecodeArguments,
     server: &ServerArguments,
@@ -90,7 +91,7 @@ pub(crate) async fn decode(
     }
 }
 
-/// Prints a frame. Includes the connection number if several connections may be shown.
+/// Prints a frame. If several connections may be shown, includes the number of its connection.
 fn show(frame: &ShownFrame, connection: Option<u64>, screen: &Screen) -> Result<(), Failure> {
     match connection {
         _ if screen.json => screen.json_line(&frame.json(connection)),
@@ -149,8 +150,8 @@ fn show_capture(
     Ok(())
 }
 
-/// Accepts connections and forwards each to the server. `watch` creates the observer of a connection's bytes from the
-/// connection's number.
+/// Accepts connections and forwards each of them to the server. For each connection, `watch` creates an observer that
+/// receives its bytes.
 pub(crate) async fn proxy<W>(listen: &str, target: Target, watch: impl Fn(u64) -> W) -> Result<(), Failure>
 where
     W: FnMut(FrameSender, &[u8]) + Send + 'static,
@@ -171,7 +172,7 @@ where
     Ok(())
 }
 
-/// Accepts the next connection. Retries after errors.
+/// Accepts the next connection. Tries again after an error.
 async fn accept<T>(mut next: impl AsyncFnMut() -> std::io::Result<T>) -> T {
     let mut is_failing = false;
     loop {
@@ -184,7 +185,7 @@ async fn accept<T>(mut next: impl AsyncFnMut() -> std::io::Result<T>) -> T {
     }
 }
 
-/// Forwards both directions of a connection until they end.
+/// Forwards both directions of a connection until both have ended.
 async fn between<W: FnMut(FrameSender, &[u8])>(
     client: TcpStream,
     server: impl AsyncRead + AsyncWrite,

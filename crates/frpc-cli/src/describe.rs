@@ -45,7 +45,7 @@ pub(crate) fn describe(arguments: &DescribeArguments, schema: &Schema, screen: &
     Ok(())
 }
 
-/// Symbols to print, grouped by file. A nested type is printed as part of its outermost message.
+/// Symbols to print, grouped by file. For a nested type, the whole outermost message is printed.
 #[derive(Default)]
 struct RequestedSymbols {
     files: BTreeMap<String, BTreeSet<String>>,
@@ -93,8 +93,8 @@ impl RequestedSymbols {
         }
     }
 
-    /// Adds a message and all types of the same file that it needs. Avoids recursion, because an untrusted server
-    /// controls the nesting of its schema.
+    /// Adds a message, and all types of the same file that it uses. Does not recurse, because the nesting of an
+    /// untrusted server's schema could overflow the stack.
     fn message(&mut self, message: &MessageDescriptor) {
         let file = message.parent_file();
         let mut wanted = vec![outermost(message)];
@@ -120,7 +120,7 @@ impl RequestedSymbols {
         }
     }
 
-    /// Adds a message if it is declared in this file. Types of other files are imported instead.
+    /// Adds a message if this file declares it. Types of other files are not added, because they are imported.
     fn of_file(&mut self, file: &FileDescriptor, message: &MessageDescriptor) {
         if message.parent_file() == *file {
             self.message(message);
@@ -174,7 +174,7 @@ fn print(file: &FileDescriptor, symbols: &BTreeSet<String>) -> String {
     printer.out
 }
 
-/// Returns the comments above declarations, by their paths in `SourceCodeInfo`.
+/// Returns the comment above each declaration. The key is the path of the declaration in `SourceCodeInfo`.
 fn comments(proto: &FileDescriptorProto) -> HashMap<Vec<i32>, String> {
     let locations = proto.source_code_info.iter().flat_map(|info| &info.location);
     locations.filter_map(|it| Some((it.path.clone(), it.leading_comments.clone()?))).collect()

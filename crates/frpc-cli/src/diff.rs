@@ -57,7 +57,7 @@ fn by_name(pool: &DescriptorPool, message: &MessageDescriptor) -> Option<Message
     pool.get_message_by_name(message.full_name())
 }
 
-/// Prints the changes of a schema and counts those that break compatibility.
+/// Prints the changes between two schemas, and counts those that break compatibility.
 struct Report<'a> {
     screen: &'a Screen,
     breaks: usize,
@@ -74,7 +74,8 @@ impl Report<'_> {
     }
 }
 
-/// Compares the services of two schemas by name. Queues the messages of their methods for comparison.
+/// Compares the services of two schemas that have the same name. The messages of their methods are queued to be
+/// compared later.
 fn compare_services(
     before: &[Service],
     after: &[Service],
@@ -122,7 +123,8 @@ fn compare_services(
     Ok(())
 }
 
-/// Compares the fields of two messages by number. Queues the messages in these fields for comparison.
+/// Compares the fields of two messages that have the same number. The messages in these fields are queued to be
+/// compared later.
 fn compare_messages(
     old: &MessageDescriptor,
     new: &MessageDescriptor,
@@ -166,7 +168,7 @@ fn describe(message: &MessageDescriptor) -> Result<Description, Failure> {
     Ok(described.map_err(|error| Failure::new(error.to_string()))?.description)
 }
 
-/// Returns the fields of a message by number.
+/// Returns the fields of a message, with their numbers as keys.
 fn fields(description: &Description) -> BTreeMap<u32, Field> {
     let fields = match description.types.first() {
         Some(TypeLayout::Message(fields)) => fields.as_slice(),
@@ -175,7 +177,7 @@ fn fields(description: &Description) -> BTreeMap<u32, Field> {
     fields.iter().map(|field| (field.number, *field)).collect()
 }
 
-/// Compares the values of two enums by number.
+/// Compares the values of two enums that have the same number.
 fn compare_enums(old: &EnumDescriptor, new: &EnumDescriptor, report: &mut Report<'_>) -> Result<(), Failure> {
     for value in old.values() {
         let item = format!("{}.{} = {}", old.full_name(), value.name(), value.number());

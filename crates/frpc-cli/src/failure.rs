@@ -4,13 +4,14 @@ use frpc::{Code, Status};
 use std::fmt;
 use std::path::Path;
 
-/// Offset of the exit codes that denote a status. Shells reserve lower codes, and 1 and 2 denote other failures.
+/// Number that is added to a status code to obtain the exit code. Exit codes 1 and 2 stand for other failures, and
+/// shells reserve some low codes.
 const STATUS_BASE: u8 = 64;
 
 /// Reason why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The command was not run, because its arguments, the schema or a file are invalid.
+    /// The command was not executed, because its arguments, the schema or a file is invalid.
     Own(String),
     /// A call has failed.
     Status(Status),
@@ -79,7 +80,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Replaces the names of library settings in an error message by the corresponding command-line options.
+/// Replaces the names of settings in an error message from a library by the command-line options that set them.
 pub(crate) fn by_options(text: &str) -> String {
     text.replace("set `tls` here", "use --tls").replace("set `tls` at both ends or neither", "leave out --tls")
 }

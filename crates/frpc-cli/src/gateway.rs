@@ -20,13 +20,13 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Package prefixes of infrastructure services that are not forwarded, because the gateway provides its own.
+/// Package prefixes of services that the gateway does not forward, because it provides such services itself.
 const OWN_PACKAGES: [&str; 4] = ["frpc.introspection.", "frpc.reflection.", "grpc.health.", "grpc.reflection."];
 
-/// Interval at which the health service checks the backend connection.
+/// Interval at which the connection to the server is checked to update the health service.
 const HEALTH_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Runs the gateway until SIGTERM or SIGINT.
+/// Runs the gateway until the process receives SIGTERM or SIGINT.
 pub(crate) async fn gateway(
     arguments: GatewayArguments,
     server: &ServerArguments,
@@ -106,7 +106,8 @@ fn of_grpc(server: ServerArguments) -> ServerArguments {
     ServerArguments { server: server.server.map(with_scheme), ..server }
 }
 
-/// Reloads the certificates and rules on each SIGHUP. An invalid file is reported and changes nothing.
+/// Reloads the certificates and the access rules at each SIGHUP. If a file is invalid, this is reported and the
+/// previous content remains in use.
 async fn reload_on_hangup(reload: impl Fn() -> Result<(), Failure>) {
     #[cfg(unix)]
     match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()) {
@@ -124,7 +125,7 @@ async fn reload_on_hangup(reload: impl Fn() -> Result<(), Failure>) {
     std::future::pending::<()>().await;
 }
 
-/// Returns the header rules for forwarded calls.
+/// Returns the rules for changing the header fields of forwarded calls.
 fn fields(arguments: &GatewayArguments) -> ForwardFields {
     let mut fields = ForwardFields::new();
     if arguments.listen_cert.is_some() {
@@ -141,7 +142,8 @@ fn fields(arguments: &GatewayArguments) -> ForwardFields {
     }
 }
 
-/// Returns the schema shown to callers: an encoded descriptor set that contains only the forwarded methods.
+/// Returns the schema that callers can see, as an encoded descriptor set. It contains only the methods that are
+/// forwarded.
 fn visible(schema: &Schema, services: &[(&Service, Vec<&Callable>)]) -> Vec<u8> {
     let all: usize = schema.services.iter().map(|service| service.methods.len()).sum();
     if services.iter().map(|(_, methods)| methods.len()).sum::<usize>() == all {
@@ -166,7 +168,7 @@ fn visible(schema: &Schema, services: &[(&Service, Vec<&Callable>)]) -> Vec<u8> 
     FileDescriptorSet { file: files.collect() }.encode_to_vec()
 }
 
-/// Returns the services to be forwarded, with the methods that callers may use.
+/// Returns the services that are forwarded, each with the methods that callers may use.
 fn forwarded<'a>(schema: &'a Schema, allowed: &[String]) -> Result<Vec<(&'a Service, Vec<&'a Callable>)>, Failure> {
     let mut names = HashSet::new();
     for name in allowed {
@@ -186,7 +188,7 @@ fn forwarded<'a>(schema: &'a Schema, allowed: &[String]) -> Result<Vec<(&'a Serv
     Ok(services)
 }
 
-/// Opens the connections to the backend.
+/// Opens the connections to the server to which calls are forwarded.
 fn backend(arguments: &GatewayArguments, target: &Target) -> Result<Forward, Failure> {
     let channels = (0..arguments.connections.get()).map(|_| target.connect_lazy()).collect::<Result<Vec<_>, _>>()?;
     for channel in &channels {
@@ -219,7 +221,7 @@ fn tls(arguments: &GatewayArguments) -> Result<Option<ServerTls>, Failure> {
     tls.map(Some).map_err(|error| wrong(certificate, &error))
 }
 
-/// Reloads the TLS files.
+/// Reloads the files with the gateway's certificate, its private key and the client authorities.
 fn reload_tls(tls: &ServerTls, arguments: &GatewayArguments) -> Result<(), Failure> {
     let Some((certificate, identity)) = identity(arguments)? else { return Ok(()) };
     let reloaded = match clients(arguments)? {
@@ -229,14 +231,14 @@ fn reload_tls(tls: &ServerTls, arguments: &GatewayArguments) -> Result<(), Failu
     reloaded.map_err(|error| wrong(certificate, &error))
 }
 
-/// Returns the gateway's TLS identity and the path of its certificate.
+/// Returns the gateway's TLS identity with the path of its certificate. Returns `None` if TLS is disabled.
 fn identity(arguments: &GatewayArguments) -> Result<Option<(&Path, Identity)>, Failure> {
     let (Some(certificate), Some(key)) = (&arguments.listen_cert, &arguments.listen_key) else { return Ok(None) };
     let identity = Identity::from_pem(read(certificate)?, read(key)?).map_err(|error| wrong(certificate, &error))?;
     Ok(Some((certificate, identity)))
 }
 
-/// Returns the certificate authorities that are trusted for client certificates.
+/// Returns the authorities that may issue client certificates. Returns `None` if clients need no certificate.
 fn clients(arguments: &GatewayArguments) -> Result<Option<Authorities>, Failure> {
     let Some(path) = &arguments.listen_cacert else { return Ok(None) };
     Authorities::from_pem(read(path)?).map(Some).map_err(|error| wrong(path, &error))
@@ -246,7 +248,7 @@ fn wrong(path: &Path, error: &dyn std::fmt::Display) -> Failure {
     Failure::new(format!("{}: {error}", path.display()))
 }
 
-/// Updates the health service with the state of the backend connection.
+/// Keeps the health service up to date with the state of the connection to the server.
 async fn mirror_health(forward: Forward, health: Health) {
     let mut interval = tokio::time::interval(HEALTH_INTERVAL);
     loop {

@@ -9,16 +9,16 @@ use std::io::Read as _;
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-/// Requests of a call: those on the command line, and optionally the lines of standard input.
+/// Requests of a call. They come from the command line and, if requested, from the lines of standard input.
 pub(crate) struct Input {
-    /// Requests from parameters and files, which are sent first.
+    /// Requests from parameters and files. They are sent before those from standard input.
     pub(crate) messages: Vec<DynamicMessage>,
-    /// Whether the lines of standard input are sent after these requests.
+    /// Whether the lines of standard input are sent as further requests.
     pub(crate) reads_lines: bool,
 }
 
 impl Input {
-    /// Parses the request parameters of a call. `is_stream` permits several requests.
+    /// Parses the request parameters of a call. More than one request is only permitted if `is_stream` is set.
     pub(crate) fn new(parameters: &[String], descriptor: &MessageDescriptor, is_stream: bool) -> Result<Self, Failure> {
         let mut messages = Vec::new();
         let mut reads_lines = false;
@@ -64,7 +64,7 @@ fn is_json(text: &str) -> bool {
     !text.contains('=') && serde_json::from_str::<serde_json::Value>(text).is_ok()
 }
 
-/// Returns the text of a file, without a byte order mark.
+/// Returns the text of a file without its byte order mark.
 fn text<'a>(bytes: &'a [u8], source: &str) -> Result<&'a str, Failure> {
     match bytes {
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Err(Failure::new(format!("{source} is UTF-16; save it as UTF-8"))),
@@ -73,7 +73,7 @@ fn text<'a>(bytes: &'a [u8], source: &str) -> Result<&'a str, Failure> {
     }
 }
 
-/// Parses a sequence of JSON values.
+/// Parses a sequence of JSON values, each of which is a message.
 fn all(
     descriptor: &MessageDescriptor,
     text: &str,
@@ -97,7 +97,7 @@ fn one(descriptor: &MessageDescriptor, json: &str, source: &str) -> Result<Dynam
         .map_err(|error| Failure::new(format!("{source} is not a valid `{}`: {error}", descriptor.full_name())))
 }
 
-/// Lines of standard input, parsed as messages.
+/// Lines of standard input, each of which is parsed as a message.
 pub(crate) struct Lines {
     descriptor: MessageDescriptor,
     lines: tokio::io::Lines<BufReader<tokio::io::Stdin>>,
@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn text_may_begin_with_a_mark_and_utf_16_is_named() {
         assert_eq!(
-            text(b"\xEF\xBB\xBF{}", "a.json").expect("UTF-8 text with a byte order mark should be accepted"),
+            text(b"\xEF\xBB\xBF{}", "a.json").expect("UTF-8 text should be accepted with a byte order mark"),
             "{}"
         );
-        assert_eq!(text(b"{}", "a.json").expect("UTF-8 text should be accepted"), "{}");
+        assert_eq!(text(b"{}", "a.json").expect("UTF-8 text should be accepted without a byte order mark"), "{}");
         let error = |bytes: &[u8]| text(bytes, "a.json").expect_err("UTF-16 should be rejected").to_string();
         assert_eq!(error(b"\xFF\xFE{\0}\0"), "a.json is UTF-16; save it as UTF-8");
         assert_eq!(error(b"{}\xFF"), "a.json is not UTF-8, from byte 2 on");

@@ -43,7 +43,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
-/// Runs the command with the given arguments, of which the first is the program name.
+/// Runs the command with these arguments and returns its exit code. The first argument is the name of the program.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
@@ -106,13 +106,13 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Runs a future on the current thread. Most commands make few calls, so starting worker threads would take longer than
-/// the calls.
+/// Runs a future on the current thread. Starting worker threads would take longer than the few calls that most commands
+/// make.
 fn on_runtime(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     run_on(tokio::runtime::Builder::new_current_thread(), work)
 }
 
-/// Runs a future with one worker thread per core, for commands that serve connections.
+/// Runs a future on one worker thread per core. Used by commands that serve connections.
 fn on_workers(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     run_on(tokio::runtime::Builder::new_multi_thread(), work)
 }

@@ -32,16 +32,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use template::Template;
 
-/// Default number of callers of a closed loop, each of which waits for its reply before it calls again.
+/// Default number of callers in a closed loop. Each caller waits for the reply to its call before it makes the next
+/// call.
 const CALLERS_CLOSED: usize = 10;
 
-/// Default number of callers of an open loop, which is the maximum number of calls in flight.
+/// Default number of callers in an open loop. It is also the maximum number of calls in flight.
 const CALLERS_OPEN: usize = 1000;
 
-/// Time that calls wait for a lost connection to be restored. A load test whose server is gone ends after this delay.
+/// Time for which a call waits until a lost connection is restored. A load test ends after this time if the server has
+/// stopped.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Interval between two progress lines.
+/// Interval at which the progress of the load test is printed.
 const PROGRESS: Duration = Duration::from_millis(500);
 
 pub(crate) async fn load(
@@ -150,7 +152,7 @@ fn how(arguments: &LoadArguments) -> Result<Loop, Failure> {
     }
 }
 
-/// A method under load, with its weight and its prepared requests.
+/// A method that is called in the load test, with its weight and its prepared requests.
 struct Prepared {
     weight: u32,
     callable: Callable,
@@ -159,9 +161,9 @@ struct Prepared {
 
 /// Requests that a load test sends to one method.
 enum Requests {
-    /// The same encoded request for every call.
+    /// All calls send the same request, which was encoded in advance.
     Constant(Vec<Body>),
-    /// Parameters with templates that are expanded for every call.
+    /// Each call sends another request, for which the templates in the parameters are expanded.
     Templates(Vec<Template>),
 }
 
@@ -181,7 +183,7 @@ impl Prepared {
     }
 }
 
-/// Encodes the requests of a single call.
+/// Encodes the requests of one call.
 fn bodies(
     schema: &Schema,
     callable: &Callable,
@@ -194,7 +196,8 @@ fn bodies(
     input.messages.iter().map(|message| schema.body(message)).collect()
 }
 
-/// The calls of a load test. Chooses each call's method, encodes its requests, and records the first failure.
+/// The calls of a load test. Selects the method of each call, encodes its requests, and stores the status of the first
+/// call that fails.
 struct Calls {
     schema: Arc<Schema>,
     channels: Vec<Channel>,
@@ -223,8 +226,8 @@ impl Caller for Calls {
 }
 
 impl Calls {
-    /// Returns the index of the method to call. A round has as many calls as the sum of the weights, and each method
-    /// gets its share of every round.
+    /// Returns the index of the method for the call with this number. Calls are made in rounds, in which each method is
+    /// called as often as its weight states.
     fn method_of(&self, number: u64) -> usize {
         if self.methods.len() == 1 {
             return 0;

@@ -14,15 +14,15 @@ use tokio::io::{
     AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, ReadHalf, WriteHalf,
 };
 
-/// Maximum length in bytes of a line from the server. It is sufficient for a body of the default maximum size in which
-/// every byte is escaped.
+/// Maximum length in bytes of a line from the server. It is enough for a body of the default maximum size, even if
+/// every byte of it is escaped.
 const REPLY_MAX: usize = 64 << 20;
 
-/// JSON-RPC error codes for invalid JSON and for internal errors.
+/// JSON-RPC error codes: the first is for invalid JSON, the second for internal errors.
 const PARSE_ERROR: i32 = -32700;
 const INTERNAL_ERROR: i32 = -32603;
 
-/// Connects standard input and output to the tools of the server.
+/// Connects an agent, through standard input and output, to the tools of the server.
 pub(crate) async fn mcp(arguments: McpArguments, server: &ServerArguments) -> Result<(), Failure> {
     let server = ServerArguments { server: arguments.to.or_else(|| server.server.clone()), ..server.clone() };
     let target = Target::new(&server)?;
@@ -36,7 +36,7 @@ pub(crate) async fn mcp(arguments: McpArguments, server: &ServerArguments) -> Re
     outcome.map_err(|error| Failure::new(format!("standard input or output: {error}")))
 }
 
-/// Returns the JSON text with the metadata that is inserted at the start of each request.
+/// Returns the metadata as JSON text that is inserted at the start of each request.
 fn prefix(entries: &[String]) -> Result<String, Failure> {
     let metadata = crate::call::metadata(entries)?;
     let member = |(key, value): (&str, &[u8])| {
@@ -77,28 +77,29 @@ impl<T: AsyncRead + AsyncWrite> Link<T> {
     }
 }
 
-/// Members of a JSON-RPC message that determine whether it requires a reply.
+/// Members of a JSON-RPC message by which a request is distinguished from a reply.
 #[derive(Deserialize)]
 struct Envelope {
     id: Option<Value>,
     method: Option<String>,
 }
 
-/// Returns the id of a request or reply. A request whose id has an invalid type is answered without an id.
+/// Returns the id of a request, or that of a reply if `is_request` is false. Returns `None` for any other message, and
+/// for an id that is neither a string nor a number.
 fn id(line: &[u8], is_request: bool) -> Option<Value> {
     let envelope: Envelope = serde_json::from_slice(line).ok()?;
     let id = envelope.id.filter(|id| id.is_string() || id.is_number());
     id.filter(|_| envelope.method.is_some() == is_request)
 }
 
-/// Checks that a line is a complete JSON value. The server would join an incomplete one with the next line, and would
-/// close the connection after any other line.
+/// Checks that a line is a complete JSON value. The server would join an incomplete value with the next line, and would
+/// close the connection after a line that is not JSON.
 fn check(line: &[u8]) -> Result<(), String> {
     let text = str::from_utf8(line).map_err(|error| error.to_string())?;
     serde_json::from_str::<serde::de::IgnoredAny>(text).map(drop).map_err(|error| error.to_string())
 }
 
-/// Returns the id of the request that a cancellation notification names.
+/// Returns the id of the request that a notification cancels. Returns `None` for other messages.
 fn cancelled(line: &[u8]) -> Option<Value> {
     #[derive(Deserialize)]
     struct Notification {
@@ -127,7 +128,7 @@ where
     F: Future<Output = io::Result<T>>,
     T: AsyncRead + AsyncWrite,
 {
-    /// Forwards lines until the input has ended and all requests were answered.
+    /// Forwards lines in both directions until the input has ended and all requests have a reply.
     async fn run(
         mut self,
         mut input: impl AsyncBufRead + Unpin,
@@ -172,7 +173,7 @@ where
         }
     }
 
-    /// Starts sending a line. Opens a connection if there is none.
+    /// Begins to send a line. Opens a connection first if there is none.
     async fn send(&mut self, request: &[u8], output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         if let Err(reason) = check(request) {
             return fail(vec![Value::Null], PARSE_ERROR, &format!("parse error: {reason}"), output).await;
@@ -202,7 +203,7 @@ where
         Ok(())
     }
 
-    /// Drops the connection and answers its pending requests with an error.
+    /// Drops the connection. Replies to the requests that are pending on it with an error.
     async fn lose(&mut self, reason: &str, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         let pending = self.link.take().map(|link| link.pending).unwrap_or_default();
         let text = format!("lost the connection to {}: {reason}", self.address);
@@ -210,7 +211,7 @@ where
     }
 }
 
-/// Sends a line. Cancel safe: the next call continues the same line.
+/// Sends a line. If the future is dropped, the next call continues with the same line.
 async fn send<T: AsyncRead + AsyncWrite>(sender: Option<&mut Sender<T>>) -> io::Result<()> {
     let Some(Sender { writer, unsent, is_sending }) = sender else { return std::future::pending().await };
     while !unsent.is_empty() {
@@ -224,8 +225,8 @@ async fn send<T: AsyncRead + AsyncWrite>(sender: Option<&mut Sender<T>>) -> io::
     Ok(())
 }
 
-/// Returns the next line from the server, including its line feed, or the reason why there is none. Cancel safe: the
-/// next call continues the same line.
+/// Returns the next line from the server with its line feed, or the reason why there is none. If the future is dropped,
+/// the next call continues with the same line.
 async fn receive<T: AsyncRead + AsyncWrite>(receiver: Option<&mut Receiver<T>>) -> Result<Vec<u8>, &'static str> {
     let Some(Receiver { reader, reply }) = receiver else { return std::future::pending().await };
     loop {
@@ -246,7 +247,7 @@ async fn receive<T: AsyncRead + AsyncWrite>(receiver: Option<&mut Receiver<T>>) 
     }
 }
 
-/// Writes an error reply for each of the request ids.
+/// Replies to each of these requests with an error.
 async fn fail(ids: Vec<Value>, code: i32, text: &str, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
     for id in ids {
         let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": text}});
@@ -262,7 +263,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, DuplexStream, duplex};
     use tokio::sync::mpsc;
 
-    /// Test peer of a bridge: the agent, and the server side of the bridge's connections.
+    /// Both peers of the tested bridge: the agent, and the server to which the bridge connects.
     struct Peer {
         agent: BufReader<DuplexStream>,
         dialled: mpsc::UnboundedReceiver<DuplexStream>,
@@ -317,8 +318,8 @@ mod tests {
         assert_eq!(peer.next().await, "{\"id\":1,\"result\":{}}\n");
     }
 
-    /// Regression test: an invalid line closed the connection and failed all its calls, or was joined with the next
-    /// line.
+    /// Regression test: a line that was not JSON closed the connection, so that all its calls failed, or was joined
+    /// with the next line.
     #[tokio::test]
     async fn line_that_is_not_json_fails_alone() {
         let mut peer = bridge("", false);
@@ -331,11 +332,14 @@ mod tests {
                 serde_json::from_str(&peer.next().await).expect("bridge should send a JSON reply to the agent");
             assert_eq!((&reply["id"], &reply["error"]["code"]), (&Value::Null, &json!(PARSE_ERROR)), "{wrong}");
         }
-        server.write_all(b"{\"id\":1,\"result\":{}}\n").await.expect("connection of the bridge should still be open");
+        server
+            .write_all(b"{\"id\":1,\"result\":{}}\n")
+            .await
+            .expect("connection from the bridge to the server should still be open");
         assert_eq!(peer.next().await, "{\"id\":1,\"result\":{}}\n");
     }
 
-    /// Regression test: the bridge waited forever for the reply to a request whose id is an object.
+    /// Regression test: the bridge waited forever for the reply to a request with an object as its id.
     #[tokio::test]
     async fn request_with_an_invalid_id_is_not_waited_for() {
         let mut peer = bridge("", false);
@@ -366,7 +370,7 @@ mod tests {
         assert_eq!(peer.next().await, "");
     }
 
-    /// Regression test: the bridge and the server deadlocked, because both were writing and neither was reading.
+    /// Regression test: the bridge and the server deadlocked. Both were writing, and neither was reading.
     #[tokio::test(start_paused = true)]
     async fn reply_is_received_while_a_request_is_sent() {
         let mut peer = bridge("", false);

@@ -9,7 +9,7 @@ use crate::arguments::NewArguments;
 use crate::failure::Failure;
 use crate::show::Screen;
 
-/// Files of a project template: the path and the text of each. `@word@` in a text is replaced.
+/// Files of a project template, each with its path and its text. In the text, `@word@` is a placeholder.
 type Template = &'static [(&'static str, &'static str)];
 
 /// Expands to the files of a template, listed as `path in the project = path of the template`.
@@ -32,7 +32,7 @@ const RUST: Template = template!(
     ".gitignore" = "rust/gitignore",
 );
 
-/// Additional files for [`RUST`] with a client for Node.js, for which `build.rs` also generates code.
+/// Files that are added to [`RUST`] for a client in Node.js. `build.rs` then also generates its code.
 const TYPESCRIPT: Template = template!(
     "build.rs" = "typescript/build.rs",
     "web/package.json" = "typescript/package.json",
@@ -104,7 +104,7 @@ fn name_of(path: &Path) -> Result<&str, Failure> {
 
 /// Source of the libraries that the project depends on.
 enum Source<'a> {
-    /// Root folder of a checkout, or the path of a Python wheel.
+    /// Root folder of a checkout, or path of a Python wheel.
     Path(PathBuf),
     Git(&'a str),
 }
@@ -118,7 +118,8 @@ impl<'a> Source<'a> {
         Ok(Self::Path(path))
     }
 
-    /// Returns the source of a crate as TOML for `Cargo.toml`. JSON strings are valid TOML.
+    /// Returns the source of a crate in the syntax of `Cargo.toml`. JSON strings are used, because they are also valid
+    /// in TOML.
     fn cargo(&self, name: &str) -> Result<String, Failure> {
         let root = match self {
             Self::Path(root) => root,
@@ -132,13 +133,13 @@ impl<'a> Source<'a> {
         Ok(format!("path = {}", Value::from(folder.display().to_string())))
     }
 
-    /// Returns the dependency lines of `Cargo.toml`, one for each crate.
+    /// Returns the lines of `Cargo.toml` that declare these crates as dependencies.
     fn cargo_lines(&self, names: &[&str]) -> Result<String, Failure> {
         let lines = names.iter().map(|name| Ok(format!("{name} = {{ {} }}", self.cargo(name)?)));
         Ok(lines.collect::<Result<Vec<_>, Failure>>()?.join("\n"))
     }
 
-    /// Returns the dependency line of `requirements.txt`.
+    /// Returns the line of `requirements.txt` that declares the library as a dependency.
     fn python(&self) -> String {
         match self {
             Self::Path(path) if path.extension().is_some_and(|extension| extension == "whl") => {
@@ -149,8 +150,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the dependency version for `package.json`. For a checkout this is the packed library, because npm cannot
-    /// install a subfolder of a repository.
+    /// Returns the version of the library in the syntax of `package.json`. For a checkout, this is the packed library,
+    /// because npm cannot install a subfolder of a repository.
     fn npm(&self) -> Result<String, Failure> {
         let packed = concat!("clients/typescript/frisbee-rpc-", env!("CARGO_PKG_VERSION"), ".tgz");
         match self {

@@ -13,13 +13,14 @@ use prost_reflect::{FieldDescriptor, Kind, MapKey, ReflectMessage as _, Value};
 use std::fs;
 use std::path::Path;
 
-/// Maximum gap between the end of a list and an assigned index. The gap is filled with default values.
+/// Maximum number of elements by which an assigned index may exceed the length of a list. The elements in between get
+/// default values.
 const INDEX_MAX: usize = 65_536;
 
 /// Magic bytes at the start of a NumPy file.
 const NPY: &[u8] = b"\x93NUMPY";
 
-/// Sets a field of a request message from a parameter such as `name=value`.
+/// Sets a field of a request message. The parameter is an assignment such as `name=value`.
 pub(crate) fn set(message: &mut DynamicMessage, parameter: &str) -> Result<(), Failure> {
     let Some(at) = parameter.find('=') else {
         let names = field_names(&message.descriptor());
@@ -41,7 +42,7 @@ pub(crate) fn set(message: &mut DynamicMessage, parameter: &str) -> Result<(), F
     in_message(message, path, &argument).map_err(|text| Failure::new(format!("{parameter:?}: {text}")))
 }
 
-/// Value of a command-line parameter: text, JSON or the content of a file.
+/// Value in a parameter of the command line: text, JSON or the content of a file.
 enum ParameterValue {
     Text(String),
     File(Vec<u8>),
@@ -127,7 +128,7 @@ fn in_list(
     }
 }
 
-/// Sets a field, including lists and maps, from a JSON value.
+/// Sets a field to a JSON value. The field may also be a list or a map.
 fn whole(message: &mut DynamicMessage, field: &FieldDescriptor, json: &str) -> Result<(), String> {
     let name = serde_json::Value::from(field.json_name());
     let read = message_from_json(&message.descriptor(), &format!("{{{name}:{json}}}"))?;
@@ -138,7 +139,7 @@ fn whole(message: &mut DynamicMessage, field: &FieldDescriptor, json: &str) -> R
     Ok(())
 }
 
-/// Parses a single, non-repeated value.
+/// Parses the value of a field that is neither a list nor a map.
 fn single(kind: &Kind, argument: &ParameterValue) -> Result<Value, String> {
     if let Kind::Message(descriptor) = kind
         && let Some(tensor) = tensor(descriptor, argument)
@@ -190,8 +191,8 @@ fn single(kind: &Kind, argument: &ParameterValue) -> Result<Value, String> {
     })
 }
 
-/// Converts nested lists or a NumPy file to a tensor. Returns `None` if the message type is not a tensor or the value
-/// is neither.
+/// Converts nested lists or a NumPy file to a tensor. Returns `None` if the message type is not that of tensors, or if
+/// the value is neither a list nor a NumPy file.
 fn tensor(descriptor: &MessageDescriptor, argument: &ParameterValue) -> Option<Result<DynamicMessage, String>> {
     if descriptor.full_name() != TENSOR {
         return None;
@@ -318,7 +319,8 @@ mod tests {
         }
     }
 
-    /// Checks bugs that were reported for grpcurl, evans and similar clients, labelled by their issue numbers.
+    /// Checks that bugs reported for grpcurl, evans and similar clients do not occur here. Each case is labelled with
+    /// its issue number.
     #[test]
     fn reports_about_other_clients_do_not_apply() {
         let folder = tempfile::tempdir().unwrap();

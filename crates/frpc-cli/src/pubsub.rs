@@ -18,7 +18,7 @@ use std::fs;
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-/// Message type of a topic, with the schema that defines it.
+/// Message type of a topic, with the schema to which the type belongs.
 struct TypedMessages {
     schema: Schema,
     descriptor: MessageDescriptor,
@@ -37,7 +37,7 @@ impl TypedMessages {
         Ok(Some(Self { schema, descriptor }))
     }
 
-    /// Encodes a message in frpc's native encoding, like typed topics do.
+    /// Encodes a message in the native encoding of frpc, like typed topics do.
     fn encode(&self, message: &DynamicMessage) -> Result<Bytes, Failure> {
         let body = self.schema.codec.body(message).map_err(|error| Failure::new(error.to_string()))?;
         Ok(body.as_bytes().clone())
@@ -101,7 +101,8 @@ pub(crate) async fn publish(
     published
 }
 
-/// Lines of standard input to be published. With a message type they are JSON, otherwise they are sent as text.
+/// Lines of standard input that are published. If a message type was given, they are JSON. Otherwise they are sent as
+/// text.
 enum PublishedLines<'a> {
     Typed(&'a TypedMessages, Lines),
     Plain(tokio::io::Lines<BufReader<tokio::io::Stdin>>),
@@ -126,7 +127,8 @@ impl<'a> PublishedLines<'a> {
     }
 }
 
-/// Returns the bytes of a message without a type: the text itself, or the content of a file.
+/// Returns the bytes of a message that has no type: the text of the parameter, or the content of the file that it
+/// names.
 fn plain(text: &str) -> Result<Bytes, Failure> {
     match text.strip_prefix('@') {
         Some(literal) if literal.starts_with('@') => Ok(literal.to_owned().into()),

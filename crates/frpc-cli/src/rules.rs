@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::Spanned;
 
-/// Contents of the TOML file with a gateway's access rules.
+/// Contents of a TOML file that defines the access rules of a gateway.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RulesFile {
@@ -44,7 +44,7 @@ struct RulesFile {
     limit: Vec<Spanned<LimitRule>>,
 }
 
-/// The `[jwt]` table: the issuer of tokens and the keys that verify them.
+/// The `[jwt]` table of the rules file: the issuer of tokens, and the keys by which they are verified.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct JwtIssuer {
@@ -57,7 +57,7 @@ struct JwtIssuer {
     keys: Vec<Spanned<KeyFile>>,
 }
 
-/// A verification key for tokens, with the file that contains it.
+/// A key that verifies tokens, with the file that contains it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KeyFile {
@@ -67,7 +67,7 @@ struct KeyFile {
     secret: Option<PathBuf>,
 }
 
-/// An `[[allow]]` or `[[deny]]` table of the rules file.
+/// An `[[allow]]` or `[[deny]]` table in the rules file, which admits or rejects callers of methods.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MethodRule {
@@ -75,7 +75,7 @@ struct MethodRule {
     who: Spanned<Vec<Spanned<Condition>>>,
 }
 
-/// A `[[limit]]` table of the rules file, which limits the rate of calls.
+/// A `[[limit]]` table in the rules file, which limits how many calls per second a caller may make.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct LimitRule {
@@ -86,7 +86,7 @@ struct LimitRule {
     burst: Option<u32>,
 }
 
-/// An element of the key `who`. It matches callers that satisfy all of its keys.
+/// An element of the list `who` in the rules file. It matches callers that satisfy all of its keys.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Condition {
@@ -102,18 +102,18 @@ struct Condition {
     common_name: Option<String>,
 }
 
-/// The rules file during evaluation. The text is kept to compute line numbers for errors.
+/// A rules file that is being evaluated. Its text is kept so that errors can state line numbers.
 struct Source<'a> {
     path: &'a Path,
     text: &'a str,
-    /// Whether callers can authenticate by tokens, and whether they can by certificates.
+    /// Whether callers can authenticate with tokens. The next field states whether they can with certificates.
     has_tokens: bool,
     has_certificates: bool,
-    /// Names of all forwarded methods, to which the patterns in rules are resolved.
+    /// Names of all methods that the gateway forwards. Patterns in the rules file select from them.
     methods: BTreeSet<String>,
 }
 
-/// Methods that the gateway itself provides. The pattern `*` does not include them.
+/// Methods that the gateway itself provides. The pattern `*` in the rules file does not match them.
 const OWN_METHODS: [&str; 7] = [
     "frpc.reflection.v1.Reflection/Files",
     "frpc.reflection.v1.Reflection/List",
@@ -124,7 +124,7 @@ const OWN_METHODS: [&str; 7] = [
     "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 ];
 
-/// Loads the access rules of a gateway that forwards these methods.
+/// Loads the access rules of a gateway. `methods` are the methods that it forwards.
 pub(crate) fn load(
     path: &Path,
     services: &[(&Service, Vec<&Callable>)],
@@ -162,13 +162,13 @@ pub(crate) fn load(
 }
 
 impl Source<'_> {
-    /// Creates an error with the line number in the rules file.
+    /// Returns an error that states the line number in the rules file.
     fn wrong(&self, at: Range<usize>, text: impl fmt::Display) -> Failure {
         let line = self.text.bytes().take(at.start).filter(|byte| *byte == b'\n').count() + 1;
         Failure::new(format!("{}:{line}: {text}", self.path.display()))
     }
 
-    /// Adds the access rules of methods. Methods with equal rules share one condition.
+    /// Adds the access rules for all methods to `access`. Methods with the same rules share a condition.
     fn admit(&self, mut access: Access, file: &RulesFile) -> Result<Access, Failure> {
         let mut rules: BTreeMap<String, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
         for (number, rule) in file.allow.iter().enumerate() {
@@ -205,8 +205,8 @@ impl Source<'_> {
         Ok(access)
     }
 
-    /// Resolves a pattern to method names. Patterns are `package.Service/Method`, `package.Service/*`, and `*` for all
-    /// forwarded methods.
+    /// Returns the methods that match a list of patterns. A pattern is `package.Service/Method`, `package.Service/*`,
+    /// or `*` for all forwarded methods.
     fn matching(&self, patterns: &Spanned<Vec<Spanned<String>>>) -> Result<BTreeSet<String>, Failure> {
         if patterns.get_ref().is_empty() {
             return Err(self.wrong(patterns.span(), "`methods` is empty; add a pattern such as \"*\""));
@@ -236,7 +236,7 @@ impl Source<'_> {
         Ok(found)
     }
 
-    /// Creates a condition that matches callers satisfying at least one of the given conditions.
+    /// Returns a condition that a caller meets if it satisfies at least one of these conditions.
     fn who(&self, conditions: &Spanned<Vec<Spanned<Condition>>>) -> Result<Who, Failure> {
         let who = conditions.get_ref().iter().map(|condition| self.condition(condition));
         let who = who.collect::<Result<Vec<_>, _>>()?.into_iter().reduce(Who::or);
@@ -355,18 +355,19 @@ impl Source<'_> {
         Ok(accepted)
     }
 
-    /// Resolves a path in the rules file relative to the folder of that file.
+    /// Returns the path of a file that the rules file names. A relative path starts at the folder of the rules file.
     fn relative(&self, path: &Path) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("")).join(path)
     }
 }
 
-/// Creates a condition for callers whose token has this subject. Names in certificates are ignored.
+/// Returns a condition that a caller meets if its token has this subject. Names in certificates are ignored.
 fn subject(name: String) -> Who {
     Who::when(move |principal| principal.name() == name && matches!(principal.proof(), Proof::Token { .. }))
 }
 
-/// Creates a condition for callers whose token has a claim that equals this value or is a list containing it.
+/// Returns a condition that a caller meets if its token contains this claim, with this value or with a list that
+/// contains the value.
 fn claim(name: String, value: Value) -> Who {
     Who::when(move |principal| {
         let claim = principal.get::<Claims>().and_then(|claims| claims.get(&name));

@@ -16,19 +16,20 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A schema from files or from a server, with the operation number of each method.
+/// A schema that was loaded from files or from a server. Contains the operation number of each method.
 pub(crate) struct Schema {
     pub(crate) pool: DescriptorPool,
     /// Services in the order of their declaration.
     pub(crate) services: Vec<Service>,
-    /// Maps an operation number to the first method that has it, as the indexes of service and method.
+    /// Indexes of the service and method that have an operation number. If several methods have the same number, this
+    /// is the first of them.
     operations: HashMap<u16, (usize, usize)>,
     pub(crate) codec: Codec,
     /// Whether bodies are protobuf messages, for a gRPC server.
     pub(crate) is_grpc: bool,
 }
 
-/// A service of the schema, with its wire layout and its methods.
+/// A service of a schema, with its layout on the wire and its methods.
 pub(crate) struct Service {
     pub(crate) descriptor: ServiceDescriptor,
     pub(crate) layout: &'static Layout,
@@ -36,7 +37,7 @@ pub(crate) struct Service {
     pub(crate) methods: Vec<Callable>,
 }
 
-/// A method of the schema, with the data required to call it.
+/// A method of a schema, with all data that is needed to call it.
 #[derive(Clone)]
 pub(crate) struct Callable {
     pub(crate) descriptor: MethodDescriptor,
@@ -63,7 +64,7 @@ impl Callable {
         Self::idempotency(&self.descriptor) != IdempotencyLevel::IdempotencyUnknown
     }
 
-    /// Returns the method's full name, such as `greet.Greeter/Greet`, as accepted by `call`.
+    /// Returns the full name of the method, such as `greet.Greeter/Greet`. The command `call` accepts it.
     pub(crate) fn name(&self) -> String {
         format!("{}/{}", self.descriptor.parent_service().full_name(), self.descriptor.name())
     }
@@ -104,8 +105,8 @@ fn includes(source: &SourceArguments) -> Vec<PathBuf> {
     vec![folder.unwrap_or(Path::new(".")).to_owned()]
 }
 
-/// Describes a service for calling it. Operation numbers and wire layout come from `layout`, and the idempotency of
-/// methods from `pool`.
+/// Describes a service so that it can be called. `layout` contains the operation numbers and the layout on the wire,
+/// and `pool` states which methods are idempotent.
 fn described(layout: &frpc_build::Layout, pool: &DescriptorPool) -> ServiceDescription {
     let service = pool.get_service_by_name(layout.service());
     let method = |(name, operation): (&str, u16)| {
@@ -128,7 +129,8 @@ fn described(layout: &frpc_build::Layout, pool: &DescriptorPool) -> ServiceDescr
 }
 
 impl Schema {
-    /// Creates a schema from the services in `pool` that have a description. Other services cannot be called.
+    /// Creates a schema from the services in `pool` for which there is a description. Services without one cannot be
+    /// called.
     ///
     /// # Errors
     /// If the operations of a service do not match its layout.
@@ -257,8 +259,8 @@ impl Schema {
     }
 }
 
-/// Returns a schema with 20,000 messages `M0` to `M19999`, each containing the next, as an untrusted server could send
-/// it.
+/// Returns a schema with 20,000 messages, from `M0` to `M19999`, each of which contains the next one. An untrusted
+/// server could send such a schema.
 #[cfg(test)]
 pub(crate) fn long_chain() -> DescriptorPool {
     use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
@@ -281,5 +283,5 @@ pub(crate) fn long_chain() -> DescriptorPool {
         ..FileDescriptorProto::default()
     };
     DescriptorPool::from_file_descriptor_set(FileDescriptorSet { file: vec![file] })
-        .expect("generated descriptors should be consistent")
+        .expect("descriptors of the generated schema should be consistent")
 }

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
 
-/// Printer of a command's output in the requested format.
+/// Prints the output of a command in the format that was requested.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {
     /// Whether the output is JSON for programs instead of text for users.
@@ -35,15 +35,15 @@ impl Screen {
         write(format!("{text}\n").as_bytes())
     }
 
-    /// Writes a line of JSON to standard output. Control characters are escaped, which does not change the decoded
-    /// strings.
+    /// Writes a line of JSON to standard output. Control characters in strings are escaped, which does not change the
+    /// strings themselves.
     pub(crate) fn json_line(&self, json: &str) -> Result<(), Failure> {
         let json = if self.raw { Cow::Borrowed(json) } else { escaped_json(json) };
         write(format!("{json}\n").as_bytes())
     }
 
-    /// Writes the raw value of a field to standard output. If that is a terminal, text is escaped and binary data is
-    /// rejected.
+    /// Writes the raw value of a field to standard output. If standard output is a terminal, text is escaped and binary
+    /// data is rejected.
     pub(crate) fn value(&self, value: &[u8]) -> Result<(), Failure> {
         if !io::stdout().is_terminal() {
             return write(value);
@@ -63,7 +63,7 @@ impl Screen {
         }
     }
 
-    /// Writes metadata to standard error, one entry per line, each preceded by `mark`.
+    /// Writes metadata to standard error. Each entry is on a line of its own, which begins with `mark`.
     pub(crate) fn metadata(&self, mark: &str, metadata: &Metadata) {
         self.remark(1, || {
             let mut lines = String::new();
@@ -120,12 +120,12 @@ impl Screen {
     }
 }
 
-/// Writes a line to standard error. Ignores errors, because the reader may have closed it, as in `2>&1 | head`.
+/// Writes a line to standard error. Ignores errors, because the reader may have closed the pipe, as in `2>&1 | head`.
 pub(crate) fn note(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Returns one line for each standard error detail (`google.rpc`) of a status.
+/// Returns a line of text for each standard error detail (`google.rpc`) that a status contains.
 fn detail_lines(status: &Status) -> Vec<String> {
     let mut lines = Vec::new();
     macro_rules! add {
@@ -146,7 +146,7 @@ fn write(bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// Returns whether a character can control a terminal, or change the order or position of other characters.
+/// Returns whether a character can control a terminal, or change the order or the position of other characters.
 fn is_active(letter: char) -> bool {
     matches!(letter,
         '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}' // Control characters except tabs and line feeds.
@@ -154,7 +154,7 @@ fn is_active(letter: char) -> bool {
         | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}') // Byte order marks and tags.
 }
 
-/// Escapes characters that could control a terminal or disguise the text.
+/// Escapes characters that could control a terminal or hide parts of the text.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_active) {
         return Cow::Borrowed(text);
@@ -164,7 +164,7 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escape).collect())
 }
 
-/// Replaces control characters in JSON by JSON escapes. They can occur only within strings.
+/// Replaces control characters in JSON by escape sequences. In valid JSON, these characters occur only in strings.
 pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     if !json.contains(is_active) {
         return Cow::Borrowed(json);

@@ -9,10 +9,11 @@ use frpc_reflection::{ServerSchema, fetch_grpc_files, v1};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Timeout of the request for a server's schema. Some peers, such as those in Go, do not reply to unknown operations.
+/// Timeout for requesting the schema of a server. Some peers do not reply to unknown operations, for example those in
+/// Go.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Loads the schema from the files that the arguments name, or else requests it from the server.
+/// Loads the schema from the files that the arguments name. If they name none, requests the schema from the server.
 pub(crate) async fn schema(source: &SourceArguments, server: &ServerArguments) -> Result<Schema, Failure> {
     let target = Target::new(server);
     let is_grpc = target.as_ref().is_ok_and(Target::is_grpc);

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Prints the frames of a connection on standard error.
+/// Prints the frames of a connection to standard error.
 #[derive(Clone)]
 pub(crate) struct FramePrinter {
     conversation: Arc<Mutex<WatchedConnection>>,
@@ -27,7 +27,7 @@ impl FramePrinter {
     }
 }
 
-/// A client's transport that prints the frames passing through it.
+/// A client's transport that prints all frames passing through it.
 pub(crate) struct TappedTransport<T> {
     io: T,
     watcher: Option<FramePrinter>,

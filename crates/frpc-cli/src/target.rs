@@ -16,18 +16,18 @@ use tokio::time::timeout;
 /// Server address that is used if none is specified.
 const DEFAULT: &str = "localhost:8080";
 
-/// Pause before another attempt to connect to a Unix socket whose backlog is full.
+/// Pause before retrying to connect to a Unix socket whose listen backlog is full.
 #[cfg(unix)]
 const QUEUE_PAUSE: Duration = Duration::from_millis(10);
 
-/// Byte stream to the server, for example over TCP, TLS or WebSocket.
+/// Byte stream that is connected to the server, for example over TCP, TLS or WebSocket.
 pub(crate) type Transport = Box<dyn Carrier>;
 
 pub(crate) trait Carrier: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Carrier for T {}
 
-/// Server that the command line names, with the connection settings.
+/// Server that is named on the command line, with the settings for connecting to it.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) address: String,
@@ -80,7 +80,7 @@ impl Target {
         Ok(builder.connect_with_connector(connector).await?)
     }
 
-    /// Creates a channel that connects on first use.
+    /// Creates a channel that connects when it is first used.
     pub(crate) fn connect_lazy(&self) -> Result<Channel, Failure> {
         let mut builder = self.builder();
         if self.is_grpc() {
@@ -106,7 +106,7 @@ impl Target {
         self.address.starts_with("grpc") && (self.address.contains("://") || self.address.starts_with("grpc+unix:"))
     }
 
-    /// Opens a transport that carries frames.
+    /// Opens a transport to the server that carries frames.
     pub(crate) async fn dial(&self) -> io::Result<Transport> {
         timeout(self.arguments.connect_timeout, self.open()).await?
     }
@@ -139,7 +139,7 @@ impl Target {
         Ok(Box::new(web_socket::connect_io(socket, host, path).await?))
     }
 
-    /// Opens a transport that carries lines of text, as JSON-RPC over TCP does.
+    /// Opens a transport to the server that carries lines of text, as used by JSON-RPC over TCP.
     pub(crate) async fn dial_lines(&self) -> io::Result<Transport> {
         if self.is_web_socket() || self.is_grpc() {
             return Err(io::Error::other("tools are reached by HOST:PORT or unix:PATH"));
@@ -147,7 +147,7 @@ impl Target {
         self.dial().await
     }
 
-    /// Performs the TLS handshake if TLS is enabled.
+    /// Performs the TLS handshake on a transport if TLS is enabled.
     async fn secured<T>(&self, io: T) -> io::Result<Transport>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -160,8 +160,8 @@ impl Target {
         self.address.starts_with("ws://") || self.address.starts_with("wss://")
     }
 
-    /// Splits an address. Returns the host with its port, the path, and the scheme's default port if the address has
-    /// none.
+    /// Splits an address into the host with its port, the path, and the default port of the scheme. The latter is only
+    /// returned if the address contains no port.
     fn parts(&self) -> (&str, &str, Option<u16>) {
         let Some((scheme, rest)) = self.address.split_once("://") else { return (&self.address, "/", None) };
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));

@@ -8,10 +8,10 @@ use prost_reflect::Kind;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// Full name of the protobuf message for tensors.
+/// Full name of the protobuf message that represents a tensor.
 pub(crate) const TENSOR: &str = "frpc.Tensor";
 
-/// Parses a message from JSON. Tensors can be written as nested lists.
+/// Parses a message from JSON. In addition to the usual format, a tensor can be written as nested lists.
 pub(crate) fn message_from_json(descriptor: &MessageDescriptor, text: &str) -> Result<DynamicMessage, String> {
     let error = |error: &dyn std::fmt::Display| error.to_string();
     // Without tensors the original text is parsed, which preserves the positions in errors.
@@ -25,8 +25,8 @@ pub(crate) fn message_from_json(descriptor: &MessageDescriptor, text: &str) -> R
     from_json(descriptor, value.to_string().as_bytes()).map_err(|it| error(&it))
 }
 
-/// Returns whether a message is a tensor or contains one at any depth. Avoids recursion, because an untrusted server
-/// controls the nesting of its schema.
+/// Returns whether a message is a tensor or contains one at any depth. Does not recurse, because the nesting of an
+/// untrusted server's schema could overflow the stack.
 fn has_tensor(descriptor: &MessageDescriptor) -> bool {
     let mut seen = BTreeSet::new();
     let mut open = vec![descriptor.clone()];
@@ -41,7 +41,7 @@ fn has_tensor(descriptor: &MessageDescriptor) -> bool {
     false
 }
 
-/// Replaces nested lists in JSON by tensor messages. Returns `false` if there were none.
+/// Replaces nested lists in a JSON value by tensors. Returns `false` if there were none.
 fn replace_lists(descriptor: &MessageDescriptor, value: &mut Value) -> Result<bool, String> {
     if descriptor.full_name() == TENSOR {
         if !value.is_array() {
@@ -108,11 +108,15 @@ mod tests {
             .encode_to_vec();
         let x = Tensor::decode(&*x).expect("field should contain an encoded tensor");
         assert_eq!(
-            (x.dtype.as_str(), &x.shape[..], x.view::<i64>().expect("elements should be 64-bit integers")),
-            ("int64", &[2, 2][..], x.view().expect("elements should be 64-bit integers"))
+            (
+                x.dtype.as_str(),
+                &x.shape[..],
+                x.view::<i64>().expect("elements of the tensor should be 64-bit integers")
+            ),
+            ("int64", &[2, 2][..], x.view().expect("elements of the tensor should be 64-bit integers"))
         );
         let whole = r#"{"x": {"dtype": "uint8", "shape": [1], "data": "AQ=="}}"#;
-        message_from_json(&descriptor, whole).expect("tensor in its message form should be accepted");
+        message_from_json(&descriptor, whole).expect("tensor should also be accepted in its usual JSON format");
         let tensor = pool.get_message_by_name(TENSOR).expect("schema should contain the tensor message");
         message_from_json(&tensor, "[[1, 2], [3, 4]]").expect("nested lists should be a valid tensor");
         for wrong in [r#"{"x": [[1], [2, 3]]}"#, r#"{"x": [1, "a"]}"#, r#"{"y": [1]}"#] {
@@ -124,6 +128,6 @@ mod tests {
     fn tensors_are_searched_for_in_a_long_chain_of_messages() {
         let first =
             crate::schema::long_chain().get_message_by_name("M0").expect("schema should contain the message M0");
-        message_from_json(&first, "{}").expect("empty JSON object should be accepted");
+        message_from_json(&first, "{}").expect("empty JSON object should be a valid message");
     }
 }

@@ -25,10 +25,10 @@ use tokio::sync::mpsc;
 /// Timeout of the first reply from the server.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Timeout of a request for the details of a connection. The view is not updated while waiting.
+/// Timeout for requesting the details of a connection. The live view is not updated during the request.
 const DETAIL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Maximum number of connections to request, equal to the maximum number that servers list.
+/// Maximum number of connections that are requested from the server, equal to the maximum number that a server lists.
 const CONNECTIONS: u32 = 1024;
 
 /// Shows the live view until the user quits. If standard output is not a terminal, prints the view once as text.
@@ -91,7 +91,8 @@ async fn live(
     show(board, client, &mut replies, &mut terminal, keys()).await
 }
 
-/// Starts a thread that reads terminal events and returns their queue. The thread ends with the process.
+/// Starts a thread that reads the events of the terminal, and returns a queue that receives them. The thread ends with
+/// the process.
 fn keys() -> mpsc::UnboundedReceiver<Event> {
     let (typed, keys) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
@@ -135,7 +136,7 @@ async fn show(
     }
 }
 
-/// Requests the details of the selected connection, if any.
+/// Requests the details of the selected connection from the server, if one is selected.
 async fn fetch_detail(board: &mut TopView, client: &IntrospectionClient) {
     let Some((server, number)) = board.wants_detail() else { return };
     let request = ConnectionRequest { server, number };

@@ -16,13 +16,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// Maximum number of calls observed per connection. It equals the number of call ids.
+/// Maximum number of calls that are observed on one connection at a time. There are only as many call ids.
 const FOLLOWED: usize = 65_536;
 
-/// Maximum number of frames that are stored per call.
+/// Maximum number of frames that are stored for each call.
 const FRAMES_KEPT: usize = 1000;
 
-/// Prints calls until the user interrupts the trace or the requested number of calls was shown.
+/// Prints calls until the user interrupts the trace or enough calls have been shown.
 pub(crate) async fn trace(
     arguments: TraceArguments,
     server: &ServerArguments,
@@ -64,15 +64,15 @@ pub(crate) async fn trace(
     }
 }
 
-/// Tracks the calls in progress on an observed connection.
+/// Tracks the calls that are in progress on an observed connection.
 struct Trace {
     conversation: WatchedConnection,
     keeps_frames: bool,
-    /// Calls in progress. The key is the end that made the call, whether it is a stream, and the call id.
+    /// Calls in progress. The key consists of the end that made the call, whether the call is a stream, and its id.
     calls: HashMap<(FrameSender, bool, u16), Call>,
 }
 
-/// State of an observed call in progress.
+/// State of a call that is in progress on an observed connection.
 #[derive(Clone, Debug)]
 struct Call {
     method: String,
@@ -80,7 +80,7 @@ struct Call {
     took: Duration,
     status: Option<Code>,
     is_cancelled: bool,
-    /// Number of messages and bytes sent by the caller, and by the other end.
+    /// Number of messages and number of bytes that were sent, first by the caller and then by the other end.
     sent: [(u64, u64); 2],
     frames: Vec<String>,
 }
@@ -90,7 +90,7 @@ impl Trace {
         Self { conversation, keeps_frames, calls: HashMap::new() }
     }
 
-    /// Processes bytes that one end has sent. Returns the calls that have ended.
+    /// Processes bytes that one end of the connection has sent. Returns the calls that ended with them.
     fn feed(&mut self, side: FrameSender, bytes: &[u8], now: Instant) -> Vec<Call> {
         let mut steps = Vec::new();
         self.conversation.feed(side, bytes, &mut |frame| steps.extend(frame.step.map(|step| (frame.text(), step))));

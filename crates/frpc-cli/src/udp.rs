@@ -25,13 +25,14 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 /// Maximum payload of an IPv4 datagram: 65535 bytes minus the IP and UDP headers.
 const DATAGRAM_MAX: usize = 65_507;
 
-/// Default length to which requests are padded. By default, servers limit a reply to three times the length of its
-/// request and to 1200 bytes.
+/// Default length to which a request is padded. By default, servers limit a reply to 1200 bytes and to three times the
+/// length of its request.
 pub(crate) const DEFAULT_PAD: usize = 400;
 
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(3);
 
-/// Default number of retransmissions for methods that the schema marks as idempotent.
+/// Default number of times that a request is sent again without a reply, for methods that the schema marks as
+/// idempotent.
 const IDEMPOTENT_RETRIES: u32 = 2;
 
 pub(crate) async fn call(arguments: &CallArguments, source: &SourceArguments, screen: &Screen) -> Result<(), Failure> {
@@ -73,7 +74,7 @@ pub(crate) async fn call(arguments: &CallArguments, source: &SourceArguments, sc
     }
 }
 
-/// Returns the JSON-RPC params of the request.
+/// Returns the request as the `params` of a JSON-RPC call.
 fn params(arguments: &CallArguments, known: Option<&Callable>) -> Result<Box<RawValue>, Failure> {
     let raw = |json: String| {
         RawValue::from_string(json).map_err(|error| {
@@ -111,7 +112,8 @@ struct Request<'a> {
     metadata: BTreeMap<&'a str, String>,
 }
 
-/// Encodes the request as a datagram. A notification has no `id`, and it is not padded because it has no reply.
+/// Encodes a request or notification as a datagram. A notification has no `id`. It is not padded, because there is no
+/// reply whose length would be limited.
 fn datagram(
     id: Option<u32>,
     method: &str,
@@ -140,7 +142,7 @@ fn datagram(
     Ok(bytes)
 }
 
-/// Sockets that are connected to the addresses of a server. The addresses are tried in order.
+/// One socket for each address of a server. The addresses are tried in order.
 struct Sockets(Vec<Socket>);
 
 /// Socket that is connected to one address of the server.
@@ -156,7 +158,7 @@ async fn connect(address: &str) -> Result<Sockets, Failure> {
 }
 
 impl Sockets {
-    /// Connects a socket to each address. Addresses without a route are skipped. Fails if none has a route.
+    /// Connects a socket to each address. Skips addresses to which there is no route, and fails if no address is left.
     async fn new(peers: &[SocketAddr]) -> io::Result<Self> {
         let (mut sockets, mut failed) = (Vec::new(), io::ErrorKind::NotFound.into());
         for peer in peers {
@@ -168,7 +170,7 @@ impl Sockets {
         if sockets.is_empty() { Err(failed) } else { Ok(Self(sockets)) }
     }
 
-    /// Sends a notification to the first address that does not immediately refuse it.
+    /// Sends a notification to the first address that does not refuse it immediately.
     async fn notify(&self, datagram: &[u8]) -> Result<(), Failure> {
         let mut outcome = Ok(());
         for socket in &self.0 {
@@ -180,8 +182,8 @@ impl Sockets {
         outcome
     }
 
-    /// Sends the request and at most `retries` retransmissions until the reply arrives. They are evenly spaced within
-    /// the deadline. If an address refuses a datagram, the next address is used.
+    /// Sends a request, and repeats it up to `retries` times until the reply arrives. The attempts are evenly
+    /// distributed over the time until the deadline. If an address refuses a datagram, continues with the next address.
     async fn exchange(&self, id: u32, request: &[u8], retries: u32, deadline: Duration) -> Result<Reply, Failure> {
         let sent_max = retries.saturating_add(1);
         let interval = deadline / sent_max;
@@ -226,7 +228,7 @@ impl Socket {
         self.socket.take_error()?.map_or(Ok(()), Err)
     }
 
-    /// Sends the request once and waits for its reply or an ICMP refusal.
+    /// Sends the request once. Waits for the reply, or for an ICMP message that refuses the datagram.
     async fn attempt(&self, id: u32, request: &[u8], buffer: &mut [u8]) -> io::Result<Reply> {
         if let Err(error) = self.socket.send(request).await {
             if error.kind() != io::ErrorKind::ConnectionRefused {
@@ -259,7 +261,7 @@ impl Socket {
     }
 }
 
-/// A parsed reply: the result or error of the call, and its metadata.
+/// A parsed reply: the result or the error of the call, and the metadata.
 #[derive(Debug)]
 struct Reply {
     /// The result as JSON.
@@ -366,7 +368,7 @@ mod tests {
         let reply = |id: &str| Reply::parse(7, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":1}}"#).as_bytes());
         assert_eq!(
             reply("7")
-                .expect("datagram should be a reply to this request")
+                .expect("datagram should be the reply to this request")
                 .result
                 .expect("reply should contain a result"),
             "1"
@@ -377,8 +379,8 @@ mod tests {
         assert!(Reply::parse(7, b"no json").is_none());
     }
 
-    /// Creates [`Sockets`] with two addresses, of which the first refuses datagrams. Also returns the socket bound to
-    /// the second.
+    /// Creates [`Sockets`] with two addresses, the first of which refuses datagrams. Also returns the socket that is
+    /// bound to the second address.
     async fn refusing_and_open() -> (Sockets, UdpSocket) {
         let bind = async || UdpSocket::bind("127.0.0.1:0").await.expect("loopback interface should have a free port");
         let (closed, open) = (bind().await, bind().await);
@@ -404,7 +406,7 @@ mod tests {
     fn error_keeps_its_status_by_name_or_number() {
         let status = |error: &str| {
             let reply = Reply::parse(7, format!(r#"{{"jsonrpc":"2.0","id":7,"error":{error}}}"#).as_bytes());
-            reply.expect("datagram should be a reply to this request").result.expect_err("call should fail").code()
+            reply.expect("datagram should be the reply to this request").result.expect_err("call should fail").code()
         };
         assert_eq!(status(r#"{"code":-32005,"message":"none","data":{"status":"NOT_FOUND"}}"#), Code::NotFound);
         assert_eq!(status(r#"{"code":-32601,"message":"none"}"#), Code::Unimplemented);

@@ -7,19 +7,19 @@ use std::collections::{BTreeMap, HashMap};
 /// Maximum length in bytes of a captured packet.
 const PACKET_MAX: usize = 1 << 20;
 
-/// Maximum number of out-of-order bytes that are buffered per direction.
+/// Maximum number of bytes that are buffered in each direction of a connection because earlier bytes have not arrived.
 const EARLY_MAX: usize = 16 << 20;
 
-/// Endpoint of a TCP connection: IP address and port.
+/// One end of a TCP connection: IP address and port.
 pub(crate) type End = (Vec<u8>, u16);
 
-/// Consecutive bytes of one direction of a TCP connection.
+/// Consecutive bytes that were sent in one direction of a TCP connection.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CapturedBytes {
     pub(crate) from: End,
     pub(crate) to: End,
     pub(crate) bytes: Vec<u8>,
-    /// Whether the capture lacks bytes before these.
+    /// Whether bytes that were sent before these are missing in the capture.
     pub(crate) is_behind_gap: bool,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn pieces(capture: &[u8]) -> Result<Vec<CapturedBytes>, String> {
     Ok(order.pieces)
 }
 
-/// Returns the IP packet within a link-layer frame.
+/// Returns the IP packet in a frame of the link layer. `link` is the type of the link layer.
 fn internet(link: u32, packet: &[u8]) -> Option<&[u8]> {
     match link {
         // Skips the address family.
@@ -92,7 +92,7 @@ struct TcpSegment<'a> {
     bytes: &'a [u8],
 }
 
-/// Returns the TCP segment within an IP packet.
+/// Returns the TCP segment in an IP packet.
 fn segment(ip: &[u8]) -> Option<TcpSegment<'_>> {
     let (from, to, tcp) = match ip.first()? >> 4 {
         4 => {
@@ -125,7 +125,7 @@ fn segment(ip: &[u8]) -> Option<TcpSegment<'_>> {
     })
 }
 
-/// Reassembles the byte streams of all captured TCP connections.
+/// Restores the order of the bytes in all captured TCP connections.
 #[derive(Default)]
 struct Order {
     directions: HashMap<(End, End), Direction>,
@@ -133,9 +133,9 @@ struct Order {
 }
 
 struct Direction {
-    /// Sequence number of the next expected byte.
+    /// Sequence number of the byte that is expected next.
     next: u32,
-    /// Buffered out-of-order segments. The key is the distance from `next` at arrival.
+    /// Segments that arrived too early. The key is the distance from `next` at the time of arrival.
     early: BTreeMap<u32, Vec<u8>>,
     early_bytes: usize,
 }
@@ -171,7 +171,8 @@ impl Order {
 }
 
 impl Direction {
-    /// Moves buffered segments that are next in order to `pieces`. With `skip`, also moves segments that follow a gap.
+    /// Moves buffered segments to `pieces` if they are next in order. If `skip` is set, also moves segments that follow
+    /// a gap.
     fn drain(&mut self, key: &(End, End), skip: bool, pieces: &mut Vec<CapturedBytes>) {
         loop {
             // Finds the segment that begins first. Sequence numbers up to half of their range before `next` count as

@@ -11,17 +11,17 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// Maximum length of a frame body. Longer bodies are considered invalid, because peers accept them only if configured
-/// to.
+/// Maximum length of a frame body in bytes. A longer one is considered invalid, because peers accept it only if they
+/// are configured to.
 const BODY_MAX: usize = 64 << 20;
 
-/// Number of bytes of a body that are shown without a schema.
+/// Number of bytes of a body that are shown if there is no schema to decode it.
 const SHOWN: usize = 48;
 
-/// First call id that the accepting end uses on a connection of native peers.
+/// First call id that is used by the end that accepted the connection, if both peers are native.
 const ACCEPTING_IDS: u16 = 0x8000;
 
-/// The end of a connection that sent a frame.
+/// End of a connection that has sent a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FrameSender {
     /// The end that opened the connection.
@@ -45,19 +45,19 @@ impl FrameSender {
     }
 }
 
-/// Decoder for the frames of both directions of an observed connection.
+/// Decoder for the frames of an observed connection, in both directions.
 pub(crate) struct WatchedConnection {
     schema: Option<Arc<Schema>>,
     form: Option<HeaderForm>,
     client: Vec<u8>,
     server: Vec<u8>,
-    /// Whether an invalid frame was found in this direction. Further bytes are ignored, because frame boundaries are
-    /// unknown.
+    /// Whether an invalid frame was found among those of the client. Later bytes are then ignored, because it is
+    /// unknown where the next frame starts.
     client_desynced: bool,
     server_desynced: bool,
-    /// Whether the server has sent HELLO. If so, the call id determines which end made a call.
+    /// Whether the server has sent a HELLO. If so, the call id shows which end has made a call.
     is_native: bool,
-    /// Open streams: for each id, the end that opened the stream and the operation of its method.
+    /// Open streams by id. Each is stored with the end that opened it, and the operation of its method.
     streams: HashMap<u16, (FrameSender, u16)>,
 }
 
@@ -65,8 +65,8 @@ const STREAM: u16 = 2;
 const BATCH: u16 = 9;
 
 impl WatchedConnection {
-    /// Creates a decoder for a connection, starting with its first byte. If `form` is `None`, the header variant is
-    /// detected from the first frame.
+    /// Creates a decoder for a connection, beginning with the first byte of the connection. If `form` is `None`, the
+    /// header format is detected from the first frame.
     pub(crate) fn new(schema: Option<Arc<Schema>>, form: Option<HeaderForm>) -> Self {
         Self {
             schema,
@@ -80,7 +80,7 @@ impl WatchedConnection {
         }
     }
 
-    /// Decodes bytes that one end has sent. Calls `show` for each complete frame.
+    /// Decodes bytes that one end has sent, and calls `show` for each complete frame.
     pub(crate) fn feed(&mut self, side: FrameSender, bytes: &[u8], show: &mut dyn FnMut(ShownFrame)) {
         let (buffer, desynced) = match side {
             FrameSender::Client => (&mut self.client, &mut self.client_desynced),
@@ -125,7 +125,7 @@ impl WatchedConnection {
         }
     }
 
-    /// Shows each message of a batch as a separate frame, up to the first truncated one.
+    /// Shows each message of a batch as a frame of its own. Stops at a truncated message.
     fn show_batch(&mut self, side: FrameSender, batch: &Frame<'_>, show: &mut dyn FnMut(ShownFrame)) {
         let mut rest = batch.body;
         while let Some((length, behind)) = number(rest) {
@@ -138,7 +138,7 @@ impl WatchedConnection {
         }
     }
 
-    /// Returns the number of buffered bytes of a direction that do not form a complete frame yet.
+    /// Returns the number of bytes in this direction that are buffered because their frame is not complete.
     pub(crate) fn left(&self, side: FrameSender) -> usize {
         match side {
             FrameSender::Client => self.client.len(),
@@ -146,7 +146,7 @@ impl WatchedConnection {
         }
     }
 
-    /// Returns the frame at the start of the bytes and its length. Returns `None` if it is incomplete.
+    /// Returns the frame at the start of `bytes` with its length, or `None` if the frame is not complete.
     fn frame<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<(Frame<'a>, usize)>, String> {
         let form = match (self.form, bytes) {
             (Some(form), _) => form,
@@ -276,7 +276,7 @@ impl WatchedConnection {
         (None, None)
     }
 
-    /// Appends a description of the message to `out`. Returns the message as JSON if the schema defines its type.
+    /// Appends a description of a message to `out`. Returns the message as JSON if the schema contains its type.
     fn message(&self, operation: u16, is_request: bool, bytes: &[u8], out: &mut String) -> Option<String> {
         if bytes.is_empty() {
             return None;
@@ -321,7 +321,7 @@ impl WatchedConnection {
         self.schema.as_ref()?.by_operation(operation)
     }
 
-    /// Returns the name of the method with this operation number, or the number itself without a schema.
+    /// Returns the name of the method with this operation number. Without a schema, returns the number itself.
     pub(crate) fn name(&self, operation: u16) -> String {
         self.method(operation).map_or_else(|| format!("operation {operation}"), Callable::name)
     }
@@ -330,12 +330,12 @@ impl WatchedConnection {
 /// A decoded frame with its description.
 pub(crate) struct ShownFrame {
     side: FrameSender,
-    /// Id, operation and length of the frame. `None` if the frame is invalid.
+    /// Id, operation and length of the frame, or `None` if the frame is invalid.
     header: Option<(u16, u16, usize)>,
     text: String,
-    /// The message as JSON. `None` if its type is unknown.
+    /// The message as JSON, or `None` if its type is unknown.
     message: Option<String>,
-    /// Effect of the frame on a call. Used by `frpc trace`.
+    /// Effect of the frame on a call, for `frpc trace`.
     pub(crate) step: Option<Step>,
 }
 
@@ -363,10 +363,10 @@ impl ShownFrame {
     }
 }
 
-/// Effect of a frame on a call.
+/// Effect that a frame has on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// The end that made the call.
+    /// End that has made the call.
     pub(crate) opener: FrameSender,
     pub(crate) is_stream: bool,
     pub(crate) id: u16,
@@ -374,7 +374,7 @@ pub(crate) struct Step {
     pub(crate) what: FrameEvent,
 }
 
-/// What a frame means for a call. Includes the status, if any, and the length of the body.
+/// Meaning of a frame for its call. Contains the length of the body and the status, if the frame has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameEvent {
     Began(usize),
@@ -391,7 +391,7 @@ struct Frame<'a> {
     body: &'a [u8],
 }
 
-/// Description of the items in front of a message, and the status that they contain, if any.
+/// Text that describes the items before a message, and the status that they contain, if any.
 #[derive(Default)]
 struct Prefix {
     text: String,
@@ -401,7 +401,7 @@ struct Prefix {
 /// First byte of a compressed message.
 const PACKED: u8 = 0x11;
 
-/// Splits a frame body into its prefix of items and the message.
+/// Splits the body of a frame into the items at its start and the message after them.
 fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
     match prefix_items(body) {
         Some((items, message)) => (Prefix::read(items), message),
@@ -471,7 +471,7 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     None
 }
 
-/// Describes an extension packet (operation 3), whose id is the type of the packet.
+/// Describes an extension packet (operation 3), whose id states the type of the packet.
 fn extension(id: u16, body: &[u8]) -> String {
     const TYPES: [&str; 8] = ["HELLO", "ASK", "LAYOUT", "CALLS", "CLOSE", "HEADERS", "TRAILERS", "FRAGMENT"];
     match TYPES.get(usize::from(id)) {
@@ -507,12 +507,13 @@ fn hello(body: &[u8]) -> String {
     out
 }
 
-/// Returns whether the body is an error instead of a message.
+/// Returns whether the body contains an error instead of a message.
 fn is_error(message: &[u8]) -> bool {
     message.first() == Some(&Kind::Error.byte())
 }
 
-/// Returns the reason of a stream reset. `None` if the stream ended regularly.
+/// Returns a description of the code and text with which a stream was reset. The result is empty if the stream ended
+/// regularly.
 fn reset(body: &[u8]) -> String {
     let Some((code, text)) = number(body) else { return String::new() };
     let code = Code::from_i32(i32::try_from(code).unwrap_or(2));

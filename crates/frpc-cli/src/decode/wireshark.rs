@@ -3,10 +3,10 @@
 use crate::schema::Schema;
 use std::fmt::Write as _;
 
-/// Wireshark dissector in Lua, with a placeholder for the methods.
+/// Wireshark dissector in Lua. It contains a placeholder for the methods of the schema.
 const DISSECTOR: &str = include_str!("frpc.lua");
 
-/// Placeholder line of the dissector that is replaced by the methods of the schema.
+/// Line of the dissector that is replaced by the methods of the schema.
 const MARK: &str = "--@METHODS@\n";
 
 /// Returns the Lua dissector with the methods of a schema.
@@ -19,7 +19,7 @@ pub(super) fn dissector(schema: Option<&Schema>) -> String {
     DISSECTOR.replace(MARK, &methods)
 }
 
-/// Escapes text for a Lua string literal. Method names may come from an untrusted server.
+/// Escapes text for a string literal in Lua. The names of methods may come from an untrusted server.
 fn quoted(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {

@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// Minimum interval between checks of the schedule. Calls that became due in the meantime start together.
+/// Minimum interval at which the schedule is checked. Calls that are due since the last check start together.
 const TICK_MIN: Duration = Duration::from_micros(50);
 
 /// Function that makes the calls of a load test.
@@ -23,16 +23,16 @@ pub(crate) trait Caller: Send + Sync + 'static {
     fn call(&self, number: u64) -> impl Future<Output = Outcome> + Send;
 }
 
-/// Rule that determines when calls start.
+/// Rule that determines when the calls of a load test start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Loop {
-    /// Closed loop: each caller starts a call when its previous call has ended.
+    /// Closed loop: each caller starts its next call when the previous one has ended.
     Closed { duration: Duration },
-    /// Open loop: calls start according to a schedule.
+    /// Open loop: calls start at the times in a schedule.
     Open(Schedule),
 }
 
-/// Clock that wakes the callers of an open loop.
+/// Clock by which the callers of an open loop are woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     /// A dedicated thread, accurate to about 10 us. Runtime timers have millisecond resolution.
@@ -42,8 +42,8 @@ pub(crate) enum Clock {
     Runtime,
 }
 
-/// Runs a load with this number of callers until its duration has passed and all calls have ended. Results are recorded
-/// in `stats`.
+/// Makes calls with this number of callers until the duration of the load has passed and all calls have ended. The
+/// results are recorded in `stats`.
 pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, clock: Clock, stats: Arc<Mutex<Stats>>) {
     let began_at = Instant::now();
     let next = Arc::new(AtomicU64::new(0));
@@ -123,8 +123,8 @@ impl Drop for StopClock {
     }
 }
 
-/// Releases the calls that are due and returns the pause until the next one. After the last call, wakes all callers so
-/// that they end.
+/// Wakes callers for the calls that are due, and returns the time until the next call. After the last call, wakes all
+/// callers, so that they end.
 fn release(
     schedule: &Schedule,
     elapsed: Duration,
@@ -155,7 +155,7 @@ fn record(stats: &Mutex<Stats>, began_at: Instant, intended: Instant, started: I
 mod tests {
     use super::*;
 
-    /// Test server that replies after 1 ms, except while it is stalled.
+    /// Test server that replies after 1 ms, except in a period in which it stalls.
     struct StallingServer {
         began_at: Instant,
         from: Duration,

@@ -3,7 +3,7 @@
 use super::report::{Report, SampleRow, shown};
 use std::fmt::Write as _;
 
-/// Size and margins of a plot in pixels.
+/// Size of a plot and of its margins in pixels.
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 240.0;
 const LEFT: f64 = 64.0;
@@ -17,7 +17,7 @@ text-align:left}svg{width:100%;height:auto}text{font:11px system-ui,sans-serif;f
 .key{font-size:12px;margin-right:1.2em}@media(prefers-color-scheme:dark){body{color:#dfe6ee;background:#12171d}\
 td,th{border-color:#2a333d}.grid{stroke:#262f39}text{fill:#93a1b0}}";
 
-/// A series of values that a plot shows as a line.
+/// A series of values that is drawn as a line in a plot.
 struct Line {
     label: &'static str,
     color: &'static str,
@@ -113,7 +113,7 @@ fn plot(out: &mut String, title: &str, unit: &str, lines: &[Line], x_label: impl
     out.push_str("</svg>");
 }
 
-/// Rounds `value` up to a number with a single non-zero digit, for the end of an axis.
+/// Rounds `value` up to a number with one significant digit, at which the axis of a plot ends.
 fn step_above(value: f64) -> f64 {
     if value <= 0.0 || !value.is_finite() {
         return 1.0;
@@ -122,7 +122,7 @@ fn step_above(value: f64) -> f64 {
     (value / unit).ceil() * unit
 }
 
-/// Escapes text for use in HTML.
+/// Escapes text so that it can be inserted into HTML.
 fn text(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -20,14 +20,15 @@ pub(crate) struct Report {
     pub(crate) failed: u64,
     pub(crate) calls_per_second: f64,
     pub(crate) latency: Latency,
-    /// Number of calls that took `slow_from` or longer.
+    /// Number of calls that took at least `slow_from`.
     pub(crate) slow: u64,
     pub(crate) slow_from: f64,
-    /// Maximum delay between the scheduled and the actual start of a call, including the wait for a free caller.
+    /// Maximum delay between the time for which a call was scheduled and its actual start. Includes the time to wait
+    /// for a free caller.
     pub(crate) late_max: f64,
     pub(crate) methods: Vec<Method>,
     pub(crate) timeline: Vec<SampleRow>,
-    /// Latencies of all calls, as pairs of quantile (0 to 1) and latency.
+    /// Distribution of the latencies of all calls: pairs of a quantile (0 to 1) and its latency.
     pub(crate) distribution: Vec<(f64, f64)>,
 }
 
@@ -46,7 +47,7 @@ pub(crate) struct Latency {
 pub(crate) struct Method {
     pub(crate) name: String,
     pub(crate) calls: u64,
-    /// Number of calls per status code.
+    /// Number of calls that ended with each status code.
     pub(crate) codes: BTreeMap<String, u64>,
     pub(crate) latency: Latency,
 }
@@ -54,7 +55,7 @@ pub(crate) struct Method {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SampleRow {
-    /// End of the interval in seconds, relative to the start of the load.
+    /// End of the interval, in seconds since the start of the load.
     pub(crate) second: f64,
     pub(crate) calls_per_second: f64,
     pub(crate) failed: u64,
@@ -132,7 +133,7 @@ impl Report {
         }
     }
 
-    /// Reads a saved load report.
+    /// Parses a load report that was saved as JSON.
     pub(crate) fn read(json: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(json)
     }
@@ -189,7 +190,7 @@ pub(crate) fn shown(millis: f64) -> String {
     }
 }
 
-/// Comparison of two load reports, with the ratio of the second to the first for each value.
+/// Comparison of two load reports. Contains the ratio of the second value to the first for each quantity.
 #[derive(Serialize)]
 pub(crate) struct Comparison {
     before: Load,
@@ -208,7 +209,7 @@ struct Figure {
     name: String,
     before: f64,
     after: f64,
-    /// Ratio of the second value to the first. `None` if the first is 0.
+    /// Ratio of the second value to the first, or `None` if the first is 0.
     ratio: Option<f64>,
 }
 

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-/// Schedule of call starts in an open loop. Calls are numbered from 0, and times are relative to the start of the load.
+/// Schedule of an open loop, which determines when calls start. Calls are numbered from 0, and times are relative to
+/// the start of the load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Schedule {
-    /// Rate in calls per second at the start of the ramp.
+    /// Rate at the start of the ramp, in calls per second.
     pub(crate) from: f64,
-    /// Rate in calls per second after the ramp.
+    /// Rate after the ramp, in calls per second.
     pub(crate) to: f64,
-    /// Duration of the ramp. Zero if the rate is constant.
+    /// Time in which the rate changes, or zero if it is constant.
     pub(crate) ramp: Duration,
-    /// Duration of the load.
+    /// Time for which calls are started.
     pub(crate) duration: Duration,
 }
 
@@ -21,19 +22,19 @@ impl Schedule {
         Self { from: rate, to: rate, ramp: Duration::ZERO, duration }
     }
 
-    /// Returns the number of calls that are due once this time has passed.
+    /// Returns the number of calls that are due when the time `after` has passed.
     pub(crate) fn due(&self, after: Duration) -> u64 {
         let after = after.min(self.duration).as_secs_f64();
         // Call 0 starts immediately.
         (self.started(after).floor() as u64).saturating_add(1).min(self.count())
     }
 
-    /// Returns the total number of calls.
+    /// Returns the number of calls in the whole schedule.
     pub(crate) fn count(&self) -> u64 {
         self.started(self.duration.as_secs_f64()).round() as u64
     }
 
-    /// Returns the scheduled start of the call with this number.
+    /// Returns the time at which the call with this number should start.
     pub(crate) fn start(&self, call: u64) -> Duration {
         let call = call as f64;
         let ramp = self.ramp.as_secs_f64();
@@ -48,7 +49,7 @@ impl Schedule {
         Duration::from_secs_f64(2.0 * call / (self.from + root))
     }
 
-    /// Returns the number of calls that are scheduled within the first `seconds` seconds.
+    /// Returns the number of calls that should start in the first `seconds` seconds.
     fn started(&self, seconds: f64) -> f64 {
         let ramp = self.ramp.as_secs_f64();
         let inside = seconds.min(ramp);

@@ -7,53 +7,53 @@ use std::time::Duration;
 /// Maximum recorded latency in nanoseconds: one hour.
 const LONGEST: u64 = 3_600_000_000_000;
 
-/// Maximum number of rows in the timeline, so that they fit into a plot.
+/// Maximum number of rows in the timeline. A plot has space for this many.
 const ROWS: u32 = 200;
 
-/// Minimum duration of a timeline row, so that it covers several calls.
+/// Minimum duration that a row of the timeline covers, so that several calls end in each row.
 const ROW_MIN: Duration = Duration::from_millis(100);
 
 /// Number of status codes, including OK.
 const CODES: usize = 17;
 
-/// Measured result of a single call.
+/// Method and result of a single call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
-    /// Index of the called method in the load's list of methods.
+    /// Index of the called method among the methods of the load.
     pub(crate) method: usize,
     pub(crate) code: Code,
 }
 
-/// Measurements of a load, per method and for all methods together.
+/// Measurements of a load test, both for each method and for all methods together.
 #[derive(Debug)]
 pub(crate) struct Stats {
     pub(crate) methods: Vec<MethodStats>,
     /// Latencies of all methods together, in nanoseconds.
     pub(crate) all: Histogram<u64>,
-    /// Delays between the scheduled and the actual start of calls, in nanoseconds.
+    /// Delays between the time for which a call was scheduled and its actual start, in nanoseconds.
     late: Histogram<u64>,
-    /// Time at which the last call ended, relative to the start of the load.
+    /// Time at which the last call has ended, relative to the start of the load.
     ended: Duration,
-    /// Completed rows of the timeline.
+    /// Rows of the timeline that are complete.
     pub(crate) rows: Vec<Row>,
     row_length: Duration,
     current: Current,
 }
 
-/// Measurements of one method.
+/// Measurements for one method of the load.
 #[derive(Debug)]
 pub(crate) struct MethodStats {
     pub(crate) name: String,
-    /// Latencies in nanoseconds.
+    /// Latencies of the method's calls in nanoseconds.
     pub(crate) latency: Histogram<u64>,
-    /// Number of calls per status code.
+    /// Number of calls that ended with each status code.
     pub(crate) codes: [u64; CODES],
 }
 
-/// Row of the timeline: the number of calls in one interval of the load, and their latency.
+/// Row of the timeline: the number of calls that ended in an interval of the load, and their latencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Row {
-    /// End of the row's interval, relative to the start of the load.
+    /// End of the interval that the row covers, relative to the start of the load.
     pub(crate) until: Duration,
     pub(crate) calls: u64,
     pub(crate) failed: u64,
@@ -82,7 +82,7 @@ impl Stats {
         }
     }
 
-    /// Records a call that ended at `at`, relative to the start of the load.
+    /// Records a call that ended at the time `at`, relative to the start of the load.
     pub(crate) fn record(&mut self, at: Duration, took: Duration, late: Duration, outcome: Outcome) {
         while at >= self.row_end() {
             self.end_row();
@@ -101,7 +101,7 @@ impl Stats {
         }
     }
 
-    /// Completes the last row of the timeline at the end of the load.
+    /// Completes the last row of the timeline, because the load has ended.
     pub(crate) fn finish(&mut self) {
         if !self.current.latency.is_empty() {
             self.end_row();
@@ -112,8 +112,8 @@ impl Stats {
         self.all.len()
     }
 
-    /// Returns the rate in calls per second of a load with this duration. Uses the end of the last call if that is
-    /// later, because the server may be slower than the load.
+    /// Returns the number of calls per second. `duration` is the planned duration of the load. If the last call ended
+    /// later, because the server was too slow, that time is used instead.
     pub(crate) fn calls_per_second(&self, duration: Duration) -> f64 {
         self.calls() as f64 / duration.max(self.ended).as_secs_f64()
     }
@@ -126,12 +126,12 @@ impl Stats {
         Duration::from_nanos(self.all.max())
     }
 
-    /// Returns the maximum delay between the scheduled and the actual start of a call.
+    /// Returns the maximum delay between the time for which a call was scheduled and its actual start.
     pub(crate) fn late_max(&self) -> Duration {
         Duration::from_nanos(self.late.max())
     }
 
-    /// Returns the number of calls that took `time` or longer.
+    /// Returns the number of calls that took at least `time`.
     pub(crate) fn slower_than(&self, time: Duration) -> u64 {
         self.all.len().saturating_sub(self.all.count_between(0, nanos(time).saturating_sub(1)))
     }
@@ -160,10 +160,10 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(LONGEST).clamp(1, LONGEST)
 }
 
-/// Creates a latency histogram with this number of significant digits.
+/// Creates a histogram that stores latencies with this number of significant digits.
 fn histogram(digits: u8) -> Histogram<u64> {
     // The bounds and digits are valid constants.
-    Histogram::new_with_bounds(1, LONGEST, digits).expect("histogram bounds and precision should be valid")
+    Histogram::new_with_bounds(1, LONGEST, digits).expect("bounds and precision of the histogram should be valid")
 }
 
 #[cfg(test)]

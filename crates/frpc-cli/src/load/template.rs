@@ -3,24 +3,24 @@
 use fastrand::Rng;
 use std::fmt::Write as _;
 
-/// Text that contains templates such as `{{random 1 6}}`.
+/// Text of a request that contains templates such as `{{random 1 6}}`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Template(Vec<Part>);
 
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
     Text(String),
-    /// Number of the call, counted from 0.
+    /// The number of the call, which is counted from 0.
     Number,
-    /// A random integer in an inclusive range.
+    /// A random integer in this range, including both ends.
     Random(i64, i64),
-    /// A random string of letters and digits with this length.
+    /// A random text of this length, which consists of letters and digits.
     Letters(usize),
-    /// A random element of a list.
+    /// A random element of this list.
     Choice(Vec<String>),
 }
 
-/// Maximum length of random text in characters. It fits into a frame of the default maximum size.
+/// Maximum length of a random text in characters. It fits into a frame of the default maximum size.
 const LETTERS_MAX: usize = 5 << 20;
 
 impl Template {
@@ -39,12 +39,12 @@ impl Template {
         Ok(Self(parts))
     }
 
-    /// Returns whether the text contains no templates, so that it is the same for every call.
+    /// Returns whether the text contains no templates. It is then the same for every call.
     pub(crate) fn is_constant(&self) -> bool {
         self.0.iter().all(|part| matches!(part, Part::Text(_)))
     }
 
-    /// Expands the templates for the call with this number.
+    /// Returns the text with its templates expanded for the call with this number.
     pub(crate) fn render(&self, number: u64, random: &mut Rng) -> String {
         let mut out = String::new();
         for part in &self.0 {

@@ -5,19 +5,20 @@ use frpc_access::Access;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Access rules that can be replaced while the gateway runs. Clones share the rules.
+/// Access rules that can be replaced while the gateway is running. Clones share the same rules.
 #[derive(Clone)]
 pub(crate) struct CurrentRules(Arc<Mutex<Rules>>);
 
 struct Rules {
     access: Access,
-    /// Incremented when the rules are replaced, so that existing connections notice the change.
+    /// Counter that increases when the rules are replaced. By comparing it, connections detect that their rules are
+    /// outdated.
     generation: u64,
-    /// Methods of the server. A method's index is the number by which connections refer to it.
+    /// Methods of the server. Connections refer to a method by its index in this list.
     methods: Vec<String>,
 }
 
-/// Peer of a connection. Its calls are checked against the rules at the time of the call.
+/// Peer of a connection. Its calls are checked against the rules that are in force when the call is made.
 struct CurrentPeer {
     rules: CurrentRules,
     connection: Connection,
@@ -29,7 +30,7 @@ impl CurrentRules {
         Self(Arc::new(Mutex::new(Rules { access, generation: 0, methods: Vec::new() })))
     }
 
-    /// Replaces the access rules. Rate limits start with their full burst.
+    /// Replaces the access rules. All rate limits are reset, so that callers may make a full burst of calls.
     pub(crate) fn replace(&self, access: Access) {
         let mut rules = lock(&self.0);
         rules.access = access;
@@ -37,7 +38,7 @@ impl CurrentRules {
     }
 }
 
-/// Locks a mutex. It cannot be poisoned, because no holder panics.
+/// Locks a mutex, which is never poisoned because no code panics while it holds the lock.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -47,7 +48,7 @@ impl Authorize for CurrentRules {
         lock(&self.0).access.methods()
     }
 
-    /// Assigns a number to each method, even if no rule names it, because later rules may.
+    /// Assigns a number to a method, even if no rule mentions it. The rules may be replaced later by ones that do.
     fn rule(&self, method: &str) -> Option<usize> {
         let mut rules = lock(&self.0);
         rules.methods.push(method.to_owned());
@@ -63,7 +64,7 @@ impl Authorize for CurrentRules {
 }
 
 impl CurrentPeer {
-    /// Returns the current rules of this peer, and the number of the method in them.
+    /// Returns the rules for this peer that are in force now, with the number that the method has in them.
     fn current(&self, method: Option<usize>) -> (Arc<dyn PeerRules>, Option<usize>) {
         let rules = lock(&self.rules.0);
         let mut judged = lock(&self.judged);

@@ -11,7 +11,7 @@ use std::time::Instant;
 /// Maximum length of a filter in characters.
 const FILTER_MAX: usize = 64;
 
-/// Column by which the table of connections or methods is sorted.
+/// Column by which the table of connections or of methods is sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Column {
     Number,
@@ -43,7 +43,8 @@ impl Column {
         Self::OF_METHODS.contains(&self)
     }
 
-    /// Returns the default sort order: ascending for text columns, descending for numbers.
+    /// Returns whether the column is sorted in ascending order by default. This is the case for columns with text, but
+    /// not for numbers.
     fn is_ascending(self) -> bool {
         matches!(self, Self::Number | Self::Peer | Self::Method)
     }
@@ -56,14 +57,14 @@ impl Column {
     }
 }
 
-/// Action of the main loop in response to a key press.
+/// Action that the main loop must take after a key was pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyEffect {
     Draw,
     End,
 }
 
-/// State of the live view: the latest replies, the selection and the sort order.
+/// State of the live view: the latest replies of the server, the selection and the sort order.
 pub(super) struct TopView {
     last: WatchReply,
     last_at: Option<Instant>,
@@ -72,7 +73,8 @@ pub(super) struct TopView {
     server: usize,
     pub(super) sort: Column,
     pub(super) is_ascending: bool,
-    /// Sort column and direction of the hidden table, restored when the user switches to it.
+    /// Sort column and direction of the table that is not shown. They are used again when the user switches to that
+    /// table.
     other: (Column, bool),
     pub(super) filter: String,
     /// Whether the user is typing a filter.
@@ -82,7 +84,7 @@ pub(super) struct TopView {
     marked: Option<u64>,
     /// Name of the highlighted method.
     marked_method: Option<String>,
-    /// Number of the connection whose details are shown, and the details.
+    /// Number of the connection for which details are shown, with these details.
     pub(super) detail: Option<(u64, Result<ConnectionReply, String>)>,
 }
 
@@ -110,7 +112,7 @@ impl TopView {
         self.sort.is_of_methods()
     }
 
-    /// Stores a reply of the server. The previous one is kept to compute rates.
+    /// Stores a reply of the server. Keeps the previous reply, from which rates are computed.
     pub(super) fn take(&mut self, reply: WatchReply, now: Instant) {
         if self.is_paused {
             return;
@@ -119,7 +121,7 @@ impl TopView {
         self.before = self.last_at.replace(now).map(|at| (last, at));
     }
 
-    /// Returns the connection whose details should be requested, as the server's name and the connection number.
+    /// Returns the connection for which details should be requested, given by the name of its server and its number.
     pub(super) fn wants_detail(&self) -> Option<(String, u64)> {
         let (number, _) = self.detail.as_ref().filter(|_| !self.is_paused)?;
         Some((self.shown().0.name.clone(), *number))
@@ -131,13 +133,13 @@ impl TopView {
         }
     }
 
-    /// Returns the displayed server, its index, and the number of servers.
+    /// Returns the server that is shown, its index, and the number of servers.
     pub(super) fn shown(&self) -> (Server, usize, usize) {
         let server = self.last.servers.get(self.server).and_then(|shown| shown.server.clone());
         (server.unwrap_or_default(), self.server + 1, self.last.servers.len())
     }
 
-    /// Returns the rate of a counter per second. `None` until the second reply.
+    /// Returns how much a counter increases per second, or `None` until the server has replied twice.
     pub(super) fn rate(&self, number: impl Fn(&Server) -> u64) -> Option<f64> {
         let (before, at) = self.before.as_ref()?;
         let seconds = self.last_at?.saturating_duration_since(*at).as_secs_f64();
@@ -149,7 +151,7 @@ impl TopView {
         (seconds > 0.0).then(|| grown as f64 / seconds)
     }
 
-    /// Returns the sorted connections that match the filter.
+    /// Returns the connections that match the filter, in the chosen order.
     pub(super) fn rows(&self) -> Vec<&Connection> {
         let all = self.last.servers.get(self.server).map(|shown| shown.connections.as_slice()).unwrap_or_default();
         let passes = |connection: &&Connection| self.filter.is_empty() || connection.peer.contains(&self.filter);
@@ -168,7 +170,7 @@ impl TopView {
         rows
     }
 
-    /// Returns the statistics of all methods in the server's order.
+    /// Returns the statistics of all methods, in the order in which the server lists them.
     pub(super) fn all_methods(&self) -> Vec<MethodRow<'_>> {
         fn of(reply: &WatchReply, server: usize) -> Option<&Server> {
             reply.servers.get(server)?.server.as_ref()
@@ -180,7 +182,7 @@ impl TopView {
         of(&self.last, self.server).map(|last| methods::rows(last, before)).unwrap_or_default()
     }
 
-    /// Returns the sorted methods that match the filter.
+    /// Returns the methods that match the filter, in the chosen order.
     pub(super) fn methods(&self) -> Vec<MethodRow<'_>> {
         let mut rows = self.all_methods();
         rows.retain(|row| row.name.contains(&self.filter));
@@ -188,7 +190,7 @@ impl TopView {
         rows
     }
 
-    /// Sorts rows in the chosen direction. Equal rows keep the server's order.
+    /// Sorts rows in the chosen direction. Equal rows keep the order in which the server lists them.
     fn sort_rows<T>(&self, rows: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
         rows.sort_by(|a, b| if self.is_ascending { compare(a, b) } else { compare(b, a) });
     }
@@ -198,7 +200,8 @@ impl TopView {
         rows.iter().position(|row| Some(row.name) == self.marked_method.as_deref()).unwrap_or(0)
     }
 
-    /// Returns the row index of the highlighted connection. The highlight follows the connection while it exists.
+    /// Returns the index of the row with the highlighted connection. The highlight stays on the same connection as long
+    /// as it exists.
     pub(super) fn mark(&self, rows: &[&Connection]) -> usize {
         rows.iter().position(|row| Some(row.number) == self.marked).unwrap_or(0)
     }

@@ -7,19 +7,19 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use unicode_width::UnicodeWidthChar as _;
 
-/// Statistics of a method, shown as a row of the table.
+/// Statistics of a method, which are shown in a row of the table.
 pub(super) struct MethodRow<'a> {
     pub(super) name: &'a str,
-    /// Calls and failed calls per second. `None` until the second reply.
+    /// Number of calls and of failed calls per second, or `None` until the server has replied twice.
     pub(super) rates: Option<(f64, f64)>,
-    /// Number of calls that have ended since the server began counting.
+    /// Number of calls that have ended since the server started to count.
     pub(super) ended: u64,
     pub(super) failed: u64,
     figures: &'a Figures,
 }
 
-/// Returns the method rows of a server that counts calls. `before` contains the previous reply and the seconds since
-/// then.
+/// Returns the rows of all methods, if the server counts calls. `before` is the previous reply with the number of
+/// seconds since then.
 pub(super) fn rows<'a>(last: &'a Server, before: Option<(&Server, f64)>) -> Vec<MethodRow<'a>> {
     let old: HashMap<&str, (u64, u64)> = before.iter().flat_map(|(server, _)| counted(server)).map(counts).collect();
     let row = |(method, figures): (&'a Method, &'a Figures)| {
@@ -38,13 +38,14 @@ fn counted(server: &Server) -> impl Iterator<Item = (&Method, &Figures)> {
     server.methods.iter().filter_map(|method| Some((method, method.figures.as_ref()?)))
 }
 
-/// Returns a method's name and its numbers of ended and failed calls. The numbers of the server are untrusted.
+/// Returns the name of a method with its numbers of ended and of failed calls. The numbers come from the server and are
+/// not trusted.
 fn counts<'a>((method, figures): (&'a Method, &Figures)) -> (&'a str, (u64, u64)) {
     let failed = sum(figures.failed.iter().map(|failed| failed.count));
     (&method.name, (figures.ok.saturating_add(failed), failed))
 }
 
-/// Compares two rows by a column. Rows with equal rates are ordered by their total number of calls.
+/// Compares two rows by a column. If their rates are equal, compares the total numbers of calls.
 pub(super) fn compare(column: Column, a: &MethodRow<'_>, b: &MethodRow<'_>) -> Ordering {
     match column {
         Column::Method => a.name.cmp(b.name),
@@ -58,7 +59,7 @@ pub(super) fn compare(column: Column, a: &MethodRow<'_>, b: &MethodRow<'_>) -> O
     }
 }
 
-/// Adds up numbers of the server, saturating because they are untrusted.
+/// Adds numbers and saturates at the maximum value, because the server's numbers are not trusted.
 pub(super) fn sum(figures: impl Iterator<Item = u64>) -> u64 {
     figures.fold(0, u64::saturating_add)
 }
@@ -68,7 +69,7 @@ fn by_rate(a: &MethodRow<'_>, b: &MethodRow<'_>, rate: fn((f64, f64)) -> f64) ->
     of(a).total_cmp(&of(b))
 }
 
-/// Summarizes the calls of all methods for the header of the view.
+/// Returns a summary of the calls of all methods, for the header of the view.
 pub(super) fn total(rows: &[MethodRow<'_>]) -> String {
     if rows.is_empty() {
         return "calls: the server does not count them".to_owned();
@@ -79,7 +80,7 @@ pub(super) fn total(rows: &[MethodRow<'_>]) -> String {
     format!("calls: {calls}/s, {errors} errors/s; {ended} have ended, {failed} of them failed")
 }
 
-/// Returns the cells of a row, except the method's name.
+/// Returns the texts of all cells in a row, except for the name of the method.
 pub(super) fn cells(row: &MethodRow<'_>) -> [String; 6] {
     let time = |nanos: u64| if row.ended == 0 { "-".to_owned() } else { time(nanos) };
     let Figures { p50_ns, p99_ns, max_ns, .. } = row.figures;
@@ -93,7 +94,7 @@ pub(super) fn cells(row: &MethodRow<'_>) -> [String; 6] {
     ]
 }
 
-/// Shortens a method name to `width` columns from the left, because its end identifies the method.
+/// Shortens the name of a method to `width` columns by removing its start, because the end identifies the method.
 pub(super) fn short(name: &str, width: usize) -> String {
     if columns(name) <= width {
         return name.to_owned();
@@ -110,7 +111,7 @@ fn rate(rate: Option<f64>) -> String {
     rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"))
 }
 
-/// Formats a duration of up to a day in at most six characters.
+/// Formats a duration with at most six characters. Durations of up to a day are supported.
 fn time(nanos: u64) -> String {
     let (value, unit) = match nanos {
         0..1000 => return format!("{nanos}ns"),

@@ -9,7 +9,7 @@ use crossterm::terminal::{
 use crossterm::{cursor, execute, queue};
 use std::io::{self, Write as _, stdout};
 
-/// The terminal's alternate screen in raw mode. Dropping it restores the terminal.
+/// The terminal, switched to raw mode and its alternate screen. Dropping this value restores the terminal.
 pub(super) struct Terminal(());
 
 impl Terminal {
@@ -26,7 +26,7 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// Draws the lines that fit on the terminal.
+    /// Draws as many lines as fit on the terminal. `lines` creates them for a given width and height.
     pub(super) fn draw(&mut self, lines: impl FnOnce(usize, usize) -> Vec<ScreenLine>) -> io::Result<()> {
         let (width, height) = size()?;
         let mut out = Vec::new();
@@ -48,7 +48,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Restores the terminal. Ignores errors, because the terminal may be closed.
+/// Restores the terminal. Ignores errors, because the terminal may have been closed.
 fn restore() {
     let _ = disable_raw_mode();
     let _ = execute!(stdout(), EnableLineWrap, cursor::Show, LeaveAlternateScreen);

@@ -11,13 +11,13 @@ use unicode_width::UnicodeWidthChar as _;
 /// Number of lines above the table.
 const HEAD: usize = 5;
 
-/// Column widths of the connection table. The peer column takes the remaining width.
+/// Widths of the columns in the table of connections. The column of the peer gets the remaining width.
 const WIDTHS: [usize; 9] = [7, 0, 8, 6, 7, 6, 7, 7, 7];
 
-/// Index of the peer column in the connection table.
+/// Index of the column that shows the peer in the table of connections.
 const PEER: usize = 1;
 
-/// Headings of the connection table, with the sort column that each selects.
+/// Headings in the table of connections, with the sort column that each of them selects.
 const HEADINGS: [(&str, Option<Column>); 9] = [
     ("number", Some(Column::Number)),
     ("peer", Some(Column::Peer)),
@@ -30,10 +30,10 @@ const HEADINGS: [(&str, Option<Column>); 9] = [
     ("memory", Some(Column::Memory)),
 ];
 
-/// Column widths of the method table. The name column takes the remaining width.
+/// Widths of the columns in the table of methods. The column of the name gets the remaining width.
 const METHOD_WIDTHS: [usize; 7] = [0, 9, 9, 6, 6, 6, 10];
 
-/// Headings of the method table, with the sort column that each selects.
+/// Headings in the table of methods, with the sort column that each of them selects.
 const METHOD_HEADINGS: [(&str, Column); 7] = [
     ("method", Column::Method),
     ("calls/s", Column::Rate),
@@ -44,7 +44,7 @@ const METHOD_HEADINGS: [(&str, Column); 7] = [
     ("ended", Column::Ended),
 ];
 
-/// A rendered line of the view with its style.
+/// A line of the view, with the style in which it is drawn.
 pub(super) struct ScreenLine {
     pub(super) text: String,
     pub(super) attribute: Attribute,
@@ -56,7 +56,7 @@ impl From<String> for ScreenLine {
     }
 }
 
-/// Renders the whole view in `width` columns.
+/// Renders the whole view for a terminal with `width` columns and `height` lines.
 pub(super) fn lines(board: &TopView, width: usize, height: usize) -> Vec<ScreenLine> {
     let mut lines: Vec<ScreenLine> = head_lines(board).map(ScreenLine::from).into();
     let room = (width, height.saturating_sub(HEAD + 1));
@@ -101,14 +101,14 @@ fn methods_table(board: &TopView, room: (usize, usize)) -> Vec<ScreenLine> {
     table(headings, widths, shown, board.method_mark(&rows), room.1)
 }
 
-/// Gives the remaining width to the column with this index. Columns are separated by one space.
+/// Returns the widths after the column at this index was given the remaining width. One space separates two columns.
 fn with_rest<const COLUMNS: usize>(mut widths: [usize; COLUMNS], at: usize, width: usize) -> [usize; COLUMNS] {
     let others = widths.iter().sum::<usize>() + COLUMNS - 1;
     widths[at] = width.saturating_sub(others);
     widths
 }
 
-/// Renders the headings, and as many rows around the highlighted one as fit.
+/// Renders the headings of a table, and as many rows around the highlighted row as fit.
 fn table<const COLUMNS: usize>(
     headings: [String; COLUMNS],
     widths: [usize; COLUMNS],
@@ -287,7 +287,7 @@ pub(super) fn plain(board: &TopView) -> String {
     out
 }
 
-/// Returns the display width of a text in terminal columns. Some characters take two.
+/// Returns the number of terminal columns that a text takes. Some characters take two columns.
 pub(super) fn columns(text: &str) -> usize {
     text.chars().map(|letter| letter.width().unwrap_or(0)).sum()
 }
@@ -307,7 +307,7 @@ fn fit(text: &str, width: usize) -> String {
     fitted
 }
 
-/// Escapes text from the server for display in a cell of one line.
+/// Escapes a text that comes from the server, so that it fits into a cell of one line.
 fn cell(text: &str) -> String {
     escaped(text).replace(['\n', '\t'], " ")
 }
@@ -328,7 +328,7 @@ fn bytes(count: u64) -> String {
     if value < 10.0 { format!("{value:.1}{unit}") } else { format!("{value:.0}{unit}") }
 }
 
-/// Formats a duration in its two largest units.
+/// Formats a duration with its two largest units.
 fn duration(millis: u64) -> String {
     let seconds = millis / 1000;
     match seconds {
@@ -422,14 +422,14 @@ mod tests {
         );
     }
 
-    /// Regression test: the port of a peer was cut off.
+    /// Regression test: the port was cut off from the address of a peer.
     #[test]
     fn narrow_screen_keeps_ports_of_peers() {
         let lines = drawn(&board(), 70, 24);
         assert!(lines[6].starts_with("2       …2:2000 native "), "{lines:?}");
     }
 
-    /// Regression test: wide characters were counted as one column and shifted the following cells.
+    /// Regression test: a character of two columns was counted as one, which shifted the cells after it.
     #[test]
     fn wide_characters_take_two_columns_of_a_table() {
         let mut board = board();
