@@ -19,7 +19,7 @@ const LOGIN: Operation = operation(10);
 const LINES: Operation = operation(11);
 
 const fn operation(number: u16) -> Operation {
-    Operation::user(number).expect("operation should be in the range of users")
+    Operation::user(number).expect("operation number should be in the user range")
 }
 
 /// The server's protocol, before a connection is handed off.

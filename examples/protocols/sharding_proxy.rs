@@ -28,7 +28,7 @@ const WAITING_MAX: usize = 4096;
 const KEYS: u16 = 1000;
 
 const fn operation(number: u16) -> Operation {
-    Operation::user(number).expect("operation should be in the range of users")
+    Operation::user(number).expect("operation number should be in the user range")
 }
 
 /// Returns the key at the beginning of a body.

@@ -22,7 +22,7 @@ const KEYS_MAX: usize = 100_000;
 const WATCHES_MAX: usize = 1000;
 
 const fn operation(number: u16) -> Operation {
-    Operation::user(number).expect("operation should be in the range of users")
+    Operation::user(number).expect("operation number should be in the user range")
 }
 
 /// The server. Clones share the stored values.

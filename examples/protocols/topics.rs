@@ -16,7 +16,7 @@ const PUBLISH: Operation = operation(2001);
 const TOPICS_MAX: usize = 100;
 
 const fn operation(number: u16) -> Operation {
-    Operation::user(number).expect("operation should be in the range of users")
+    Operation::user(number).expect("operation number should be in the user range")
 }
 
 /// Encodes a message. Topics have at most 255 bytes.

@@ -51,7 +51,7 @@ fn rules(methods: impl IntoIterator<Item = &'static str>) -> Access {
 }
 
 fn echo(operation: u16) -> Handlers {
-    let operation = Operation::user(operation).expect("operation should be in the range of users");
+    let operation = Operation::user(operation).expect("operation number should be in the user range");
     Handlers::new().on(operation, |_connection, packet| async { Some(packet) })
 }
 

@@ -265,7 +265,7 @@ async fn calls_of_a_go_client_are_denied() {
 /// Mounted routers are not services, as the documentation of middleware states.
 #[tokio::test]
 async fn mounted_routers_bypass_middleware() {
-    let operation = Operation::user(1000).expect("operation should be in the range of users");
+    let operation = Operation::user(1000).expect("operation number should be in the user range");
     let mounted = Handlers::new().on(operation, |_connection, packet| async { Some(packet) });
     let (vault, closed) = (Vault::default(), Closed::default());
     let server = Server::builder().middleware(closed.clone()).add_service(InteropServer::new(vault.clone()));

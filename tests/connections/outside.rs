@@ -9,7 +9,7 @@ use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
-const METHOD: Operation = Operation::user(10).expect("operation should be in the range of users");
+const METHOD: Operation = Operation::user(10).expect("operation number should be in the user range");
 
 /// Returns a server with the given handlers, and the client's end of a connection to it.
 fn served<H, F>(handler: H) -> (Arc<Acceptor<Service<H>>>, DuplexStream)

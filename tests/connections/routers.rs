@@ -22,7 +22,7 @@ use tokio::sync::mpsc;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn operation(number: u16) -> Operation {
-    Operation::user(number).expect("operation should be in the range of users")
+    Operation::user(number).expect("operation number should be in the user range")
 }
 
 /// A protocol that sends packets through its handle immediately, and in its first turn.

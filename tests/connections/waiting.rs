@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const SUM: AddRequest = AddRequest { a: 1, b: 1 };
 
 fn user(number: u16) -> Operation {
-    Operation::user(number).expect("operation should be in the range of users")
+    Operation::user(number).expect("operation number should be in the user range")
 }
 
 /// Returns a connection to a server with the given handlers.

@@ -80,7 +80,7 @@ async fn producers_resume_as_soon_as_waiting_packets_are_written() {
         let mut read = vec![0; 64 * 1024];
         while tokio::io::AsyncReadExt::read(&mut there, &mut read).await.is_ok_and(|count| count > 0) {}
     });
-    let operation = Operation::user(10).expect("operation should be in the range of users");
+    let operation = Operation::user(10).expect("operation number should be in the user range");
     let packet = Packet::new(PacketId(1), operation, vec![0; 2 * MIB]);
     let started = tokio::time::Instant::now();
     for _ in 0..5 {
@@ -285,7 +285,7 @@ async fn client_at_memory_limit_begins_no_requests() {
     };
     let handlers = Handlers::new()
         .on(Operation::FIRST_USER, waits)
-        .on(Operation::user(11).expect("operation should be in the range of users"), |_, packet| async {
+        .on(Operation::user(11).expect("operation number should be in the user range"), |_, packet| async {
             Some(packet)
         });
     let client = frisbee::Client::builder().memory_max(100_000).connect(address, handlers);

@@ -61,7 +61,7 @@ async fn a_hello_costs_a_few_times_its_length_of_memory() {
     }
     let mounted = || {
         Handlers::new()
-            .on(Operation::user(1000).expect("operation should be in the range of users"), |_, _| async { None })
+            .on(Operation::user(1000).expect("operation number should be in the user range"), |_, _| async { None })
     };
     let address = serve_interop_with(Server::builder().mount(1000.., mounted())).await;
     let healthy = Healthy::connect(address).await;

@@ -53,7 +53,7 @@ type Reply<T> = Result<Response<T>, Status>;
 const SHOUT: u16 = 1000;
 
 fn shouting() -> Handlers {
-    let shout = Operation::user(SHOUT).expect("operation should be in the range of users");
+    let shout = Operation::user(SHOUT).expect("operation number should be in the user range");
     Handlers::new().on(shout, |_connection, packet| async move {
         Some(Packet::new(packet.id, packet.operation, packet.body.to_ascii_uppercase()))
     })

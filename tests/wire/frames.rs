@@ -306,7 +306,7 @@ fn packet(frame: &CapturedFrame) -> Packet {
         0 => Operation::PING,
         1 => Operation::PONG,
         2 => Operation::STREAM,
-        other => Operation::user(other).expect("operation should be in the range of users"),
+        other => Operation::user(other).expect("operation number should be in the user range"),
     };
     Packet::new(PacketId(frame.id), operation, frame.bytes[10..].to_owned())
 }

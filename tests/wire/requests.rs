@@ -14,7 +14,7 @@ const ADD: u16 = 18;
 async fn a_request_that_is_an_error_is_answered_by_an_error() {
     let address = frisbee_tests::serve_interop().await;
     let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
-    let operation = Operation::user(ADD).expect("operation should be in the range of users");
+    let operation = Operation::user(ADD).expect("operation number should be in the user range");
     let mut requested = 0;
     for Decoding { name, bytes, .. } in &corpus().decodings {
         let Some(Exception { here: Here::Failed(text), .. }) = exception(Part::Decodings, name) else { continue };

@@ -10,7 +10,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let shout = Operation::user(10).expect("operation should be in the range of users");
+//! let shout = Operation::user(10).expect("operation number should be in the user range");
 //! let service = Service::new(|_method, text: Bytes| async move { Ok(text.to_ascii_uppercase().into()) });
 //! let server = Server::builder().bind("127.0.0.1:0", service).await?;
 //! let address = server.local_addr();
