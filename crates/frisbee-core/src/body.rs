@@ -115,7 +115,7 @@ mod tests {
         assert!(is_moved!(BytesMut::from(&vec![1_u8; LARGE][..])));
         let (shared, borrowed) = (Bytes::from(vec![1; LARGE]), vec![1_u8; LARGE]);
         assert!(is_moved!(&shared));
-        assert!(!is_moved!(&borrowed[..]), "it is shared");
+        assert!(!is_moved!(&borrowed[..]), "shared bytes should not be moved");
     }
 
     #[test]

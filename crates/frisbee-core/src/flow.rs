@@ -281,7 +281,7 @@ mod tests {
                     grown += u32::from(window.size > size);
                     gone_back += u32::from(window.size < size);
                 }
-                assert!(credit.is_open() || !queued.is_empty(), "both wait for each other");
+                assert!(credit.is_open() || !queued.is_empty(), "sender and receiver should not wait for each other");
             }
         }
         assert!(grown > 100 && gone_back > 50, "{grown}, {gone_back}");
@@ -305,7 +305,7 @@ mod tests {
             sent += on_the_link;
             credit.spend(LENGTH);
             let arrived = sent + round_trip / 2;
-            assert!(window.receive(LENGTH), "it keeps to its credit");
+            assert!(window.receive(LENGTH), "sender should not exceed its credit");
             if let Some(back) = window.consume(cost(LENGTH)) {
                 granted.push_back((arrived + round_trip / 2, window.adapt(back, arrived)));
             }
@@ -390,7 +390,7 @@ mod tests {
     fn credit_that_is_taken_is_gone_until_the_rest_is_settled() {
         let mut credit = Credit::new(1_000);
         assert_eq!(credit.take(), 1_000);
-        assert!(!credit.is_open(), "another sender waits");
+        assert!(!credit.is_open(), "credit should be closed while a sender has taken it");
         credit.settle(1);
         assert!(credit.is_open());
         credit.settle(-1);

@@ -177,7 +177,7 @@ impl Outbox {
         for (_, bytes) in &mut *self.bulk {
             let length = bytes.len();
             *bytes = map(std::mem::take(bytes));
-            debug_assert_eq!(bytes.len(), length, "they are the same bytes");
+            debug_assert_eq!(bytes.len(), length, "length of the bytes should be as announced");
         }
     }
 

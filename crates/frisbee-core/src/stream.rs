@@ -228,8 +228,8 @@ mod tests {
     fn ids_may_be_left_out() {
         let mut openings = PeerStreamIds::new(Role::Client);
         assert!([30_000, 30_257, 200, 16_000].into_iter().all(|id| openings.handle(PacketId(id))));
-        assert!(!openings.handle(PacketId(1_000)), "it is smaller");
-        assert!(!openings.handle(PacketId(40_000)), "it is one of the other end");
+        assert!(!openings.handle(PacketId(1_000)), "smaller id should not open a stream");
+        assert!(!openings.handle(PacketId(40_000)), "id of the other end should not open a stream");
     }
 
     #[test]

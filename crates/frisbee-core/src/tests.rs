@@ -354,7 +354,7 @@ fn partly_read_header_prevents_leaving_the_connection() {
     let now = Instant::now();
     let mut unread = connection(Role::Server, now);
     assert!(unread.leave_unread() && unread.has_left() && unread.is_handed_off());
-    assert!(!unread.leave_unread(), "it has been left");
+    assert!(!unread.leave_unread(), "connection should be left only once");
     for come in [1, 2, 10, 11] {
         let mut server = connection(Role::Server, now);
         let mut input = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 2, 7]).slice(..come);
@@ -383,7 +383,10 @@ fn asking_for_the_connection_at_the_accepting_end_panics() {
 fn asking_twice_for_the_connection_panics() {
     let now = Instant::now();
     let (mut client, _server) = requested_pair(now);
-    assert!(!client.waits() && !client.core.is_handed_off(), "it is written, and not answered");
+    assert!(
+        !client.waits() && !client.core.is_handed_off(),
+        "hand-off should wait for the reply after the request was written"
+    );
     let _ = client.core.request_hand_off(GATEWAY, &Bytes::new(), now);
 }
 

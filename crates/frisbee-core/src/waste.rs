@@ -143,7 +143,7 @@ mod tests {
         let mut waste = WasteLimiter::new(8 * 72, now);
         waste.charge(8);
         waste.end_batch(8, now);
-        assert_eq!(waste.deadline(), None, "these are 72 bytes");
+        assert_eq!(waste.deadline(), None, "72 wasted bytes should cause no pause");
         waste.charge(8);
         waste.end_batch(8, now);
         assert!(waste.deadline().is_some());
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(waste.deadline(), None, "750 000 bytes are paid for");
         (0..10_000).for_each(|_| waste.charge(11));
         waste.end_batch(110_000, now);
-        assert!(waste.deadline().is_some(), "they have been spent");
+        assert!(waste.deadline().is_some(), "spent credit should cause a pause");
     }
 
     #[test]

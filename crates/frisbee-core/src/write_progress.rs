@@ -184,7 +184,10 @@ mod tests {
             write_progress.handle_written(room as usize, true, consumed, now);
             buffered += room;
             let due = write_progress.deadline().is_some_and(|due| now >= due);
-            assert!(due || !write_progress.clone().is_too_slow(pending as usize, consumed, now), "it is due earlier");
+            assert!(
+                due || !write_progress.clone().is_too_slow(pending as usize, consumed, now),
+                "slow peer should not be reported before its check is due"
+            );
             if write_progress.is_too_slow(pending as usize, consumed, now) {
                 return Some(now - start);
             }
@@ -263,7 +266,10 @@ mod tests {
         let mut write_progress = WriteProgress::new(5 * SECOND, 0);
         assert!(!write_progress.handle_written(100, false, 0, now));
         assert_eq!(write_progress.deadline(), None);
-        assert!(!write_progress.handle_written(100, true, 0, now), "it may be the system's");
+        assert!(
+            !write_progress.handle_written(100, true, 0, now),
+            "bytes that the system may have buffered should not count as slow"
+        );
         assert!(write_progress.handle_written(1, true, 0, now + 4 * SECOND));
         assert_eq!(write_progress.deadline(), Some(now + 9 * SECOND));
         assert!(!write_progress.is_too_slow(1 << 30, 0, now + 8 * SECOND));

@@ -524,7 +524,7 @@ mod tests {
         let mut head = Head::default();
         let mut reader = HeadReader::new(REQUEST, &mut head);
         reader.field(hpack::Field::for_test(b":path", &[b'/'; SIZE_MAX - 36]));
-        assert_eq!(reader.finish(), Ok(None), "the other pseudo-fields may be missing");
+        assert_eq!(reader.finish(), Ok(None), "pseudo-fields other than the required ones may be missing");
         assert!(head.is_truncated() && head.memory() < 1024);
     }
 

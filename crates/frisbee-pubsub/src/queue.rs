@@ -535,7 +535,7 @@ mod tests {
         assert_eq!(
             (waiting(&bounds), to.connection().memory_held(), to.has_backlog()),
             (0, 0, true),
-            "it takes nothing any more"
+            "closed queue should accept no packets"
         );
         let some = subscriber(3, &bounds);
         deliver(&some, &from, 400, 1000);

@@ -271,7 +271,11 @@ mod tests {
             for epoch in [9, 11] {
                 let answer = Answer { epoch, topics: 0, ..COVERED };
                 assert_eq!(follow.handle_answer(answer), PrecedingGap::Unknown);
-                assert_eq!(follow.handle_answer(answer), PrecedingGap::None, "it was sent again");
+                assert_eq!(
+                    follow.handle_answer(answer),
+                    PrecedingGap::None,
+                    "reply that was sent again should report no further gap"
+                );
             }
             follow.handle_loss(&Stream::new(), false);
             assert_eq!(follow.handle_answer(Answer { epoch: 11, topics: 0, ..COVERED }), PrecedingGap::None);
@@ -295,7 +299,11 @@ mod tests {
         follow.handle_loss(&stream(9), false);
         assert_eq!(follow.request(), b"\x01\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x04", "one topic had no position");
         follow.handle_loss(&stream(1), false);
-        assert_eq!(follow.request(), b"\x01\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x04", "it was not answered");
+        assert_eq!(
+            follow.request(),
+            b"\x01\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x04",
+            "unanswered request should be repeated unchanged"
+        );
         follow.handle_answer(Answer { topics: 1, ..COVERED });
         follow.handle_position(&"a.b".into(), next(7, 4));
         follow.handle_replayed(&"a.b".into(), next(7, 6), next(7, 9));

@@ -405,7 +405,7 @@ async fn processes_of_other_users_get_no_sockets() {
         let _ = socket.write_all(b"\x01\x00\x12frisbee-restart\0\x01\x01");
         let mut answer = Vec::new();
         let _ = socket.read_to_end(&mut answer);
-        assert!(answer.is_empty(), "it got {answer:?}");
+        assert!(answer.is_empty(), "predecessor should send no reply: {answer:?}");
         println!("refused without a word");
         return;
     }

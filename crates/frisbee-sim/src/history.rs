@@ -342,7 +342,9 @@ mod tests {
             history.end(read, Some(value));
         }
         history.end(write, None);
-        let Verdict::Violated(text) = history.check(&Register::of(0)) else { panic!("the second read is stale") };
+        let Verdict::Violated(text) = history.check(&Register::of(0)) else {
+            panic!("second read should be reported as stale")
+        };
         assert!(text.contains("Some(0)") && text.contains("Read"), "{text}");
     }
 

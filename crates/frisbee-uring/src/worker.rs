@@ -435,7 +435,7 @@ mod models {
             woken.clear();
             let observed = done.load(Ordering::Relaxed);
             let was_woken = other.join().expect("thread should not panic");
-            assert!(observed || !was_woken, "it is not polled again");
+            assert!(observed || !was_woken, "task that was woken should be polled again");
         });
     }
 }

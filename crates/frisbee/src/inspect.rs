@@ -170,7 +170,7 @@ mod tests {
         }
         let stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
         let listed = inspector.connections(None, 10);
-        let [only] = &listed[..] else { panic!("one is open: {listed:?}") };
+        let [only] = &listed[..] else { panic!("one connection should be open: {listed:?}") };
         let view = only.connection.view();
         assert_eq!((view.handlers, view.stream_count, view.streams.len()), (1, 1, 1));
         assert!(view.streams[0].is_opened_here && view.streams[0].credit.is_some_and(|credit| credit > 0));

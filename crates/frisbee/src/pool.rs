@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(
             capacities(&pool.put(vec![0; 1001 * KIB], now)),
             [1001 * KIB],
-            "it would take the place of all others"
+            "buffer that would replace all others should be freed"
         );
         assert_eq!((pool.bytes, pool.buffers.len()), (800 * KIB, 2));
     }
@@ -194,7 +194,10 @@ mod tests {
                         drop(all);
                         if in_use.len() > 5 {
                             let (part, content) = in_use.pop_front().unwrap();
-                            assert!(part.iter().all(|byte| *byte == content), "another owner has written into it");
+                            assert!(
+                                part.iter().all(|byte| *byte == content),
+                                "buffer should not be written to by another owner"
+                            );
                         }
                     }
                 })

@@ -86,7 +86,10 @@ fn a_token_that_is_accepted_names_its_bearer() {
     assert_eq!((principal.name(), principal.roles()), ("ada", &["teller".to_owned()][..]));
     assert_eq!(principal.proof(), &Proof::Token { issuer: "https://issuer.example.org".to_owned() });
     assert_eq!(principal.get::<Claims>().and_then(|claims| claims.text("tenant")), Some("blue"));
-    assert!(!format!("{principal:?} {:?}", principal.get::<Claims>()).contains("blue"), "it may be private");
+    assert!(
+        !format!("{principal:?} {:?}", principal.get::<Claims>()).contains("blue"),
+        "debug output should not contain claims, which may be private"
+    );
     let scopes = jwt(shared()).roles_claim("scope");
     let principal = accepted(&scopes, &token(&json!({"scope": "pay refund"})));
     assert_eq!(principal.roles(), ["pay", "refund"]);

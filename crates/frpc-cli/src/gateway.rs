@@ -89,7 +89,7 @@ pub(crate) async fn gateway(
     };
     let served = tokio::select! {
         served = server.serve_with_shutdown(frpc::signal::terminate()) => served,
-        () = reload_on_hangup(reload) => unreachable!("the signal is awaited without end"),
+        () = reload_on_hangup(reload) => unreachable!("reloading ends only with the process"),
     };
     mirror.abort();
     Ok(served?)

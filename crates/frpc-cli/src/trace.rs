@@ -196,7 +196,7 @@ mod tests {
         assert!(trace.feed(FrameSender::Client, &frame(7, 6, b"\x0a"), started).is_empty());
         let later = started + Duration::from_millis(12);
         let ended = trace.feed(FrameSender::Server, &frame(7, 10, b"\x10\x03\x03\x01\x01\x06\x05\x0a\x02no"), later);
-        let [call] = &ended[..] else { panic!("one has ended: {ended:?}") };
+        let [call] = &ended[..] else { panic!("one call should have ended: {ended:?}") };
         assert_eq!((call.method.as_str(), call.code(), call.took), ("operation 10", Code::Cancelled, later - started));
         assert!(call.is_cancelled && call.sent == [(1, 2), (1, 11)] && call.frames.len() == 3, "{call:?}");
         let ended = trace.feed(FrameSender::Server, &frame(8, 11, b"\x08\x00"), later);
@@ -216,7 +216,7 @@ mod tests {
         let down = [frame(1, 2, b"\x08\x01"), frame(1, 2, b"\x10\x03\x03\x01\x05\x06\x05\x0a\x02no")].concat();
         assert!(trace.feed(FrameSender::Server, &down, now).is_empty());
         let ended = trace.feed(FrameSender::Server, &frame(1, 7, b""), now);
-        let [call] = &ended[..] else { panic!("one has ended: {ended:?}") };
+        let [call] = &ended[..] else { panic!("one call should have ended: {ended:?}") };
         assert_eq!((call.code(), call.sent), (Code::NotFound, [(1, 2), (2, 13)]));
         // The client closes the stream after its end.
         assert!(trace.feed(FrameSender::Client, &frame(1, 2, b""), now).is_empty());

@@ -145,7 +145,7 @@ mod tests {
     fn lengths(answer: &Answer) -> Vec<usize> {
         match answer {
             Answer::Files(files) => files.iter().map(Bytes::len).collect(),
-            _ => panic!("no files"),
+            _ => panic!("reply should contain files"),
         }
     }
 

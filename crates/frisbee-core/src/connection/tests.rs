@@ -111,7 +111,7 @@ fn throttled_peer_does_not_count_as_silent() {
     let config = Config::default().waste_rate(1000).ping_interval(SECOND / 4).idle_timeout(SECOND / 2);
     let mut connection = Connection::server(&config.clone().into(), start);
     feed(&mut connection, PONG, start).unwrap();
-    assert!(!connection.is_resting(), "it costs 74 bytes");
+    assert!(!connection.is_resting(), "packet should cost 74 bytes");
     feed(&mut connection, &PONG.repeat(14), start).unwrap();
     assert!(connection.is_resting());
     // In the first period 1110 bytes decay to an eighth of 1000, and in the second a further sixteenth of 1000 decays.
@@ -521,7 +521,11 @@ fn last_bytes_may_take_the_time_of_a_slow_peer() {
     // The deadline is the write timeout plus two windows of 5 s at 16 KiB/s.
     assert_eq!(connection.flushed_by(), Some(start + 15 * SECOND));
     connection.handle_written(0, start);
-    assert_eq!(connection.flushed_by(), Some(start + 5 * SECOND), "it takes nothing at all");
+    assert_eq!(
+        connection.flushed_by(),
+        Some(start + 5 * SECOND),
+        "peer that accepts no bytes should only get the write timeout"
+    );
 }
 
 #[test]
@@ -582,9 +586,15 @@ fn signs_of_life_alone_leave_a_connection_unused() {
     assert!(!is_unused(&mut connection, 1) && is_unused(&mut connection, 2));
     connection.outbox().push(PacketId(1), Operation::FIRST_USER, vec![0; 100]).unwrap();
     connection.handle_written(110, start);
-    assert!(!is_unused(&mut connection, 3) && is_unused(&mut connection, 5), "it has written");
+    assert!(
+        !is_unused(&mut connection, 3) && is_unused(&mut connection, 5),
+        "connection that has written should not count as unused"
+    );
     connection.handle_read(110, start);
-    assert!(!is_unused(&mut connection, 6) && is_unused(&mut connection, 8), "it has read");
+    assert!(
+        !is_unused(&mut connection, 6) && is_unused(&mut connection, 8),
+        "connection that has read should not count as unused"
+    );
 }
 
 #[test]
@@ -625,7 +635,7 @@ fn first_packet_follows_the_event_of_its_kind() {
     assert!(!connection.holds_packet());
     assert_eq!(connection.poll_event(&mut input, now), Ok(Some(Event::PeerKnown)));
     assert!(connection.holds_packet() && input.is_empty());
-    assert!(!connection.is_at_packet(), "it is not part of the input");
+    assert!(!connection.is_at_packet(), "connection should not be at the start of a packet");
     assert!(matches!(connection.poll_event(&mut input, now), Ok(Some(Event::Packet(_)))));
     assert!(!connection.holds_packet() && connection.is_at_packet());
 }

@@ -137,7 +137,7 @@ fn the_short_way_takes_no_packet_out_of_the_middle_of_another() {
     assert_eq!(whole(&decoder, &mut rest), None);
     assert_eq!(decoder.next(&mut rest), Ok(None));
     let mut within = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0]);
-    assert_eq!(whole(&decoder, &mut within), None, "these bytes belong to the body");
+    assert_eq!(whole(&decoder, &mut within), None, "bytes of the body should not be decoded as a packet");
 }
 
 #[test]

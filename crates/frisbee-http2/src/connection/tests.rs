@@ -132,7 +132,7 @@ impl End {
     fn open(&mut self, stream: u32, flags: u8) -> StreamKey {
         match self.feed(&request(stream, flags)).as_deref() {
             Ok([Event::Head { stream, .. }]) => *stream,
-            other => panic!("no head: {other:?}"),
+            other => panic!("event should be a head: {other:?}"),
         }
     }
 }
@@ -306,7 +306,7 @@ fn graceful_shutdown_names_the_last_stream_after_a_round_trip() {
     let stream = end.open(3, END_STREAM);
     assert!(end.feed(&frame(kind::PING, ACK, 0, &frames[1].1)).is_ok());
     assert_eq!(end.frames()[0].1, [&[0, 0, 0, 3][..], &[0; 4]].concat());
-    assert_eq!(end.feed(&request(5, END_STREAM)), Ok(Vec::new()), "it is refused");
+    assert_eq!(end.feed(&request(5, END_STREAM)), Ok(Vec::new()), "refused stream should report no event");
     assert_eq!(end.frames()[0].1, ErrorCode::REFUSED_STREAM.0.to_be_bytes()[..]);
     assert!(!end.connection.is_shut_down());
     assert_eq!(end.connection.send_head(stream, &Head::response(200), true), Ok(()));
@@ -390,7 +390,7 @@ fn peers_limits_of_frames_and_tables_are_obeyed() {
     assert_eq!(kinds, [(kind::HEADERS, true), (kind::CONTINUATION, true), (kind::CONTINUATION, true)]);
     let block: Vec<u8> = frames.iter().flat_map(|(_, payload)| payload.iter().copied()).collect();
     assert_eq!(fields(&mut hpack::Decoder::new(), &block).len(), 3);
-    assert_eq!(block[..2], [0x20, 0x20], "both updates of the table's size");
+    assert_eq!(block[..2], [0x20, 0x20], "block should start with both updates of the table's size");
 }
 
 #[test]

@@ -127,7 +127,8 @@ impl BrokerBuilder {
     /// # Panics
     /// If the pattern is invalid.
     pub fn history(mut self, pattern: &str, history: History) -> Self {
-        let pattern = check_pattern(pattern.as_bytes()).unwrap_or_else(|error| panic!("pattern {pattern:?}: {error}"));
+        let pattern =
+            check_pattern(pattern.as_bytes()).unwrap_or_else(|error| panic!("invalid pattern {pattern:?}: {error}"));
         self.history.push((pattern.into(), history));
         self
     }
@@ -178,7 +179,8 @@ impl BrokerBuilder {
         pattern: &str,
         name: impl Fn(&Connection) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
-        let pattern = check_pattern(pattern.as_bytes()).unwrap_or_else(|error| panic!("pattern {pattern:?}: {error}"));
+        let pattern =
+            check_pattern(pattern.as_bytes()).unwrap_or_else(|error| panic!("invalid pattern {pattern:?}: {error}"));
         self.presence.add(pattern, name);
         self
     }

@@ -201,16 +201,24 @@ mod tests {
         assert_eq!(heard.message("a", stamp(0, 6)), StampVerdict::New(0));
         assert_eq!(heard.message("a", stamp(0, 10)), StampVerdict::New(3));
         assert_eq!(heard.message("a", stamp(0, 10)), StampVerdict::Old);
-        assert_eq!(heard.message("a", stamp(0, 8)), StampVerdict::Old, "it has been said to be missed");
+        assert_eq!(
+            heard.message("a", stamp(0, 8)),
+            StampVerdict::Old,
+            "message already reported as missed should be old"
+        );
         assert_eq!(heard.mark("a", stamp(0, 10)), StampVerdict::Old);
         assert_eq!(heard.mark("a", stamp(0, 14)), StampVerdict::New(4));
         assert_eq!(heard.message("a", stamp(0, 15)), StampVerdict::New(0));
         assert_eq!(
             heard.message("a", SequenceStamp { origin: 2, ..stamp(0, 40) }),
             StampVerdict::New(0),
-            "another broker"
+            "messages of another broker should be counted separately"
         );
-        assert_eq!(heard.message("b", stamp(0, 40)), StampVerdict::New(0), "another topic");
+        assert_eq!(
+            heard.message("b", stamp(0, 40)),
+            StampVerdict::New(0),
+            "messages of another topic should be counted separately"
+        );
         assert_eq!(heard.message("a", stamp(1, 3)), StampVerdict::New(2), "a new era");
         assert_eq!(heard.message("a", stamp(0, 16)), StampVerdict::Old);
     }

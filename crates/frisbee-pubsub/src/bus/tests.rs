@@ -236,7 +236,11 @@ fn returning_bus_reports_missed_messages_without_new_ones() {
     (0..500).for_each(|_| writer.publish("a", "x"));
     writer.run_batch();
     assert_eq!(readers[0].received(), [""; 0]);
-    assert_eq!(readers[1].received().len(), 1000, "its own broker's subscribers get it, and groups too");
+    assert_eq!(
+        readers[1].received().len(),
+        1000,
+        "subscribers and groups of the publisher's own broker should receive the messages"
+    );
     bus.set_away(false);
     assert_eq!(readers[0].received(), ["-500"]);
     assert_eq!(readers[1].received(), [""; 0]);

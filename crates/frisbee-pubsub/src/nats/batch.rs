@@ -57,7 +57,7 @@ impl From<Payload> for Bytes {
 }
 
 fn put(frames: &mut BytesMut, frame: &[u8]) {
-    debug_assert!(frame.len() <= BATCH_MAX, "it would not fit into a batch");
+    debug_assert!(frame.len() <= BATCH_MAX, "frame should fit into a batch");
     frames.put_u16(frame.len() as u16);
     frames.put_slice(frame);
 }

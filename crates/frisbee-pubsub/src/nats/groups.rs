@@ -116,7 +116,7 @@ mod tests {
         groups.tick();
         assert!(!groups.may_be());
         groups.ask();
-        assert!(groups.may_be(), "it has been away");
+        assert!(groups.may_be(), "broker that was away should assume that there are members");
     }
 
     #[test]

@@ -112,7 +112,7 @@ fn subscription_table_shrinks_after_most_have_ended() {
     let capacity = |reader: &Member| reader.session.as_ref().unwrap().capacity();
     (1..=1000).for_each(|id| reader.subscribe(id, "a", ""));
     (1..=500).for_each(|id| drop(reader.send(Kind::Unsubscribe, id, "")));
-    assert!(capacity(&reader) >= 1000, "it is filled well enough: {}", capacity(&reader));
+    assert!(capacity(&reader) >= 1000, "table that is half full should not shrink: {}", capacity(&reader));
     (501..=990).for_each(|id| drop(reader.send(Kind::Unsubscribe, id, "")));
     assert!((10..=128).contains(&capacity(&reader)), "{} for 10", capacity(&reader));
     (991..=1000).for_each(|id| drop(reader.send(Kind::Unsubscribe, id, "")));
@@ -150,11 +150,11 @@ fn denied_uses_are_refused_and_rechecked_after_change() {
     assert_eq!((broker.published(), reader.received().len()), (3, 3));
     assert!(published(&mut writer, "free"));
     writer.connection().attachments().insert(Banned);
-    assert!(!published(&mut writer, "free"), "it is checked again");
+    assert!(!published(&mut writer, "free"), "permission should be checked again");
     writer.connection().attachments().insert(SignedIn);
     assert!(published(&mut writer, "members"));
     writer.connection().attachments().remove::<SignedIn>();
-    assert!(!published(&mut writer, "members"), "it has signed out");
+    assert!(!published(&mut writer, "members"), "connection that has signed out should not be permitted to publish");
 }
 
 #[test]
@@ -167,14 +167,14 @@ fn topic_lookup_is_cached_until_subscriptions_change() {
         writer.run_batch();
         assert_eq!(remembered(&writer), 1);
     }
-    assert!(is_slow(&mut writer, "b"), "another topic");
+    assert!(is_slow(&mut writer, "b"), "first message to another topic should be slow");
     reader.subscribe(2, "c", "");
     writer.run_batch();
-    assert_eq!(remembered(&writer), 0, "it would keep departed subscribers");
+    assert_eq!(remembered(&writer), 0, "route cache should not keep departed subscribers");
     assert!(is_slow(&mut writer, "a"));
     writer.run_batch();
     broker.event(writer.session.as_mut().unwrap(), &mut ConnectionEvent::Idle);
-    assert_eq!(remembered(&writer), 0, "it publishes nothing at present");
+    assert_eq!(remembered(&writer), 0, "connection that publishes nothing should have no route cache");
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn lagging_group_members_receive_round_robin() {
             writer.run_batch();
         }
     }
-    assert!(broker.lost() > 0, "they are late");
+    assert!(broker.lost() > 0, "slow subscribers should lose messages");
     assert_eq!([a.received().len(), b.received().len()], [2, 2], "a number and the newest");
 }
 

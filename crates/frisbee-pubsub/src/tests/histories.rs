@@ -114,7 +114,11 @@ fn publisher_with_a_stale_route_reaches_a_new_subscriber() {
     writer.publish("a", "1");
     follow(&mut reader, 1, "a", 2, &[]);
     writer.run_batch();
-    assert_eq!(shown(&mut reader), ["=0", "0@a:1", "0:1"], "it was recorded after the subscription");
+    assert_eq!(
+        shown(&mut reader),
+        ["=0", "0@a:1", "0:1"],
+        "message recorded after the subscription should arrive live"
+    );
     writer.publish("a", "2");
     writer.run_batch();
     writer.publish("a", "3");

@@ -303,7 +303,7 @@ async fn messages_under_load_arrive_once_or_are_stated() {
                     received += 1;
                 }
                 Err(RecvError::Lagged(count)) => missing += count,
-                Err(other) => panic!("the broker was not restarted: {other}"),
+                Err(other) => panic!("broker should not have been restarted: {other}"),
             }
         }
         assert_eq!(received + missing, topics * MESSAGES, "{received} came, {missing} are missing");

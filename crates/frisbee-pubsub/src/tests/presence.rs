@@ -74,7 +74,7 @@ async fn change(presence: &mut Presence) -> (String, u64, bool) {
     match next(presence).await {
         PresenceEvent::Joined { name, connections } => (name, connections, true),
         PresenceEvent::Left { name, connections } => (name, connections, false),
-        other => panic!("{other:?} is no change"),
+        other => panic!("event should be a change of the subscribers: {other:?}"),
     }
 }
 
@@ -168,7 +168,7 @@ async fn list_of_a_large_room_is_bounded() {
     let mut presence =
         rooms.client().await.presence("rooms.lobby").await.expect("broker should accept the subscription");
     let PresenceEvent::Present { connections, omitted } = next(&mut presence).await else {
-        panic!("the list is first")
+        panic!("first event should be the list of subscribers")
     };
     assert_eq!((connections.len(), omitted), (1000, 3));
 }

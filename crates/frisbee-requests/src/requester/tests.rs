@@ -70,13 +70,13 @@ async fn next(got: &mut UnboundedReceiver<Got>) -> Got {
 async fn request(got: &mut UnboundedReceiver<Got>) -> (Connection, Packet) {
     match next(got).await {
         Got::Packet(connection, packet) => (connection, packet),
-        Got::Cancelled(id, _) => panic!("{id:?} was cancelled"),
+        Got::Cancelled(id, _) => panic!("request {id:?} should not be cancelled"),
     }
 }
 
 async fn cancelled(got: &mut UnboundedReceiver<Got>) -> (PacketId, Bytes) {
     match next(got).await {
-        Got::Packet(_, packet) => panic!("{packet:?} was sent"),
+        Got::Packet(_, packet) => panic!("no packet should be sent: {packet:?}"),
         Got::Cancelled(id, content) => (id, content),
     }
 }
@@ -339,7 +339,7 @@ async fn timed_out_request_wakes_its_task_without_the_lock() {
     sleep(Duration::from_secs(2)).await;
     is_late.store(true, Ordering::SeqCst);
     let Poll::Ready(Err(RequestError::TimedOut(_))) = Pin::new(&mut reply).poll(&mut context) else {
-        panic!("it has no reply");
+        panic!("request should have no reply");
     };
     assert_eq!([free, locked].map(|count| count.load(Ordering::SeqCst) > 0), [true, false]);
 }

@@ -199,7 +199,7 @@ async fn rings_that_are_outgrown_during_reads_keep_every_byte() {
         {
             ended
                 .expect("connection task should not panic")
-                .unwrap_or_else(|error| panic!("connection {connections}: {error}"));
+                .unwrap_or_else(|error| panic!("connection {connections} should be accepted: {error}"));
         }
     }
     println!("{connections} connections");
@@ -218,7 +218,7 @@ fn waiting_stream_goes_on_in_its_new_runtime() {
             let (client, mut server) = pair(&listener, connect(directory.path())).await;
             tokio::select! {
                 biased;
-                read = server.read_u8() => panic!("nothing has been written: {read:?}"),
+                read = server.read_u8() => panic!("read should wait, because nothing was written: {read:?}"),
                 () = std::future::ready(()) => {}
             }
             (client, server)
@@ -286,7 +286,7 @@ async fn client_may_begin_with_more_bytes_than_fit() {
     assert_eq!(
         client.write(&[7; 1 << 20]).await.expect("client should write the message"),
         1 << 20,
-        "it has got a longer ring since"
+        "message should fit into the longer ring"
     );
 }
 

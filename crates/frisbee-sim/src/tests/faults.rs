@@ -82,7 +82,7 @@ fn is_of(kind: FaultKind, fault: &Fault) -> bool {
 fn each_kind_of_fault_takes_effect_and_is_shrunk() {
     for kind in FaultKind::USUAL.into_iter().chain([FaultKind::LoseDisk, FaultKind::Corrupt]) {
         let failure = Sim::new().find(20, |world| notices(world, Some(kind)));
-        let failure = failure.unwrap_or_else(|| panic!("nothing notices {kind:?}"));
+        let failure = failure.unwrap_or_else(|| panic!("fault {kind:?} should be noticed"));
         let faults: Vec<_> = failure.faults().collect();
         assert!(matches!(&faults[..], [(_, fault)] if is_of(kind, fault)), "{kind:?}: {failure}");
         let text = faults[0].1.to_string();
@@ -108,7 +108,9 @@ async fn elections(world: World, faults: Faults) {
 
 fn crash_of(failure: &Failure) -> (Duration, String) {
     let faults: Vec<_> = failure.faults().collect();
-    let [(at, Fault::Crash { node, .. })] = &faults[..] else { panic!("one crash suffices: {failure}") };
+    let [(at, Fault::Crash { node, .. })] = &faults[..] else {
+        panic!("failure should need a single crash: {failure}")
+    };
     (*at, node.clone())
 }
 

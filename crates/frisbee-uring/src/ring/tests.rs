@@ -20,7 +20,7 @@ fn sent(ring: &mut Ring) -> Vec<(usize, usize, Result<usize, ErrorKind>)> {
     ring.complete(&mut completions);
     let sent = completions.into_iter().map(|completion| match completion {
         Completion::Sent { token, buffer, result } => (token, buffer.len(), result.map_err(|error| error.kind())),
-        other => panic!("only sends were begun, and {other:?} came"),
+        other => panic!("only sends should complete: {other:?}"),
     });
     sent.collect()
 }
@@ -56,7 +56,7 @@ fn a_quiet_send_is_over_without_a_word_of_the_kernel() {
     assert_eq!(sent(&mut ring), [], "nothing was submitted");
     assert!(ring.is_quiet());
     ring.submit().unwrap();
-    assert_eq!(ring.uring.completion().len(), 0, "it would have ended a wait");
+    assert_eq!(ring.uring.completion().len(), 0, "completion queue should be empty, so that a wait does not end");
     assert_eq!(sent(&mut ring), [(7, 5, Ok(5))]);
     assert!(!ring.is_quiet() && ring.operations.is_empty());
     let mut received = [0; 5];
@@ -73,7 +73,9 @@ fn failed_quiet_send_is_reported_and_disturbs_no_other() {
     ring.send_quietly(&socket, 2, vec![2; 10]);
     ring.submit().unwrap();
     let first = sent(&mut ring);
-    let Some(&(1, _, Ok(count))) = first.first() else { panic!("a part of it has been sent: {first:?}") };
+    let Some(&(1, _, Ok(count))) = first.first() else {
+        panic!("part of the message should have been sent: {first:?}")
+    };
     assert!(0 < count && count < len, "no socket takes {len} bytes at once, and this took {count}");
     assert_eq!(first[1..], [(2, 10, Ok(10))]);
     assert!(ring.operations.is_empty(), "nothing is kept of either");
@@ -84,7 +86,7 @@ fn failed_quiet_send_is_reported_and_disturbs_no_other() {
         ring.send_quietly(&full, 3, vec![3; 10]);
         ring.send_quietly(&socket, 4, vec![4; 10]);
         ring.submit().unwrap();
-        let [first, (4, 10, Ok(10))] = sent(&mut ring)[..] else { panic!("the other send is not disturbed") };
+        let [first, (4, 10, Ok(10))] = sent(&mut ring)[..] else { panic!("other send should not be disturbed") };
         assert!(ring.operations.is_empty(), "nothing is kept of either");
         match first {
             (3, 10, Ok(count)) => expected.extend_from_slice(&vec![3; count]),

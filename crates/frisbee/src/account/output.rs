@@ -131,7 +131,11 @@ mod tests {
             assert_eq!(output.limit(3 * MIB), limit, "{charged} bytes are held");
             assert_eq!(output.is_narrow(3 * MIB), limit < 3 * MIB);
             assert!(!output.is_narrow(limit) && output.is_narrow(limit + 1) == (limit < 3 * MIB));
-            assert_eq!((alone.limit(3 * MIB), alone.is_narrow(3 * MIB)), (3 * MIB, false), "its own handles send it");
+            assert_eq!(
+                (alone.limit(3 * MIB), alone.is_narrow(3 * MIB)),
+                (3 * MIB, false),
+                "output of a client should not be limited by memory"
+            );
             budget.release(charged);
         }
     }

@@ -129,7 +129,7 @@ fn several_large_callers_get_a_sixteenth_of_free_memory() {
     assert_eq!(idle.room(), (3 * 24 - 40) * MIB / 4);
     stranger.charge(7 * MIB);
     assert_eq!(of(&budget, 3).room(), MIB);
-    assert_eq!(idle.room(), 8 * 1024, "another caller is large now");
+    assert_eq!(idle.room(), 8 * 1024, "share should be reduced once another caller is large");
     stranger.charge(16 * MIB);
     assert_eq!(of(&budget, 3).room(), 0, "the rest is for replies");
 }
@@ -235,7 +235,7 @@ fn released_memory_wakes_one_waiter_of_each_caller() {
     assert_eq!(woken(&waiters), [true, false, true]);
     // A task that takes its memory wakes the next one, as does one that ends instead.
     let (waiter, wake) = &mut waiters[0];
-    let Poll::Ready(charge) = poll(waiter, wake) else { panic!("there should be room") };
+    let Poll::Ready(charge) = poll(waiter, wake) else { panic!("waiter should get memory once some is free") };
     assert_eq!(woken(&waiters), [false, true, true]);
     let (waiter, wake) = &mut waiters[1];
     assert!(poll(waiter, wake).is_ready());

@@ -98,14 +98,14 @@ mod tests {
         }
         budget.charge(much);
         budget.trim(&Handle::current());
-        assert!(!is_due(), "it is held");
+        assert!(!is_due(), "memory that is in use should not be returned");
         budget.release(much);
         budget.trim(&Handle::current());
         assert!(is_due());
         tokio::time::sleep(SETTLED / 2).await;
-        assert!(is_due() && budget.is_worth_trimming(), "it is to settle");
+        assert!(is_due() && budget.is_worth_trimming(), "memory should be returned after a delay");
         tokio::time::sleep(SETTLED).await;
-        assert!(!is_due() && !budget.is_worth_trimming(), "it has been given back");
+        assert!(!is_due() && !budget.is_worth_trimming(), "returned memory should not be returned again");
     }
 
     #[tokio::test(start_paused = true)]
@@ -113,10 +113,13 @@ mod tests {
         let budget = Arc::new(Budget::new(1024, 0));
         (1..MANY).for_each(|_| budget.record_idle());
         budget.trim(&Handle::current());
-        assert!(!budget.trim.is_due.load(Ordering::Relaxed), "they are too few");
+        assert!(
+            !budget.trim.is_due.load(Ordering::Relaxed),
+            "few idle connections should not cause memory to be returned"
+        );
         budget.record_idle();
         budget.trim(&Handle::current());
         tokio::time::sleep(2 * SETTLED).await;
-        assert!(!budget.is_worth_trimming(), "it has been given back");
+        assert!(!budget.is_worth_trimming(), "returned memory should not be returned again");
     }
 }

@@ -277,7 +277,9 @@ mod tests {
             polls += 1;
             if polls < 2 { Poll::Pending } else { Poll::Ready(polls) }
         });
-        let FirstPoll::Pending(parked) = slot.poll(|| second_time) else { panic!("it is ready at its second poll") };
+        let FirstPoll::Pending(parked) = slot.poll(|| second_time) else {
+            panic!("future should be pending at its first poll")
+        };
         let mut context = Context::from_waker(Waker::noop());
         let done = std::pin::pin!(parked).poll(&mut context);
         assert!(matches!(done, Poll::Ready(Ok(2))));
@@ -290,7 +292,7 @@ mod tests {
         type Output = u64;
         fn poll(mut self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<u64> {
             match self.0.take() {
-                Some(0) => panic!("nothing"),
+                Some(0) => panic!("future panics in this poll"),
                 Some(number) => Poll::Ready(number),
                 None => Poll::Pending,
             }
@@ -304,7 +306,7 @@ mod tests {
         slot.slot().set(Some(Again(Some(1))));
         assert!(matches!(slot.poll_slot(), FirstPoll::Ready(1)));
         let mut future = slot.slot();
-        future.as_mut().as_pin_mut().expect("pool should keep the allocation of the completed future").0 = Some(2);
+        future.as_mut().as_pin_mut().expect("slot should contain the completed future").0 = Some(2);
         assert!(matches!(slot.poll_slot(), FirstPoll::Ready(2)));
         assert!(matches!(slot.poll_slot(), FirstPoll::Pending(_)));
         assert!(slot.slot().is_none(), "one that waits has left");

@@ -126,7 +126,7 @@ mod tests {
         assert!(!permission.is_regained(now + APART_MIN / 2));
         assert!(permission.is_regained(now + APART_MIN));
         assert!(permission.is_kept());
-        assert!(!permission.lose(now + APART_MIN, true), "it is the second one");
+        assert!(!permission.lose(now + APART_MIN, true), "second loss of the permission should not be the first");
     }
 
     #[test]
@@ -152,7 +152,10 @@ mod tests {
             assert!(!apart.is_over(over - Duration::from_nanos(1)) && apart.is_over(over), "for {seconds} s");
         }
         apart.begin(over + Duration::from_secs(8));
-        assert!(apart.is_over(over + Duration::from_secs(8) + APART_MIN), "they were quick for as long");
+        assert!(
+            apart.is_over(over + Duration::from_secs(8) + APART_MIN),
+            "penalty should end after handlers were quick for as long"
+        );
     }
 
     #[test]

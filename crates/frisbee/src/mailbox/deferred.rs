@@ -201,9 +201,12 @@ mod tests {
         let account = account(MIB, MIB);
         let deferred = Deferred::default();
         (1..=4).for_each(|id| deferred.push(DeferredPacket { stops: id == 4, ..request(id, 10) }, &account));
-        assert!(!deferred.cancel(PacketId(2), Operation::STREAM, &account), "it is another operation's");
+        assert!(
+            !deferred.cancel(PacketId(2), Operation::STREAM, &account),
+            "packet of another operation should not be cancelled"
+        );
         assert!(deferred.cancel(PacketId(2), Operation::FIRST_USER, &account));
-        assert!(!deferred.cancel(PacketId(2), Operation::FIRST_USER, &account), "it is gone");
+        assert!(!deferred.cancel(PacketId(2), Operation::FIRST_USER, &account), "request should be removed only once");
         let order = std::iter::from_fn(|| deferred.pop(&account)).map(|entry| entry.packet.id.0);
         assert_eq!(order.collect::<Vec<_>>(), [1, 3, 4]);
         assert!(!deferred.is_full(MIB, &account), "what stopped has been routed");
@@ -220,7 +223,7 @@ mod tests {
         assert!(deferred.has_stream(PacketId(7)) && !deferred.has_stream(PacketId(8)));
         deferred.pop(&account);
         assert!(deferred.has_stream(PacketId(7)));
-        assert!(!deferred.leave_stream(PacketId(7), &account), "it has been routed");
+        assert!(!deferred.leave_stream(PacketId(7), &account), "routed packet should not be removed");
         deferred.clear(&account);
         assert!(!deferred.has_stream(PacketId(7)));
     }

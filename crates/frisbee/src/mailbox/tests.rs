@@ -76,7 +76,7 @@ fn senders_wait_at_full_queue_and_wake_below_limit() {
     assert!(mailbox.poll_write(Some(&context), &mut place, |outbox| push(outbox, 10)).is_pending());
     assert_eq!(mailbox.lock().queued(), 150);
     driver.take(&mailbox, &waker, true);
-    assert_eq!((driver.pending, mailbox.lock().queued()), (150, 150), "it waits at the driver");
+    assert_eq!((driver.pending, mailbox.lock().queued()), (150, 150), "backlog of the driver should be counted");
     assert!(mailbox.is_full(100) && !mailbox.is_full(99));
     mailbox.handle_drained(&mut driver.reader, 100);
     assert!(mailbox.poll_write(Some(&context), &mut place, |_| ()).is_pending());
@@ -105,16 +105,16 @@ fn senders_that_wait_get_room_before_others_that_come_later() {
     };
     drain();
     assert_eq!(woken(), [1, 1, 0]);
-    assert!(!sends_now(&mailbox, fill), "others were called");
-    assert!(late.poll_send(&mut third, fill).is_pending(), "others were called");
+    assert!(!sends_now(&mailbox, fill), "sender should not take space for which others were woken");
+    assert!(late.poll_send(&mut third, fill).is_pending(), "sender should not take space for which others were woken");
     assert!(two.poll_send(&mut second, fill).is_ready(), "of those that were called any may come first");
-    assert!(one.poll_send(&mut first, fill).is_pending(), "that was all the room");
+    assert!(one.poll_send(&mut first, fill).is_pending(), "sender should wait once the space is used");
     drain();
-    assert_eq!(woken(), [2, 1, 0], "those of the round come before the one that came later");
+    assert_eq!(woken(), [2, 1, 0], "tasks of the round should be woken before the one that came later");
     assert!(mailbox.is_notified(), "the driver polls again for it");
     assert!(late.poll_send(&mut third, fill).is_pending());
     assert!(one.poll_send(&mut first, fill).is_ready());
-    assert!(two.poll_send(&mut second, fill).is_pending(), "it waits again");
+    assert!(two.poll_send(&mut second, fill).is_pending(), "sender should wait again");
     drain();
     assert_eq!(woken(), [2, 2, 1]);
     assert!(late.poll_send(&mut third, fill).is_ready());
@@ -131,7 +131,7 @@ fn sender_that_does_not_wait_gets_room_that_a_called_one_leaves() {
     driver.take(&mailbox, &waker, true);
     mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.pending) - 100);
     assert_eq!(called.count(), 1);
-    assert!(!sends_now(&mailbox, fill), "another one was called");
+    assert!(!sends_now(&mailbox, fill), "sender should not take space for which another one was woken");
     assert!(mailbox.is_notified(), "the driver looks again, since nothing else may wake it");
     driver.take(&mailbox, &waker, true);
     assert!(sends_now(&mailbox, fill), "the called one has not come");
@@ -152,7 +152,10 @@ fn a_sender_that_was_called_and_does_not_come_holds_up_no_other() {
         mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.pending) - 100);
         if leaves {
             drop(one);
-            assert!(other.poll_send(&mut context, |_| ()).is_ready(), "no other was called");
+            assert!(
+                other.poll_send(&mut context, |_| ()).is_ready(),
+                "sender should get the space, because no other task was woken"
+            );
         } else {
             assert!(other.poll_send(&mut context, |_| ()).is_pending());
             assert!(mailbox.is_notified());
@@ -231,7 +234,10 @@ fn closed_mailbox_rejects_mail_and_wakes_all_waiters() {
     assert_eq!(peer.map(|peer| refused(peer.map(|_| ()))), Poll::Ready(true));
     assert!(mailbox.poll_abandoned(&mut context, &mut third).is_ready());
     assert!(mailbox.lock().outbox.is_empty(), "untaken packets are lost");
-    assert!(mailbox.poll_closed(&mut context, &mut first).is_pending(), "its last bytes may be under way");
+    assert!(
+        mailbox.poll_closed(&mut context, &mut first).is_pending(),
+        "connection should not count as closed before its last bytes are written"
+    );
     mailbox.finish();
     assert_eq!(end.0.count(), 2);
     assert!(matches!(mailbox.poll_closed(&mut context, &mut first), Poll::Ready(CloseReason::Shutdown)));

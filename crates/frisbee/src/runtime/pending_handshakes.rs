@@ -246,7 +246,7 @@ mod tests {
         }
         enter(2, start + GRACE);
         let almost = start + GRACE - Duration::from_millis(1);
-        assert!(inner.evict(almost).is_none(), "they are young");
+        assert!(inner.evict(almost).is_none(), "recent handshakes should not be evicted");
         let mut left = |now| {
             let evicted = std::iter::from_fn(|| inner.evict(now)).count();
             (evicted, inner.by_number.iter().map(|entry| entry.number).collect::<Vec<_>>())

@@ -682,5 +682,5 @@ fn yield_last(context: &mut Context<'_>) {
         return;
     }
     let yielded = std::pin::pin!(tokio::task::yield_now()).poll(context);
-    debug_assert!(yielded.is_pending(), "it is polled for the first time");
+    debug_assert!(yielded.is_pending(), "yielding future should be pending at its first poll");
 }

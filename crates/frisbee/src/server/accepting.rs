@@ -145,7 +145,7 @@ fn dispatch<R: Router>(
     }
     #[cfg(all(feature = "uring", target_os = "linux"))]
     if let WorkerPool::Rings(rings) = pool {
-        let Transport::Tcp(socket) = socket else { unreachable!("rings drive TCP sockets only") };
+        let Transport::Tcp(socket) = socket else { unreachable!("io_uring drives only TCP sockets") };
         let Some(engine) = host.connect(ends, &entry) else { return };
         match socket.into_std() {
             Ok(socket) => rings.drive(socket, engine, host.runtime.clone(), host.busy_poll, entry),

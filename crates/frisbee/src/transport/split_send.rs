@@ -164,7 +164,7 @@ mod tests {
         let skipped = 6_usize.wrapping_sub(body.as_ptr().addr()) % PAGE;
         let long = Bytes::from(body).slice(skipped..).slice(..LONG);
         assert!(echo(long.clone()).await == long);
-        assert!(PIPE.take().is_some(), "this thread has made a pipe for it");
+        assert!(PIPE.take().is_some(), "thread should have created a pipe for the head");
     }
 
     #[test]

@@ -369,7 +369,7 @@ mod tests {
         let late = [CALLERS_MAX, CALLERS_MAX + 1].map(named);
         let kept = late.each_ref().map(|caller| limits.bucket(Some(caller), None));
         let take = |at: usize| Bucket::take_from(kept[at].as_ref(), || limits.bucket(Some(&late[at]), None));
-        assert_eq!([take(0), take(1)].map(|taken| taken.is_ok()), [true, false], "they share one");
+        assert_eq!([take(0), take(1)].map(|taken| taken.is_ok()), [true, false], "both callers should share a limit");
         advance(Duration::from_secs(120)).await;
         assert_eq!([take(0), take(1)].map(|taken| taken.is_ok()), [true, true], "each has its own");
         assert!(take(0).is_err() && take(1).is_err(), "and no more");

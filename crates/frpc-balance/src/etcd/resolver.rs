@@ -163,8 +163,11 @@ mod tests {
         assert!(resolver.apply_all(vec![put("shop/1", "10.0.0.1:80"), put("shop/2", "10.0.0.2:80")]));
         assert!(resolver.apply_all(vec![put("shop/1", "10.0.0.1:80 weight=2")]), "the others are as they were");
         let gone = Event { kind: DELETED, ..put("shop/2", "") };
-        assert!(!resolver.apply_all(vec![gone.clone()]), "another key may have its place");
-        assert!(resolver.apply_all(vec![gone]), "it had none");
+        assert!(
+            !resolver.apply_all(vec![gone.clone()]),
+            "truncated list should be loaded again, because another key may take the free place"
+        );
+        assert!(resolver.apply_all(vec![gone]), "deletion of an unknown key should require no new list");
     }
 
     #[test]

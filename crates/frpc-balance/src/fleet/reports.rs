@@ -99,7 +99,7 @@ mod tests {
         reports.record(40, 100);
         assert_eq!(reports.entries.lock().len(), REPORTS_MAX, "in place of its last one");
         assert_eq!(reports.best(100, u64::from), Some((34, 34)));
-        assert_eq!(reports.best(101 + LASTS, u64::from), None, "they are too old");
+        assert_eq!(reports.best(101 + LASTS, u64::from), None, "outdated reports should not be used");
         assert!(reports.are_fresh(100 + LASTS) && !reports.are_fresh(101 + LASTS));
         reports.record(0, 200 + LASTS);
         reports.clear();

@@ -390,7 +390,11 @@ mod tests {
         assert_eq!(of(json!({"ready": null})), State::Ready);
         assert_eq!(of(json!({"ready": false})), State::Off);
         assert_eq!(of(json!({"ready": false, "terminating": true})), State::Off, "serving is as ready");
-        assert_eq!(of(json!({"ready": false, "serving": true})), State::Off, "it is not to get calls, and stays");
+        assert_eq!(
+            of(json!({"ready": false, "serving": true})),
+            State::Off,
+            "endpoint that is not ready but serving should stay without getting calls"
+        );
         assert_eq!(of(json!({"ready": false, "serving": true, "terminating": true})), State::Leaving);
         // A Service with `publishNotReadyAddresses` has such endpoints.
         assert_eq!(of(json!({"ready": true, "serving": false, "terminating": true})), State::Ready);

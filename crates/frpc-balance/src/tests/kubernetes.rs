@@ -83,7 +83,7 @@ async fn trouble(followed: &mut Followed) -> String {
 async fn until_watched(followed: &mut Followed, api: &Api, times: usize) {
     let watching = async {
         while api.request_counts().1 < times {
-            assert!(!followed.resolve().is_finished(), "it says something before it watches");
+            assert!(!followed.resolve().is_finished(), "resolver should report its endpoints before it watches");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
@@ -227,7 +227,7 @@ async fn malformed_lists_and_events_are_errors() {
         api.say(event);
         trouble(&mut followed).await;
         assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
-        assert_eq!(api.request_counts().0, 5, "no other list");
+        assert_eq!(api.request_counts().0, 5, "resolver should request no further list");
     }
 }
 
@@ -317,7 +317,7 @@ async fn channel_keeps_its_servers_while_the_api_server_is_down() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        timeout(PATIENCE, reached).await.unwrap_or_else(|_| panic!("not so: {what}"));
+        timeout(PATIENCE, reached).await.unwrap_or_else(|_| panic!("condition should hold within the timeout: {what}"));
     };
     assert_eq!(fleet().servers.len(), 2);
     api.kill().await;

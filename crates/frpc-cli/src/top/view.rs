@@ -449,7 +449,10 @@ mod tests {
         press(&mut board, KeyCode::Char('m'));
         expect_aligned(&drawn(&board, 80, 24), "1.5µs");
         let shortened = drawn(&board, 80, 24).into_iter().find(|line| line.starts_with('…'));
-        assert!(shortened.is_some_and(|line| line.starts_with("…店/浏览浏览浏览浏览浏览浏览")), "its end is shown");
+        assert!(
+            shortened.is_some_and(|line| line.starts_with("…店/浏览浏览浏览浏览浏览浏览")),
+            "end of the long name should be shown"
+        );
         assert!(lines(&board, 80, 24).iter().all(|line| columns(&line.text) == 80));
     }
 

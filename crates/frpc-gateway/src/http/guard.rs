@@ -320,7 +320,7 @@ mod tests {
         let request = exchange.begin();
         let mut probe = vec![0; CONTINUE.len()];
         tokio::select! {
-            _ = guard.read(&mut buffer) => panic!("the end is hidden"),
+            _ = guard.read(&mut buffer) => panic!("end of the connection should be hidden from the reader"),
             read = client.read_exact(&mut probe) => assert_eq!(read.unwrap(), CONTINUE.len()),
         }
         assert_eq!(probe, CONTINUE);

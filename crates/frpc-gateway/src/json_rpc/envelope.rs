@@ -344,7 +344,7 @@ mod tests {
         ] {
             let plain = Plain::read(message.as_bytes(), BOUNDS).expect("fast parser should accept the request");
             let Ok(Message::One(Item::Request(read))) = Message::read(message.as_bytes(), 10) else {
-                panic!("{message} is a request")
+                panic!("message should not be a request: {message}")
             };
             assert_eq!(plain.end, message.len());
             assert_eq!(plain.id.map(|id| &message[id]), read.id);
@@ -398,7 +398,7 @@ mod tests {
     fn unknown_members_are_ignored_and_null_params_are_none() {
         let message = r#"{"jsonrpc":"2.0","id":null,"method":"\u006d","params":null,"x":1,"x":2,"timeoutMs":15}"#;
         let Ok(Message::One(Item::Request(request))) = Message::read(message.as_bytes(), 10) else {
-            panic!("it is a request")
+            panic!("message should be a request")
         };
         let timeout = Some(Duration::from_millis(15));
         let expected = Request { id: Some("null"), method: "m".into(), timeout, ..Request::default() };

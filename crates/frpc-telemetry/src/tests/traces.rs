@@ -287,7 +287,9 @@ async fn durations_have_the_names_and_attributes_of_the_conventions() {
     let metrics = exporter.get_finished_metrics().expect("exporter should be running");
     let mut points = Vec::new();
     for metric in metrics.iter().flat_map(ResourceMetrics::scope_metrics).flat_map(ScopeMetrics::metrics) {
-        let AggregatedMetrics::F64(MetricData::Histogram(histogram)) = metric.data() else { panic!("no histogram") };
+        let AggregatedMetrics::F64(MetricData::Histogram(histogram)) = metric.data() else {
+            panic!("metric should be a histogram")
+        };
         for point in histogram.data_points() {
             let mut attributes: Vec<_> =
                 point.attributes().map(|KeyValue { key, value, .. }| (key.as_str(), value)).collect();

@@ -28,7 +28,7 @@ fn a_message_shares_the_memory_of_its_body_in_both_codecs() {
     polyglot::encode_root(&sent, &mut Encoder::new(&mut body)).expect("value should be encodable");
     let body = Bytes::from(body);
     let Ok(Root::Message(read)) = polyglot::decode_root::<Tensor>(&mut Decoder::shared(&body)) else {
-        panic!("it was written by us")
+        panic!("body that was just encoded should contain a message")
     };
     assert_eq!(read, sent);
     assert!(within(&body, &read));
@@ -50,7 +50,7 @@ fn a_view_borrows_from_the_body() {
     let mut body = Vec::new();
     polyglot::encode_root(&sent, &mut Encoder::new(&mut body)).expect("value should be encodable");
     let read = polyglot::view_root::<TensorView<'_>>(&mut Decoder::new(&body));
-    let Ok(Root::Message(view)) = read else { panic!("it was written by us") };
+    let Ok(Root::Message(view)) = read else { panic!("body that was just encoded should contain a message") };
     assert_eq!((view.dtype, view.data), ("uint8", &[1, 2, 3, 4][..]));
     assert_eq!(view.shape.iter().collect::<Vec<_>>(), [2, 2]);
     assert!(body.as_ptr_range().contains(&view.data.as_ptr()));

@@ -85,7 +85,9 @@ fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
         late.join().expect("caller thread should not panic");
         match caller.join().expect("caller thread should not panic") {
             CallOutcome::Reply(length) => assert_eq!(length, 5),
-            CallOutcome::Expired => with(&table, |calls| calls.abandon(ticket, |_, _| panic!("the reply is there"))),
+            CallOutcome::Expired => {
+                with(&table, |calls| calls.abandon(ticket, |_, _| panic!("CANCEL should not be sent after the reply")))
+            }
             CallOutcome::Disconnected { status, .. } => panic!("{status}"),
         }
         assert!(is_empty(&table), "the slot is free again");
@@ -148,7 +150,7 @@ fn a_cancel_is_sent_before_any_later_call_under_its_id() {
         let cancelled = mailbox.iter().position(|sent| *sent == Sent::Cancel(ticket.id));
         let before = mailbox.iter().take(cancelled.unwrap_or(0));
         let requests = before.filter(|sent| **sent == Sent::Request(ticket.id)).count();
-        assert_eq!(requests, usize::from(cancelled.is_some()), "another call is cancelled");
+        assert_eq!(requests, usize::from(cancelled.is_some()), "CANCEL should follow the request of its call");
         assert!(is_empty(&table));
     });
 }

@@ -136,7 +136,10 @@ mod tests {
         let (checked, length) = check(&mut services, &APART, true);
         assert!(matches!(checked, Ok(Rules::Own)) && length > APART.item().len());
         assert!(services.is_last(&APART));
-        assert!(matches!(check(&mut services, &APART, true), (Ok(Rules::Own), 0)), "it is announced once");
+        assert!(
+            matches!(check(&mut services, &APART, true), (Ok(Rules::Own), 0)),
+            "service should be announced only once"
+        );
     }
 
     #[test]

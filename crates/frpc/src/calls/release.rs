@@ -75,7 +75,7 @@ mod tests {
         };
         match calls.take_reply(ticket, &Context::from_waker(Waker::noop()), length) {
             Poll::Ready(CallOutcome::Reply(length)) => length,
-            _ => panic!("the reply is there"),
+            _ => panic!("reply should have arrived"),
         }
     }
 

@@ -326,7 +326,7 @@ mod tests {
                 .expect("call table should have a free slot");
         }
         table.handle_prefix(&body);
-        let [ServerEvent::Reported { report, own }] = events.take()[..] else { panic!("there was one") };
+        let [ServerEvent::Reported { report, own }] = events.take()[..] else { panic!("one event should be recorded") };
         assert_eq!((report.in_progress, report.micros, own), (3, 400, 2), "beside two that are not answered yet");
     }
 

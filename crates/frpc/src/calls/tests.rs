@@ -23,9 +23,9 @@ fn take(calls: &mut Calls, ticket: CallTicket) -> Poll<CallOutcome<Vec<u8>>> {
 fn reply(calls: &mut Calls, ticket: CallTicket) -> Vec<u8> {
     match take(calls, ticket) {
         Poll::Ready(CallOutcome::Reply(body)) => body,
-        Poll::Ready(CallOutcome::Expired) => panic!("expired"),
+        Poll::Ready(CallOutcome::Expired) => panic!("call should not expire"),
         Poll::Ready(CallOutcome::Disconnected { status, .. }) => panic!("{status}"),
-        Poll::Pending => panic!("no reply"),
+        Poll::Pending => panic!("reply should have arrived"),
     }
 }
 
@@ -181,7 +181,10 @@ fn call_table_fills_at_limit_and_frees_on_call_end() {
     calls.handle_reply(packet(tickets[3].id, ADD, b""));
     reply(&mut calls, tickets[3]);
     assert_eq!(calls.grant_slots().0.len(), 1);
-    assert!(matches!(calls.begin(ADD, None, Waker::noop()), Err(NotSent::Full)), "it is granted to the waiting caller");
+    assert!(
+        matches!(calls.begin(ADD, None, Waker::noop()), Err(NotSent::Full)),
+        "permit should be granted to the waiting caller"
+    );
     calls.begin_in_turn(ADD, None, Waker::noop(), &mut place).unwrap();
 }
 
@@ -244,7 +247,7 @@ fn unanswered_cancelled_calls_wear_out_connection() {
     let mut calls = Calls::default();
     calls.handle_peer_known(Some(2));
     let tickets = [(); 2].map(|()| calls.begin(ADD, None, Waker::noop()).unwrap());
-    assert!(!calls.is_worn_out(), "they are waited for");
+    assert!(!calls.is_worn_out(), "pending calls should still be waited for");
     calls.abandon(tickets[0], |_, _| {});
     assert!(!calls.is_worn_out(), "a place is left");
     calls.abandon(tickets[1], |_, _| {});
@@ -261,14 +264,17 @@ fn packet_matches_only_call_with_its_id_and_operation() {
     calls.abandon(third, |_, _| {});
     for ticket in [first, second, third] {
         assert!(calls.is_pending(ticket.id, ADD));
-        assert!(!calls.is_pending(ticket.id, other), "it is another operation");
+        assert!(!calls.is_pending(ticket.id, other), "call of another operation should not be pending");
     }
-    assert!(!calls.is_pending(PacketId(first.id.0 + CALLS_MAX as u16), ADD), "it is a later call of this place");
+    assert!(
+        !calls.is_pending(PacketId(first.id.0 + CALLS_MAX as u16), ADD),
+        "later call in the same slot should not be pending"
+    );
     assert!(!calls.is_pending(PacketId(3), ADD), "there is no such call");
     calls.handle_reply(packet(second.id, ADD, b"sum"));
-    assert!(!calls.is_pending(second.id, ADD), "it is answered");
+    assert!(!calls.is_pending(second.id, ADD), "call with a reply should not be pending");
     reply(&mut calls, second);
-    assert!(!calls.is_pending(calls.slots[1].id, ADD), "its place is free");
+    assert!(!calls.is_pending(calls.slots[1].id, ADD), "call of a free slot should not be pending");
 }
 
 #[test]

@@ -192,7 +192,7 @@ impl SentCall {
                 self.link.abandon(ticket);
                 (self.expired(), SentState::Answered)
             }
-            (None, CallOutcome::Reply(())) => unreachable!("it has been read"),
+            (None, CallOutcome::Reply(())) => unreachable!("reply should have been read before"),
         };
         let mut failure = Failure::new(status, sent);
         if let Some(over) = over {

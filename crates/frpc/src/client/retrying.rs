@@ -203,7 +203,7 @@ mod tests {
             sent: SentState::No,
             observed: None,
         });
-        assert_eq!(attempts.failed, 1, "the other was not sent");
+        assert_eq!(attempts.failed, 1, "unsent attempt should not count as failed");
         assert!(attempts.verdict(unsent(), &method).may_have_run());
         let cancelled = Attempts { is_cancelled: true, ..Attempts::default() };
         assert!(cancelled.verdict(Status::unauthenticated("no token").not_run(), &method).may_have_run());

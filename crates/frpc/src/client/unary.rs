@@ -230,7 +230,7 @@ where
             };
             Ok(reply?.map(|reply| match reply.downcast() {
                 Ok(message) => *message,
-                Err(_) => unreachable!("it is of this type"),
+                Err(_) => unreachable!("reply should have the type that `read_reply` returns"),
             }))
         })
     }

@@ -160,7 +160,7 @@ mod tests {
         assert!(!batches.call(QUICK));
         batches.pause(APART_MIN);
         assert!(batches.call(QUICK));
-        assert_eq!(batches.detach(), 3, "they have been quick in between");
+        assert_eq!(batches.detach(), 3, "three slow batches should be needed again after quick handlers");
     }
 
     #[test]
@@ -170,13 +170,13 @@ mod tests {
         let mut pause = APART_MIN;
         while pause < APART_MAX {
             batches.pause(pause - LONG);
-            assert_eq!(batches.detach(), 0, "it is early");
+            assert_eq!(batches.detach(), 0, "handlers should stay detached until the pause is over");
             batches.pause(LONG);
             assert_eq!(batches.detach(), 1);
             pause *= 2;
         }
         batches.pause(APART_MAX);
-        assert_eq!(batches.detach(), 1, "it does not grow without end");
+        assert_eq!(batches.detach(), 1, "pause should not grow without limit");
         batches.pause(APART_MAX);
         assert!(batches.call(QUICK));
     }

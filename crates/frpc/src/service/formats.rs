@@ -211,7 +211,7 @@ mod tests {
         let room = terms.memory_max();
         assert!(room >= 8 * MIB && stats.charged_bytes() >= 2 * room, "{room} bytes, {} held", stats.charged_bytes());
         let second = terms.reserve(Some(&connection));
-        assert!(terms.memory_max() < room, "another thread has the rest");
+        assert!(terms.memory_max() < room, "memory that another thread holds should not be available");
         drop((first, second));
         assert_eq!(stats.charged_bytes(), 0);
         assert!(terms.reserve(None).is_none() && terms.memory_max() == CONTAINER_MEMORY_MAX);

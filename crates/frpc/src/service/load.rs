@@ -115,7 +115,7 @@ mod tests {
         load.is_enabled.store(true, Ordering::Relaxed);
         let [one, other, third] =
             [true, false, true].map(|is_reported| Load::enter(&load, is_reported).expect("call should be counted"));
-        assert_eq!(other.end(), None, "its caller requests none");
+        assert_eq!(other.end(), None, "call without a report request should get no report");
         drop(third);
         let report = one.end().expect("caller that requested reports should receive one");
         assert_eq!((report.in_progress, load.in_progress.load(Ordering::Relaxed)), (0, 0));

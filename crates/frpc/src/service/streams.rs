@@ -90,7 +90,7 @@ impl ReceivedStream<'_> {
     ) -> Result<(), Status> {
         let Self { sender, shared_receiver, connection, has_headers, .. } = self;
         replies.carried_by(connection);
-        let failure = |item: Result<B, Status>| item.err().unwrap_or_else(|| unreachable!("it is no message"));
+        let failure = |item: Result<B, Status>| item.err().unwrap_or_else(|| unreachable!("item should be a failure"));
         let count = |count| _ = shared_receiver.sent.fetch_add(count, Ordering::Relaxed);
         // The caller may be waiting for the handler to accept the call, so send HEADERS if there is nothing else to
         // send.

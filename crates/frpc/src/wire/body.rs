@@ -527,7 +527,7 @@ mod tests {
         polyglot::encode_root(&FieldMask { paths: paths.clone() }, &mut Encoder::new(&mut body)).unwrap();
         assert!(body.len() > USUAL_MAX);
         let reading = DecodeOptions::whole(Nesting::default());
-        let Ok(received) = request::<FieldMask>(&body.into(), reading) else { panic!("refused") };
+        let Ok(received) = request::<FieldMask>(&body.into(), reading) else { panic!("request should be accepted") };
         assert_eq!(received.message.paths.len(), paths.len());
         assert!(received.memory > CONTAINER_MEMORY_MAX, "all of it is charged: {}", received.memory);
     }

@@ -61,9 +61,11 @@ mod tests {
             let copies: Vec<_> = lengths.into_iter().map(|length| copy(&vec![7; length])).collect();
             copies.iter().map(|copy| copy.as_ptr().addr()).collect::<Vec<_>>()
         });
-        let [first, second, long, last] = offsets.join().unwrap()[..] else { panic!("four were copied") };
+        let [first, second, long, last] = offsets.join().unwrap()[..] else {
+            panic!("four values should have been copied")
+        };
         assert_eq!([second, last], [first + 100, first + 100 + SHORT_MAX]);
-        assert!(!(first..first + SHARED).contains(&long), "it has memory of its own");
+        assert!(!(first..first + SHARED).contains(&long), "long value should have an allocation of its own");
     }
 
     #[test]

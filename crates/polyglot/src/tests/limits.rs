@@ -151,7 +151,7 @@ fn expect_needs<T>(bytes: &[u8], needed: usize, decode: impl Fn(&mut Decoder<'_>
     assert!(decode(&mut Decoder::new(bytes).with_container_memory(needed)).is_ok());
     match decode(&mut Decoder::new(bytes).with_container_memory(needed - 1)).map(drop).unwrap_err().reason() {
         DecodeReason::ContainerMemory { .. } => {}
-        other => panic!("not for want of memory: {other:?}"),
+        other => panic!("decoding should fail for lack of memory: {other:?}"),
     }
 }
 
@@ -225,7 +225,9 @@ fn decoder_reports_read_and_remaining_bytes() {
 #[test]
 fn only_long_enclosed_messages_are_slices_of_the_input() {
     let enclosed = |input: &Bytes, mut decoder: Decoder<'_>| {
-        let polyglot::Root::Message(message) = decoder.enclosed().unwrap() else { panic!("an error") };
+        let polyglot::Root::Message(message) = decoder.enclosed().unwrap() else {
+            panic!("body should contain a message")
+        };
         let kind = if matches!(message, RawMessage::Shared(_)) { "shared" } else { "slice" };
         (kind, input.as_ptr_range().contains(&message.as_ref().as_ptr()))
     };
@@ -319,7 +321,7 @@ fn undecoded_message_has_the_memory_limit_of_its_decoder() {
         let mut decoder = Decoder::new(&body).with_container_memory(memory);
         match decode_root::<Undecoded<One<Vec<bool>>>>(&mut decoder).unwrap() {
             polyglot::Root::Message(undecoded) => undecoded.decode(),
-            polyglot::Root::Error(text) => panic!("the error {text:?} instead of a message"),
+            polyglot::Root::Error(text) => panic!("body should contain a message instead of the error {text:?}"),
         }
     };
     assert_eq!(undecoded(100).unwrap(), message);

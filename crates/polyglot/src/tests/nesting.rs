@@ -18,7 +18,7 @@ fn levels(count: u32) -> Vec<u8> {
 fn decode<M: Message>(mut decoder: Decoder<'_>) -> Result<M, DecodeError> {
     match decode_root(&mut decoder)? {
         Root::Message(message) => Ok(message),
-        Root::Error(text) => panic!("the error {text:?} instead of a message"),
+        Root::Error(text) => panic!("body should contain a message instead of the error {text:?}"),
     }
 }
 

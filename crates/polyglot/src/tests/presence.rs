@@ -154,7 +154,7 @@ fn undeclared_enum_number_is_written_as_itself() {
     let numbers = Everything { sparses: vec![0, 7, 1000], ..Everything::default() };
     let body = encode(&numbers, Form::Extended);
     let crate::Root::Message(again) = Everything::decode_root(&mut Decoder::new(&body)).unwrap() else {
-        panic!("an error")
+        panic!("body should contain a message")
     };
     assert_eq!(again.sparses, numbers.sparses);
 }

@@ -157,7 +157,9 @@ proptest! {
     fn the_rich_form_brings_back_every_message(message in everything()) {
         let bytes = encode(&message, Form::Extended);
         let mut decoder = Decoder::new(&bytes);
-        let Root::Message(read) = decode_root::<Everything>(&mut decoder)? else { panic!("an error") };
+        let Root::Message(read) = decode_root::<Everything>(&mut decoder)? else {
+            panic!("body should contain a message")
+        };
         prop_assert_eq!(decoder.remaining(), 0);
         prop_assert!(same(&read, &message));
     }
@@ -165,7 +167,9 @@ proptest! {
     #[test]
     fn the_flat_form_brings_back_everything_but_presence(message in everything()) {
         let bytes = Bytes::from(encode(&message, Form::Flat));
-        let Root::Message(read) = decode_root::<Everything>(&mut Decoder::shared(&bytes))? else { panic!("an error") };
+        let Root::Message(read) = decode_root::<Everything>(&mut Decoder::shared(&bytes))? else {
+            panic!("body should contain a message")
+        };
         prop_assert!(same(&read, &flattened(&message)));
     }
 
@@ -234,7 +238,9 @@ proptest! {
     #[test]
     fn a_view_shows_the_values_of_the_message(message in order()) {
         let bytes = encode(&message, Form::Flat);
-        let Root::Message(view) = view_root::<OrderView<'_>>(&mut Decoder::new(&bytes))? else { panic!("an error") };
+        let Root::Message(view) = view_root::<OrderView<'_>>(&mut Decoder::new(&bytes))? else {
+            panic!("body should contain a message")
+        };
         prop_assert_eq!(view.s, &message.s);
         prop_assert_eq!(view.i, message.i);
         prop_assert_eq!(view.b, &message.b);

@@ -321,7 +321,7 @@ pub(crate) fn encode<M: Message>(message: &M, form: Form) -> Vec<u8> {
 pub(crate) fn decode<M: Message>(input: &[u8]) -> Result<M, DecodeError> {
     match polyglot::decode_root(&mut Decoder::new(input))? {
         Root::Message(message) => Ok(message),
-        Root::Error(text) => panic!("the error {text:?} instead of a message"),
+        Root::Error(text) => panic!("body should contain a message instead of the error {text:?}"),
     }
 }
 

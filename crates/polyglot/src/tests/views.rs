@@ -23,7 +23,7 @@ impl<'a, V: polyglot::View<'a>> MessageView<'a> for OneView<V> {
 fn view<'a, V: MessageView<'a>>(input: &'a [u8]) -> Result<V, DecodeError> {
     match view_root(&mut Decoder::new(input))? {
         Root::Message(view) => Ok(view),
-        Root::Error(text) => panic!("the error {text:?} instead of a message"),
+        Root::Error(text) => panic!("body should contain a message instead of the error {text:?}"),
     }
 }
 
@@ -86,7 +86,7 @@ fn enums_in_views_compare_by_value() {
     // The indexes of 0, 1000 and 0.
     let body = hex("0800010a0a030a000a010a00");
     let list = view::<OneView<List<'_, Number<Sparse>>>>(&body).unwrap().v;
-    let [zero, far, again] = list.iter().collect::<Vec<_>>()[..] else { panic!("there are three") };
+    let [zero, far, again] = list.iter().collect::<Vec<_>>()[..] else { panic!("list should have three elements") };
     assert_eq!([zero, far, again].map(Number::get), [0, 1000, 0]);
     assert!(zero == again && zero != far);
     assert_eq!([zero, far].map(|number| polyglot::View::is_default(&number)), [true, false]);

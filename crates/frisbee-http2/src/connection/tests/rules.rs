@@ -128,7 +128,7 @@ fn ended_and_closed_streams_accept_no_messages() {
         assert_eq!(end.connection.send_head(stream, &Head::response(200), true), Ok(()));
         assert!(
             end.feed(&[window_update(1, 9), reset(1, ErrorCode::CANCEL)].concat()).is_ok(),
-            "they may have crossed"
+            "frames that crossed the reset should be ignored"
         );
         end.fails(frames, ErrorCode::STREAM_CLOSED);
     };

@@ -117,7 +117,7 @@ async fn sender_waits_for_credit_and_is_woken_by_it() {
     let (mut context, mut waiter) = (Context::from_waker(&waker), sender.waiter());
     (0..3).for_each(|_| assert!(waiter.poll_send(&mut context, write).is_pending()));
     assert!(end.shared.handle_credit(&[39]));
-    assert_eq!(woken.count(), 0, "that is none yet");
+    assert_eq!(woken.count(), 0, "sender should not be woken before it has credit");
     assert!(!end.shared.handle_credit(&[0x80]) && !end.shared.handle_credit(&[]));
     assert!(end.shared.handle_credit(&[1]));
     assert_eq!(woken.count(), 1, "once, after any number of polls");
@@ -179,7 +179,7 @@ async fn unread_messages_are_charged_to_connection_until_read() {
     assert_eq!((end.held(), end.shared.view().unread), (idle + 1024, 1024));
     let _ = end.comes(20_000);
     let unread = 1024 + 128 * 1024 + 64;
-    assert_eq!(end.shared.view().unread, unread, "it keeps the buffer that it was read into");
+    assert_eq!(end.shared.view().unread, unread, "unread message should be charged with its read buffer");
     assert_eq!(end.held(), idle + unread / 1024 * 1024);
     let _ = end.comes(100_000);
     let unread = unread + 100_064;
@@ -230,7 +230,7 @@ async fn unread_message_of_a_batch_keeps_no_other() {
     let (size, body) = (BatchSize::of(&body).expect("body of the batch should be valid"), Bytes::from(body));
     assert_eq!(end.shared.handle_batch(&body, &size), Some(StreamSignal::Nothing));
     assert_eq!(read(&mut stream), 50_000);
-    assert!(body.is_unique(), "the other message keeps it");
+    assert!(body.is_unique(), "last message should not share the body of its batch");
     assert_eq!(read(&mut stream), 20_000);
 }
 
@@ -305,7 +305,7 @@ async fn no_credit_goes_to_compat_or_finished_peers() {
             assert!(end.shared.handle_end(b""));
         }
         assert_eq!(read(&mut stream), 70_000);
-        assert_eq!(end.shared.view().unread, 128 * 1024 + 64, "the other one waits");
+        assert_eq!(end.shared.view().unread, 128 * 1024 + 64, "other message should remain unread");
         assert_eq!(end.sent().len(), usize::from(!has_ended));
         assert_eq!(stream.recv().await.map(|message| message.len()), Some(20_000));
     }
@@ -416,12 +416,14 @@ async fn stream_slots_go_to_waiting_tasks_in_order() {
         Stream::poll_open(&connection.0, &first, &mut context, opening)
             .map(|opened| opened.expect("connection should be open"))
     };
-    let Poll::Ready(stream) = open(&mut StreamOpening::new(&connection), 0) else { panic!("the slot is free") };
+    let Poll::Ready(stream) = open(&mut StreamOpening::new(&connection), 0) else {
+        panic!("stream should open while a slot is free")
+    };
     assert!(open(&mut one, 0).is_pending() && open(&mut two, 1).is_pending());
     drop(stream);
     assert_eq!(tasks.each_ref().map(|(woken, _)| woken.count()), [1, 0, 0]);
     assert!(open(&mut late, 2).is_pending(), "the slot is granted to the first task");
-    let Poll::Ready(stream) = open(&mut one, 0) else { panic!("it has the slot") };
+    let Poll::Ready(stream) = open(&mut one, 0) else { panic!("task with the granted slot should open its stream") };
     drop(stream);
     drop(two);
     assert_eq!(tasks.each_ref().map(|(woken, _)| woken.count()), [1, 1, 1], "a grant passes on with its task");
@@ -449,7 +451,7 @@ async fn received_messages_are_read_before_the_reported_end() {
     assert_eq!(end_by(&[&long]), reset(5, &"a".repeat(4096)));
 
     let (end, stream) = End::new(&native(0));
-    assert!(!end.shared.handle_end(&[0x80]), "it is no code");
+    assert!(!end.shared.handle_end(&[0x80]), "END packet with a malformed code should be rejected");
     end.shared.handle_credit(&[0]);
     assert!(end.shared.handle_end(b"\x08full"));
     assert_eq!(stream.close_reason(), StreamEnd::Refused { code: 8, message: "full".to_owned() });
@@ -514,11 +516,11 @@ async fn each_way_to_leave_a_stream_tells_the_peer_its_meaning() {
     sender.end();
     stream.end();
     assert_eq!(end.sent(), packet(Operation::END, b""));
-    assert!(end.is_open() && sender.is_closed(), "the other direction continues");
+    assert!(end.is_open() && sender.is_closed(), "other direction of the stream should stay open");
     assert!(matches!(stream.try_send(&Bytes::from_static(b"x")), Err(TrySendError::Failed(SendError::StreamClosed))));
     assert!(end.shared.handle_end(b""));
     drop((stream, sender));
-    assert!(end.sent().is_empty(), "both directions have ended");
+    assert!(end.sent().is_empty(), "nothing should be sent once both directions have ended");
 
     for close in [StreamSender::close, StreamSender::end] {
         let (end, stream) = End::new(&native(100));
@@ -548,11 +550,11 @@ async fn headers_and_trailers_need_no_credit() {
     let (sender, receiver) = stream.split();
     sender.send_headers(b"first").expect("stream should be open");
     sender.end_with(|max| vec![9; max.min(2)]);
-    sender.end_with(|_| unreachable!("the direction has ended"));
+    sender.end_with(|_| unreachable!("trailers should not be written after the end of their direction"));
     assert!(sender.is_closed() && matches!(sender.send_headers(b"again"), Err(SendError::StreamClosed)));
     let bodies = [&b"\x07first"[..], b"\x07\x09\x09"].map(|body| (Operation::EXTENSION, Bytes::from_static(body)));
     assert_eq!(end.sent(), bodies);
-    assert!(end.is_open(), "the other direction continues");
+    assert!(end.is_open(), "other direction of the stream should stay open");
     assert_eq!((receiver.take_headers(), receiver.take_trailers()), (None, None));
 
     let (end, stream) = End::new(&native(0));
@@ -601,7 +603,7 @@ async fn reader_with_constant_messages_yields_to_others() {
         at_once.push(read.count());
     }
     assert_eq!(at_once, [1009, 1009, 482]);
-    assert_eq!(woken.count(), 2, "it continues by itself, and waits at last");
+    assert_eq!(woken.count(), 2, "reader should wake itself each time it yields");
 }
 
 #[tokio::test]
@@ -669,7 +671,10 @@ async fn batched_messages_are_sent_at_once_and_reserve_credit() {
     assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
     (0..3).for_each(|_| put(&mut batch, 100));
     assert_eq!((batch.len(), batch.is_empty(), end.sent().len()), (3, false, 0));
-    assert!(full(&stream.try_send(&Bytes::from_static(b"x"))), "it holds all credit");
+    assert!(
+        full(&stream.try_send(&Bytes::from_static(b"x"))),
+        "stream should have no credit left while a batch holds it"
+    );
     let ((woken, waker), mut waiter) = (task(), sender.waiter());
     assert!(waiter.poll_send(&mut Context::from_waker(&waker), |_| ()).is_pending());
     batch.flush().expect("batch should be sent on the open stream");

@@ -9,7 +9,7 @@ const CALL: Call = (PacketId(1), Operation::FIRST_USER);
 fn begin(work: &Tasks) -> JobSlotId {
     match work.begin(Some(1), Some(CALL), false) {
         JobStart::Yes { id, .. } => id,
-        JobStart::Full | JobStart::Ended => panic!("the slot is free"),
+        JobStart::Full | JobStart::Ended => panic!("job slot should be free"),
     }
 }
 
@@ -45,7 +45,7 @@ fn job_cancelled_during_takeover_ends_with_that_task() {
             let (work, next) = (work.clone(), next.clone());
             move || work.move_job(job, &next)
         });
-        assert!(work.cancel(CALL), "it has not answered");
+        assert!(work.cancel(CALL), "job without a reply should be cancelled");
         let has_moved = takes_over.join().expect("thread should not panic");
         assert_eq!(next.is_to_end(), has_moved);
     });
@@ -65,7 +65,7 @@ fn job_started_during_release_keeps_its_slot() {
         let second = begin(&work);
         work.start(second, &Carrier::new(false));
         assert_eq!(work.len(), 1);
-        assert!(work.cancel(CALL), "its task is found");
+        assert!(work.cancel(CALL), "job should be found by its call");
         idle.join().expect("thread should not panic");
         assert_eq!(work.len(), 0);
     });

@@ -184,7 +184,7 @@ async fn a_call_is_either_answered_or_cancelled() {
         answer_when_permitted(&connection, &permits, &sender);
         permits.add_permits(1);
         assert_eq!(receiver.recv().await, Some(true));
-        assert!(!connection.cancel_call(CALL.0, CALL.1), "it has been answered");
+        assert!(!connection.cancel_call(CALL.0, CALL.1), "call with a reply should not be cancelled");
         settle().await;
         assert_eq!((connection.running(), tasks(), calls(&connection)), (0, 1, 0));
     }
@@ -192,7 +192,7 @@ async fn a_call_is_either_answered_or_cancelled() {
     assert!(connection.spawn_call(Some(CALL), 0, Placement::Runtime, |task| Box::pin(async move { drop(task) })));
     assert_eq!(calls(&connection), 1);
     settle().await;
-    assert_eq!((connection.running(), calls(&connection)), (0, 0), "it has ended without an answer");
+    assert_eq!((connection.running(), calls(&connection)), (0, 0), "job that ended without a reply should be removed");
 }
 
 #[tokio::test]
@@ -229,7 +229,7 @@ async fn job_outliving_its_slot_does_not_affect_next_call() {
         })
     });
     assert!(spawned);
-    assert_eq!(receiver.recv().await, Some(false), "its caller knows that it was cancelled");
+    assert_eq!(receiver.recv().await, Some(false), "job should notice that its call was cancelled");
     assert_eq!((connection.running(), calls(&connection)), (1, 1), "the second one continues");
     permits.add_permits(1);
     assert_eq!(receiver.recv().await, Some(true));
@@ -319,7 +319,7 @@ fn begin(work: &Tasks, on_worker: bool) -> (super::JobSlotId, Option<Arc<Carrier
             assert_eq!(is_there, on_worker);
             (slot, spare)
         }
-        JobStart::Full | JobStart::Ended => panic!("there is no limit"),
+        JobStart::Full | JobStart::Ended => panic!("number of jobs should not be limited"),
     }
 }
 

@@ -28,7 +28,7 @@ fn spawn(worker: &Worker, task: impl Future<Output = ()> + Send + 'static) {
 fn until(is: impl Fn() -> bool) {
     let since = Instant::now();
     while !is() {
-        assert!(since.elapsed() < PATIENCE, "it never comes");
+        assert!(since.elapsed() < PATIENCE, "condition should hold within the timeout");
         thread::sleep(Duration::from_millis(1));
     }
 }
@@ -153,7 +153,7 @@ fn no_task_is_polled_twice_at_one_time_and_no_wake_up_is_lost() {
     spawn(&worker, {
         let (woken, is_polled) = (woken.clone(), is_polled.clone());
         poll_fn(move |context| {
-            assert!(!is_polled.swap(true, Ordering::SeqCst), "another thread polls it");
+            assert!(!is_polled.swap(true, Ordering::SeqCst), "task should not be polled by two threads");
             let _ = sender.send(context.waker().clone());
             is_polled.store(false, Ordering::SeqCst);
             if woken.load(Ordering::Relaxed) < 2 * WAKES {
@@ -201,7 +201,7 @@ fn dropped_worker_drops_tasks_and_blocking_one_on_return() {
     started.recv_timeout(PATIENCE).expect("task should start within the timeout");
     drop(worker);
     until(|| Arc::strong_count(&blocks) == 1);
-    assert_eq!(Arc::strong_count(&blocking), 2, "it is being polled");
+    assert_eq!(Arc::strong_count(&blocking), 2, "task should be kept while a thread polls it");
     drop(release);
     until(|| Arc::strong_count(&blocking) == 1);
 }
@@ -251,7 +251,7 @@ fn finished_task_may_end_its_worker_as_it_is_dropped() {
     );
     drop(worker);
     go.send(()).expect("task should wait for its start signal");
-    assert_eq!(ended.recv(), Ok(Ok(())), "the other tasks are dropped");
+    assert_eq!(ended.recv(), Ok(Ok(())), "other tasks of the worker should be dropped");
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn a_task_that_is_woken_last_lets_sockets_come_first() {
         sender.send(polls).expect("receiver of the count should not be dropped");
     });
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2));
-    assert!(!wake_last(Waker::noop()), "this thread is no worker's");
+    assert!(!wake_last(Waker::noop()), "thread should not belong to a worker");
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn blocking_task_woken_last_resumes_on_sleeping_thread() {
                 return Poll::Ready(());
             }
             let _ = released.recv();
-            assert!(wake_last(context.waker()), "it is a task of a worker");
+            assert!(wake_last(context.waker()), "task should run on a worker");
             Poll::Pending
         }),
     );
@@ -352,7 +352,7 @@ fn woken_task_is_polled_before_most_continuing_ones() {
                     woken_at.store(count, Ordering::Relaxed);
                     waker.wake_by_ref();
                 }
-                assert!(wake_last(context.waker()), "it is a task of a worker");
+                assert!(wake_last(context.waker()), "task should run on a worker");
                 Poll::Pending
             }),
         );

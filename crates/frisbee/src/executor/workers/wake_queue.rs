@@ -198,7 +198,7 @@ impl<F: Future<Output = ()>> Future for DriverFuture<F> {
             None => context.waker(),
             Some(QueuedWaker { waker, connection }) => {
                 let task = connection.task.get_or_init(|| context.waker().clone());
-                debug_assert!(task.will_wake(context.waker()), "it is polled by its own task");
+                debug_assert!(task.will_wake(context.waker()), "driver should be polled by its own task only");
                 waker
             }
         };

@@ -168,7 +168,7 @@ fn missed_grant_goes_to_next_task_and_its_first_is_passed_over() {
     assert!(!world.poll(1) && !world.poll(2));
     world.release(0);
     assert_eq!(world.queue.due(), Some(world.now + GRANT_TIME));
-    assert!(!world.poll(0) && !world.poll(2), "it is granted to the first of those that waited");
+    assert!(!world.poll(0) && !world.poll(2), "permit should go to the task that has waited longest");
     world.wait(GRANT_TIME - MS);
     assert!(!world.poll(2));
     world.wait(MS);
@@ -176,7 +176,7 @@ fn missed_grant_goes_to_next_task_and_its_first_is_passed_over() {
     // The task must be granted no further permit until it is polled.
     world.release(2);
     assert!(world.poll(0));
-    assert!(!world.poll(1), "its turn comes next");
+    assert!(!world.poll(1), "task should not get a permit before its turn");
     assert!(!world.poll(2));
     world.release(0);
     assert!(!world.poll(2) && world.poll(1));

@@ -145,7 +145,7 @@ mod tests {
             assert_ne!(
                 here.read_buf(&mut received).await.expect("server should keep the connection open"),
                 0,
-                "it was closed"
+                "connection should not be closed"
             );
             if let Some(packet) =
                 decoder.next(&mut received.split().freeze()).expect("server should send valid packets")

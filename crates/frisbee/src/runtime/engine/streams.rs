@@ -231,7 +231,7 @@ mod tests {
         let mut driven = Driven::new(usize::MAX, 2 << 20);
         let messages = [b"first", b"other"].map(|body| whole(Operation::STREAM, body)).concat();
         driven.receive(&[HELLO, &whole(Operation::FIRST_USER, b""), &messages].concat());
-        assert!(driven.stream().is_none(), "it waits for room");
+        assert!(driven.stream().is_none(), "deferred stream should wait for space in the outbox");
         driven.engine.handle_eof(driven.now).expect("connection should stay open for the deferred request");
         driven.write();
         driven.route();
@@ -252,7 +252,7 @@ mod tests {
         let trailers = [&[0, 15, 0, 6], &trailers[4..]].concat();
         let first = whole(Operation::STREAM, b"first");
         driven.receive(&[HELLO, &whole(Operation::FIRST_USER, b""), &first, &trailers].concat());
-        assert!(driven.stream().is_none(), "it waits for room");
+        assert!(driven.stream().is_none(), "deferred stream should wait for space in the outbox");
         driven.write();
         driven.route();
         let (_sender, mut receiver) =
@@ -270,7 +270,9 @@ mod tests {
         driven.receive(&[HELLO, &whole(Operation::STREAM, b"first"), &headers].concat());
         assert!(driven.engine.order.is_none(), "no message has come");
         driven.receive(&[&whole(Operation::STREAM, b"other")[..], &headers].concat());
-        let Some(Order::Flush(reason)) = driven.engine.order.as_deref() else { panic!("the connection stays open") };
+        let Some(Order::Flush(reason)) = driven.engine.order.as_deref() else {
+            panic!("driver should be told to close the connection")
+        };
         assert!(matches!(reason, CloseReason::Protocol(ProtocolError::Malformed(Operation::EXTENSION))));
     }
 

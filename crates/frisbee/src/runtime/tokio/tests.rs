@@ -170,7 +170,7 @@ async fn transport_that_cannot_flush_is_not_handed_over() {
         });
         let is_over = running.await.done().is_ok();
         assert_eq!((is_over, now() - start), (true, Config::default().write_timeout), "for its next owner: {raw}");
-        assert!(!transport.await.expect("task should not panic"), "it is not handed over");
+        assert!(!transport.await.expect("task should not panic"), "transport should not be handed off");
     }
 }
 
@@ -183,7 +183,7 @@ impl Timer for UnsetTimer {
     }
 
     fn reset(&mut self, _deadline: Instant) {
-        panic!("setting a timer takes the lock of all timers, and may wake the thread that waits for them");
+        panic!("timer should not be set, because that takes the lock of all timers and may wake their thread");
     }
 
     fn poll_due(&mut self, _: &mut Context<'_>) -> Poll<()> {

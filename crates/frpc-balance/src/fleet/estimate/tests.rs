@@ -36,7 +36,7 @@ fn pending_call_counts_by_age_and_old_measure_decays() {
     let (estimate, at) = server();
     let made = estimate.clock.made();
     estimate.begin(made);
-    assert_eq!(cost(&estimate, at(2)), 1 << 30, "its first call is under way");
+    assert_eq!(cost(&estimate, at(2)), 1 << 30, "server should not be preferred while its first call is in flight");
     estimate.end(Duration::from_millis(8), MeasuredEnd::Answered, at(8));
     estimate.begin(made + Duration::from_millis(8));
     assert_eq!(cost(&estimate, at(500)), 1 << 29);
@@ -65,7 +65,7 @@ fn refusing_server_is_probed_at_growing_intervals() {
     assert!(!estimate.is_doubted() && cost(&estimate, at(now)) < EXCLUDED);
     let open = |millis: u64| (0..1_000).filter(|_| cost(&estimate, at(millis)) < 1 << 24).count();
     let [soon, later] = [now, now + 120_000].map(open);
-    assert!(soon < 300 && later > 950, "its failures count for a while: {soon}, then {later}");
+    assert!(soon < 300 && later > 950, "failures should count for a while: {soon}, then {later}");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_report_that_promises_too_much_gains_little() {
     let best = || promised(&[&estimate, &honest]);
     estimate.report(Report { in_progress: 0, micros: 0 }, 0);
     honest.report(Report { in_progress: 0, micros: 9_000 }, 0);
-    assert_eq!(best(), Some((1, 9_000_000)), "the other one is taken for 10 ms");
+    assert_eq!(best(), Some((1, 9_000_000)), "report of zero microseconds should not make a server look fastest");
     honest.report(Report { in_progress: 0, micros: 20_000 }, 0);
     assert_eq!(best(), Some((0, 10_000_000)));
     estimate.report(Report { in_progress: u32::MAX, micros: 0 }, 0);
@@ -146,9 +146,9 @@ fn reporting_server_cost_is_per_concurrent_call() {
     assert_eq!(load(at(30 + REPORTED_FOR / 1_000_000), 1), (10_000_000, 0));
     assert!(load(at(32 + REPORTED_FOR / 1_000_000), 1).0 < 10_000_000, "by its calls again");
     estimate.report(Report { in_progress: 5, micros: 60_000 }, 9);
-    assert_eq!(estimate.others(), 0, "those that have not come yet, or whose answers are under way");
+    assert_eq!(estimate.others(), 0, "calls in transit should not count as those of other clients");
     estimate.connect();
-    assert!(load(at(99_000), 1).0 != 10_000_000, "another process, maybe");
+    assert!(load(at(99_000), 1).0 != 10_000_000, "report from before the reconnect should not be used");
 }
 
 #[test]
@@ -203,17 +203,24 @@ fn failure_excludes_server_for_stated_time_once() {
         pauses.push(pause);
         let until = state.ejected_until;
         state.eject(SILENCE, until - 1);
-        assert_eq!((state.ejections, state.ejected_until), (1, until), "it was under way");
+        assert_eq!(
+            (state.ejections, state.ejected_until),
+            (1, until),
+            "failure of a call that was already in flight should not extend the ejection"
+        );
         state.eject(SILENCE, until);
         assert_eq!(state.ejections, 2);
     }
-    assert!(pauses.iter().any(|pause| *pause < 0.9) && pauses.iter().any(|pause| *pause > 1.1), "they are drawn");
+    assert!(
+        pauses.iter().any(|pause| *pause < 0.9) && pauses.iter().any(|pause| *pause > 1.1),
+        "pauses should be random"
+    );
 }
 
 #[test]
 fn server_is_warming_up_for_five_seconds_per_connection() {
     let (estimate, at) = server();
-    assert!(!estimate.is_starting(at(1)), "it has never come");
+    assert!(!estimate.is_starting(at(1)), "server that was never connected should not count as starting");
     at(10);
     estimate.connect();
     assert_eq!(
@@ -254,7 +261,11 @@ fn failed_probe_of_ejected_server_excludes_it_again() {
     assert_eq!(cost(&estimate, at(due)), TRIAL);
     estimate.begin_trial();
     estimate.end(Duration::from_millis(5), MeasuredEnd::Abandoned, at(due + 5));
-    assert_eq!((estimate.state.lock().ejections, estimate.cost()), (1, EXCLUDED), "its caller had another reason");
+    assert_eq!(
+        (estimate.state.lock().ejections, estimate.cost()),
+        (1, EXCLUDED),
+        "call cancelled by its caller should not change the ejection"
+    );
     estimate.end(Duration::from_millis(5), MeasuredEnd::Late, at(due + 5));
     assert_eq!(estimate.state.lock().ejections, 2);
     assert_eq!(cost(&estimate, at(due + 6)), EXCLUDED);
@@ -287,7 +298,7 @@ fn answers_eject_a_server_until_it_answers_otherwise() {
         estimate.event(ServerEvent::Answered(code));
         assert!(estimate.is_doubted(), "{code:?}");
         estimate.event(ServerEvent::Answered(Code::NotFound));
-        assert!(!estimate.is_doubted(), "it works again");
+        assert!(!estimate.is_doubted(), "server should be trusted after a successful call");
     }
     estimate.event(ServerEvent::Overtaken);
     assert!(estimate.is_doubted());
@@ -319,7 +330,7 @@ fn measured_call_sets_the_time_of_the_fleet() {
     };
     estimate.event(ServerEvent::Timed(at(1)));
     estimate.event(ServerEvent::NotMeasured);
-    assert_eq!(cost(2), TRIAL, "it is to get a measuring call");
+    assert_eq!(cost(2), TRIAL, "server should get a measuring call");
     estimate.event(ServerEvent::Timed(at(2)));
     let took = Duration::from_millis(8);
     estimate.event(ServerEvent::Measured { took, end: MeasuredEnd::Answered, at: at(10) });

@@ -180,7 +180,7 @@ async fn a_stop_waits_for_calls_of_a_web_socket_that_answers_pings() {
                 assert_eq!(payload[..2], 1001_u16.to_be_bytes());
                 break;
             }
-            other => panic!("opcode {other}"),
+            other => panic!("unexpected opcode {other}"),
         }
         match turn {
             0 => io.write_all(&frame(TEXT, &call(2, "Put"))).await.expect("server should accept the second call"),

@@ -211,7 +211,7 @@ fn unsampled_call_keeps_its_trace_for_another_attempt() {
     let trace = TraceContext::new([1; 16], [2; 8], false);
     let ticket = calls.begin(ADD.operation, None, Waker::noop()).unwrap();
     calls.observe(ticket, &ADD, Token::NO_END, trace.as_ref());
-    assert_eq!(calls.observe_ok(ticket), None, "its observer is not notified of its end");
+    assert_eq!(calls.observe_ok(ticket), None, "observer should not be notified of the end of the call");
     let over = calls.over_now(ticket).expect("observer should have a record of the ended call");
     assert_eq!((over.tracked.token, over.tracked.trace), (Token::NO_END, trace));
 }

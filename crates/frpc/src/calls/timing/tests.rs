@@ -94,7 +94,7 @@ fn events_of_unsent_and_answered_calls_have_their_times() {
     answer(&mut calls, one);
     calls.handle_time(at(10), &mut Vec::new());
     let [ServerEvent::Timed(started), ServerEvent::Measured { took, at: end, .. }] = events.take()[..] else {
-        panic!("a call was timed, and measured");
+        panic!("timed call should have been measured");
     };
     assert_eq!((started, took, end), (at(2), Duration::from_millis(8), at(10)));
 }
@@ -127,5 +127,5 @@ fn after_very_short_call_none_is_timed_until_requested() {
     calls.time_next();
     assert!(!calls.times_next, "one is timed");
     calls.revoke(other);
-    assert!(calls.times_next, "it was not sent");
+    assert!(calls.times_next, "call that was not sent should not count as timed");
 }

@@ -67,7 +67,7 @@ async fn pauses_grow_to_their_limit_and_are_drawn() {
     assert!(pauses[0] <= PAUSE_FIRST);
     assert!(pauses.iter().all(|pause| *pause <= PAUSE_MAX));
     assert!(pauses[10..].iter().any(|pause| *pause > PAUSE_MAX / 4));
-    assert!(pauses.windows(2).any(|pair| pair[0] > pair[1]), "they are not all the longest");
+    assert!(pauses.windows(2).any(|pair| pair[0] > pair[1]), "pauses should vary");
 }
 
 #[tokio::test(start_paused = true)]
@@ -100,7 +100,7 @@ async fn attempts_continue_only_while_a_caller_waits() {
     for _ in 0..2 {
         let before = failing.attempts();
         let waited = tokio::time::timeout(Duration::from_secs(30), making.make(Instant::now(), None)).await;
-        assert!(waited.is_err(), "it has no timeout");
+        assert!(waited.is_err(), "call without a timeout should wait");
         assert!(failing.attempts() > before + 10);
         let after = failing.attempts();
         tokio::time::sleep(Duration::from_secs(60)).await;
@@ -135,7 +135,7 @@ async fn dialler_panic_is_a_failure_and_exhaustion_is_final() {
     let failing = Arc::new(FailingConnector { panics: true, ..FailingConnector::default() });
     let status = making(&failing).connection(now()).await.err().expect("call should fail without a connection");
     assert!(status.message().contains("connecting panicked"), "{status}");
-    assert!(failing.attempts() > 1, "it is tried again");
+    assert!(failing.attempts() > 1, "connecting should be tried again");
     let links = Links::by(factory(), dialler(&failing), None);
     let error = links.dial().await.expect_err("connection should be refused");
     assert!(error.to_string().contains("nowhere"), "{error}");

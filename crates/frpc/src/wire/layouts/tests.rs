@@ -21,7 +21,7 @@ fn items_of_a_layout_have_the_specified_bytes() {
     let item = SECOND.item();
     let expected = [&b"\x0bshop.Orders\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02"[..], &[10, 1, 0xA1, 0x02]].concat();
     assert_eq!(item, expected);
-    let PeerKind::Native(hello) = peer_with_layouts(CALLED, &[&SECOND]) else { panic!("it is native") };
+    let PeerKind::Native(hello) = peer_with_layouts(CALLED, &[&SECOND]) else { panic!("peer should be native") };
     let read =
         PeerLayout::all(&hello, CALLED).next().expect("HELLO should contain the well-formed item of one service");
     assert!(SECOND.is_same(&read) && !FIRST.is_same(&read), "{read:?}");

@@ -29,7 +29,7 @@ fn task_is_queued_once_and_sees_writes_before_its_wake() {
             (is_done, after) = poll(&phase, &done);
         }
         let queued_by_other = other.join().expect("thread should not panic");
-        assert!(!(is_queued && queued_by_other), "it is queued twice");
+        assert!(!(is_queued && queued_by_other), "task should not be queued twice");
         if queued_by_other {
             (is_done, after) = poll(&phase, &done);
         }
@@ -49,6 +49,6 @@ fn task_ended_while_polled_is_dropped_once() {
         let after = phase.end();
         let is_polled = other.join().expect("thread should not panic");
         assert_eq!(after == AfterPoll::Over, is_polled);
-        assert!(!phase.wake(), "it is not queued");
+        assert!(!phase.wake(), "wake-up should not queue the task");
     });
 }

@@ -53,7 +53,7 @@ where
 fn ended<B: 'static>(around: &mut PooledCall<Outcome<B>>) -> Outcome<B> {
     match poll(around) {
         Poll::Ready(outcome) => outcome,
-        Poll::Pending => panic!("nothing waits"),
+        Poll::Pending => panic!("future should not be pending"),
     }
 }
 
@@ -174,7 +174,7 @@ fn chain_keeps_the_memory_of_a_bounded_number_of_calls() {
     drop(first);
     let mut reused = PooledCall::<Outcome<u32>>::of(&chain);
     assert_eq!(boxes(&mut reused), boxes_of_first);
-    assert!(chain.spares.lock().is_empty(), "it is not kept twice");
+    assert!(chain.spares.lock().is_empty(), "boxes in use should not be kept for another call");
     drop(reused);
     let calls: Vec<_> = (0..2 * SPARES_MAX).map(|_| call()).collect();
     drop(calls);
@@ -187,9 +187,9 @@ fn a_call_leaves_its_boxes_to_the_chain_if_it_has_ended_well() {
     let chain = chain_of(1);
     let serve = || begun(&chain, Request::new(1), double);
     drop(serve());
-    assert!(chain.spares.lock().is_empty(), "it has not begun");
+    assert!(chain.spares.lock().is_empty(), "boxes of a call that has not begun should not be kept");
     let mut served = serve();
-    let Poll::Ready(outcome) = poll(&mut served) else { panic!("nothing waits") };
+    let Poll::Ready(outcome) = poll(&mut served) else { panic!("future should not be pending") };
     assert_eq!(outcome.unwrap().into_inner(), 2);
     let first = boxes(&mut served);
     drop(served);
@@ -341,7 +341,10 @@ fn refused_call_has_not_run_unless_its_middleware_continued_it() {
         chain
     };
     assert!(!verdict(of(&|chain| chain.push(refusing)), Origin::default(), Ok(1)));
-    assert!(verdict(of(&|chain| chain.push(late)), Origin::default(), Ok(1)), "another call was not sent");
+    assert!(
+        verdict(of(&|chain| chain.push(late)), Origin::default(), Ok(1)),
+        "unsent second call should not change the outcome"
+    );
     assert!(!verdict(of(&|chain| chain.push(passing)), Origin::default(), Err(unsent())));
     assert!(verdict(of(&|chain| chain.push(passing)), Origin::default(), Err(Status::internal("it ran"))));
 }
