@@ -1,21 +1,22 @@
 //! Boundaries of messages in the bodies of gRPC.
 
-/// Length of the prefix before a message: a byte of flags, and the length in four bytes.
+/// Length in bytes of the prefix before a gRPC message. It consists of a byte of flags and the length of the message in
+/// four bytes.
 const PREFIX: usize = 5;
 
-/// Tracks the boundaries of gRPC's enveloped messages in a body, so that only DATA frames that end in the middle of a
-/// message are [charged](crate::Connection::charge_fragment) as fragments.
+/// Tracks where the gRPC messages in a body end. A DATA frame that ends in the middle of a message is
+/// [charged](crate::Connection::charge_fragment) as a fragment.
 #[derive(Debug, Default)]
 pub struct EnvelopeTracker {
     prefix: [u8; PREFIX],
-    /// Number of bytes of the current prefix that have been received.
+    /// Number of bytes of the current message's prefix that have been received.
     filled: usize,
-    /// Number of bytes of the current message that are missing.
+    /// Number of bytes of the current message that have not been received.
     left: usize,
 }
 
 impl EnvelopeTracker {
-    /// Advances by received bytes. Returns whether the last message is complete.
+    /// Advances by the received bytes. Returns whether the last message is complete now.
     pub fn advance(&mut self, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             if self.left > 0 {

@@ -7,14 +7,14 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::io::AsyncWrite;
 
-/// Maximum number of slices in a write.
+/// Maximum number of slices that are passed to a vectored write.
 const SLICES_MAX: usize = 16;
 
-/// Maximum number of consecutive writes, so that the task also reads.
+/// Maximum number of consecutive writes. The task must also read, because the peer may otherwise stall.
 const WRITES_MAX: usize = 4;
 
-/// Writes as much output as the transport accepts, in up to four writes, and flushes it. `is_flushing` is the state of
-/// flushing between the calls. Returns whether anything was written.
+/// Writes as much output as the transport accepts, in up to four writes, and then flushes the transport. `is_flushing`
+/// keeps the state of flushing between calls. Returns whether anything was written.
 ///
 /// # Errors
 ///

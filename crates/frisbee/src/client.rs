@@ -315,8 +315,8 @@ impl ClientBuilder {
         self.begin(io, ends, name, router, pool.least()).await
     }
 
-    /// Connects to `host:port`, or on Unix to a socket path such as `unix:/run/service.sock`, and returns the transport
-    /// for a client of another protocol. With TLS, the handshake offers these ALPN protocols.
+    /// Connects to `host:port`, or on Unix to a socket path such as `unix:/run/service.sock`. Returns the transport,
+    /// for a client of another protocol. With TLS, the handshake offers the given ALPN protocols.
     ///
     /// # Errors
     /// If no address accepts the connection in time, or the TLS handshake fails.
@@ -474,7 +474,8 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// Connects to a socket at an address, whose text is `name`.
+/// Connects a socket to an address. `name` is the text of the address, which names a Unix socket if it starts with
+/// `unix:`.
 async fn open_socket(address: impl ToSocketAddrs, name: &str) -> io::Result<(Transport, EndpointInfo)> {
     #[cfg(unix)]
     if let Some(path) = name.strip_prefix("unix:") {

@@ -38,7 +38,7 @@ use std::time::Instant;
 /// link is not slowed down.
 const STREAM_BACKLOG_MAX: usize = 64 * 1024;
 
-/// Number of bytes that a stream sends in a turn for which it has had to wait. One message may exceed it.
+/// Number of bytes that a stream may send in its turn after it had to wait. The last message may exceed it.
 pub(crate) const TURN: usize = 4 * 1024;
 
 /// Mailbox of a connection: packets and requests that handles pass to the connection's driver, with other state that
@@ -213,8 +213,8 @@ impl Mailbox {
         Poll::Ready(Ok(filled))
     }
 
-    /// Waits for the turn of a stream to send, and calls `fill` with the outbox. If `context` is `None`, the caller does
-    /// not wait.
+    /// Waits for a stream's turn to send, and then calls `fill` with the outbox. If `context` is `None`, the caller
+    /// cannot wait, and no waker is registered.
     pub(crate) fn poll_turn<T>(
         &self,
         context: Option<&Context<'_>>,
@@ -238,8 +238,7 @@ impl Mailbox {
         Poll::Ready(Ok(filled))
     }
 
-    /// Registers the task of `context`, if there is one, to be woken when the turn of the stream comes. Releases the
-    /// lock.
+    /// Registers the task of `context`, if given, to be woken when it is the stream's turn to send. Releases the lock.
     #[cold]
     fn wait_for_turn(
         &self,
@@ -492,15 +491,15 @@ impl Mailbox {
         self.grant_slots(|inner| left = inner.openers.leave(place));
     }
 
-    /// Removes a task that no longer waits for a turn.
+    /// Removes a task that no longer waits for its stream's turn to send.
     #[cold]
     pub(crate) fn leave_turn(&self, place: &mut PermitPlace) {
         let mut left = None;
         self.grant_slots(|inner| left = inner.waiters.leave_turn(place));
     }
 
-    /// Revokes turns, and permits to open a stream, that tasks have not used in time. Returns the time at which the next
-    /// one will be revoked.
+    /// Revokes grants that tasks have not used in time: turns to send on a stream, and permits to open one. Returns the
+    /// time at which the next grant will be revoked.
     #[cold]
     pub(crate) fn expire_slots(&self, now: Instant) -> Option<Instant> {
         let mut due = None;
@@ -512,8 +511,8 @@ impl Mailbox {
         due
     }
 
-    /// Applies `change` to the mailbox, and grants turns and permits to tasks that are waiting to send on streams or to
-    /// open them. Notifies the driver, which revokes unused grants when they expire.
+    /// Applies `change` to the mailbox. Then grants turns to tasks that are waiting to send on streams, and permits to
+    /// those that are waiting to open one. Notifies the driver, which revokes unused grants when they expire.
     fn grant_slots(&self, change: impl FnOnce(&mut MailboxState)) {
         let mut inner = self.inner.lock();
         change(&mut inner);
@@ -575,7 +574,7 @@ impl MailboxState {
         is_full || self.handing_off == HandOffState::Requested
     }
 
-    /// Returns the number of streams that may send a turn each. `usual` is the limit of the backlog.
+    /// Returns how many streams may each send for one turn. `usual` is the limit of the backlog in bytes.
     #[inline]
     fn free_turns(&self, usual: usize) -> usize {
         if self.handing_off == HandOffState::Requested {
@@ -584,8 +583,8 @@ impl MailboxState {
         self.output.limit(usual.min(STREAM_BACKLOG_MAX)).saturating_sub(self.queued()).div_ceil(TURN)
     }
 
-    /// Grants free turns to waiting streams. Returns the wakers of their tasks. The driver must be notified afterwards,
-    /// because it checks when the grants expire.
+    /// Grants free turns to streams that are waiting to send. Returns the wakers of their tasks. The caller must notify
+    /// the driver afterwards, because the driver revokes unused turns when they expire.
     #[must_use]
     fn grant_turns(&mut self, usual: usize) -> Vec<Waker> {
         if !self.waiters.has_turns() {
@@ -595,7 +594,7 @@ impl MailboxState {
         self.waiters.grant_turns(free)
     }
 
-    /// Returns the time at which the first grant of a slot or turn expires.
+    /// Returns the time at which the first unused turn to send, or permit to open a stream, expires.
     pub(crate) fn grants_due(&self) -> Option<Instant> {
         earlier(self.openers.due(), self.waiters.turns_due())
     }

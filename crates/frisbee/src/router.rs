@@ -141,9 +141,9 @@ pub trait Router: Send + Sync + 'static {
         false
     }
 
-    /// Handles a hand-off request of a native peer. The router must keep `request` until it has decided. Dropping the
-    /// request, which is the default, replies that hand-offs are not supported. The peer sends nothing else until it
-    /// receives the reply.
+    /// Handles a request of a native peer to hand off the connection. The router must keep `request` until it has
+    /// decided. By default, the request is dropped, which replies that hand-offs are not supported. The peer sends
+    /// nothing else until it receives the reply.
     fn hand_off(&self, session: &mut Self::Session, request: HandOffRequest) -> Routed {
         let _ = (session, request);
         Routed::Continue
@@ -182,8 +182,8 @@ pub trait Router: Send + Sync + 'static {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Declaration {
-    /// Operations that the router handles. They distinguish the first packet of a peer with 8-byte headers from the
-    /// bytes of another protocol. Defaults to all operations.
+    /// Operations that the router handles. The server uses them to distinguish the first packet of a peer with 8-byte
+    /// headers from the bytes of another protocol. Defaults to all operations.
     pub operations: Vec<RangeInclusive<u16>>,
     /// Items to add to the HELLO, by which native peers identify themselves. Their types range from
     /// [`Hello::FIRST_USER_ITEM`] to 127. The items of all routers together may take [`Hello::ITEMS_MAX`] bytes. For a
@@ -193,7 +193,7 @@ pub struct Declaration {
     /// away](ConnectionEvent::GoingAway) and its own work is complete. The server then waits for this, because it may
     /// not know of all remaining work. By default the server closes the connection.
     pub closes_by_itself: bool,
-    /// Mount that is impossible, if any.
+    /// First error that occurred while routers were mounted, if any.
     pub(crate) wrong: Option<MountError>,
 }
 
@@ -212,22 +212,22 @@ impl Declaration {
         self
     }
 
-    /// Sets the items to add to the [HELLO](Self::hello_items).
+    /// Sets the items that the router adds to the [HELLO](Self::hello_items).
     #[must_use]
     pub fn hello_items(mut self, items: impl IntoIterator<Item = (u8, Bytes)>) -> Self {
         self.hello_items = items.into_iter().collect();
         self
     }
 
-    /// Sets whether the router [closes the connection](Self::closes_by_itself) itself.
+    /// Sets whether the router itself [closes the connection](Self::closes_by_itself).
     #[must_use]
     pub fn closes_by_itself(mut self, closes: bool) -> Self {
         self.closes_by_itself = closes;
         self
     }
 
-    /// Checks that the items fit into a HELLO, that none of their types is reserved, and that mounted routers do not
-    /// overlap. Servers and clients do this when they are bound or connect.
+    /// Checks that the items fit into a HELLO, that none of their types is reserved, and that the mounted routers do
+    /// not overlap. A server does so when it is bound, and a client when it connects.
     ///
     /// # Errors
     /// If the router has a defect.
@@ -243,25 +243,26 @@ impl Declaration {
     }
 }
 
-/// Change of a connection or its peer; see [`Router::event`].
+/// Change in the state of a connection or of its peer; see [`Router::event`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConnectionEvent<'a> {
-    /// The kind of the peer is known: at a server before the client's first packet, and at a client after a round trip.
+    /// It is now known whether the peer supports the protocol extension. A server knows this before the client's first
+    /// packet, and a client after a round trip.
     PeerKnown(&'a PeerKind),
     /// The connection is idle, so that memory can be freed: no handler is running, and only PINGs and PONGs were
     /// exchanged for one to three [`Config::ping_interval`](crate::Config::ping_interval)s. Streams may be open, and
     /// outgoing requests may be pending.
     Idle,
-    /// A native peer is going away. It accepts nothing new, and closes the connection once it has nothing in progress
-    /// and knows that this end was notified.
+    /// A native peer is going away. It accepts no new calls or streams. It closes the connection once nothing is in
+    /// progress and this end has confirmed the announcement.
     GoingAway,
     /// The connection is about to close because it is idle. A router sets `is_busy` if it has work in progress that the
     /// connection does not know of, such as an outgoing request without a reply. Running handlers and streams need not
     /// be reported. The event is repeated in each later turn of the driver: if the work ends for a reason other than a
     /// packet, [wake](Connection::wake) the connection.
     Closing {
-        /// Whether the connection must stay open.
+        /// Whether the connection must stay open, because the router has work in progress.
         is_busy: bool,
     },
     /// A native peer has sent a packet about the layouts of its services: [`extension::ASK`](crate::extension::ASK),
@@ -271,9 +272,9 @@ pub enum ConnectionEvent<'a> {
         id: PacketId,
         /// Body of the packet.
         body: Bytes,
-        /// Outbox for the reply.
+        /// Outbox to which the reply is appended.
         outbox: &'a mut Outbox,
-        /// Result of routing the packet. Routers that do not handle the packet leave it at [`Routed::Useless`].
+        /// Result of routing the packet. It remains [`Routed::Useless`] if the router does not handle the packet.
         routed: Routed,
     },
 }

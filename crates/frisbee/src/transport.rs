@@ -33,7 +33,8 @@ const MEMORY_PIPE: usize = 64 * 1024;
 /// a busy driver 5 ms at 100 Mbit/s.
 pub(crate) const UNSENT_MAX: u32 = 128 * 1024;
 
-/// Limits the unsent bytes in the system's buffer of a TCP socket, or of the sockets that a listener accepts.
+/// Limits how many unsent bytes the system buffers for a TCP socket. For a listener, the limit applies to the sockets
+/// that it accepts.
 #[cfg_attr(not(target_os = "linux"), allow(unused_variables))]
 pub(crate) fn limit_unsent<'a>(socket: impl Into<socket2::SockRef<'a>>) {
     // A socket without the limit works as well.

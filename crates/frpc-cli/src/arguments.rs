@@ -240,7 +240,7 @@ pub(crate) struct GatewayArguments {
     /// connection.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) to: Option<String>,
-    /// The server uses gRPC, like one at grpc://HOST:PORT.
+    /// Forward calls to a server that uses gRPC, like one at grpc://HOST:PORT.
     #[arg(long)]
     pub(crate) from_grpc: bool,
     /// Number of connections to the server.
@@ -321,7 +321,7 @@ pub(crate) struct LoadArguments {
     /// Number of connections among which the calls are distributed.
     #[arg(long, value_name = "COUNT", default_value = "1")]
     pub(crate) connections: NonZeroUsize,
-    /// Weight of the first method in the mix of calls, if there are several methods.
+    /// Weight of the first method among the calls, if there are several methods.
     #[arg(long, value_name = "WEIGHT", default_value_t = 1)]
     pub(crate) weight: u32,
     /// A further method with its weight and its parameters, separated by spaces: '3 Greet name=you'.

@@ -95,7 +95,7 @@ pub(crate) async fn gateway(
     Ok(served?)
 }
 
-/// Adds the scheme of gRPC to an address without a scheme.
+/// Adds the scheme `grpc` to the server's address if the address has no scheme.
 fn of_grpc(server: ServerArguments) -> ServerArguments {
     let scheme = if server.tls || server.cacert.is_some() || server.cert.is_some() { "grpcs" } else { "grpc" };
     let with_scheme = |address: String| match address.strip_prefix("unix:") {

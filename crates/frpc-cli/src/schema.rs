@@ -25,7 +25,7 @@ pub(crate) struct Schema {
     /// is the first of them.
     operations: HashMap<u16, (usize, usize)>,
     pub(crate) codec: Codec,
-    /// Whether bodies are protobuf messages, for a gRPC server.
+    /// Whether bodies are encoded in the protobuf format, because the server uses gRPC.
     pub(crate) is_grpc: bool,
 }
 
@@ -154,7 +154,7 @@ impl Schema {
         Ok(Self { pool, services, operations, codec: Codec::new(), is_grpc: false })
     }
 
-    /// Creates the schema of a gRPC server, whose methods have no operations of their own.
+    /// Creates the schema of a gRPC server. Its methods are called by name and have no operation numbers of their own.
     pub(crate) fn of_grpc(files: FileDescriptorSet) -> Result<Self, Failure> {
         let invalid = |error| Failure::new(format!("the schema of the server cannot be read: {error}"));
         let pool = DescriptorPool::from_file_descriptor_set(files).map_err(invalid)?;
@@ -181,7 +181,7 @@ impl Schema {
         Self::of(pool, &descriptions)
     }
 
-    /// Encodes a message as the body of a call.
+    /// Encodes a message as the body of a call, in the format that the server requires.
     pub(crate) fn body(&self, message: &DynamicMessage) -> Result<Body, Failure> {
         if self.is_grpc {
             return Ok(Body::native(to_protobuf(message)));
@@ -189,7 +189,7 @@ impl Schema {
         self.codec.body(message).map_err(|error| Failure::new(error.to_string()))
     }
 
-    /// Decodes the body of a reply.
+    /// Decodes the body of a reply, in the format that the server uses.
     pub(crate) fn decode(&self, of: MessageDescriptor, body: &Body) -> Result<DynamicMessage, Status> {
         let bytes = body.as_bytes();
         let invalid =

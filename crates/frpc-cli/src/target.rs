@@ -101,7 +101,7 @@ impl Target {
         Ok(builder.connect_lazy(self.address.clone())?)
     }
 
-    /// Returns whether the server speaks gRPC.
+    /// Returns whether the server uses gRPC.
     pub(crate) fn is_grpc(&self) -> bool {
         self.address.starts_with("grpc") && (self.address.contains("://") || self.address.starts_with("grpc+unix:"))
     }

@@ -12,8 +12,8 @@ use prost_reflect::{DynamicMessage, MapKey, MessageDescriptor, Value};
 /// values have the same size. Nested messages take a kilobyte each and reach the limit at some hundred thousand.
 pub const MEMORY_MAX: usize = 256 << 20;
 
-/// Memory in bytes that is charged for every six fields of a message. prost-reflect stores the fields in a B-tree,
-/// whose nodes have eleven slots and are at least half full.
+/// Memory in bytes of a B-tree node, in which prost-reflect stores up to eleven fields of a message. One node is
+/// charged for every six fields, because nodes may be only half full.
 pub(crate) const NODE: usize = 12 * (size_of::<Value>() + 16);
 
 /// Maximum size in bytes of a field's default value on the wire, which is that of a double. It is charged for each

@@ -360,7 +360,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Writes a field of a message. `name` is the field's name for errors.
+    /// Writes a field of a message. `name` is the name of the field, which is used in error texts.
     ///
     /// # Errors
     ///

@@ -20,7 +20,7 @@ impl<M: crate::Message + prost::Message + Protobuf> Default for ProtobufCodec<M>
 }
 
 impl<M: crate::Message + prost::Message + Protobuf> ProtobufCodec<M> {
-    /// Creates the codec of a message of prost. Its decoder has the default memory limit of a [`Decoder`].
+    /// Creates the codec of a prost message. When it decodes, the default memory limit of a [`Decoder`] applies.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -68,7 +68,7 @@ fn decode<M: prost::Message + Protobuf + Default>(from: &mut Decoder<'_>) -> Res
     }
 }
 
-/// Decodes a message, whose memory is charged to the decoder of its body.
+/// Decodes a message that is embedded in a body. Its memory counts towards the limit of the body's decoder.
 fn decode_raw<M>(message: RawMessage<'_>, from: &mut Decoder<'_>) -> Result<M, DecodeError>
 where
     M: prost::Message + Protobuf + Default,

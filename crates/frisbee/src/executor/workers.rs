@@ -52,7 +52,7 @@ pub enum Workers {
     /// share no state. If a handler blocks or computes for long, its thread is replaced by another one, except with
     /// io_uring.
     PerCore,
-    /// The given number of threads, but at least one. Otherwise like `PerCore`.
+    /// The given number of threads, but at least one. Otherwise, this is like [`PerCore`](Self::PerCore).
     Threads(usize),
     /// The runtime in which the server was started or the client connected. This is the default. If io_uring is
     /// required, threads shared by the whole process are used instead, because a ring can be used by one thread only.

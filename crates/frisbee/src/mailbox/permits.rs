@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 /// polled, its permit delays others by no more than a slow call would.
 pub(crate) const GRANT_TIME: Duration = Duration::from_millis(10);
 
-/// Number of bits of a place below its rank. They keep the order of arrival of 65 536 tasks of the same rank.
+/// Number of bits by which the rank of a task is shifted in its number. The lower bits keep up to 65 536 tasks of the
+/// same rank in order of arrival.
 const RANK_SHIFT: u32 = 16;
 
 /// Tasks that wait for permits, in the order of their arrival.
@@ -80,7 +81,7 @@ impl PermitPlace {
         self.0 != 0
     }
 
-    /// Returns the rank with which the task [entered](PermitQueue::enter_at) the queue.
+    /// Returns the rank with which the task has [entered](PermitQueue::enter_at) the queue.
     pub(super) fn rank(&self) -> u64 {
         self.0 >> RANK_SHIFT
     }
@@ -112,7 +113,7 @@ impl PermitQueue {
         }
     }
 
-    /// Returns the number of permits that were granted and not taken.
+    /// Returns the number of permits that were granted but have not been taken.
     pub(super) fn granted(&self) -> usize {
         self.0.as_ref().map_or(0, |queue| queue.granted)
     }
@@ -124,7 +125,7 @@ impl PermitQueue {
         self.0.get_or_insert_default().enter(place, context)
     }
 
-    /// Like [`enter`](Self::enter), but the task is placed behind those with a lower or the same rank.
+    /// Like [`enter`](Self::enter), but places the task behind all tasks whose rank is the same or lower.
     #[must_use]
     pub(super) fn enter_at(&mut self, rank: u64, place: &mut PermitPlace, context: &Context<'_>) -> Option<Waker> {
         let queue = self.0.get_or_insert_default();

@@ -178,7 +178,8 @@ pub(crate) struct Messages {
     pub(crate) inbox: Inbox,
     /// Number of bytes of messages sent and received on the stream.
     pub(crate) bytes: StreamBytes,
-    /// Difference between the rank of the stream's next turn and the bytes sent so far. Wraps around.
+    /// Difference between the rank of the stream's next turn to send and the number of bytes it has sent. The value may
+    /// wrap around.
     turn_offset: u64,
     /// Whether a message or HEADERS have been received on the stream.
     has_begun: bool,

@@ -30,7 +30,7 @@ pub(crate) struct WaitList {
     waiters: Option<Box<WaiterQueue>>,
     /// Number of the task that has begun to wait most recently.
     last: u64,
-    /// Rank of the turn that was taken last, in bytes.
+    /// Rank in bytes of the turn to send that was taken last.
     turn: u64,
 }
 
@@ -46,7 +46,7 @@ struct WaiterQueue {
     /// Tasks that are waiting for the end of the connection, the kind of the peer, permission to open a stream, or the
     /// reply to a hand-off request.
     watchers: BTreeMap<u64, Waker>,
-    /// Tasks that wait to send on a stream, in the order of their turns.
+    /// Tasks that are waiting to send on a stream, in the order of their turns.
     turns: PermitQueue,
 }
 
@@ -102,12 +102,12 @@ impl WaitList {
         producers.into_values().chain(watchers.into_values()).chain(turns.take_all())
     }
 
-    /// Returns whether tasks wait for turns.
+    /// Returns whether any tasks are waiting for a turn to send.
     pub(super) fn has_turns(&self) -> bool {
         self.waiters.as_ref().is_some_and(|waiters| !waiters.turns.is_empty())
     }
 
-    /// Returns whether a task may use one of `free` turns; see [`PermitQueue::take`].
+    /// Returns whether a task may use one of the `free` turns to send; see [`PermitQueue::take`].
     #[inline]
     pub(super) fn take_turn(&mut self, place: &mut PermitPlace, free: usize) -> bool {
         if self.waiters.is_none() { free > 0 } else { self.take_turn_in_order(place, free) }
@@ -128,8 +128,8 @@ impl WaitList {
         takes
     }
 
-    /// Registers a task that waits for a turn. `start` returns its rank for that of the latest turn. Returns a waker that
-    /// must be dropped without a lock.
+    /// Registers a task that is waiting for its stream's turn to send. `start` returns the task's rank, given the rank
+    /// of the latest turn. The returned waker must be dropped without holding a lock.
     pub(super) fn enter_turn(
         &mut self,
         context: &Context<'_>,
@@ -140,7 +140,8 @@ impl WaitList {
         self.waiters.get_or_insert_default().turns.enter_at(rank, place, context)
     }
 
-    /// Removes a task that no longer waits for a turn. Returns its waker, which must be dropped without a lock.
+    /// Removes a task that no longer waits for a turn to send. The returned waker must be dropped without holding a
+    /// lock.
     pub(super) fn leave_turn(&mut self, place: &mut PermitPlace) -> Option<Waker> {
         let left = self.waiters.as_mut().and_then(|waiters| waiters.turns.leave(place));
         self.free();

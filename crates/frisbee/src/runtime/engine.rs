@@ -40,8 +40,8 @@ const PACKETS_PER_BATCH: usize = 1024;
 /// costs a quarter of a packet.
 const PACKETS_PER_LOOK: usize = 32;
 
-/// Router engine of a connection: passes received bytes through the core to the router, and packets of the handles to
-/// the outbox. Owned by the connection's task.
+/// Protocol engine of a connection. It decodes received bytes and passes the packets to the router, and moves packets
+/// of the handles to the outbox. Owned by the connection's task.
 pub(crate) struct Engine<R: Router> {
     pub(crate) core: frisbee_core::Connection,
     handle: Connection,
@@ -69,7 +69,7 @@ pub(crate) struct Engine<R: Router> {
     batch_at: Option<Instant>,
     /// Whether the router has requested a call of [`Router::batch_ended`] once all bytes are written.
     batch_when_written: bool,
-    /// Time at which a turn, or a permit to open a stream, will be revoked if its task has not used it by then.
+    /// Time at which an unused turn to send on a stream, or an unused permit to open one, will be revoked.
     slots_due: Option<Instant>,
     /// Whether the router was notified that the connection is idle, so that only keepalive packets are exchanged.
     is_idle_notified: bool,

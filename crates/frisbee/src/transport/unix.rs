@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use std::sync::Barrier;
 
-    /// A path in a temporary folder, which is removed on drop.
+    /// A temporary folder, which is removed when this value is dropped.
     struct Folder(PathBuf);
 
     impl Folder {

@@ -37,7 +37,7 @@ pub(crate) enum Loop {
 pub(crate) enum Clock {
     /// A dedicated thread, accurate to about 10 us. Runtime timers have millisecond resolution.
     Thread,
-    /// Timers of the runtime, whose time can be paused by tests.
+    /// The timers of the runtime. Tests can pause their time.
     #[cfg(test)]
     Runtime,
 }

@@ -64,7 +64,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a field of a message. `name` is the field's name for errors.
+    /// Reads a field of a message. `name` is the name of the field, which is used in error texts.
     ///
     /// # Errors
     ///
@@ -115,7 +115,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a field as a view that borrows from the input. `name` is the field's name for errors.
+    /// Reads a field as a view that borrows from the input. `name` is the name of the field, which is used in error
+    /// texts.
     ///
     /// # Errors
     ///

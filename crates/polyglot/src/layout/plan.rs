@@ -216,8 +216,8 @@ pub(super) struct Target {
 #[derive(Debug)]
 pub(super) struct Order {
     pub(super) places: Vec<OrderPlace>,
-    /// Number of groups of which at most one place may be filled. `None` if each place is filled by exactly one
-    /// segment, its `source`.
+    /// Number of groups of places. At most one place of each group is filled. `None` if there are no groups, so that
+    /// each place is filled by one segment, its `source`.
     pub(super) groups: Option<u16>,
 }
 
@@ -230,8 +230,7 @@ pub(super) struct OrderPlace {
     /// Group to which the place belongs, or 0 for none. At most one place of a group may be filled. In the flat
     /// encoding, the members of a oneof form such a group.
     pub(super) group: u16,
-    /// Index of the segment that is written at this place. Used only if there are no groups of which at most one place
-    /// may be filled.
+    /// Index of the segment that is written at this place. Used only if the message has no groups of places.
     pub(super) source: u16,
 }
 

@@ -34,7 +34,7 @@ pub struct StreamBatch {
     guard: Arc<Guard>,
     batch: MessageBatch,
     messages: usize,
-    /// Size in bytes at which the batch is full.
+    /// Size in bytes at which the batch counts as full.
     most: usize,
     /// Credit that the batch has borrowed from the stream. The unused part is returned when the batch is flushed.
     credit: Option<i64>,
