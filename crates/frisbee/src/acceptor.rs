@@ -352,7 +352,7 @@ impl<R: Router> AdapterServer for ServerShared<R> {
 
 /// Future that serves a connection and resolves to its close reason.
 ///
-/// Implemented by hand, with rare states boxed, because it accounts for most of the memory of a connection.
+/// Written by hand with rare states in boxes, because it takes up most of the memory of a connection.
 #[allow(clippy::large_enum_variant)] // Most connections are in the large variant most of the time.
 pub(crate) enum ServedConnection<'a, R: Router> {
     /// The connection was rejected because the shutdown timeout of the server has expired.
@@ -387,8 +387,8 @@ impl<R: Router> Future for ServedConnection<'_, R> {
     }
 }
 
-/// An accepted connection that has not been passed to its worker yet. Boxed, because a task keeps the memory of its
-/// initial state.
+/// An accepted connection that has not been passed to its worker yet. It is boxed, because the task that serves it
+/// keeps the memory of its initial state.
 pub(crate) struct AcceptedConnection {
     pub(crate) io: Transport,
     pub(crate) ends: EndpointInfo,

@@ -40,7 +40,8 @@ pub use self::waiters::MemoryWaiter;
 use self::waiters::Waiters;
 use std::sync::atomic::Ordering;
 
-/// Minimum size in bytes of a body that may be a slice of its read buffer. Such a slice keeps the whole buffer alive.
+/// Minimum size in bytes of a body that may be a slice of its read buffer. Shorter bodies are copied, because a slice
+/// keeps the whole buffer in memory.
 pub(crate) const SLICED_MIN: usize = 16 * 1024;
 
 /// Size of a read buffer in bytes: two reads of 64 KiB.

@@ -84,7 +84,7 @@ pub(crate) enum AllowedProtocols {
     /// Frames and adapter protocols, on a transport that already uses TLS.
     #[cfg(feature = "tls")]
     Secured,
-    /// Only frames, because the connection is nested in an adapter connection.
+    /// Only frames. Used for a connection that is tunnelled through an adapter connection.
     Frames,
 }
 
@@ -340,7 +340,8 @@ impl AdapterContext {
         self.waste.charge(bytes);
     }
 
-    /// Counts `bytes` bytes of a useful request of the client, which offset [useless](Self::waste) bytes.
+    /// Counts `bytes` bytes of a useful request from the client. They compensate for bytes of [useless](Self::waste)
+    /// requests.
     #[inline]
     pub fn credit(&self, bytes: usize) {
         self.waste.credit(bytes);

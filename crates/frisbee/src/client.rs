@@ -431,8 +431,8 @@ impl ClientBuilder {
         Ok(handle)
     }
 
-    /// Creates the handle and the engine of a connection. The router's `connected` is called before this returns,
-    /// whichever driver is used.
+    /// Creates the handle and the protocol engine of a connection. Calls the router's `connected` before it returns,
+    /// whichever driver will be used.
     fn prepare<R: Router>(&self, ends: EndpointInfo, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
         let settings = &self.settings;
         self.log_settings.iter().for_each(|log| log(settings));

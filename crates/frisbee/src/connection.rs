@@ -103,7 +103,7 @@ pub(crate) struct ConnectionShared {
     pub(crate) runtime: Handle,
     /// Worker that drives the connection. Empty if the caller's runtime drives it.
     pub(crate) home: OnceLock<Box<dyn Home>>,
-    /// Times at which the connection is drained and closed because of its age, if the server limits it.
+    /// Times at which the connection is drained and closed, if the server limits the age of connections.
     pub(crate) lifetime: Option<Box<Lifetime>>,
     ends: EndpointInfo,
 }
@@ -323,8 +323,8 @@ impl Connection {
         AbortHandle { connection: self.clone(), slot: self.spawn_uncalled(Placement::Runtime, task) }
     }
 
-    /// Like [`spawn`](Self::spawn), but on the given executor. A task on the worker of its connection requires no
-    /// wake-up of another thread.
+    /// Like [`spawn`](Self::spawn), but on the given executor. Waking a task on the worker of its own connection
+    /// involves no other thread.
     pub fn spawn_at(&self, placement: Placement, task: impl Future<Output = ()> + Send + 'static) {
         self.spawn_uncalled(placement, task);
     }
@@ -514,8 +514,7 @@ impl Connection {
         self.0.mailbox.account.has_room(bytes)
     }
 
-    /// Counts a request in [`Stats::rejected`](crate::Stats::rejected) that was rejected because of a lack of memory or
-    /// a limit.
+    /// Counts a request as [rejected](crate::Stats::rejected), because of a limit or a lack of memory.
     pub fn count_rejected(&self) {
         self.0.mailbox.account.budget().counts.count_rejected();
     }

@@ -70,7 +70,7 @@ pub struct ConnectionView {
     pub queued: usize,
     /// Memory charged to the connection in bytes, as part of the server's [memory](crate::ServerBuilder::memory_max).
     pub memory: usize,
-    /// Operation of the packet that is currently being routed.
+    /// Operation of the packet that the router is currently handling, if any.
     pub routed: Option<Operation>,
     /// Whether the peer has announced that it accepts no more calls and streams.
     pub is_going_away: bool,

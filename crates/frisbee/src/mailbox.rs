@@ -101,11 +101,11 @@ pub(crate) struct MailboxState {
     pub(crate) order: Option<Box<Order>>,
     /// Step of a hand-off that a handle has requested from the driver.
     pub(crate) hand_off: Option<Box<HandOffStep>>,
-    /// State of a hand-off of the transport to another owner, including which end has requested it.
+    /// State of a hand-off of the transport to another owner. States which end has requested it.
     pub(crate) handing_off: HandOffState,
     /// Open streams of the connection, by id.
     pub(crate) streams: StreamTable,
-    /// Tasks that are waiting until they may open a stream, because the maximum number is open.
+    /// Tasks that are waiting to open a stream, because the maximum number of streams is open.
     pub(crate) openers: PermitQueue,
     /// Whether the peer supports the protocol extension, or [`PeerKind::Unknown`] until its first packet.
     pub(crate) peer: PeerKind,
@@ -125,8 +125,8 @@ pub(crate) struct MailboxState {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HandOffState {
     No,
-    /// This end has requested a hand-off. Senders wait for the reply, because the connection may then belong to another
-    /// owner.
+    /// This end has requested a hand-off. Senders must wait for the reply, because afterwards the connection may belong
+    /// to another owner.
     Requested,
     /// The peer has requested a hand-off, and this end has not replied.
     Undecided,

@@ -286,7 +286,8 @@ settings! {
 /// call allocates buffers.
 const CONNECTION_COST: usize = 4 * 1024;
 
-/// Additional memory of a connection with TLS in bytes: keys, and buffers of 16 KiB while records arrive.
+/// Estimated additional memory of a TLS connection in bytes. It covers the keys, and buffers of 16 KiB that are used
+/// while records arrive.
 #[cfg(feature = "tls")]
 const TLS_COST: usize = 24 * 1024;
 

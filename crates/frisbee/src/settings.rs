@@ -120,7 +120,7 @@ impl fmt::Display for SettingError {
 
 impl std::error::Error for SettingError {}
 
-/// Returns an error for the first of the values that is zero.
+/// Returns an error for the first of the given settings whose value is zero.
 pub(crate) fn check_positive<T: Default + PartialEq + fmt::Debug>(
     values: &[(&'static str, T)],
 ) -> Result<(), SettingError> {

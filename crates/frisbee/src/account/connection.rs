@@ -24,7 +24,8 @@ const CACHED_MAX: usize = 16 * 1024;
 ///     +---- trim --------+
 /// ```
 pub(crate) struct Account {
-    /// Memory in bytes that the budget has granted to this connection, including the part reserved in advance.
+    /// Memory in bytes that this connection has taken from the budget, including the part that it has reserved in
+    /// advance.
     granted: AtomicUsize,
     cached: AtomicUsize,
     /// Caller whose share of the server's memory is used. `None` if the account belongs to no connection, or to a
@@ -56,7 +57,8 @@ impl Account {
         self.caller.as_ref().map_or(0, |caller| Arc::as_ptr(caller).addr())
     }
 
-    /// Returns the number of bytes that objects of the connection use, excluding those reserved in advance.
+    /// Returns the number of bytes that the connection's objects use. Bytes that are only reserved in advance do not
+    /// count.
     pub(crate) fn charged(&self) -> usize {
         self.granted.load(Ordering::Relaxed).saturating_sub(self.cached.load(Ordering::Relaxed))
     }

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 const LISTENER: &str = "frisbee::listener";
 const CONNECTION: &str = "frisbee::connection";
 
-/// Counters of a server's limits and failures, with the rate limit of the related log events.
+/// Counters of a server's limits and failures, and the rate limit of the log events that report them.
 #[derive(Debug, Default)]
 pub(crate) struct LimitCounts {
     opened: AtomicU64,
@@ -107,8 +107,8 @@ impl LimitCounts {
         self.count_ended(peer, reason, reason.is_peers_fault(), now);
     }
 
-    /// Like [`count_closed`](Self::count_closed), but for a connection that was rejected because of its preamble,
-    /// before its first frame.
+    /// Like [`count_closed`](Self::count_closed), but for a connection that was rejected because of the bytes before
+    /// its first frame, such as a PROXY header.
     pub(crate) fn count_refused(&self, peer: Option<SocketAddr>, reason: &CloseReason, now: Instant) {
         self.count_opened();
         self.count_ended(peer, reason, true, now);
@@ -231,8 +231,9 @@ impl Stats {
         self.0.counts.holds.load(Ordering::Relaxed)
     }
 
-    /// Returns the memory currently held for peers in bytes, which [`memory_max`](crate::ServerBuilder::memory_max)
-    /// limits: input, unwritten output in steps of 16 KiB, streams and subscriptions.
+    /// Returns the memory in bytes that the server currently uses for its peers, which
+    /// [`memory_max`](crate::ServerBuilder::memory_max) limits. It consists of input, unwritten output in steps of 16
+    /// KiB, streams and subscriptions.
     pub fn memory_held(&self) -> usize {
         self.0.charged()
     }

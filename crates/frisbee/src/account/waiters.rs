@@ -95,8 +95,8 @@ impl Budget {
     }
 }
 
-/// A task that is waiting for memory of the server, queued behind other tasks of the same caller. Dropping it leaves
-/// the queue. Created by [`Connection::memory_waiter`](crate::Connection::memory_waiter).
+/// A task that waits for memory of the server in a queue with other tasks of the same caller. Dropping it leaves the
+/// queue. Created by [`Connection::memory_waiter`](crate::Connection::memory_waiter).
 pub struct MemoryWaiter {
     account: Arc<Account>,
     /// Number of the waiter's place in the queue. It is 0 if the waiter is neither queued nor woken.
@@ -108,8 +108,9 @@ impl MemoryWaiter {
         Self { account: account.clone(), number: 0 }
     }
 
-    /// Reserves `bytes` bytes once the share of the caller permits it. Reserve the length of an item before taking the
-    /// item from its producer, and [adjust](MemoryCharge::try_resize) the reservation afterwards.
+    /// Reserves `bytes` bytes once the caller's share of the memory permits it. Reserve the length of an item before
+    /// taking the item from its producer. If the actual length differs, [adjust](MemoryCharge::try_resize) the
+    /// reservation.
     pub fn poll_reserve(&mut self, context: &mut Context<'_>, bytes: usize) -> Poll<MemoryCharge> {
         loop {
             if let Some(charge) = MemoryCharge::try_new(&self.account, bytes) {

@@ -683,7 +683,7 @@ impl StreamPlaces {
     }
 }
 
-/// A task that is waiting to send on a stream or for its end. Created by [`StreamSender::waiter`].
+/// A task that is waiting to send on a stream, or for the stream to end. Created by [`StreamSender::waiter`].
 pub struct StreamWaiter<'a> {
     guard: &'a Guard,
     places: StreamPlaces,

@@ -116,7 +116,8 @@ struct JobSlots {
     apart: Option<Penalty>,
 }
 
-/// Slots without a job, grouped by where their idle task runs, so that a new job can reuse the task.
+/// Slots that have no job, grouped by where their idle task runs. A new job can then reuse an idle task on the right
+/// executor.
 #[derive(Debug, Default)]
 struct FreeSlots {
     /// Unused slots that have no idle task.
@@ -155,7 +156,7 @@ struct JobSlot {
     next: u32,
 }
 
-/// Reference to a job. It contains the job's number, because its slot may already belong to a later job.
+/// Reference to a job. It includes the number of the job, because the slot may already belong to a later one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JobSlotId {
     slot: usize,

@@ -21,14 +21,14 @@ const LATE_NAMED: usize = 3;
 /// retransmission.
 const FIRST_WORD: Duration = Duration::from_secs(1);
 
-/// Connections of a server that are open, in a handshake, or have not reached their worker yet. A shutdown waits for
-/// all of them.
+/// All connections of a server: open ones, those in a handshake, and those that have not reached their worker yet. A
+/// shutdown waits for all of them.
 #[derive(Debug, Default)]
 pub(crate) struct OpenConnections {
     inner: Mutex<Connections>,
     changed: Notify,
-    /// Phase of the server's lifetime. Adapter connections watch it, because their connection handles have already
-    /// ended.
+    /// Phase of the server's lifetime. Adapter connections watch it instead of their connection handles, which have
+    /// already ended.
     phase: watch::Sender<ServerPhase>,
     /// Workers that drive the connections, if the server has threads of its own.
     pub(crate) workers: OnceLock<Vec<WorkerWatch>>,

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 #[derive(Default)]
 pub(crate) struct Deferred(Mutex<Option<Box<Queue>>>);
 
-/// A received packet that is not routed before the outbox has space for the reply.
+/// A received packet that is routed only once the outbox has space for the reply.
 pub(crate) struct DeferredPacket {
     pub(crate) packet: Packet,
     /// Whether this packet opens a stream.
@@ -94,7 +94,7 @@ impl Deferred {
         queue.packets.len() < before
     }
 
-    /// Returns whether later packets of a stream must be deferred because earlier ones are.
+    /// Returns whether later packets of a stream must be deferred, because earlier packets of the stream are.
     pub(crate) fn has_stream(&self, id: PacketId) -> bool {
         self.0.lock().as_ref().is_some_and(|queue| queue.streams.binary_search(&id).is_ok())
     }

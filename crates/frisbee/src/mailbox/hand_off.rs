@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 pub struct HandOffAccepted {
     /// Body of the peer's hand-off reply.
     pub reply: Bytes,
-    /// Transport of the connection, which belongs to the caller now.
+    /// Transport of the connection. It now belongs to the caller that has requested the hand-off.
     pub transport: RawTransport,
 }
 

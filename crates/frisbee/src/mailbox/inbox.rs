@@ -29,7 +29,7 @@ pub(crate) struct Inbox {
 /// A message taken from the receive queue of a stream.
 #[derive(Debug)]
 pub enum Message<'a> {
-    /// A short message in a buffer that it shares with others.
+    /// A short message that is stored in a buffer with other messages.
     Copied(&'a [u8]),
     /// A long message that has its own allocation.
     Shared(Bytes),

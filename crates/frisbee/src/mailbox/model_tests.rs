@@ -31,7 +31,7 @@ struct Task {
 }
 
 impl Task {
-    /// Takes packets from the mailbox, like a poll of the driver. Returns their number of bytes.
+    /// Takes packets from the mailbox, like a poll of the driver does. Returns the total size of the packets in bytes.
     fn take_mail(&mut self, mailbox: &Mailbox, context: &Context<'_>) -> usize {
         let mut received = 0;
         let Self { reader, yielded, backlog } = self;

@@ -167,7 +167,8 @@ impl PermitQueue {
         self.0.as_mut()?.remove(place)
     }
 
-    /// Removes all tasks because there will be no more permits. The caller must wake them.
+    /// Removes all tasks from the queue, because there will be no more permits. The caller must wake the returned
+    /// wakers.
     pub fn take_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
         // Continue the numbering, because the places of the removed tasks may still exist.
         let tasks = self.0.as_mut().map(|queue| {

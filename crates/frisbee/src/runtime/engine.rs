@@ -46,7 +46,7 @@ pub(crate) struct Engine<R: Router> {
     pub(crate) core: frisbee_core::Connection,
     handle: Connection,
     router: Arc<R>,
-    /// Session of the router for this connection, or `None` once the router was notified of the end.
+    /// Session of the router for this connection. `None` after the router was notified that the connection has ended.
     session: Option<R::Session>,
     /// Entry in the list of pending handshakes, for a client whose first packet has not arrived. Boxed because it is
     /// needed only for a short time.
@@ -80,7 +80,7 @@ pub(crate) struct Engine<R: Router> {
     order: Option<Box<Order>>,
     goodbye: GoingAway,
     age: Age,
-    /// Handle that is waiting for the reply to its hand-off request.
+    /// Handle that has requested a hand-off and is waiting for the peer's reply.
     asking: Option<Box<HandOffWaiter>>,
     departure: OutgoingHandOff,
 }
@@ -131,7 +131,7 @@ fn log_panic(connection: &Connection) {
     }
 }
 
-/// Close reason of connections whose router has panicked, which is a bug in the router.
+/// Close reason of a connection on which the router has panicked. The panic is a bug of the router.
 const PANICKED: &str = "the router panicked";
 
 impl<R: Router> Engine<R> {

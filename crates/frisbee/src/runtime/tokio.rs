@@ -99,7 +99,7 @@ pub(crate) struct Driver<T, R: Router, C> {
     /// Whether the timer was set after it was last polled. If so, it must be polled to register the waker.
     timer_is_new: bool,
     phase: SocketPhase,
-    /// Whether the driver has yielded to other tasks, so that they can add packets to the mailbox.
+    /// Whether the driver has yielded, so that other tasks could add packets to the mailbox.
     yielded: bool,
     /// Whether the driver yields before it takes packets from the mailbox, so that other tasks can add theirs. Needed
     /// if the executor does not poll tasks in the order in which they were woken.

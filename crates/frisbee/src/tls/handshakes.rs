@@ -21,7 +21,7 @@ const ANSWER: Duration = Duration::from_millis(500);
 
 /// Limits how long a client may keep the server waiting without sending anything.
 pub trait SilenceLimit: Send + Sync {
-    /// Runs `work`, which waits for a client, until the time limit of the client expires. Returns `None` if it expires.
+    /// Runs `work`, which waits for a client. Returns `None` if the client's time limit expires first.
     fn wait<F>(self: &Arc<Self>, work: F) -> impl Future<Output = Option<F::Output>> + Send
     where
         F: Future<Output: Send> + Send + Unpin;

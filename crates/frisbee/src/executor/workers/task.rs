@@ -87,7 +87,7 @@ impl WorkerTask {
         self.worker.forget(self.number);
     }
 
-    /// Drops the future, either immediately or when the thread that is polling it returns.
+    /// Drops the future of the task. If a thread is polling it, the future is dropped when that poll returns.
     pub(super) fn end(&self) {
         if !self.phase.stop() {
             let body = self.body.lock().take();

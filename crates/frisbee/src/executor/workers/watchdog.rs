@@ -51,7 +51,7 @@ pub(crate) trait WatchedThread: Send + Sync {
 
 /// A connection and its router, which are notified when they have blocked a thread.
 pub(crate) trait Blocked: Send + Sync {
-    /// Returns the operation of the packet that is being routed, if any.
+    /// Returns the operation of the packet that the router is currently handling, if any.
     fn operation(&self) -> Option<Operation>;
 
     /// Returns the remote address of the connection, if it has one.

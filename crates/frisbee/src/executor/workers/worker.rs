@@ -103,7 +103,7 @@ struct State {
     last: VecDeque<DeferredTask>,
     tasks: HashMap<u64, ExecutorEntry>,
     next: u64,
-    /// Whether the active thread is waiting for sockets and timers, so that it must be woken when a task becomes ready.
+    /// Whether the active thread is waiting for sockets and timers. If so, it must be woken when a task becomes ready.
     is_asleep: bool,
     is_stopped: bool,
     /// Number of the active thread. Threads with other numbers have been blocked and end when their task returns.
@@ -325,7 +325,7 @@ impl ExecutorShared {
         }
     }
 
-    /// Returns the next action of a thread that has made `polls` polls since the last poll of the sockets.
+    /// Returns the next action of a thread that has polled `polls` tasks since it last polled the sockets.
     fn next(&self, thread: usize, polls: usize) -> NextAction {
         let mut state = self.state.lock();
         if state.thread != thread {
