@@ -48,7 +48,7 @@ impl Member {
     pub(super) fn witness(&self) -> Weak<()> {
         self.connection().attachments().insert(());
         Arc::downgrade(
-            &self.connection().attachments().get::<()>().expect("attachment should exist after its insertion"),
+            &self.connection().attachments().get::<()>().expect("attachment should exist after it was inserted"),
         )
     }
 

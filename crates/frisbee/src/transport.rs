@@ -129,7 +129,7 @@ impl Transport {
         if let Some(stream) = any.downcast_mut().and_then(Option::take) {
             return Self::Shared(stream);
         }
-        Self::Other(Box::new(io.expect("transport should not have been taken")))
+        Self::Other(Box::new(io.expect("transport should not have been moved out before")))
     }
 
     pub(crate) fn into_io(self) -> Box<dyn Io> {

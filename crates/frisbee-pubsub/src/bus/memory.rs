@@ -90,8 +90,7 @@ impl MemoryBus {
 impl MemoryBus {
     /// Simulates that a broker has reconnected to the bus.
     pub(crate) fn relink(&self, number: u64) {
-        let node =
-            self.0.lock().nodes.get(&number).cloned().expect("bus should have a member with the published number");
+        let node = self.0.lock().nodes.get(&number).cloned().expect("bus should have a member with this number");
         node.linked();
     }
 }

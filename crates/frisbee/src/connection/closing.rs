@@ -107,7 +107,7 @@ mod tests {
             Client::builder().connect_io(here, Handlers::new()).await.expect("in-memory connection should be accepted");
         let request = Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() };
         client.send(&request).await.expect("request should be sent");
-        let connection = started.recv().await.expect("handler should have started");
+        let connection = started.recv().await.expect("handler should start after the request was sent");
         while connection.0.work.len() == 0 {
             tokio::task::yield_now().await;
         }

@@ -147,7 +147,7 @@ mod tests {
             }
             other => panic!("{other}"),
         }
-        let (one, _other) = std::os::unix::net::UnixStream::pair().expect("pair of sockets should be created");
+        let (one, _other) = std::os::unix::net::UnixStream::pair().expect("socket pair should be created");
         let refused = |refused: Result<(), Error>| assert!(matches!(refused, Err(Error::Bind { .. })), "{refused:?}");
         let one = OwnedFd::from(one);
         let unix = |builder: ServerBuilder, one: OwnedFd| builder.listen_on_unix(one, Handlers::new()).map(drop);

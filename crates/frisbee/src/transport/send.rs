@@ -135,7 +135,7 @@ mod tests {
             SockRef::from(&socket).shutdown(Shutdown::Write).expect("socket should shut down its sending half");
             Transport::of(socket)
         };
-        let unix = || Transport::of(UnixStream::pair().expect("pair of sockets should be created").0);
+        let unix = || Transport::of(UnixStream::pair().expect("socket pair should be created").0);
         expect_no_signal(tcp().await).await;
         expect_no_signal(unix()).await;
         expect_no_signal(RawTransport::whole(tcp().await)).await;

@@ -118,7 +118,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("socket should bind to the loopback address");
         let here = TcpStream::connect(listener.local_addr().expect("socket should have a local address"))
             .expect("server should accept the connection");
-        here.set_nonblocking(true).expect("socket should become nonblocking");
+        here.set_nonblocking(true).expect("socket should switch to nonblocking mode");
         (here, listener.accept().expect("client should connect").0)
     }
 

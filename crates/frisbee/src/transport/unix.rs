@@ -166,9 +166,9 @@ mod tests {
             .bind(&SockAddr::unix(&path).expect("path should fit into a socket address"))
             .expect("listener should bind to the socket path");
         socket.listen(0).expect("socket should listen");
-        socket.set_nonblocking(true).expect("socket should become nonblocking");
-        let listener =
-            UnixListener::from_std(std::os::fd::OwnedFd::from(socket).into()).expect("listener should be registered");
+        socket.set_nonblocking(true).expect("socket should switch to nonblocking mode");
+        let listener = UnixListener::from_std(std::os::fd::OwnedFd::from(socket).into())
+            .expect("listener should be registered with the runtime");
         let mut queued = Vec::new();
         let full = loop {
             match UnixStream::connect(&path).await {

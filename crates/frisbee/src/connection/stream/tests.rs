@@ -64,7 +64,7 @@ impl End {
             tlv::put_varint(&mut body, *length as u64);
             body.resize(body.len() + length, 2);
         }
-        let size = BatchSize::of(&body).expect("body of the batch should be valid");
+        let size = BatchSize::of(&body).expect("batch should contain valid messages");
         self.shared.handle_batch(&body.into(), &size)
     }
 
@@ -227,7 +227,7 @@ async fn unread_message_of_a_batch_keeps_no_other() {
         tlv::put_varint(&mut body, length);
         body.resize(body.len() + length as usize, 2);
     }
-    let (size, body) = (BatchSize::of(&body).expect("body of the batch should be valid"), Bytes::from(body));
+    let (size, body) = (BatchSize::of(&body).expect("batch should contain valid messages"), Bytes::from(body));
     assert_eq!(end.shared.handle_batch(&body, &size), Some(StreamSignal::Nothing));
     assert_eq!(read(&mut stream), 50_000);
     assert!(body.is_unique(), "last message should not share the body of its batch");

@@ -59,8 +59,9 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
     spawn(&worker, {
         let sender = sender.clone();
         async move {
-            socket.set_nonblocking(true).expect("socket should become nonblocking");
-            let mut socket = tokio::net::TcpStream::from_std(socket).expect("thread should be in a tokio runtime");
+            socket.set_nonblocking(true).expect("socket should switch to nonblocking mode");
+            let mut socket =
+                tokio::net::TcpStream::from_std(socket).expect("thread should run in the context of a tokio runtime");
             let byte = tokio::io::AsyncReadExt::read_u8(&mut socket).await;
             let _ = sender.send(byte.expect("peer should send a byte"));
         }

@@ -170,7 +170,10 @@ mod tests {
         let packet = |length: u32| Packet::new(PacketId(1), Operation::FIRST_USER, vec![0; length as usize]);
         let sent = connection.send(&packet(BODY_MAX_LEAST + 1)).await;
         assert!(matches!(sent, Err(SendError::TooLong(_))), "{sent:?}");
-        connection.send(&packet(BODY_MAX_LEAST)).await.expect("packet within the maximum body size should be sent");
+        connection
+            .send(&packet(BODY_MAX_LEAST))
+            .await
+            .expect("client should send a packet within the maximum body size");
         assert!(!connection.is_closed());
     }
 
@@ -183,15 +186,13 @@ mod tests {
         let connection =
             Client::builder().connect_io(here, Handlers::new()).await.expect("in-memory connection should be accepted");
         let packet = |length: u32| Packet::new(PacketId(1), Operation::FIRST_USER, vec![0; length as usize]);
-        connection
-            .try_send(&packet(BODY_MAX_LEAST))
-            .expect("packet within every server's minimum limit should be sent");
+        connection.try_send(&packet(BODY_MAX_LEAST)).expect("client should send a packet that every server accepts");
         let early = connection.try_send(&packet(BODY_MAX_LEAST + 1));
         assert!(matches!(early, Err(TrySendError::Full)), "{early:?}");
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         connection.peer_known().await.expect("server should complete the handshake");
         connection
             .try_send(&packet(BODY_MAX_LEAST + 1))
-            .expect("packet within the server's maximum body size should be sent");
+            .expect("client should send a packet within the server's maximum body size");
     }
 }

@@ -235,7 +235,7 @@ mod tests {
         driven.engine.handle_eof(driven.now).expect("connection should stay open for the deferred request");
         driven.write();
         driven.route();
-        let mut opened = driven.stream().expect("deferred stream should open once the output has space");
+        let mut opened = driven.stream().expect("deferred stream should open once the outbox has space");
         assert_eq!(poll(&mut opened), Poll::Ready(Some("other".into())));
         assert_eq!(poll(&mut opened), Poll::Ready(None));
         let mut own =
@@ -256,7 +256,7 @@ mod tests {
         driven.write();
         driven.route();
         let (_sender, mut receiver) =
-            driven.stream().expect("deferred stream should open once the output has space").split();
+            driven.stream().expect("deferred stream should open once the outbox has space").split();
         let mut context = Context::from_waker(Waker::noop());
         assert_eq!(receiver.poll_recv(&mut context), Poll::Ready(None));
         assert_eq!(receiver.take_trailers().as_deref(), Some(&b"ab"[..]));
