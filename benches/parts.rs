@@ -6,6 +6,7 @@ mod short;
 
 use bytes::{Bytes, BytesMut};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use frisbee::rpc::ConnectionExt;
 use frisbee::{Client, Handlers, Operation, Outbox, Packet, PacketId, Server};
 use frisbee_core::{Connection, Event, HeaderForm, ServerConfig};
 use std::hint::black_box;

@@ -35,6 +35,7 @@ use benches::rivals::{Client, Setup, outside};
 use benches::text::Text;
 use benches::updates::updated;
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{CloseReason, Config, Connection, Operation, Outbox, Packet, PacketId, Routed, Router};
 use frisbee_pubsub::{self as pubsub, Broker, History, Start};
 use frpc::json::{from_json, to_json};

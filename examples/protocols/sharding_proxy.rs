@@ -4,6 +4,7 @@
 //! `cargo run --release -p protocols --bin sharding_proxy`
 
 use bytes::{BufMut, Bytes, BytesMut};
+use frisbee::rpc::ConnectionExt;
 use frisbee::{Client, CloseReason, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Server};
 use frisbee_requests::{RequestError, Requester};
 use std::collections::HashMap;

@@ -1,6 +1,7 @@
 //! Tests of messages that are too long, too many or too late, and of the status that their sender receives.
 
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::tlv;
 use frisbee::{Config, Operation, Packet};
 use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};

@@ -1,5 +1,6 @@
 //! Calls in both directions on one connection.
 
+use frisbee::rpc::ConnectionExt;
 use frisbee::{Config, Operation, PacketId, PeerKind};
 use frisbee_tests::interop::{
     AddRequest, Count, Interop, InteropClient, InteropServer, Payload, Range, Scalars, SleepRequest, Sum, Text,

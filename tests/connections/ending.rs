@@ -1,6 +1,7 @@
 //! Tests of the ends of connections: notifications, last writes, and unresponsive peers.
 
 use bytes::{Bytes, BytesMut};
+use frisbee::rpc::ConnectionExt;
 use frisbee::{
     Acceptor, BatchEnd, Client, CloseKind, CloseReason, Config, Connection, ConnectionEvent, HandOffRequest,
     HandOffTarget, Handlers, HeaderForm, Operation, Outbox, Packet, PacketId, Routed, Router, Stream, StreamEnd,

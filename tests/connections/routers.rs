@@ -1,6 +1,7 @@
 //! Tests of custom protocols together with services, on one port and one connection.
 
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{
     BatchEnd, Client, CloseKind, CloseReason, Connection, ConnectionEvent, Declaration, HandOffError, HandOffRequest,
     HandOffTarget, Handler, Handlers, Mounts, Operation, Outbox, Packet, PacketId, Policy, Routed, Router, Server,

@@ -2,6 +2,7 @@
 //! callers.
 
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{
     BatchEnd, Client, CloseReason, Config, Connection, ConnectionEvent, Handlers, Operation, Outbox, Packet, PacketId,
     PeerKind, Routed, Router,

@@ -2,6 +2,7 @@
 //! connection in their destructors.
 
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{Client, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Policy, Routed, Router};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::raw::{Raw, packet};

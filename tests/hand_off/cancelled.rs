@@ -2,6 +2,7 @@
 
 use super::segments::{hello, read_until};
 use super::{Gateway, PATIENCE, TUNNEL, client, packet, served};
+use frisbee::rpc::ConnectionExt;
 use frisbee::{Acceptor, Client, CloseReason, HandOffError, HandOffTarget, Handlers, Server};
 use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropServer, Range};
 use frisbee_tests::{left_to_service, raw, service, until};

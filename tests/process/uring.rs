@@ -2,6 +2,7 @@
 //! systems without io_uring. All other tests also run on it, with `FRISBEE_IO_BACKEND=require`.
 
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{Config, Handlers, HeaderForm, Operation, PacketId};
 use frisbee_core::Decoder;
 use frisbee_tests::interop::{AddRequest, InteropClient, Payload, SleepRequest};

@@ -33,7 +33,7 @@ const FRPC: [&str; 19] = [
 
 /// Modules of `frisbee`, from the highest layer to the lowest.
 const FRISBEE: [&str; 25] = [
-    "tasks",
+    "rpc",
     "testing",
     "guide",
     "client",

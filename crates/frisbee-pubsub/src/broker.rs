@@ -13,6 +13,7 @@ use super::presence::{PresenceRules, Presences};
 use super::queue::{QueueBounds, QueueDelivery, Subscriber};
 use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::topics::{TOPIC_MAX, Trie, check_pattern, check_topic, covers};
+use frisbee::rpc::ConnectionExt;
 use frisbee::{
     BatchEnd, CloseReason, Connection, ConnectionEvent, Declaration, MemoryCharge, Outbox, OverflowPolicy, Packet,
     PacketId, PeerKind, Routed, Router,

@@ -9,6 +9,7 @@ use super::resume::{Follow, Start, Stream};
 use super::{Kind, Operations, name, put};
 use crate::topics::{TOPIC_MAX, TopicError, Trie, check_pattern, check_topic};
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{
     BODY_MAX_LEAST, ClientBuilder, CloseReason, Connection, Outbox, Packet, PacketId, PacketWriter, SendError, TooLong,
 };

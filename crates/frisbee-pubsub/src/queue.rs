@@ -5,6 +5,7 @@ use super::fanout::Source;
 use super::follow::{ReplayMark, ReplayedPositions};
 use super::{Kind, Operations, SlowSubscriberPolicy, put};
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{Connection, HeaderForm, MemoryBudget, MemoryCharge, Operation, Outbox, PacketId, tlv};
 use frisbee_core::{Decoder, Header};
 use parking_lot::Mutex;

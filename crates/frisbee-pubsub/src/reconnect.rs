@@ -144,6 +144,7 @@ mod tests {
     use super::super::{Broker, Client, FIRST_OPERATION, RecvError};
     use super::*;
     use frisbee::BODY_MAX;
+    use frisbee::rpc::ConnectionExt;
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
     use tokio::sync::mpsc;

@@ -3,6 +3,7 @@
 mod table;
 
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::tlv;
 use frisbee::{
     BODY_MAX_LEAST, CloseReason, Connection, ConnectionEvent, Operation, Outbox, OverflowPolicy, Packet, PacketId,

@@ -3,6 +3,7 @@
 
 pub(crate) mod peers;
 
+use crate::connection::ConnectionExt;
 use crate::debug::opaque_debug;
 
 use crate::MemoryCharge;
@@ -281,7 +282,7 @@ impl AdapterContext {
     /// can be sent on it.
     ///
     /// The handler runs on the worker of its connection and must not block it. Work that blocks or computes should be
-    /// spawned on the [runtime](Connection::runtime_handle) of the connection, which is that in which the server was
+    /// spawned on the [runtime](crate::rpc::ConnectionExt::runtime_handle) of the connection, which is that in which the server was
     /// started.
     pub fn connection(&self) -> &Connection {
         &self.connection

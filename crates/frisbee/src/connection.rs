@@ -1,36 +1,35 @@
 //! Handles of connections, which are cheap to clone and can be used from any thread.
 
 use self::attachments::Attachments;
-use self::stream::{Stream, StreamOpening};
-use crate::account::{MemoryBudget, MemoryCharge, MemoryWaiter, WAITING_COST};
+use self::stream::Stream;
 use crate::debug::opaque_debug;
-use crate::executor::tasks::{Home, Job, JobSlotId, Placement, TaskOwner, Tasks, has_threads};
+use crate::executor::tasks::{Home, JobSlotId, Placement, TaskOwner, Tasks, has_threads};
+use crate::mailbox::Mailbox;
 use crate::mailbox::deferred::Deferred;
 use crate::mailbox::hand_off::HandOffAccepted;
-use crate::mailbox::{Mailbox, Place, Waiter};
 pub(crate) use crate::transport::endpoint::EndpointInfo;
 #[cfg(unix)]
 use crate::transport::endpoint::UnixCredentials;
-use crate::{HandOffError, Operation, Outbox, Packet, PacketId, PeerKind, RawTransport, SendError, TrySendError};
+use crate::{HandOffError, Operation, Packet, PeerKind, RawTransport, SendError, TrySendError};
 use bytes::Bytes;
 use frisbee_core::Role;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::Poll;
-use std::time::Duration;
 use tokio::runtime::Handle;
 
 pub(crate) mod attachments;
 pub(crate) mod blocked;
 mod closing;
+pub(crate) mod ext;
 pub(crate) mod hand_off;
 pub(crate) mod lifetime;
 mod making;
 pub(crate) mod stream;
 mod task;
 
+pub use ext::ConnectionExt;
 pub(crate) use lifetime::{Age, AgeLimit, Lifetime};
 pub use task::{AbortHandle, Task};
 
@@ -84,7 +83,7 @@ pub(crate) struct ConnectionShared {
     pub(crate) is_within: bool,
     /// Whether the peer has closed its write half and all packets that it sent before have been routed.
     pub(crate) is_at_eof: AtomicBool,
-    /// Operation of the packet that the router is handling, or 0. Shown by [`Connection::view`].
+    /// Operation of the packet that the router is handling, or 0. Shown by [`inspect::view`](crate::inspect::view).
     routed: AtomicU16,
     /// Number of streams opened by the peer for which this end still has handles, even if the streams have ended.
     pub(crate) guests: AtomicU32,
@@ -166,65 +165,6 @@ impl Connection {
         Ok(self.try_send_with(|outbox| outbox.forward(packet))??)
     }
 
-    /// Calls `write` with the outbox of the connection if there is space and no other task is waiting for it. Unlike
-    /// [`Waiter::poll_send`], never waits.
-    ///
-    /// # Errors
-    /// Same as [`try_send`](Self::try_send).
-    #[inline]
-    pub fn try_send_with<T>(&self, write: impl FnOnce(&mut Outbox) -> T) -> Result<T, TrySendError> {
-        match self.0.mailbox.poll_write(None, &mut Place::default(), write) {
-            Poll::Ready(written) => Ok(written?),
-            Poll::Pending => Err(TrySendError::Full),
-        }
-    }
-
-    /// Creates a waiter for space in the outbox, for use with [`Waiter::poll_send`]. Dropping the waiter removes its
-    /// waker.
-    ///
-    /// ```
-    /// use frisbee::{Connection, Operation, PacketId, SendError};
-    /// use std::future::poll_fn;
-    ///
-    /// /// Sends two packets in one piece.
-    /// async fn send_both(connection: &Connection, operation: Operation) -> Result<(), SendError> {
-    ///     let mut waiter = connection.waiter();
-    ///     let sent = poll_fn(|context| {
-    ///         waiter.poll_send(context, |outbox| {
-    ///             outbox.push(PacketId(1), operation, "begin")?;
-    ///             outbox.push(PacketId(1), operation, "end")
-    ///         })
-    ///     });
-    ///     Ok(sent.await??)
-    /// }
-    /// ```
-    pub fn waiter(&self) -> Waiter<'_> {
-        Waiter::new(&self.0.mailbox)
-    }
-
-    /// Calls `write` with the outbox of the connection immediately, regardless of the backlog.
-    ///
-    /// For packets that must not wait and whose number is limited by other means, such as replies. `write` runs under
-    /// the lock of the connection and must be short.
-    ///
-    /// # Errors
-    /// If the connection has ended.
-    pub fn send_now<T>(&self, write: impl FnOnce(&mut Outbox) -> T) -> Result<T, SendError> {
-        self.0.mailbox.write(write)
-    }
-
-    /// Moves packets that handles have sent into `outbox`, so that packets which the router appends afterwards cannot
-    /// overtake them.
-    ///
-    /// The driver does this before each batch. A router must call it if a handle may have sent packets while the router
-    /// was running, and the router's reply must follow them.
-    #[inline]
-    pub fn collect(&self, outbox: &mut Outbox) {
-        if self.0.mailbox.is_notified() {
-            self.0.mailbox.collect(outbox);
-        }
-    }
-
     /// Opens a stream by sending its first packet.
     ///
     /// Waits until the kind of the peer is known, which takes a round trip on a new connection; until the pending
@@ -250,28 +190,6 @@ impl Connection {
     /// If the future is dropped before it completes, no stream is opened.
     pub async fn open_stream(&self, first: &Bytes) -> Result<Stream, SendError> {
         self.open_stream_with(|| first.clone()).await
-    }
-
-    /// Like [`open_stream`](Self::open_stream), but calls `first` to create the first packet. `first` is called again
-    /// for each attempt to open the stream.
-    ///
-    /// # Errors
-    /// Same as [`open_stream`](Self::open_stream).
-    ///
-    /// # Cancel safety
-    /// If the future is dropped before it completes, no stream is opened.
-    pub async fn open_stream_with(&self, mut first: impl FnMut() -> Bytes) -> Result<Stream, SendError> {
-        self.peer_known().await?;
-        let mut opening = StreamOpening::new(self);
-        poll_fn(|context| Stream::poll_open(&self.0, &first(), context, &mut opening)).await
-    }
-
-    /// Wakes the driver of the connection, which then calls the router's
-    /// [`Router::batch_ended`](crate::Router::batch_ended).
-    ///
-    /// Intended for routers that queue outgoing packets themselves.
-    pub fn wake(&self) {
-        self.0.mailbox.notify();
     }
 
     /// Returns the kind of the peer, which may not be known yet.
@@ -323,12 +241,6 @@ impl Connection {
         AbortHandle { connection: self.clone(), slot: self.spawn_uncalled(Placement::Runtime, task) }
     }
 
-    /// Like [`spawn`](Self::spawn), but on the given executor. Waking a task on the worker of its own connection
-    /// involves no other thread.
-    pub fn spawn_at(&self, placement: Placement, task: impl Future<Output = ()> + Send + 'static) {
-        self.spawn_uncalled(placement, task);
-    }
-
     /// Spawns a task that does not count towards `calls_max`, because it does not handle a call. Returns the job slot
     /// of the task, or `None` if the connection has ended.
     fn spawn_uncalled(
@@ -345,55 +257,14 @@ impl Connection {
         spawned.unwrap_or_default()
     }
 
-    /// Spawns the handler of a call as a task, and charges the memory of its request; see
-    /// [`body_memory`](crate::body_memory). See [`tasks`](crate::tasks) for an example.
-    ///
-    /// `make` receives the [`Task`] with which the handler replies. The handler must keep it until it completes. The
-    /// peer may [cancel](Self::cancel_call) the handler by `call`.
-    ///
-    /// Returns `false` without spawning if the number of running calls has reached the [limit](Self::calls_max).
-    /// Streams and tasks spawned by [`spawn`](Self::spawn) do not count. A router should check
-    /// [`has_call_permit`](Self::has_call_permit) before it polls a handler, so that a rejected call has not run.
-    #[must_use]
-    pub fn spawn_call(
-        &self,
-        call: Option<(PacketId, Operation)>,
-        memory: usize,
-        placement: Placement,
-        make: impl FnOnce(Task) -> Job,
-    ) -> bool {
-        self.spawn_within(Some(self.calls_max()), call, Some(memory), placement, make).is_ok()
-    }
-
-    /// Returns the runtime in which the tasks of the connection run, regardless of which thread drives it. A task that
-    /// is spawned on the runtime directly does not belong to the connection: a shutdown does not wait for it, and it
-    /// continues after the connection has ended.
-    pub fn runtime_handle(&self) -> &Handle {
-        &self.0.runtime
-    }
-
     /// Sets the worker that drives the connection.
     pub(crate) fn set_home(&self, home: Box<dyn Home>) {
         let _ = self.0.home.set(home);
     }
 
-    /// Sets the operation that is being routed, or 0 for none. If routing blocks the thread, the operation is passed to
-    /// [`Router::blocked`](crate::Router::blocked) and logged. Connections set it for each packet. A router that
-    /// handles several operations in one packet must set it itself.
-    #[inline(always)]
-    pub fn set_routed(&self, operation: u16) {
-        self.0.routed.store(operation, Ordering::Relaxed);
-    }
-
     /// Returns the operation of the packet that the router is currently handling, if any.
     pub(crate) fn routed(&self) -> Option<Operation> {
         Operation::user(self.0.routed.load(Ordering::Relaxed))
-    }
-
-    /// Returns the maximum duration of one poll of the connection's driver; see
-    /// [`Config::turn_max`](crate::Config::turn_max).
-    pub fn turn_max(&self) -> Duration {
-        Duration::from_micros(self.0.turn_max.into())
     }
 
     /// Returns whether the runtime has several threads, in which case a task started by [`spawn`](Self::spawn) may
@@ -402,121 +273,15 @@ impl Connection {
         has_threads(&self.0.runtime)
     }
 
-    /// Aborts the task of a call, or discards a request that [waits](crate::OverflowPolicy::Wait) to be routed. The
-    /// router must then reply to the call. Returns `false` if there is no such task or request, or the task has already
-    /// [replied](Task::answer).
-    pub fn cancel_call(&self, id: PacketId, operation: Operation) -> bool {
-        self.0.work.cancel((id, operation)) || self.0.deferred.cancel(id, operation, &self.0.mailbox.account)
-    }
-
-    /// Returns the maximum number of in-flight calls of the peer, which routers must enforce; see
-    /// [`calls_max`](crate::Config::calls_max).
-    pub fn calls_max(&self) -> usize {
-        usize::try_from(self.0.calls_max).unwrap_or(usize::MAX)
-    }
-
-    /// Returns whether the peer may make another call because fewer than [`calls_max`](Self::calls_max) are in flight.
-    /// For use by routers on the driver of the connection.
-    #[inline]
-    pub fn has_call_permit(&self) -> bool {
-        self.0.work.calls_running() < self.calls_max()
-    }
-
     /// Returns the maximum size of a received body in bytes; see [`body_max`](crate::Config::body_max). Routers apply
     /// it to decompressed bodies.
     pub fn body_max(&self) -> u32 {
         self.0.body_max
     }
 
-    /// Charges memory to this connection until the result is dropped. It counts towards
-    /// [`memory_max`](crate::ServerBuilder::memory_max) of the server.
-    ///
-    /// For routers that store packets or messages, for example in queues, subscriptions or pending requests. Check
-    /// [`has_room`](Self::has_room) before, and reject the packet if it returns `false`. The memory that a received
-    /// body keeps alive is computed by [`body_memory`](crate::body_memory).
-    ///
-    /// ```
-    /// use frisbee::{Connection, MemoryCharge, Outbox, Packet, Routed, Router, body_memory};
-    ///
-    /// /// Stores packets until their client disconnects.
-    /// struct Store;
-    ///
-    /// impl Router for Store {
-    ///     type Session = (Connection, Vec<(Packet, MemoryCharge)>);
-    ///
-    ///     fn connected(&self, connection: &Connection) -> Self::Session {
-    ///         (connection.clone(), Vec::new())
-    ///     }
-    ///
-    ///     fn route(&self, (connection, stored): &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-    ///         let bytes = body_memory(packet.body.len());
-    ///         if connection.is_overloaded() || !connection.has_room(bytes) {
-    ///             connection.count_rejected();
-    ///             return outbox.push(packet.id, packet.operation, "full").into();
-    ///         }
-    ///         let charge = connection.charge_request(bytes);
-    ///         stored.push((packet, charge));
-    ///         Routed::Continue
-    ///     }
-    /// }
-    /// ```
-    pub fn charge_request(&self, bytes: usize) -> MemoryCharge {
-        MemoryCharge::new(&self.0.mailbox.account, bytes.saturating_add(WAITING_COST))
-    }
-
-    /// Charges exactly `bytes` bytes to this connection until the result is dropped. In contrast,
-    /// [`charge_request`](Self::charge_request) adds the cost of a pending handler. Use this for tables and queues
-    /// whose charge [changes](MemoryCharge::resize).
-    ///
-    /// The charge may exceed the share of the connection, because the memory may already be allocated.
-    pub fn charge(&self, bytes: usize) -> MemoryCharge {
-        MemoryCharge::new(&self.0.mailbox.account, bytes)
-    }
-
-    /// Like [`charge`](Self::charge), but returns `None` if the memory is not [available](Self::has_room).
-    pub fn try_charge(&self, bytes: usize) -> Option<MemoryCharge> {
-        MemoryCharge::try_new(&self.0.mailbox.account, bytes)
-    }
-
-    /// Creates a waiter for memory of the server. It is intended for producers that create their next item only once
-    /// there is memory for it. A router should reject requests instead of waiting; see
-    /// [`is_overloaded`](Self::is_overloaded).
-    pub fn memory_waiter(&self) -> MemoryWaiter {
-        MemoryWaiter::new(&self.0.mailbox.account)
-    }
-
-    /// Returns the memory charged to this connection in bytes.
-    pub fn memory_held(&self) -> usize {
-        self.0.mailbox.account.charged()
-    }
-
-    /// Returns the server's memory budget, to which a router charges data that several connections share.
-    pub fn memory_budget(&self) -> MemoryBudget {
-        MemoryBudget(self.0.mailbox.account.budget().clone())
-    }
-
     /// Returns whether both handles refer to the same connection.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
-    }
-
-    /// Returns whether the server is short of memory and this peer has used its share of it. If so, a router should
-    /// reject further requests of the peer and [count](Self::count_rejected) them.
-    #[inline]
-    pub fn is_overloaded(&self) -> bool {
-        self.0.mailbox.account.is_over()
-    }
-
-    /// Returns whether this many more bytes of this peer may be charged. As long as the server has plenty of memory,
-    /// that is always the case; otherwise each peer has a share. Check this before
-    /// [`charge_request`](Self::charge_request) for a large request.
-    pub fn has_room(&self, bytes: usize) -> bool {
-        self.0.mailbox.account.has_room(bytes)
-    }
-
-    /// Counts a request as [rejected](crate::Stats::rejected), because of a limit or a lack of memory.
-    pub fn count_rejected(&self) {
-        self.0.mailbox.account.budget().counts.count_rejected();
     }
 
     /// Returns the number of running tasks of this connection that were spawned by [`spawn`](Self::spawn).
@@ -532,7 +297,7 @@ impl Connection {
     /// connection continues as before.
     ///
     /// A hand-off requires that this end has dialled the connection, that the peer is native, that no stream is open,
-    /// and that no task is running. Other work in progress can be checked by [`hand_off_if`](Self::hand_off_if). If
+    /// and that no task is running. Other work in progress can be checked by [`hand_off_if`](crate::rpc::ConnectionExt::hand_off_if). If
     /// there is no reply within 30 s ([`hand_off_timeout`](crate::Config::hand_off_timeout)), the connection is closed.
     ///
     /// # Errors
@@ -547,24 +312,6 @@ impl Connection {
         request: impl Into<Bytes>,
     ) -> Result<HandOffAccepted, HandOffError> {
         self.hand_off_if(operation, request, || Some(())).await
-    }
-
-    /// Requests a hand-off like [`hand_off`](Self::hand_off), if `may` permits it. `may` is called under the lock of
-    /// the connection, when later packets are already held back. Its result is kept until the request has been
-    /// answered, even if the caller no longer waits, and is dropped before the caller receives the answer.
-    ///
-    /// # Errors
-    /// Same as [`hand_off`](Self::hand_off), and [`HandOffError::Busy`] if `may` returns `None`.
-    ///
-    /// # Cancel safety
-    /// Same as [`hand_off`](Self::hand_off).
-    pub async fn hand_off_if<K: Send + 'static>(
-        &self,
-        operation: Operation,
-        request: impl Into<Bytes>,
-        may: impl FnOnce() -> Option<K>,
-    ) -> Result<HandOffAccepted, HandOffError> {
-        hand_off::request(self, operation, request.into(), may).await
     }
 
     /// Detaches the transport without notifying the peer, which must expect this by agreement. Corresponds to

@@ -54,7 +54,7 @@ pub struct ListedConnection {
     pub connection: Connection,
 }
 
-/// State of a connection; see [`Connection::view`].
+/// State of a connection; see [`view`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ConnectionView {
@@ -115,27 +115,25 @@ impl Inspector {
 
 opaque_debug!([] Inspector, "Inspector", |this| stats = this.stats());
 
-impl Connection {
-    /// Returns the current state of the connection.
-    pub fn view(&self) -> ConnectionView {
-        let shared = &self.0;
-        let state = shared.mailbox.lock();
-        let streams: Vec<_> = state.streams.iter().take(STREAMS_SHOWN).cloned().collect();
-        let (peer, stream_count, queued) = (state.peer.clone(), state.streams.len(), state.queued());
-        let (is_going_away, closed) = (state.going_away, state.closed.as_deref().cloned());
-        drop(state);
-        ConnectionView {
-            peer,
-            handlers: shared.work.len(),
-            stream_count,
-            streams: streams.iter().map(|stream| stream.view()).collect(),
-            queued,
-            memory: shared.mailbox.account.charged(),
-            routed: self.routed(),
-            is_going_away,
-            is_within: shared.is_within,
-            closed,
-        }
+/// Returns the current state of a connection.
+pub fn view(connection: &Connection) -> ConnectionView {
+    let shared = &connection.0;
+    let state = shared.mailbox.lock();
+    let streams: Vec<_> = state.streams.iter().take(STREAMS_SHOWN).cloned().collect();
+    let (peer, stream_count, queued) = (state.peer.clone(), state.streams.len(), state.queued());
+    let (is_going_away, closed) = (state.going_away, state.closed.as_deref().cloned());
+    drop(state);
+    ConnectionView {
+        peer,
+        handlers: shared.work.len(),
+        stream_count,
+        streams: streams.iter().map(|stream| stream.view()).collect(),
+        queued,
+        memory: shared.mailbox.account.charged(),
+        routed: connection.routed(),
+        is_going_away,
+        is_within: shared.is_within,
+        closed,
     }
 }
 
@@ -171,16 +169,16 @@ mod tests {
         let stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
         let listed = inspector.connections(None, 10);
         let [only] = &listed[..] else { panic!("one connection should be open: {listed:?}") };
-        let view = only.connection.view();
-        assert_eq!((view.handlers, view.stream_count, view.streams.len()), (1, 1, 1));
-        assert!(view.streams[0].is_opened_here && view.streams[0].credit.is_some_and(|credit| credit > 0));
-        assert!(view.peer.hello().is_some() && view.closed.is_none());
+        let seen = view(&only.connection);
+        assert_eq!((seen.handlers, seen.stream_count, seen.streams.len()), (1, 1, 1));
+        assert!(seen.streams[0].is_opened_here && seen.streams[0].credit.is_some_and(|credit| credit > 0));
+        assert!(seen.peer.hello().is_some() && seen.closed.is_none());
         assert!(inspector.connections(Some(only.number), 10).is_empty(), "there is none after it");
         assert!(inspector.connection(only.number).is_some() && inspector.connection(only.number + 1).is_none());
         let number = only.number;
         client.close();
         served.await.expect("serving task should not panic");
-        let reason = connection.view().closed.expect("connection should have a close reason");
+        let reason = view(&connection).closed.expect("connection should have a close reason");
         drop((listed, stream, connection));
         assert!(inspector.connections(None, 10).is_empty() && inspector.connection(number).is_none());
         let last = inspector.last_closed();

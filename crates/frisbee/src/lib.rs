@@ -62,11 +62,11 @@ mod mailbox;
 mod malloc_trim;
 mod pool;
 mod router;
+pub mod rpc;
 mod runtime;
 mod server;
 mod settings;
 mod sync;
-pub mod tasks;
 pub mod testing;
 #[cfg(test)]
 mod tests {

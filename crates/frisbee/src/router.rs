@@ -86,7 +86,7 @@ pub trait Router: Send + Sync + 'static {
     }
 
     /// Called at the end of each turn of the connection, that is, of each poll of its driver. There is a turn when the
-    /// packets of a read have been routed, handles have sent packets or [woken](Connection::wake) the connection, or
+    /// packets of a read have been routed, handles have sent packets or [woken](crate::rpc::ConnectionExt::wake) the connection, or
     /// the time returned by the last call is reached. The first turn precedes any input from the peer. In the last
     /// turn, the connection may already be closing.
     ///
@@ -260,7 +260,7 @@ pub enum ConnectionEvent<'a> {
     /// The connection is about to close because it is idle. A router sets `is_busy` if it has work in progress that the
     /// connection does not know of, such as an outgoing request without a reply. Running handlers and streams need not
     /// be reported. The event is repeated in each later turn of the driver: if the work ends for a reason other than a
-    /// packet, [wake](Connection::wake) the connection.
+    /// packet, [wake](crate::rpc::ConnectionExt::wake) the connection.
     Closing {
         /// Whether the connection must stay open, because the router has work in progress.
         is_busy: bool,

@@ -212,7 +212,7 @@ settings! {
     ///
     /// Requests and streams beyond the share of a caller are rejected before their handlers run, and the connection
     /// stays open: fRPC callers receive `ResourceExhausted`. A [`Router`](crate::Router) makes its own decisions with
-    /// [`is_overloaded`](crate::Connection::is_overloaded) and [`discarded`](Router::discarded). If it does not
+    /// [`is_overloaded`](crate::rpc::ConnectionExt::is_overloaded) and [`discarded`](Router::discarded). If it does not
     /// implement the latter, like [`Handlers`](crate::Handlers), the connection is closed. Work in progress may exceed
     /// the limit by one request. A reply that does not fit is replaced by `ResourceExhausted`. Other packets to such a
     /// connection wait or fail with [`SendError::TooLong`](crate::SendError::TooLong). Memory that handlers allocate is

@@ -2,6 +2,7 @@
 
 use crate::now;
 use frpc::frisbee::Attachments;
+use frpc::frisbee::rpc::ConnectionExt;
 use frpc::{Call, Connection, Extensions, Request, Status};
 use parking_lot::Mutex;
 use std::fmt;

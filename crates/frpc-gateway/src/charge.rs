@@ -7,6 +7,7 @@ mod body;
 pub(crate) use body::{GrowingBody, Room};
 
 use frisbee::MemoryCharge;
+use frisbee::rpc::ConnectionExt;
 use frpc::{AdapterContext, Status};
 
 /// Minimum size in bytes of a request or reply that is charged to the client's memory limit.

@@ -1,5 +1,18 @@
-//! Support for generated code, and for services that describe the server itself, such as frpc-reflection. Programs
-//! should not use it directly.
+//! Building blocks of services and clients, for generated code and for authors of bindings to other languages. The
+//! bindings of Python and C and the crate frpc-reflection are made of it. It may change in a minor version.
+//!
+//! | purpose | items |
+//! |---|---|
+//! | schema | [`Layout`] describes a service on the wire, and [`Method`] one of its methods; [`Schema`] embeds descriptors |
+//! | server | A [`Service`] returns its [`Methods`], which a [`MethodsBuilder`] makes of one function for each method. A [`ServiceHandle`] is the service within such a function. |
+//! | client | [`Client`] is a generated client. [`UnaryCall`] is the future of a unary call of [`Channel`](crate::Channel). |
+//! | other formats | [`Format`] decodes and encodes the messages of a method for [adapters](crate::AdapterMethod), with the [`FormatTerms`] of its server |
+//! | messages | [`Protobuf`] and [`Field`] encode messages in the format of protobuf |
+//! | services about the server | A [`Lifecycle`] is notified of the [`OfferedService`]s when a server starts, and when it stops. |
+//!
+//! A binding registers each method with its own message type, which implements `polyglot::Message` for the values of its
+//! language: `Methods::new(&service, layout).unary(method, handler)`, once for each method, and `done`. `Layout::leak`
+//! makes the layout of a schema that is read at run time.
 
 pub use crate::api::BoxFuture;
 pub use crate::client::unary::UnaryCall;

@@ -40,6 +40,7 @@ use crate::wire::report;
 use crate::wire::translation::Translation;
 use crate::{Policy, Status, clock};
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{
     BatchEnd, CloseReason, Connection, ConnectionEvent, Declaration, HandOffRequest, Hello, Operation, Outbox,
     OverflowPolicy, Packet, PacketId, PeerKind, Routed, Router, Stream, extension,

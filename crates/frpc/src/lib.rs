@@ -174,7 +174,6 @@ pub use polyglot::{Undecoded, Utf8Bytes};
 pub use server::UnixServer;
 pub use server::adapter::peers::AdapterPeers;
 pub use server::adapter::responses::AdapterResponses;
-#[doc(hidden)]
 pub use server::adapter::turn::{AdapterBatch, AdapterCall, AdapterSlot, AdapterTask};
 pub use server::adapter::{AdapterContext, AdapterMethod, AdapterMethods};
 pub use server::builder::ServerBuilder;

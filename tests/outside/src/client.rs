@@ -2,6 +2,7 @@
 
 use crate::RESULT;
 use frisbee::bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{
     CloseReason, Connection, ConnectionEvent, Operation, Outbox, OverflowPolicy, Packet, PacketId, PeerKind, Routed,
     Router, SendError, TooLong, tlv,

@@ -2,7 +2,8 @@
 
 use crate::{ERROR, RESULT};
 use frisbee::bytes::Bytes;
-use frisbee::tasks::{
+use frisbee::rpc::ConnectionExt;
+use frisbee::rpc::{
     Continuation, FirstPoll, InlinePermission, InlineSlot, ParkedFuture, PermissionHandle, Placement, Task,
     UnwindResult,
 };

@@ -1,5 +1,6 @@
 //! Frames echoed by a frisbee router: the cost of frisbee without services, messages and callers.
 
+use frisbee::rpc::ConnectionExt;
 use super::Setup;
 use crate::BoxError;
 use crate::background::Bound;

@@ -11,6 +11,7 @@ use crate::fanout::{Fanout, Group, Route, Source};
 use crate::queue::{STEP, Subscriber};
 use crate::{Kind, put, split_name};
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{MemoryBudget, MemoryCharge, PacketId};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;

@@ -6,6 +6,7 @@ use super::{Backplane, BackplaneError, Interest, MemoryBus, Node, OutagePolicy, 
 use crate::tests::{Member, message, runtime};
 use crate::{Broker, BrokerBuilder, Kind, Reason};
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use parking_lot::Mutex;
 use std::sync::{Arc, OnceLock};
 use tokio::runtime::Runtime;

@@ -5,6 +5,7 @@ use crate::inbox::{Entry, Inbox, Notice, Subscription};
 use crate::reconnect::Resubscription;
 use crate::resume::{Follow, PrecedingGap, Stream};
 use crate::{Kind, Operations, put};
+use frisbee::rpc::ConnectionExt;
 use frisbee::{CloseReason, Connection, PacketId, SendError};
 use parking_lot::Mutex;
 use std::collections::VecDeque;

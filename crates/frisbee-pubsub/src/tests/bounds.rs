@@ -3,6 +3,7 @@
 use super::*;
 use crate::topics::TOPIC_MAX;
 use crate::{OPERATIONS, TopicUse};
+use frisbee::rpc::ConnectionExt;
 use std::panic::catch_unwind;
 
 fn held(member: &Member) -> usize {

@@ -5,6 +5,7 @@ use super::histories::{epoch, follow, publish, shown};
 use super::*;
 use crate::follow::NextOffset;
 use crate::{History, MemoryBus};
+use frisbee::rpc::ConnectionExt;
 
 /// Returns two brokers on a bus, and a connection to each. The first connection makes the broker join the bus.
 fn joined(bus: &MemoryBus, settings: &BrokerBuilder) -> (Runtime, [Broker; 2], [Member; 2]) {

@@ -6,6 +6,7 @@ use crate::broker::BrokerShared;
 use crate::fanout::{Route, Source};
 use crate::follow::{Answer, NextOffset, Positions, put_position};
 use frisbee::MemoryBudget;
+use frisbee::rpc::ConnectionExt;
 use std::net::IpAddr;
 use std::ops::Range;
 use std::sync::{OnceLock, mpsc};

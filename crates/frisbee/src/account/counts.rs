@@ -224,7 +224,7 @@ impl Stats {
         self.0.counts.output.load(Ordering::Relaxed)
     }
 
-    /// Returns the memory charged by [`Connection::charge_request`](crate::Connection::charge_request) and
+    /// Returns the memory charged by [`ConnectionExt::charge_request`](crate::rpc::ConnectionExt::charge_request) and
     /// [`AdapterContext::charge`](crate::AdapterContext::charge) in bytes: partially received large requests and
     /// unwritten replies of protocol adapters, and the memory of handlers.
     pub fn charged_bytes(&self) -> usize {

@@ -6,13 +6,14 @@ use bytes::Bytes;
 use std::sync::Arc;
 
 /// The memory budget of a server, or of a client connection; see
-/// [`Connection::memory_budget`](crate::Connection::memory_budget).
+/// [`ConnectionExt::memory_budget`](crate::rpc::ConnectionExt::memory_budget).
 ///
 /// Routers that queue data for many connections use it to limit their queues, and to charge data that several
 /// connections share only once.
 ///
 /// ```
 /// use bytes::Bytes;
+/// use frisbee::rpc::ConnectionExt;
 /// use frisbee::{Connection, Outbox, Packet, Routed, Router};
 /// use std::sync::Mutex;
 ///
@@ -89,8 +90,8 @@ impl Drop for SharedCharge {
 }
 
 /// Memory charged to a connection until this value is dropped; see
-/// [`Connection::charge_request`](crate::Connection::charge_request) and
-/// [`Connection::charge`](crate::Connection::charge).
+/// [`ConnectionExt::charge_request`](crate::rpc::ConnectionExt::charge_request) and
+/// [`ConnectionExt::charge`](crate::rpc::ConnectionExt::charge).
 #[must_use = "the charge ends when this is dropped"]
 pub struct MemoryCharge {
     account: Arc<Account>,

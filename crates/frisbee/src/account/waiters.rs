@@ -96,7 +96,7 @@ impl Budget {
 }
 
 /// A task that waits for memory of the server in a queue with other tasks of the same caller. Dropping it leaves the
-/// queue. Created by [`Connection::memory_waiter`](crate::Connection::memory_waiter).
+/// queue. Created by [`ConnectionExt::memory_waiter`](crate::rpc::ConnectionExt::memory_waiter).
 pub struct MemoryWaiter {
     account: Arc<Account>,
     /// Number of the waiter's place in the queue. It is 0 if the waiter is neither queued nor woken.

@@ -1,6 +1,7 @@
 //! Tests of connections inside adapter connections.
 
 use super::tests::{LIMIT, echo};
+use crate::connection::ConnectionExt;
 use crate::{AdapterContext, CloseKind, CloseReason, Handlers, Operation, Server, ServerBuilder, Stats, Workers};
 use std::net::SocketAddr;
 use std::sync::Arc;

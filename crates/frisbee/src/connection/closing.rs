@@ -2,6 +2,7 @@
 
 use super::Connection;
 use crate::CloseReason;
+use crate::connection::ConnectionExt;
 use crate::mailbox::Order;
 use std::future::poll_fn;
 

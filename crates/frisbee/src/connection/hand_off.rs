@@ -2,6 +2,7 @@
 
 use crate::account::{MemoryCharge, body_memory};
 use crate::connection::Connection;
+use crate::connection::ConnectionExt;
 use crate::mailbox::HandOffState;
 use crate::mailbox::hand_off::{HandOffAccepted, HandOffStep, HandOffTarget, HandOffWaiter};
 use crate::sync::wake_all;

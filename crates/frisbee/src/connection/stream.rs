@@ -5,6 +5,7 @@ pub(crate) mod io;
 #[cfg(all(test, not(frisbee_loom)))]
 mod tests;
 
+use crate::connection::ConnectionExt;
 use crate::connection::{Connection, ConnectionShared};
 use crate::debug::opaque_debug;
 use crate::mailbox::Waiter;

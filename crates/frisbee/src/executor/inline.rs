@@ -42,7 +42,7 @@ impl<T> Continuation<T> for () {
 /// again.
 ///
 /// ```
-/// use frisbee::tasks::{InlineSlot, FirstPoll};
+/// use frisbee::rpc::{InlineSlot, FirstPoll};
 ///
 /// async fn double(n: u32) -> u32 { n * 2 }
 ///

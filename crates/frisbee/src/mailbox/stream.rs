@@ -91,7 +91,7 @@ pub enum StreamEnd {
     Overflowed,
 }
 
-/// Snapshot of a stream's state, as shown by [`Connection::view`](crate::Connection::view).
+/// Snapshot of a stream's state, as shown by [`inspect::view`](crate::inspect::view).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct StreamView {

@@ -243,7 +243,7 @@ impl Mailbox {
 }
 
 /// A task that is waiting on a connection. Dropping the waiter removes its waker. Otherwise, the connection would keep
-/// a waker for each task that ever waited. Created by [`Connection::waiter`](crate::Connection::waiter).
+/// a waker for each task that ever waited. Created by [`ConnectionExt::waiter`](crate::rpc::ConnectionExt::waiter).
 #[derive(Debug)]
 pub struct Waiter<'a> {
     mailbox: &'a Mailbox,

@@ -1,6 +1,7 @@
 //! A router that calls an async function for each operation.
 
 use crate::account::READ_BUFFER;
+use crate::connection::ConnectionExt;
 use crate::connection::Task;
 use crate::connection::blocked::note_panic;
 use crate::debug::opaque_debug;

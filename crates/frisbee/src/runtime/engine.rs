@@ -12,6 +12,7 @@ use self::ending::GoingAway;
 use self::hand_off::OutgoingHandOff;
 use crate::account::{Output, Traffic};
 use crate::clock::now as clock;
+use crate::connection::ConnectionExt;
 use crate::connection::blocked::note_panic;
 use crate::connection::{Age, Connection};
 use crate::executor::tasks::Home;

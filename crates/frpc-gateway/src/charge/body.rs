@@ -2,6 +2,7 @@
 
 use super::{CHARGED_MIN, overloaded};
 use bytes::BytesMut;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{MemoryCharge, MemoryWaiter};
 use frpc::{AdapterContext, Status};
 use std::task::{Context, Poll};

@@ -11,6 +11,7 @@ use crate::driver::AdapterDriver;
 use crate::scratch;
 use bytes::{Buf, Bytes, BytesMut};
 use frisbee::RawTransport;
+use frisbee::rpc::ConnectionExt;
 use frpc::{AdapterContext, Metadata, Status};
 use std::future::poll_fn;
 use std::io;

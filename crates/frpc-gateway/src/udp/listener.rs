@@ -7,6 +7,7 @@ use crate::Gateway;
 use crate::clock::now;
 use crate::json_rpc::{Session, fitting};
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frpc::{AdapterContext, AdapterPeers, Metadata};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use std::future::poll_fn;

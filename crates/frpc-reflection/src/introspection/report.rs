@@ -3,7 +3,7 @@
 use super::figures;
 use crate::introspection_v1 as v1;
 use frpc::frisbee::PeerKind;
-use frpc::frisbee::inspect::{ConnectionView, ListedConnection};
+use frpc::frisbee::inspect::{ConnectionView, ListedConnection, view};
 use frpc::{CallView, CloseKind, Connection, Inspector};
 use std::time::{Duration, Instant};
 
@@ -73,7 +73,7 @@ pub(super) fn page(inspector: &Inspector, after: Option<u64>, limit: usize) -> (
     // Reported numbers start at 1, because 0 means none.
     let last = listed.last().map(|last| last.number + 1);
     let next = last.filter(|_| limit > 0).unwrap_or(0);
-    (listed.iter().map(|listed| listed_one(inspector, listed, &listed.connection.view())).collect(), next)
+    (listed.iter().map(|listed| listed_one(inspector, listed, &view(&listed.connection))).collect(), next)
 }
 
 fn listed_one(inspector: &Inspector, listed: &ListedConnection, view: &ConnectionView) -> v1::Connection {
@@ -115,7 +115,7 @@ fn peer(connection: &Connection) -> String {
 /// number in a page.
 pub(super) fn connection(inspector: &Inspector, listed_number: u64) -> Option<v1::ConnectionReply> {
     let listed = inspector.connection(listed_number.checked_sub(1)?)?;
-    let view = listed.connection.view();
+    let view = view(&listed.connection);
     let hello = view.peer.hello().map(|hello| v1::Hello {
         version: hello.version.into(),
         body_max: hello.body_max,

@@ -14,6 +14,7 @@ use crate::observe::observers::Observers;
 use crate::wire::layouts::takes_calls;
 use crate::wire::report::Report;
 use crate::{Code, Status};
+use frisbee::rpc::ConnectionExt;
 use frisbee::{PeerKind, PermitPlace};
 use parking_lot::{Mutex, MutexGuard};
 use std::future::poll_fn;

@@ -11,6 +11,7 @@ use crate::observe::{Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body::{self, EncodeBody, Flags, Writing};
 use crate::wire::prefix::PrefixFields;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{BODY_MAX_LEAST, Outbox, PermitPlace, Waiter};
 use polyglot::Form;
 use std::sync::Arc;

@@ -16,6 +16,7 @@ use crate::observe::{CallSide, LoadSource, ObservedMethod, ServerLoad};
 use crate::schema::method::Method;
 use crate::{Middleware, Request, Status};
 use frisbee::Connection;
+use frisbee::rpc::ConnectionExt;
 use std::any::Any;
 use std::fmt;
 use std::future::poll_fn;

@@ -14,7 +14,7 @@ use crate::client::link::Link;
 use crate::client::picker::{ServerEvent, ServerObserver, WaitPolicy};
 use crate::clock;
 use crate::endpoint::Endpoint;
-use frisbee::tasks::{Job, ParkedFuture};
+use frisbee::rpc::{Job, ParkedFuture};
 use frisbee::{CloseKind, CloseReason, Connection, PeerKind};
 use parking_lot::Mutex;
 use std::io;

@@ -21,7 +21,7 @@ use crate::picker::{BoxFuture, PendingCall, Pick, PickedConnection, Picker, Wait
 use crate::{Code, GrpcCaller, Metadata, Status};
 use base64::Engine as _;
 use bytes::Bytes;
-use frisbee::tasks::ParkedFuture;
+use frisbee::rpc::ParkedFuture;
 use frisbee_http2::Head;
 use futures_core::Stream;
 use link::{Call, Io, Link, Sender};

@@ -13,6 +13,7 @@ use crate::wire::body::{self, AnyMessage, DecodeOptions, EncodeBody, Flags, Writ
 use crate::wire::translation::Translation;
 use crate::{Code, Response, Status};
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{Connection, HandOffAccepted, HandOffError, PacketId};
 use polyglot::{Form, Message};
 use std::time::Instant;

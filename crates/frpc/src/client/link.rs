@@ -16,6 +16,7 @@ use crate::wire::body::{self, DecodeOptions};
 use crate::wire::layouts::put_layout;
 use crate::wire::packed::{self, Packing};
 use crate::wire::translation::Translation;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{Connection, Operation, Outbox, PeerKind, SendError};
 use polyglot::Nesting;
 use std::future::poll_fn;

@@ -199,6 +199,6 @@ impl Link {
     /// call are not counted.
     pub fn in_progress(link: &Arc<Self>) -> usize {
         let calls = link.calls.with(|calls| calls.at_work());
-        calls.saturating_add(link.connection.view().stream_count)
+        calls.saturating_add(frisbee::inspect::view(&link.connection).stream_count)
     }
 }

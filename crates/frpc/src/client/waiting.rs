@@ -10,6 +10,7 @@ use crate::clock;
 use crate::wire::body::{AnyMessage, EncodeBody};
 use crate::{Response, Status};
 use frisbee::PermitPlace;
+use frisbee::rpc::ConnectionExt;
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Decides whether the driver polls the handlers of a connection inline or spawns tasks for them, depending on how long
 //! they take. Performs no I/O; the time is passed as an argument.
 
-use frisbee::tasks::Penalty;
+use frisbee::rpc::Penalty;
 use std::time::{Duration, Instant};
 
 /// Duration above which a poll of the driver counts as long, unless [`Config::turn_max`](frisbee::Config::turn_max)
@@ -93,7 +93,7 @@ impl InlineRuns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frisbee::tasks::{APART_MAX, APART_MIN};
+    use frisbee::rpc::{APART_MAX, APART_MIN};
 
     const QUICK: Duration = Duration::from_micros(50);
 

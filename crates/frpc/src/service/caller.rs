@@ -7,6 +7,7 @@ use crate::service::failures::abandoned;
 use crate::service::in_flight::{InFlight, InFlightGuard};
 use crate::service::load::{Load, LoadGuard};
 use crate::wire::body;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{Connection, Operation, Outbox, PacketId};
 use polyglot::Form;
 use std::sync::Arc;

@@ -12,7 +12,7 @@ use crate::wire::body::DecodeOptions;
 use crate::wire::prefix::Prefix;
 use crate::wire::translation::Translation;
 use crate::{Policy, Request};
-use frisbee::tasks::{InlinePermission, PermissionHandle, Placement};
+use frisbee::rpc::{InlinePermission, PermissionHandle, Placement};
 use frisbee::{Operation, Stream};
 use std::any::Any;
 use std::sync::Arc;

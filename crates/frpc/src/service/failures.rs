@@ -3,7 +3,8 @@
 use crate::schema::method::Method;
 use crate::{Code, Status};
 use frisbee::Connection;
-use frisbee::tasks::{note_panic, panic_text};
+use frisbee::rpc::ConnectionExt;
+use frisbee::rpc::{note_panic, panic_text};
 use frisbee::{LineLimit, LogLimit};
 use std::any::Any;
 use std::sync::LazyLock;

@@ -2,6 +2,7 @@
 
 use crate::Status;
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{Connection, MemoryCharge};
 use polyglot::{CONTAINER_MEMORY_MAX, Nesting};
 #[cfg(feature = "json")]

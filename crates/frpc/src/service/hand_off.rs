@@ -6,7 +6,7 @@ use crate::service::failures::{abandoned, log, panicked};
 use crate::wire::body::{self, EncodeBody, ReplyParts, Writing, alone};
 use crate::{Response, Status};
 use bytes::Bytes;
-use frisbee::tasks::{Task, UnwindResult};
+use frisbee::rpc::{Task, UnwindResult};
 use frisbee::{Operation, PacketId};
 use polyglot::Form;
 use std::future::poll_fn;

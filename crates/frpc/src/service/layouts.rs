@@ -18,6 +18,7 @@ use crate::wire::layouts::{PeerLayout, put_ask};
 use crate::wire::translation::{Caller, FoundMethod, ServicePlans, Translation};
 use crate::{Status, clock};
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{Connection, HandOffRequest, MemoryCharge, Operation, Outbox, PacketId, Stream};
 use parking_lot::Mutex;
 use polyglot::Form;

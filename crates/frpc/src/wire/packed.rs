@@ -11,6 +11,8 @@ mod frames;
 use crate::Status;
 use crate::schema::method::Method;
 use bytes::Bytes;
+#[cfg(feature = "zstd")]
+use frisbee::rpc::ConnectionExt;
 use frisbee::tlv::take_varint;
 use frisbee::{Connection, Hello, PacketWriter};
 use polyglot::Bulk;

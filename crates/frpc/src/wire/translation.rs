@@ -5,6 +5,7 @@ use crate::schema::layout::Layout;
 use crate::wire::packed;
 use bytes::Bytes;
 use frisbee::Connection;
+use frisbee::rpc::ConnectionExt;
 use parking_lot::Mutex;
 use polyglot::layout::{Description, DescriptionError, Fingerprint, Limits, Plan, Root};
 use polyglot::{DecodeError, Form, NESTING_CEILING, Nesting};

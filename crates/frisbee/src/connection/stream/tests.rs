@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::account::{Budget, Stats};
+use crate::connection::ConnectionExt;
 use crate::mailbox::HandOffState;
 use crate::tests::wake_counter::task;
 use crate::transport::endpoint::EndpointInfo;

@@ -1,5 +1,6 @@
 use super::{Carrier, JobStart, Placement, SPARE_MAX, Tasks};
 use crate::account::Budget;
+use crate::connection::ConnectionExt;
 use crate::connection::{Connection, EndpointInfo, Task};
 use crate::{Operation, PacketId};
 use std::future::pending;
@@ -349,7 +350,7 @@ fn jobs_leave_worker_for_a_while_after_long_job() {
     work.end(slot);
     assert!(matches!(work.begin(None, None, true), JobStart::Yes { on_worker: false, .. }));
     let long_ago = now
-        .checked_sub(2 * crate::tasks::APART_MIN)
+        .checked_sub(2 * crate::rpc::APART_MIN)
         .expect("monotonic clock should have advanced by twice the minimum period");
     let work = Tasks::default();
     let (slot, _) = begin(&work, true);

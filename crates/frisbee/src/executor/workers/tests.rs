@@ -1,5 +1,6 @@
 use super::worker::{Worker, settle, wake_last};
 use crate::account::Budget;
+use crate::connection::ConnectionExt;
 use crate::runtime::blocked::DrivenConnection;
 use crate::{Connection, Operation, Outbox, Packet, Routed, Router};
 use parking_lot::Mutex;

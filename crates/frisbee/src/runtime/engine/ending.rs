@@ -1,6 +1,7 @@
 //! The end of a connection: orders to close it, the exchange of GOING_AWAY, and work in progress.
 
 use super::{Engine, PANICKED, ReadMode, Routing, log_panic};
+use crate::connection::ConnectionExt;
 use crate::log_limit::LineLimit;
 use crate::mailbox::{HandOffState, Order};
 use crate::{CloseReason, ConnectionEvent, Operation, PacketId, Router};

@@ -101,6 +101,7 @@ fn share_hello(core: &mut frisbee_core::Connection) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::connection::ConnectionExt;
     use crate::{
         BODY_MAX_LEAST, Client, Config, Connection, Handlers, MemoryCharge, Operation, Outbox, Packet, PacketId,
         Router, SendError, Server, TrySendError,

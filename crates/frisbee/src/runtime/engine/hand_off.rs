@@ -2,6 +2,7 @@
 
 use super::{Engine, ReadMode};
 use crate::clock::now;
+use crate::connection::ConnectionExt;
 use crate::connection::hand_off::HandOffRequest;
 use crate::log_limit::LineLimit;
 use crate::mailbox::HandOffState;

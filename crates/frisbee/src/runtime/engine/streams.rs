@@ -1,6 +1,7 @@
 //! Routes packets of open streams and of streams that the peer opens.
 
 use super::Engine;
+use crate::connection::ConnectionExt;
 use crate::connection::stream::{RESOURCE_EXHAUSTED, Stream};
 use crate::{CloseReason, Operation, Packet, PacketId, ProtocolError, Routed, Router};
 use bytes::Bytes;

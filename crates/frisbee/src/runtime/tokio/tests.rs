@@ -2,6 +2,7 @@ use super::*;
 use crate::account::Budget;
 use crate::clock::{TokioTimer, tokio_timer};
 use crate::connection::Connection;
+use crate::connection::ConnectionExt;
 use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
 use crate::{CloseKind, Config, Operation, Outbox, Packet, PacketId, RawTransport, Routed, Router};

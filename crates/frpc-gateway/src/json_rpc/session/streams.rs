@@ -9,6 +9,7 @@ use crate::json_rpc::envelope::Request;
 use crate::json_rpc::mailbox::{CallNumber, SessionMailbox, SessionMessage};
 use bytes::Bytes;
 use frisbee::MemoryCharge;
+use frisbee::rpc::ConnectionExt;
 use frpc::json::{DecodeError, Options, Reader};
 use frpc::{AdapterContext, AdapterMethod, AdapterResponses, CallKind, Response, Status};
 use futures_core::Stream;

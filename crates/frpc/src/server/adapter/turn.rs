@@ -16,6 +16,7 @@ use crate::wire::prefix::Prefix;
 use crate::{Request, Response, Status};
 use bytes::Bytes;
 use frisbee::MemoryCharge;
+use frisbee::rpc::ConnectionExt;
 use parking_lot::MutexGuard;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -26,7 +27,6 @@ use tokio::task::{JoinError, JoinHandle};
 impl AdapterMethods {
     /// Starts a batch of calls at time `now`, which are made one after the other on the current thread and within the
     /// runtime of the handlers. Waits if another batch of the same client is in progress.
-    #[doc(hidden)]
     pub fn batch(&self, now: Instant) -> AdapterBatch<'_> {
         let adapter = &*self.caller;
         let _entered = adapter.connection.runtime_handle().enter();
@@ -36,7 +36,6 @@ impl AdapterMethods {
 }
 
 /// Batch of calls that an adapter makes on one thread without yielding.
-#[doc(hidden)]
 pub struct AdapterBatch<'a> {
     adapter: &'a AdapterCaller,
     caller: Caller,
@@ -60,7 +59,6 @@ opaque_debug!([] AdapterBatch<'_>, "AdapterBatch", |this| began = this.began);
 impl AdapterMethod {
     /// Returns a reusable slot for calls of this method in a message format. Returns `None` if the method is streaming
     /// or does not support the format.
-    #[doc(hidden)]
     pub fn slot(&self, format: &str) -> Option<AdapterSlot> {
         let served = self.served();
         let Kind::Unary(unary) = &served.entry.kind else { return None };
@@ -75,14 +73,12 @@ impl AdapterMethod {
 }
 
 /// Reusable state for calls of one method in one message format.
-#[doc(hidden)]
 pub struct AdapterSlot {
     method: AdapterMethod,
     instance: Box<dyn Invoke>,
 }
 
 /// State of an adapter's call when the function that starts it returns.
-#[doc(hidden)]
 #[derive(Debug)]
 pub enum AdapterCall {
     /// The call has completed. Its encoded response message has been appended to the output.
@@ -92,7 +88,6 @@ pub enum AdapterCall {
 }
 
 /// A call whose handler is still running. Dropping it cancels the call.
-#[doc(hidden)]
 pub struct AdapterTask<T = ()>(pub(super) JoinHandle<T>);
 
 impl<T> Future for AdapterTask<T> {

@@ -2,14 +2,14 @@
 //!
 //! Most handlers are ready at their first poll. An [`InlineSlot`] polls them inside
 //! [`Router::route`](crate::Router::route), without a task or an allocation. A handler that is pending leaves the slot,
-//! and [`Connection::spawn_call`](crate::Connection::spawn_call) runs it as a task of its connection. The task counts
-//! towards [`calls_max`](crate::Connection::calls_max), and its memory is charged. The peer can cancel it, and it ends
+//! and [`ConnectionExt::spawn_call`](crate::rpc::ConnectionExt::spawn_call) runs it as a task of its connection. The task counts
+//! towards [`calls_max`](crate::rpc::ConnectionExt::calls_max), and its memory is charged. The peer can cancel it, and it ends
 //! with the connection.
 //!
 //! This is a complete request/reply protocol:
 //!
 //! ```
-//! use frisbee::tasks::{InlineSlot, Placement, FirstPoll, Task, Continuation, UnwindResult};
+//! use frisbee::rpc::{ConnectionExt, InlineSlot, Placement, FirstPoll, Task, Continuation, UnwindResult};
 //! use frisbee::{Connection, Operation, Outbox, Packet, PacketId, Routed, Router, body_memory, bytes::Bytes, tlv};
 //!
 //! /// Replies to each packet with the result of a handler.
@@ -90,8 +90,8 @@
 //! A router with short handlers has an [`InlinePermission`] per operation. Handlers that block their thread lose the
 //! permission. They then run in tasks from the start ([`InlineSlot::park`]) until they are tried in place again.
 
-pub use crate::connection::Task;
 pub use crate::connection::blocked::note_panic;
+pub use crate::connection::{ConnectionExt, Task};
 pub use crate::executor::inline::{Continuation, FirstPoll, InlineSlot, ParkedFuture, UnwindResult, panic_text};
 pub use crate::executor::inline_permission::{APART_MAX, APART_MIN, InlinePermission, Penalty, PermissionHandle};
 pub use crate::executor::tasks::{Job, Placement};
