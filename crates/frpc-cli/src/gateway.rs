@@ -98,11 +98,7 @@ pub(crate) async fn gateway(
 /// Adds the scheme `grpc` to the server's address if the address has no scheme.
 fn of_grpc(server: ServerArguments) -> ServerArguments {
     let scheme = if server.tls || server.cacert.is_some() || server.cert.is_some() { "grpcs" } else { "grpc" };
-    let with_scheme = |address: String| match address.strip_prefix("unix:") {
-        _ if address.contains("://") => address,
-        Some(path) => format!("grpc+unix:{path}"),
-        None => format!("{scheme}://{address}"),
-    };
+    let with_scheme = |address: String| if address.contains("://") { address } else { format!("{scheme}://{address}") };
     ServerArguments { server: server.server.map(with_scheme), ..server }
 }
 

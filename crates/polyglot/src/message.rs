@@ -129,14 +129,6 @@ pub struct ProtobufCodec<M> {
     pub decode: fn(Bytes) -> Result<M, DecodeError>,
 }
 
-impl<M> Clone for ProtobufCodec<M> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<M> Copy for ProtobufCodec<M> {}
-
 /// The content of a body: a message, or an error in place of one.
 ///
 /// ```

@@ -13,16 +13,10 @@ pub use memory::{Field, Protobuf, memory_of};
 
 use crate::{DecodeError, DecodeReason, Decoder, EncodeError, Encoder, ProtobufCodec, RawMessage, Root};
 
-impl<M: crate::Message + prost::Message + Protobuf> Default for ProtobufCodec<M> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<M: crate::Message + prost::Message + Protobuf> ProtobufCodec<M> {
     /// Creates the codec of a prost message. When it decodes, the default memory limit of a [`Decoder`] applies.
     #[must_use]
-    pub const fn new() -> Self {
+    pub const fn prost() -> Self {
         Self {
             encode: |message, out| {
                 out.reserve(message.encoded_len());

@@ -105,7 +105,7 @@ macro_rules! wrappers {
         impl Message for $type {
             const NAME: &'static str = concat!("google.protobuf.", stringify!($name));
             #[cfg(feature = "prost")]
-            const PROTOBUF: Option<crate::ProtobufCodec<Self>> = Some(crate::ProtobufCodec::new());
+            const PROTOBUF: Option<crate::ProtobufCodec<Self>> = Some(crate::ProtobufCodec::prost());
 
             #[inline]
             fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
@@ -137,7 +137,7 @@ wrappers! {
 impl Fields for () {
     const NAME: &'static str = "google.protobuf.Empty";
     #[cfg(feature = "prost")]
-    const PROTOBUF: Option<crate::ProtobufCodec<Self>> = Some(crate::ProtobufCodec::new());
+    const PROTOBUF: Option<crate::ProtobufCodec<Self>> = Some(crate::ProtobufCodec::prost());
 
     #[inline]
     fn encode_fields(&self, _: &mut Encoder<'_>) -> Result<(), EncodeError> {
@@ -181,7 +181,7 @@ mod structs {
             impl Fields for $type {
                 const NAME: &'static str = concat!("google.protobuf.", stringify!($type));
                 #[cfg(feature = "prost")]
-                const PROTOBUF: Option<crate::ProtobufCodec<Self>> = Some(crate::ProtobufCodec::new());
+                const PROTOBUF: Option<crate::ProtobufCodec<Self>> = Some(crate::ProtobufCodec::prost());
 
                 fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
                     $(to.field(stringify!($field), &self.$field)?;)*
@@ -216,7 +216,7 @@ mod structs {
     impl Fields for Value {
         const NAME: &'static str = "google.protobuf.Value";
         #[cfg(feature = "prost")]
-        const PROTOBUF: Option<crate::ProtobufCodec<Self>> = Some(crate::ProtobufCodec::new());
+        const PROTOBUF: Option<crate::ProtobufCodec<Self>> = Some(crate::ProtobufCodec::prost());
 
         fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
             to.oneof("kind", &self.kind)?;

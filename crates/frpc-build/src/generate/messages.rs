@@ -142,7 +142,7 @@ fn layout(name: &str, types: &Schema<'_>) -> Result<TokenStream, Error> {
 fn protobuf_codec() -> TokenStream {
     quote! {
         const PROTOBUF: ::core::option::Option<::frpc::polyglot::ProtobufCodec<Self>> =
-            ::core::option::Option::Some(::frpc::polyglot::ProtobufCodec::new());
+            ::core::option::Option::Some(::frpc::polyglot::ProtobufCodec::prost());
     }
 }
 

@@ -69,11 +69,10 @@ impl Backend {
     /// Returns whether any channel has an open connection that is not shutting down. Connections to gRPC servers are
     /// opened on demand.
     pub(super) fn is_ready(&self) -> bool {
-        if self.links.iter().any(|link| link.channel.is_grpc()) {
-            return true;
-        }
-        let mut connections = self.links.iter().filter_map(|link| link.channel.connection());
-        connections.any(|connection| connection.close_reason().is_none() && !connection.is_going_away())
+        self.links.iter().map(|link| &link.channel).any(|channel| {
+            let is_open = |it: frpc::Connection| it.close_reason().is_none() && !it.is_going_away();
+            channel.is_grpc() || channel.connection().is_some_and(is_open)
+        })
     }
 
     /// Returns a slot on the next connection that accepts another call of this caller.

@@ -425,10 +425,7 @@ impl Picker for GrpcLinks {
     }
 
     fn loads(&self) -> Vec<ServerLoad> {
-        let pool = self.0.pool.lock();
-        let in_progress: usize = pool.links.iter().map(|link| link.in_progress()).sum();
-        let in_progress = (!pool.links.is_empty()).then_some(in_progress);
-        vec![ServerLoad::new(&*self.0.authority, in_progress, false)]
+        Vec::new()
     }
 }
 

@@ -38,18 +38,9 @@ impl<M: Message> Streaming<M> {
         Self::detached(messages, None, None)
     }
 
-    /// Creates the stream of a client whose call uses another protocol. The source sets `headers` to the metadata of the
-    /// response before the first message.
-    #[cfg(feature = "grpc")]
-    pub(crate) fn with_headers(
-        messages: impl Stream<Item = Result<M, Status>> + Send + 'static,
-        headers: Arc<OnceLock<Metadata>>,
-        deadline: Option<Pin<Box<Sleep>>>,
-    ) -> Self {
-        Self::detached(messages, Some(headers), deadline)
-    }
-
-    fn detached(
+    /// Creates a stream from any stream of messages. At a client, the source sets `headers` to the metadata of the response
+    /// before the first message.
+    pub(crate) fn detached(
         messages: impl Stream<Item = Result<M, Status>> + Send + 'static,
         headers: Option<Arc<OnceLock<Metadata>>>,
         deadline: Option<Pin<Box<Sleep>>>,

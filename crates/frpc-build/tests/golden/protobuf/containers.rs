@@ -32,7 +32,7 @@ pub struct Tree {
 impl ::frpc::polyglot::Message for Tree {
     const NAME: &'static str = "containers.Tree";
     const PROTOBUF: ::core::option::Option<::frpc::polyglot::ProtobufCodec<Self>> = ::core::option::Option::Some(
-        ::frpc::polyglot::ProtobufCodec::new(),
+        ::frpc::polyglot::ProtobufCodec::prost(),
     );
     fn encode_root(
         &self,

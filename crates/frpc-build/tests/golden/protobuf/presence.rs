@@ -29,7 +29,7 @@ pub struct Optionals {
 impl ::frpc::polyglot::Message for Optionals {
     const NAME: &'static str = "presence.Optionals";
     const PROTOBUF: ::core::option::Option<::frpc::polyglot::ProtobufCodec<Self>> = ::core::option::Option::Some(
-        ::frpc::polyglot::ProtobufCodec::new(),
+        ::frpc::polyglot::ProtobufCodec::prost(),
     );
     fn encode_root(
         &self,
@@ -80,7 +80,7 @@ pub struct Choices {
 impl ::frpc::polyglot::Message for Choices {
     const NAME: &'static str = "presence.Choices";
     const PROTOBUF: ::core::option::Option<::frpc::polyglot::ProtobufCodec<Self>> = ::core::option::Option::Some(
-        ::frpc::polyglot::ProtobufCodec::new(),
+        ::frpc::polyglot::ProtobufCodec::prost(),
     );
     fn encode_root(
         &self,
@@ -200,7 +200,7 @@ pub struct Single {
 impl ::frpc::polyglot::Message for Single {
     const NAME: &'static str = "presence.Single";
     const PROTOBUF: ::core::option::Option<::frpc::polyglot::ProtobufCodec<Self>> = ::core::option::Option::Some(
-        ::frpc::polyglot::ProtobufCodec::new(),
+        ::frpc::polyglot::ProtobufCodec::prost(),
     );
     fn encode_root(
         &self,
@@ -238,7 +238,7 @@ pub mod single {
     impl ::frpc::polyglot::Message for Item {
         const NAME: &'static str = "presence.Single.Item";
         const PROTOBUF: ::core::option::Option<::frpc::polyglot::ProtobufCodec<Self>> = ::core::option::Option::Some(
-            ::frpc::polyglot::ProtobufCodec::new(),
+            ::frpc::polyglot::ProtobufCodec::prost(),
         );
         fn encode_root(
             &self,

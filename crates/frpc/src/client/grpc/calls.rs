@@ -134,7 +134,7 @@ fn replies<B: Message + 'static>(
     let deadline = until.map(|until| Box::pin(clock::sleep_until(&channel.inner.runtime, until)));
     let replies = channel.open_grpc(method, timeout, extras, requests);
     let (headers, trailers) = (replies.headers.clone(), replies.trailers.clone());
-    let mut response = Response::new(Streaming::with_headers(DecodedReplies { replies, codec }, headers, deadline));
+    let mut response = Response::new(Streaming::detached(DecodedReplies { replies, codec }, Some(headers), deadline));
     response.extensions_mut().insert(trailers);
     Ok(response)
 }

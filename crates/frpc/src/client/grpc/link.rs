@@ -270,11 +270,6 @@ impl Link {
         Some(Call { sender: Sender { link: self.clone(), key, reply } })
     }
 
-    /// Returns the number of calls in progress.
-    pub(super) fn in_progress(&self) -> usize {
-        self.0.lock().http2.stream_count()
-    }
-
     /// Returns whether the connection accepts no further streams.
     pub(super) fn is_closing(&self) -> bool {
         self.0.lock().is_closing
