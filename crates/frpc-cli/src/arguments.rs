@@ -140,6 +140,13 @@ pub(crate) struct OutputArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConformanceArguments {
+    /// Test a client instead of a server: a command that calls Add of tests/proto/interop.proto with 1 and 2, at the
+    /// address that is added to its arguments. Its exit code has to be 0, or 64 and the code of the failure.
+    #[arg(long, value_name = "COMMAND", conflicts_with = "server")]
+    pub(crate) client: Option<String>,
+    /// Test this rule only. May be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) rule: Vec<String>,
     /// Write a report in JUnit's XML format to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,

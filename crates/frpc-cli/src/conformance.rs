@@ -1,20 +1,23 @@
-//! `frpc conformance`: sends input from a table to a server and compares its reactions with docs/wire.md.
+//! `frpc conformance`: sends input from a table to a server or a client, and compares its reactions with docs/wire.md.
 //!
 //! The table has malformed input, and input that is just within the rules. The reference implementation of the tests
 //! reads it as well. The server has to serve tests/proto/interop.proto of the repository, because the cases call its
-//! methods.
+//! methods. A client is a command that calls `Add` of this schema with 1 and 2, once for each case. Its exit code is 0,
+//! or 64 and the code of the failure, as that of `frpc call`.
 
 use crate::arguments::{ConformanceArguments, ServerArguments};
-use crate::failure::Failure;
+use crate::failure::{Failure, STATUS_BASE};
 use crate::show::Screen;
 use crate::target::Target;
 use frisbee::tlv::{put_varint, take_varint};
 use frpc::Code;
 use std::fmt::Write as _;
 use std::fs;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::process::Command;
 use tokio::time::timeout;
 
 const CASES: &str = include_str!("conformance/malformed.txt");
@@ -39,10 +42,13 @@ const PROBE_ID: u16 = 9;
 /// HELLO packet that grants the server 256 KiB of credit. The server needs credit to report the failure of a stream.
 const HELLO: &[u8] = b"fris\x01\x04\x03\x80\x80\x10";
 const ADD_REQUEST: &[u8] = &[8, 0, 0x0d, 2, 0x0d, 4];
+/// A reply of `Add`: the total 3 of 2 numbers.
+const ADD_REPLY: &[u8] = &[8, 0, 0x0d, 6, 0x0d, 4];
 
 /// A test case, which is a row of the conformance table: packets to send, and the reaction that is required.
 struct Case {
     rule: &'static str,
+    receiver: &'static str,
     sender: &'static str,
     reaction: &'static str,
     packets: &'static str,
@@ -60,12 +66,23 @@ pub(crate) async fn conformance(
     server: &ServerArguments,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    let address = Target::new(server)?.address;
+    let (address, receiver) = match &arguments.client {
+        Some(command) => (command.clone(), "client"),
+        None => (Target::new(server)?.address, "server"),
+    };
+    let is_chosen = |case: &Case| {
+        let has_rule = arguments.rule.is_empty() || arguments.rule.iter().any(|rule| rule == case.rule);
+        has_rule && (case.receiver == receiver || case.receiver == "both")
+    };
     let mut suites = Vec::new();
     for (name, is_base) in [("base", true), ("extensions", false)] {
         let mut outcomes = Vec::new();
-        for case in cases().filter(|case| matches!(case.sender, "base" | "first") == is_base) {
-            let found = reaction(&address, &case).await.map_err(|error| Failure::new(format!("{address}: {error}")))?;
+        for case in cases().filter(|case| matches!(case.sender, "base" | "first") == is_base && is_chosen(case)) {
+            let found = match &arguments.client {
+                Some(command) => client_reaction(command, &case).await,
+                None => reaction(&address, &case).await,
+            };
+            let found = found.map_err(|error| Failure::new(format!("{address}: {error}")))?;
             let wrong = (found != case.reaction).then_some(found);
             if let Some(wrong) = &wrong {
                 screen.line(&format!("{}: {wrong} instead of {}: {}", case.rule, case.reaction, case.packets))?;
@@ -91,25 +108,28 @@ impl Suite {
     }
 }
 
-/// Returns the cases of the conformance table that apply to servers.
+/// Returns the cases of the conformance table.
 fn cases() -> impl Iterator<Item = Case> {
     CASES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
         let mut cells = line.splitn(5, " | ");
-        let (rule, receiver) = (cells.next()?, cells.next()?);
-        let case = Case { rule, sender: cells.next()?, reaction: cells.next()?, packets: cells.next()? };
-        (receiver != "client").then_some(case)
+        let mut cell = || cells.next();
+        Some(Case { rule: cell()?, receiver: cell()?, sender: cell()?, reaction: cell()?, packets: cell()? })
     })
 }
 
 impl Case {
-    /// Encodes the packets of a case as bytes. Returns `None` if the table describes them incorrectly.
-    fn bytes(&self) -> Option<Vec<u8>> {
+    /// Encodes the packets of a case as bytes. `call` is the id of the client's call. Returns `None` if the table describes
+    /// them incorrectly.
+    fn bytes(&self, call: u16) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         for text in self.packets.split(';') {
             let (place, body) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
             let body = content(body)?;
             match place.split_once('/') {
-                Some((operation, id)) => bytes.extend(packet(operation.parse().ok()?, id.parse().ok()?, &body)),
+                Some((operation, id)) => {
+                    let id = if id == "call" { call } else { id.parse().ok()? };
+                    bytes.extend(packet(operation.parse().ok()?, id, &body));
+                }
                 None if place == "raw" => bytes.extend(body),
                 None => return None,
             }
@@ -176,7 +196,7 @@ async fn reaction(address: &str, case: &Case) -> std::io::Result<String> {
         "base" => packet(0, 0, &[]),
         _ => Vec::new(),
     };
-    sent.extend(case.bytes().ok_or_else(|| std::io::Error::other(format!("invalid case: {}", case.packets)))?);
+    sent.extend(bytes_of(case, CASE_ID)?);
     let mut has_probed = case.reaction.starts_with("decision");
     if !has_probed {
         sent.extend(packet(ADD, PROBE_ID, ADD_REQUEST));
@@ -208,6 +228,75 @@ async fn reaction(address: &str, case: &Case) -> std::io::Result<String> {
         }
     }
     Ok(if is_any_code && found == "Unknown" { case.reaction.to_owned() } else { found })
+}
+
+fn bytes_of(case: &Case, call: u16) -> std::io::Result<Vec<u8>> {
+    case.bytes(call).ok_or_else(|| std::io::Error::other(format!("invalid case: {}", case.packets)))
+}
+
+/// Runs the client `command` with the address of a server that answers its call with a case. Returns its reaction.
+async fn client_reaction(command: &str, case: &Case) -> std::io::Result<String> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let mut words = command.split_whitespace();
+    let mut client = Command::new(words.next().unwrap_or_default())
+        .args(words)
+        .arg(listener.local_addr()?.to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()?;
+    let ended = async {
+        let (mut socket, _) = tokio::select! {
+            accepted = listener.accept() => accepted?,
+            ended = client.wait() => return ended,
+        };
+        // The client may close before it has sent its call, or read all packets.
+        let _ = answer(&mut socket, case).await;
+        // A client that receives nothing would close the connection for this reason.
+        while let Ok((operation, ..)) = receive(&mut socket).await {
+            if operation == 0 {
+                let _ = socket.write_all(&packet(1, 0, &[])).await;
+            }
+        }
+        client.wait().await
+    };
+    Ok(match timeout(PATIENCE, ended).await {
+        Err(_) => "ignored".to_owned(),
+        Ok(ended) => client_outcome(ended?, case),
+    })
+}
+
+/// Sends a case to a client that calls `Add`, and then the reply, unless the case is a reply or the client has to close.
+async fn answer(socket: &mut TcpStream, case: &Case) -> std::io::Result<()> {
+    let greeting = match case.sender {
+        "native" => packet(EXTENSION, 0, HELLO),
+        "base" => packet(1, 0, &[]),
+        _ => bytes_of(case, CASE_ID)?,
+    };
+    let mut received = receive(socket).await?;
+    socket.write_all(&greeting).await?;
+    while received.0 != ADD {
+        received = receive(socket).await?;
+    }
+    let (_, call, _) = received;
+    let mut sent = if case.sender == "hello" { Vec::new() } else { bytes_of(case, call)? };
+    if !matches!(case.reaction, "accepted" | "close") {
+        sent.extend(packet(ADD, call, ADD_REPLY));
+    }
+    socket.write_all(&sent).await
+}
+
+/// Returns the reaction to a case that the exit code of a client states.
+fn client_outcome(ended: ExitStatus, case: &Case) -> String {
+    let status = ended.code().and_then(|code| code.checked_sub(STATUS_BASE.into()));
+    match status.map(Code::from_i32) {
+        _ if ended.success() && case.reaction == "accepted" => "accepted".to_owned(),
+        _ if ended.success() => "ignored".to_owned(),
+        Some(Code::Unavailable) => "close".to_owned(),
+        Some(code) => format!("{code:?}"),
+        None => format!("{ended}"),
+    }
 }
 
 async fn receive(socket: &mut TcpStream) -> std::io::Result<(u16, u16, Vec<u8>)> {
@@ -278,7 +367,7 @@ mod tests {
     fn every_case_can_be_sent() {
         assert!(cases().count() >= 200);
         for case in cases() {
-            assert!(case.bytes().is_some(), "{}", case.packets);
+            assert!(case.bytes(CASE_ID).is_some(), "{}", case.packets);
         }
     }
 
@@ -291,9 +380,17 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn client_that_does_not_connect_fails_its_case() {
+        let case = cases().next().expect("table should have cases");
+        let found = client_reaction("false", &case).await.expect("command should start");
+        assert_eq!(found, "exit status: 1");
+    }
+
     #[test]
     fn report_names_failures() {
-        let case = |rule| Case { rule, sender: "native", reaction: "close", packets: "9/9 \"<\"" };
+        let case = |rule| Case { rule, receiver: "both", sender: "native", reaction: "close", packets: "9/9 \"<\"" };
         let outcomes = vec![(case("batch"), None), (case("credit"), Some("ignored".to_owned()))];
         let report = junit(&[Suite { name: "extensions", outcomes }]);
         assert!(report.contains("tests=\"2\" failures=\"1\""), "{report}");

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Number that is added to a status code to obtain the exit code. Exit codes 1 and 2 stand for other failures, and
 /// shells reserve some low codes.
-const STATUS_BASE: u8 = 64;
+pub(crate) const STATUS_BASE: u8 = 64;
 
 /// Reason why a command failed.
 #[derive(Debug)]
