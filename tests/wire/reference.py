@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from reference_messages import ERROR, NIL, Malformed, Reader, decode, item, number, read, write
 
 PING, PONG, STREAM, EXTENSION, GOING_AWAY, CREDIT, CANCEL, END, HAND_OFF, BATCH = range(10)
-HELLO, CLOSE, HEADERS, TRAILERS = 0, 4, 5, 6
+HELLO, ASK, LAYOUT, CALLS, CLOSE, HEADERS, TRAILERS = range(7)
 MAGIC, OLD = b"\x00\x0f", b""
 BODY_MAX, EXTENSION_MAX, LEAST_BODY = 5242880, 65536, 1024
 CALLS_UNKNOWN, CALLS_MAX, STREAMS_MAX, WINDOW, AHEAD, HALF, OVERHEAD = 32, 16384, 256, 256 * 1024, 16384, 32768, 64
@@ -41,9 +41,13 @@ class Status(Exception):
 
 def prefix(metadata=(), timeout=None, status=None):
     items = b"" if timeout is None else item(1, number(int(timeout * 10**6)))
-    items += b"".join(item(2, number(len(key)) + key.encode() + value) for key, value in metadata)
+    items += metadata_items(metadata)
     items += status_items(status) if status else b""
     return PREFIX + number(len(items)) + items if items else b""
+
+
+def metadata_items(metadata):
+    return b"".join(item(2, number(len(key)) + key.encode() + value) for key, value in metadata)
 
 
 def status_items(status):
@@ -138,7 +142,7 @@ class Peer:
         self.opened = HALF - 1 if dialled else 0
         self.is_quiet, self.has_left, self.decision = False, False, None
         self.going, self.closed = asyncio.Event(), asyncio.Event()
-        self.told, self.reason, self.heard = None, None, time.monotonic()
+        self.told, self.reason, self.heard, self.asked = None, None, time.monotonic(), []
         if dialled and native:
             self.send(EXTENSION, HELLO, self.greeting())
             self.send(PING, 1)
@@ -320,7 +324,15 @@ class Peer:
 
     def handle_extension(self, id, reader):
         reader.require(id < HALF, f"type {id} must be understood")
-        if id == CLOSE:
+        if id == ASK:
+            fingerprints = [reader.take(16)]
+            while reader.left():
+                fingerprints.append(reader.take(16))
+            reader.require(len(fingerprints) <= 64, "too many fingerprints")
+            self.asked += fingerprints
+            for fingerprint in fingerprints:  # This end has no descriptions.
+                self.send(EXTENSION, LAYOUT, NIL + fingerprint)
+        elif id == CLOSE:
             self.told = reader.number(), reader.take(min(200, reader.left())).decode(errors="replace")
         elif id in (HEADERS, TRAILERS):
             stream, found = self.streams.get(reader.number()), Prefix(reader.rest())
@@ -463,9 +475,11 @@ class Stream:
             self.peer.send(*(END, self.id) if self.native else (STREAM, self.id, write("error", "EOF")))
             self.forget()
 
+    def lead(self, metadata):
+        self.peer.send(EXTENSION, HEADERS, number(self.id) + metadata_items(metadata))
+
     def trail(self, status):
-        metadata = b"".join(item(2, number(len(key)) + key.encode() + value) for key, value in status.metadata)
-        body = number(self.id) + metadata + status_items(status) + item(8, status.text.encode())
+        body = number(self.id) + metadata_items(status.metadata) + status_items(status) + item(8, status.text.encode())
         self.peer.send(EXTENSION, TRAILERS, body)
         self.has_ended = True
         self.forget()
@@ -539,10 +553,7 @@ class Stream:
             if self.native and self.unreturned >= WINDOW // 2 and not self.is_ended and not self.failure:
                 self.peer.send(CREDIT, self.id, number(self.unreturned))
                 self.window, self.unreturned = self.window + self.unreturned, 0
-            metadata, rest = parse_reply(body)
-            self.metadata += metadata
-            if rest or not metadata:
-                return rest
+            return parse_reply(body)[1]
 
     async def serve(self, method, context):
         try:

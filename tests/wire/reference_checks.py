@@ -20,7 +20,7 @@ import struct
 import sys
 
 import reference as wire
-from reference import Method, Peer, Status, prefix
+from reference import Method, Peer, Status
 from reference_messages import SCHEMA, Malformed, Reader, decode, item, number, write
 
 CODES = ["OK", "Cancelled", "Unknown", "InvalidArgument", "DeadlineExceeded", "NotFound", "AlreadyExists",
@@ -141,7 +141,7 @@ async def ask(context, fields):
 async def flood(context, stream):
     count, = await request("Time", stream)
     if returned(context.metadata):
-        await stream.send(prefix(returned(context.metadata)))
+        stream.lead(returned(context.metadata))
     for _ in range(count) if count else itertools.count():
         await stream.send(message("Chunk", b"\1" * 1024))
 
@@ -287,6 +287,7 @@ async def call(address):
         expect(peer.native, native, "the kind of the server")
         if native:
             await call_with_limits(peer)
+            await announce_layouts(address)
         peer.send(wire.PING, 0)
         await peer.call(ADD, message("Pair", 1, 2))
         await peer.leave()
@@ -304,6 +305,21 @@ async def call_with_limits(peer):
     while peer.calls:  # Each has exactly one reply, which frees its id.
         await asyncio.wait([future for _, future in peer.calls.values()], return_when="FIRST_COMPLETED")
         await peer.call(ADD, message("Pair", 1, 2))
+
+
+async def announce_layouts(address):
+    """CALLS announces the operations of a caller, and the server asks for a layout that it does not know."""
+    for fingerprint, wanted in ((None, ("OK", [3, 2])), (bytes(16), ("FailedPrecondition", None))):
+        peer = await dial(address)
+        await peer.known.wait()
+        service, = [Reader(value) for name, value in peer.services if name == "interop.Interop"]
+        name, known = service.take(service.number()), service.take(16)
+        operations = number(110) + number(1) * (len(methods("interop")) - 1)
+        peer.send(wire.EXTENSION, wire.CALLS, number(len(name)) + name + (fingerprint or known) + operations)
+        code, found = await status(peer.call(100 + ADD, message("Pair", 1, 2)))
+        expect((code, decode("Pair", found[1]) if code == "OK" else None), wanted, "a call of an announced service")
+        expect(peer.asked, [fingerprint] if fingerprint else [], "fingerprints that the server asked for")
+        await peer.leave()
 
 
 async def extend(address):
