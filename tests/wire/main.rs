@@ -13,6 +13,7 @@ mod fuzz_corpus;
 mod manual;
 mod measured;
 mod messages;
+mod recordings;
 #[path = "../repository/main.rs"]
 mod repository;
 mod requests;
