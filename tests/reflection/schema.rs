@@ -64,7 +64,7 @@ async fn services_are_listed_with_all_method_properties() {
         let listed = service(&schema, layout.service());
         assert_eq!(listed.fingerprint, layout.fingerprint().to_string());
         let operations: Vec<_> = listed.methods.iter().filter_map(|it| u16::try_from(it.operation).ok()).collect();
-        assert!(layout.methods().map(|(_, operation)| operation).eq(operations));
+        assert!(layout.methods().map(|(_, operation, _)| operation).eq(operations));
     }
     let [buy, browse] = &shop.methods[..] else { panic!("two methods: {shop:?}") };
     assert_eq!((&*buy.name, &*buy.request, &*buy.response), ("Buy", "catalog.Thing", "catalog.Receipt"));

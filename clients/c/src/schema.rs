@@ -3,12 +3,11 @@
 
 use crate::payload::{MessageType, frisbee_codec};
 use frpc::Status;
-use frpc::codegen::{Layout, Method, MethodDescription, Schema as Embedded, ServiceDescription};
+use frpc::codegen::{Layout, Method, Schema as Embedded, ServiceDescription};
 use frpc_dynamic::{Codec, DescriptorPool};
 use frpc_reflection::{ServerSchema, v1};
 use parking_lot::Mutex;
 use prost_reflect::MethodDescriptor;
-use prost_reflect::prost_types::method_options::IdempotencyLevel;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 use std::collections::{BTreeMap, HashSet};
 
@@ -60,7 +59,11 @@ impl Schema {
         let builder = if first > FIRST_OPERATION { builder.operation_base(&file, first) } else { builder };
         let loaded = builder.load_fds(compiler.file_descriptor_set()).map_err(|error| invalid(&error))?;
         let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| invalid(&error))?;
-        let descriptions: Vec<_> = loaded.layouts.iter().map(|layout| (described(layout, &pool), codec)).collect();
+        let described = |it: &frpc_build::Layout| {
+            let service = ServiceDescription::new(it.service(), it.description(), it.names(), it.methods());
+            (service, codec)
+        };
+        let descriptions: Vec<_> = loaded.layouts.iter().map(described).collect();
         Self::of(&pool, loaded.descriptors, &descriptions)
     }
 
@@ -229,29 +232,6 @@ impl MessageType {
         let names: Vec<String> = declared.map(|field| field.json_name().to_owned()).collect();
         let leak = |names: &[String]| names.iter().map(|name| &*name.clone().leak()).collect::<Vec<_>>().leak();
         LISTS.lock().entry(names.clone()).or_insert_with(|| leak(&names))
-    }
-}
-
-/// Returns the wire layout and the operation numbers of a service declared in `pool`.
-fn described(layout: &frpc_build::Layout, pool: &DescriptorPool) -> ServiceDescription {
-    let service = pool.get_service_by_name(layout.service());
-    let method = |(name, operation): (&str, u16)| {
-        let method = service.as_ref().and_then(|service| service.methods().find(|method| method.name() == name));
-        let options = method.and_then(|method| method.method_descriptor_proto().options.clone());
-        let level = options.map_or(IdempotencyLevel::IdempotencyUnknown, |options| options.idempotency_level());
-        MethodDescription {
-            name: name.to_owned(),
-            operation,
-            is_idempotent: level != IdempotencyLevel::IdempotencyUnknown,
-            is_without_side_effects: level == IdempotencyLevel::NoSideEffects,
-        }
-    };
-    ServiceDescription {
-        service: layout.service().to_owned(),
-        layout: layout.description().to_vec(),
-        names: layout.names().to_owned(),
-        operations: layout.methods().map(|(_, operation)| operation).collect(),
-        methods: layout.methods().map(method).collect(),
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::decode;
 use crate::encode::{self, refused};
 use crate::plan::Plans;
-use frpc::codegen::{Layout, Method, MethodDescription, ServiceDescription};
+use frpc::codegen::{Layout, Method, ServiceDescription};
 use frpc::polyglot::{Encoder, Form, Message};
 use frpc_dynamic::DescriptorPool;
 use frpc_reflection::{ServerSchema, v1};
@@ -205,7 +205,9 @@ fn configured() -> frpc_build::Builder {
 impl Schema {
     fn loaded(loaded: frpc_build::LoadedProtos) -> PyResult<Self> {
         let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(refused)?;
-        let known: Vec<ServiceDescription> = loaded.layouts.iter().map(|layout| described(layout, &pool)).collect();
+        let described =
+            |it: &frpc_build::Layout| ServiceDescription::new(it.service(), it.description(), it.names(), it.methods());
+        let known: Vec<ServiceDescription> = loaded.layouts.iter().map(described).collect();
         Self::of(&pool, loaded.descriptors, &known)
     }
 
@@ -239,40 +241,14 @@ impl Schema {
     }
 }
 
-/// Returns the wire layout and the operation numbers of a service declared in `pool`.
-fn described(layout: &frpc_build::Layout, pool: &DescriptorPool) -> ServiceDescription {
-    let service = pool.get_service_by_name(layout.service());
-    let method = |(name, operation): (&str, u16)| {
-        let method = service.as_ref().and_then(|service| service.methods().find(|method| method.name() == name));
-        let options = method.and_then(|method| method.method_descriptor_proto().options.clone());
-        let level = options.map_or(IdempotencyLevel::IdempotencyUnknown, |options| options.idempotency_level());
-        MethodDescription {
-            name: name.to_owned(),
-            operation,
-            is_idempotent: level != IdempotencyLevel::IdempotencyUnknown,
-            is_without_side_effects: level == IdempotencyLevel::NoSideEffects,
-        }
-    };
-    ServiceDescription {
-        service: layout.service().to_owned(),
-        layout: layout.description().to_vec(),
-        names: layout.names().to_owned(),
-        operations: layout.methods().map(|(_, operation)| operation).collect(),
-        methods: layout.methods().map(method).collect(),
-    }
-}
-
 /// Returns the wire layout and the operation numbers of a service in a generated module.
 fn embedded((service, layout, methods): Embedded) -> ServiceDescription {
-    let method = |(name, operation, is_idempotent)| MethodDescription {
-        name,
-        operation,
-        is_idempotent,
-        is_without_side_effects: false,
+    let level = |is_idempotent| match is_idempotent {
+        true => IdempotencyLevel::Idempotent,
+        false => IdempotencyLevel::IdempotencyUnknown,
     };
-    let methods: Vec<_> = methods.into_iter().map(method).collect();
-    let operations = methods.iter().map(|method| method.operation).collect();
-    ServiceDescription { service, layout, names: String::new(), operations, methods }
+    let methods = methods.into_iter().map(|(name, operation, idempotent)| (name, operation, level(idempotent)));
+    ServiceDescription::new(service, layout, "", methods)
 }
 
 /// A schema whose messages are bound to Python classes.

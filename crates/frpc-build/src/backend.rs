@@ -15,7 +15,7 @@
 //! impl Backend for Methods {
 //!     fn emit(&self, checked: &Checked<'_>) -> Result<Vec<OutputFile>, Error> {
 //!         let lines = checked.plan.layouts().iter().flat_map(|layout| {
-//!             layout.methods().map(|(method, operation)| format!("{operation} {}/{method}\n", layout.service()))
+//!             layout.methods().map(|(method, operation, _)| format!("{operation} {}/{method}\n", layout.service()))
 //!         });
 //!         Ok(vec![OutputFile::new("methods.txt", lines.collect::<String>())])
 //!     }

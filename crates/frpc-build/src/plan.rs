@@ -1,7 +1,8 @@
 //! Operation numbers of a schema's methods, and the wire layouts of its services.
 
 use polyglot::layout::{DESCRIPTION_MAX, Described, Description, Fingerprint, TypeLayout};
-use prost_types::{FileDescriptorProto, MethodDescriptorProto, ServiceDescriptorProto};
+use prost_types::method_options::IdempotencyLevel;
+use prost_types::{FileDescriptorProto, MethodDescriptorProto, MethodOptions, ServiceDescriptorProto};
 
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
@@ -22,8 +23,8 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     service: String,
-    /// Names of the methods with their operation numbers, sorted by number.
-    methods: Vec<(String, u16)>,
+    /// Names of the methods with their operation numbers and idempotency, sorted by number.
+    methods: Vec<(String, u16, IdempotencyLevel)>,
     description: Vec<u8>,
     names: String,
 }
@@ -34,9 +35,10 @@ impl Layout {
         &self.service
     }
 
-    /// Returns an iterator over the names of the service's methods with their operation numbers, in ascending order.
-    pub fn methods(&self) -> impl Iterator<Item = (&str, u16)> {
-        self.methods.iter().map(|(name, operation)| (name.as_str(), *operation))
+    /// Returns an iterator over the service's methods: name, operation number and declared idempotency, in the order of
+    /// operation numbers.
+    pub fn methods(&self) -> impl Iterator<Item = (&str, u16, IdempotencyLevel)> {
+        self.methods.iter().map(|(name, operation, level)| (name.as_str(), *operation, *level))
     }
 
     /// Returns the encoded description of the service's methods and messages.
@@ -126,7 +128,11 @@ fn layout(
         let length = encoded.len();
         return Err(format!("the messages of {name} are described by {length} bytes, of at most {DESCRIPTION_MAX}"));
     }
-    let methods = methods.into_iter().map(|(method, operation)| (method.name().to_owned(), operation)).collect();
+    let level = |method: &MethodDescriptorProto| {
+        method.options.as_ref().map_or(IdempotencyLevel::IdempotencyUnknown, MethodOptions::idempotency_level)
+    };
+    let methods = methods.into_iter().map(|(method, number)| (method.name().to_owned(), number, level(method)));
+    let methods = methods.collect();
     Ok(Layout { service: name, methods, description: encoded, names })
 }
 

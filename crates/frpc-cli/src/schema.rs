@@ -6,7 +6,7 @@
 use crate::arguments::{Numbering, SourceArguments};
 use crate::failure::Failure;
 use frpc::Status;
-use frpc::codegen::{Layout, Method, MethodDescription, ServiceDescription};
+use frpc::codegen::{Layout, Method, ServiceDescription};
 use frpc::polyglot::{Decoder, Root};
 use frpc_dynamic::{Body, Codec, DescriptorPool, DynamicMessage, MessageDescriptor, to_protobuf};
 use prost_reflect::prost_types::method_options::IdempotencyLevel;
@@ -92,7 +92,9 @@ fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     };
     let loaded = loaded.map_err(|error| Failure::new(error.to_string()))?;
     let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| Failure::new(error.to_string()))?;
-    let descriptions: Vec<_> = loaded.layouts.iter().map(|layout| described(layout, &pool)).collect();
+    let described =
+        |it: &frpc_build::Layout| ServiceDescription::new(it.service(), it.description(), it.names(), it.methods());
+    let descriptions: Vec<_> = loaded.layouts.iter().map(described).collect();
     Schema::of(pool, &descriptions)
 }
 
@@ -103,29 +105,6 @@ fn includes(source: &SourceArguments) -> Vec<PathBuf> {
     }
     let folder = source.proto.first().and_then(|path| path.parent()).filter(|parent| !parent.as_os_str().is_empty());
     vec![folder.unwrap_or(Path::new(".")).to_owned()]
-}
-
-/// Describes a service so that it can be called. `layout` contains the operation numbers and the layout on the wire,
-/// and `pool` states which methods are idempotent.
-fn described(layout: &frpc_build::Layout, pool: &DescriptorPool) -> ServiceDescription {
-    let service = pool.get_service_by_name(layout.service());
-    let method = |(name, operation): (&str, u16)| {
-        let method = service.as_ref().and_then(|service| service.methods().find(|method| method.name() == name));
-        let level = method.map_or(IdempotencyLevel::IdempotencyUnknown, |method| Callable::idempotency(&method));
-        MethodDescription {
-            name: name.to_owned(),
-            operation,
-            is_idempotent: level != IdempotencyLevel::IdempotencyUnknown,
-            is_without_side_effects: level == IdempotencyLevel::NoSideEffects,
-        }
-    };
-    ServiceDescription {
-        service: layout.service().to_owned(),
-        layout: layout.description().to_vec(),
-        names: layout.names().to_owned(),
-        operations: layout.methods().map(|(_, operation)| operation).collect(),
-        methods: layout.methods().map(method).collect(),
-    }
 }
 
 impl Schema {
@@ -159,23 +138,10 @@ impl Schema {
         let invalid = |error| Failure::new(format!("the schema of the server cannot be read: {error}"));
         let pool = DescriptorPool::from_file_descriptor_set(files).map_err(invalid)?;
         let describe = |service: ServiceDescriptor| {
-            let methods = service.methods().zip(10..=u16::MAX).map(|(method, operation)| {
-                let level = Callable::idempotency(&method);
-                MethodDescription {
-                    name: method.name().to_owned(),
-                    operation,
-                    is_idempotent: level != IdempotencyLevel::IdempotencyUnknown,
-                    is_without_side_effects: level == IdempotencyLevel::NoSideEffects,
-                }
-            });
-            let methods: Vec<_> = methods.collect();
-            ServiceDescription {
-                service: service.full_name().to_owned(),
-                layout: Vec::new(),
-                names: String::new(),
-                operations: methods.iter().map(|method| method.operation).collect(),
-                methods,
-            }
+            let methods = service.methods().zip(10..=u16::MAX);
+            let methods = methods
+                .map(|(method, operation)| (method.name().to_owned(), operation, Callable::idempotency(&method)));
+            ServiceDescription::new(service.full_name(), Vec::<u8>::new(), "", methods)
         };
         let descriptions: Vec<_> = pool.services().map(describe).collect();
         Self::of(pool, &descriptions)

@@ -102,7 +102,7 @@ impl Builder {
     /// ```no_run
     /// let loaded = frpc_build::configure().load_protos(&["proto/echo.proto"], &["proto"])?;
     /// for layout in &loaded.layouts {
-    ///     for (method, operation) in layout.methods() {
+    ///     for (method, operation, _) in layout.methods() {
     ///         println!("{operation} {}/{method}", layout.service());
     ///     }
     /// }

@@ -84,7 +84,7 @@ pub(crate) fn service_items(
 
 fn layout_item(name: &Ident, layout: &Layout) -> TokenStream {
     let (service, names) = (layout.service(), layout.names());
-    let operations = layout.methods().map(|(_, operation)| Literal::u16_unsuffixed(operation));
+    let operations = layout.methods().map(|(_, operation, _)| Literal::u16_unsuffixed(operation));
     let fingerprint = fingerprint(&layout.fingerprint());
     let description = Literal::byte_string(layout.description());
     quote! {

@@ -26,7 +26,7 @@ fn layout_describes_methods_in_order_of_operations() {
     assert_eq!(description.name, "test.S");
     let methods: Vec<_> = description.methods.iter().map(|method| (&*method.name, method.server_streams)).collect();
     assert_eq!(methods, [("Get", true), ("Put", false)]);
-    assert!(layout.methods().eq([("Get", 10), ("Put", 11)]));
+    assert!(layout.methods().map(|(name, operation, _)| (name, operation)).eq([("Get", 10), ("Put", 11)]));
     assert_eq!(layout.fingerprint(), Fingerprint::of(layout.description()));
     assert_eq!(layout.names().lines().next(), Some("test.A a b c"));
 }

@@ -78,7 +78,7 @@ fn operations(files: &[(&'static str, usize)]) -> Vec<(String, u16)> {
     let paths: Vec<_> = files.iter().map(|(name, _)| folder.join(name)).collect();
     let loaded = frpc_build::configure().load_protos(&paths, &[folder]).expect("schema should be valid");
     let methods = loaded.layouts.iter().flat_map(|layout| {
-        layout.methods().map(|(method, operation)| (format!("{}.{method}", layout.service()), operation))
+        layout.methods().map(|(method, operation, _)| (format!("{}.{method}", layout.service()), operation))
     });
     methods.collect()
 }

@@ -3,6 +3,7 @@
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
 use parking_lot::Mutex;
+use prost_types::method_options::IdempotencyLevel;
 use std::collections::HashMap;
 
 /// Describes the wire layout and operation numbers of a service, for programs that read schemas at run time.
@@ -36,7 +37,26 @@ pub struct MethodDescription {
 type Constants = (&'static Layout, &'static [Method]);
 
 impl ServiceDescription {
-    /// Returns the constants that generated code would contain: the layout, and descriptors of the
+    /// Describes a service that offers all methods of its layout. Each method has a name, an operation number and the
+    /// level of idempotency that the schema declares.
+    pub fn new<N: Into<String>>(
+        service: impl Into<String>,
+        layout: impl Into<Vec<u8>>,
+        names: impl Into<String>,
+        methods: impl IntoIterator<Item = (N, u16, IdempotencyLevel)>,
+    ) -> Self {
+        let method = |(name, operation, level): (N, _, _)| MethodDescription {
+            name: name.into(),
+            operation,
+            is_idempotent: level != IdempotencyLevel::IdempotencyUnknown,
+            is_without_side_effects: level == IdempotencyLevel::NoSideEffects,
+        };
+        let methods: Vec<_> = methods.into_iter().map(method).collect();
+        let operations = methods.iter().map(|method| method.operation).collect();
+        Self { service: service.into(), layout: layout.into(), names: names.into(), operations, methods }
+    }
+
+    /// Returns the constants that generated code would contain: the layout, and descriptors of
     /// [`methods`](Self::methods) in the same order. They are leaked once per description.
     ///
     /// # Errors
