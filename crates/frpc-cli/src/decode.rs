@@ -14,7 +14,7 @@ use crate::show::{Screen, note};
 use crate::source;
 use crate::target::Target;
 use capture::End;
-use frames::{FrameSender, ShownFrame, WatchedConnection, other};
+use frames::{FrameSender, ShownFrame, WatchedConnection};
 use frpc::HeaderForm;
 use serde_json::json;
 use std::collections::HashMap;
@@ -127,7 +127,7 @@ fn show_capture(
             conversations.push(WatchedConnection::new(schema.cloned(), form));
             (conversations.len() - 1, FrameSender::Client)
         });
-        senders.entry((piece.to, piece.from)).or_insert((at, other(side)));
+        senders.entry((piece.to, piece.from)).or_insert((at, side.other()));
         if piece.is_behind_gap {
             let text = "bytes are missing in the capture";
             match screen.json {

@@ -3,7 +3,7 @@
 use crate::decode::frames::{FrameSender, WatchedConnection};
 use crate::schema::Schema;
 use crate::show::Screen;
-use std::io::{self, IoSlice};
+use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
@@ -30,11 +30,11 @@ impl FramePrinter {
 /// A client's transport that prints all frames passing through it.
 pub(crate) struct TappedTransport<T> {
     io: T,
-    watcher: Option<FramePrinter>,
+    watcher: FramePrinter,
 }
 
 impl<T> TappedTransport<T> {
-    pub(crate) fn new(io: T, watcher: Option<FramePrinter>) -> Self {
+    pub(crate) fn new(io: T, watcher: FramePrinter) -> Self {
         Self { io, watcher }
     }
 }
@@ -47,9 +47,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for TappedTransport<T> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
-        if let (Some(watcher), Some(new)) = (&self.watcher, buffer.filled().get(before..)) {
-            watcher.see(FrameSender::Server, new);
-        }
+        self.watcher.see(FrameSender::Server, buffer.filled().get(before..).unwrap_or_default());
         Poll::Ready(Ok(()))
     }
 }
@@ -57,31 +55,8 @@ impl<T: AsyncRead + Unpin> AsyncRead for TappedTransport<T> {
 impl<T: AsyncWrite + Unpin> AsyncWrite for TappedTransport<T> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = ready!(Pin::new(&mut self.io).poll_write(context, bytes))?;
-        if let (Some(watcher), Some(written)) = (&self.watcher, bytes.get(..written)) {
-            watcher.see(FrameSender::Client, written);
-        }
+        self.watcher.see(FrameSender::Client, bytes.get(..written).unwrap_or_default());
         Poll::Ready(Ok(written))
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let written = ready!(Pin::new(&mut self.io).poll_write_vectored(context, slices))?;
-        if let Some(watcher) = &self.watcher {
-            let mut left = written;
-            for slice in slices {
-                let part = slice.get(..left.min(slice.len())).unwrap_or_default();
-                watcher.see(FrameSender::Client, part);
-                left = left.saturating_sub(part.len());
-            }
-        }
-        Poll::Ready(Ok(written))
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.io.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

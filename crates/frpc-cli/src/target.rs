@@ -6,6 +6,7 @@ use crate::tap::{FramePrinter, TappedTransport};
 use frpc::tls::{Authorities, ClientTls, Identity};
 use frpc::{Channel, ChannelBuilder, HeaderForm, pubsub};
 use frpc_gateway::web_socket;
+use futures_core::future::BoxFuture;
 use std::path::Path;
 use std::time::Duration;
 use std::{fs, io};
@@ -63,21 +64,14 @@ impl Target {
     /// Opens a channel to the server. If `watcher` is set, it prints the frames of the connection.
     pub(crate) async fn connect(
         &self,
-        mut builder: ChannelBuilder,
+        builder: ChannelBuilder,
         watcher: Option<FramePrinter>,
     ) -> Result<Channel, Failure> {
-        if self.is_grpc() || watcher.is_none() && !self.is_web_socket() {
-            if let Some(tls) = &self.tls {
-                builder = builder.tls(tls.clone()).server_name(self.server_name());
-            }
-            return Ok(builder.connect(self.address.clone()).await?);
-        }
-        let target = self.clone();
-        let connector = move || {
-            let (target, watcher) = (target.clone(), watcher.clone());
-            async move { Ok(TappedTransport::new(target.dial().await?, watcher)) }
-        };
-        Ok(builder.connect_with_connector(connector).await?)
+        let is_dialled = !self.is_grpc() && (watcher.is_some() || self.is_web_socket());
+        Ok(match is_dialled {
+            true => builder.connect_with_connector(self.connector(watcher)).await?,
+            false => self.with_tls(builder).connect(self.address.clone()).await?,
+        })
     }
 
     /// Creates a channel that connects when it is first used.
@@ -87,18 +81,35 @@ impl Target {
             // The caller of a gateway sets the deadline.
             builder = builder.dangerous_no_timeout();
         }
-        if self.is_web_socket() {
-            let target = self.clone();
-            let connector = move || {
-                let target = target.clone();
-                async move { target.dial().await }
-            };
-            return Ok(builder.connect_lazy_with_connector(connector)?);
+        Ok(match self.is_web_socket() {
+            true => builder.connect_lazy_with_connector(self.connector(None))?,
+            false => self.with_tls(builder).connect_lazy(self.address.clone())?,
+        })
+    }
+
+    fn with_tls(&self, builder: ChannelBuilder) -> ChannelBuilder {
+        match &self.tls {
+            Some(tls) => builder.tls(tls.clone()).server_name(self.server_name()),
+            None => builder,
         }
-        if let Some(tls) = &self.tls {
-            builder = builder.tls(tls.clone()).server_name(self.server_name());
+    }
+
+    /// Returns a function that dials the server, for each connection of a channel.
+    fn connector(
+        &self,
+        watcher: Option<FramePrinter>,
+    ) -> impl Fn() -> BoxFuture<'static, io::Result<Transport>> + Clone + Send + Sync + use<> {
+        let target = self.clone();
+        move || {
+            let (target, watcher) = (target.clone(), watcher.clone());
+            Box::pin(async move {
+                let io = target.dial().await?;
+                Ok(match watcher {
+                    Some(watcher) => Box::new(TappedTransport::new(io, watcher)),
+                    None => io,
+                })
+            })
         }
-        Ok(builder.connect_lazy(self.address.clone())?)
     }
 
     /// Returns whether the server uses gRPC.

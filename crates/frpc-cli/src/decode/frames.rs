@@ -37,7 +37,8 @@ impl FrameSender {
         }
     }
 
-    fn other(self) -> Self {
+    /// Returns the opposite end.
+    pub(crate) fn other(self) -> Self {
         match self {
             Self::Client => Self::Server,
             Self::Server => Self::Client,
@@ -49,16 +50,20 @@ impl FrameSender {
 pub(crate) struct WatchedConnection {
     schema: Option<Arc<Schema>>,
     form: Option<HeaderForm>,
-    client: Vec<u8>,
-    server: Vec<u8>,
-    /// Whether an invalid frame was found among those of the client. Later bytes are then ignored, because it is
-    /// unknown where the next frame starts.
-    client_desynced: bool,
-    server_desynced: bool,
+    /// The bytes sent by the client, and those sent by the server.
+    directions: [Direction; 2],
     /// Whether the server has sent a HELLO. If so, the call id shows which end has made a call.
     is_native: bool,
     /// Open streams by id. Each is stored with the end that opened it, and the operation of its method.
     streams: HashMap<u16, (FrameSender, u16)>,
+}
+
+#[derive(Default)]
+struct Direction {
+    /// Bytes of an incomplete frame.
+    buffer: Vec<u8>,
+    /// Whether an invalid frame was found. Later bytes are ignored, because frame boundaries are unknown.
+    is_desynced: bool,
 }
 
 const STREAM: u16 = 2;
@@ -68,29 +73,17 @@ impl WatchedConnection {
     /// Creates a decoder for a connection, beginning with the first byte of the connection. If `form` is `None`, the
     /// header format is detected from the first frame.
     pub(crate) fn new(schema: Option<Arc<Schema>>, form: Option<HeaderForm>) -> Self {
-        Self {
-            schema,
-            form,
-            client: Vec::new(),
-            server: Vec::new(),
-            client_desynced: false,
-            server_desynced: false,
-            is_native: false,
-            streams: HashMap::new(),
-        }
+        Self { schema, form, directions: Default::default(), is_native: false, streams: HashMap::new() }
     }
 
     /// Decodes bytes that one end has sent, and calls `show` for each complete frame.
     pub(crate) fn feed(&mut self, side: FrameSender, bytes: &[u8], show: &mut dyn FnMut(ShownFrame)) {
-        let (buffer, desynced) = match side {
-            FrameSender::Client => (&mut self.client, &mut self.client_desynced),
-            FrameSender::Server => (&mut self.server, &mut self.server_desynced),
-        };
-        if *desynced {
+        let direction = &mut self.directions[side as usize];
+        if direction.is_desynced {
             return;
         }
-        buffer.extend_from_slice(bytes);
-        let mut bytes = std::mem::take(buffer);
+        direction.buffer.extend_from_slice(bytes);
+        let mut bytes = std::mem::take(&mut direction.buffer);
         let mut at = 0;
         while let Some(rest) = bytes.get(at..) {
             match self.frame(rest) {
@@ -110,19 +103,13 @@ impl WatchedConnection {
                         message: None,
                         step: None,
                     });
-                    match side {
-                        FrameSender::Client => self.client_desynced = true,
-                        FrameSender::Server => self.server_desynced = true,
-                    }
+                    self.directions[side as usize].is_desynced = true;
                     return;
                 }
             }
         }
         bytes.drain(..at.min(bytes.len()));
-        match side {
-            FrameSender::Client => self.client = bytes,
-            FrameSender::Server => self.server = bytes,
-        }
+        self.directions[side as usize].buffer = bytes;
     }
 
     /// Shows each message of a batch as a frame of its own. Stops at a truncated message.
@@ -140,10 +127,7 @@ impl WatchedConnection {
 
     /// Returns the number of bytes in this direction that are buffered because their frame is not complete.
     pub(crate) fn left(&self, side: FrameSender) -> usize {
-        match side {
-            FrameSender::Client => self.client.len(),
-            FrameSender::Server => self.server.len(),
-        }
+        self.directions[side as usize].buffer.len()
     }
 
     /// Returns the frame at the start of `bytes` with its length, or `None` if the frame is not complete.
@@ -530,11 +514,6 @@ fn raw(bytes: &[u8], out: &mut String) {
     }
 }
 
-/// Returns the opposite end of the connection.
-pub(crate) fn other(side: FrameSender) -> FrameSender {
-    side.other()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -635,7 +614,7 @@ mod tests {
             }
             let mut conversation = WatchedConnection::new(None, None);
             conversation.feed(FrameSender::Client, &bytes, &mut |_| {});
-            conversation.feed(other(FrameSender::Client), &bytes, &mut |_| {});
+            conversation.feed(FrameSender::Server, &bytes, &mut |_| {});
         }
     }
 }
