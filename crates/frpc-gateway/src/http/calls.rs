@@ -13,8 +13,6 @@ use bytes::Bytes;
 use frisbee::MemoryCharge;
 use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterMethod, AdapterSlot, AdapterTask};
 use frpc::{Metadata, Request, Response, Status};
-use std::future::poll_fn;
-use std::task::{Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
@@ -249,13 +247,7 @@ impl PendingCall {
                 FinishedCall::Method(unary::answer(format, result), hold)
             }
             Self::JsonRpc(mut session) => {
-                poll_fn(|task| {
-                    while session.calls() > 0 {
-                        ready!(session.poll(task));
-                    }
-                    Poll::Ready(())
-                })
-                .await;
+                session.finish().await;
                 FinishedCall::JsonRpc(session)
             }
         }

@@ -134,9 +134,8 @@ impl<'a> KnownFields<'a> {
     }
 }
 
-/// Returns whether a request field is used by HTTP, the RPC protocol or the browser, so that it is not passed to
-/// handlers as metadata. Undefined names with a protocol's reserved prefix are metadata.
-fn is_of_request(name: &str) -> bool {
+/// Returns whether HTTP uses a field in requests and in responses.
+fn is_of_http(name: &str) -> bool {
     matches!(
         name,
         "host"
@@ -150,48 +149,37 @@ fn is_of_request(name: &str) -> bool {
             | "accept"
             | "accept-encoding"
             | "origin"
-            | "proxy-authorization"
             | "proxy-connection"
             | "http2-settings"
-            | "content-type"
-            | "content-length"
-            | "content-encoding"
-            | "connect-timeout-ms"
-            | "connect-protocol-version"
-            | "connect-content-encoding"
-            | "connect-accept-encoding"
-            | "grpc-timeout"
-            | "grpc-encoding"
-            | "grpc-accept-encoding"
-            | "grpc-message-type"
     ) || ["sec-", "access-control-"].iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Returns whether a request field is used by HTTP, the RPC protocol or the browser, so that it is not passed to
+/// handlers as metadata. Undefined names with a protocol's reserved prefix are metadata.
+fn is_of_request(name: &str) -> bool {
+    is_of_http(name)
+        || matches!(
+            name,
+            "proxy-authorization"
+                | "content-type"
+                | "content-length"
+                | "content-encoding"
+                | "connect-timeout-ms"
+                | "connect-protocol-version"
+                | "connect-content-encoding"
+                | "connect-accept-encoding"
+                | "grpc-timeout"
+                | "grpc-encoding"
+                | "grpc-accept-encoding"
+                | "grpc-message-type"
+        )
 }
 
 /// Returns whether a response field is used by HTTP or the RPC protocol, so that a handler's metadata must not set it.
 fn is_of_response(name: &str) -> bool {
-    matches!(
-        name,
-        "host"
-            | "connection"
-            | "keep-alive"
-            | "transfer-encoding"
-            | "te"
-            | "trailer"
-            | "upgrade"
-            | "expect"
-            | "accept"
-            | "accept-encoding"
-            | "origin"
-            | "proxy-authenticate"
-            | "proxy-authentication-info"
-            | "proxy-connection"
-            | "http2-settings"
-            | "date"
-            | "server"
-            | "vary"
-    ) || ["content-", "connect-", "grpc-", "sec-", "access-control-", "trailer-", "accept-"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
+    is_of_http(name)
+        || matches!(name, "proxy-authenticate" | "proxy-authentication-info" | "date" | "server" | "vary")
+        || ["content-", "connect-", "grpc-", "trailer-", "accept-"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Error of a request field that cannot be converted to metadata.

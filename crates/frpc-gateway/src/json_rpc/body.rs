@@ -4,8 +4,6 @@ use super::session::Session;
 use crate::Gateway;
 use bytes::Bytes;
 use frpc::{AdapterContext, Metadata};
-use std::future::poll_fn;
-use std::task::{Poll, ready};
 
 /// Handles an HTTP body with one JSON-RPC request or a batch. Returns `None` if it contains only notifications, which
 /// have no reply.
@@ -22,13 +20,7 @@ pub(crate) async fn answer(
 
 /// Waits for the calls of a session and returns their replies.
 pub(super) async fn complete(session: &mut Session) -> Option<Bytes> {
-    poll_fn(|task| {
-        while session.calls() > 0 {
-            ready!(session.poll(task));
-        }
-        Poll::Ready(())
-    })
-    .await;
+    session.finish().await;
     let mut output = std::mem::take(session.output());
     output.pop();
     (!output.is_empty()).then(|| output.into())

@@ -247,6 +247,17 @@ impl Session {
         &mut self.inner.output
     }
 
+    /// Waits until no call is in progress, for a session whose output is read at its end.
+    pub(crate) async fn finish(&mut self) {
+        std::future::poll_fn(|task| {
+            while self.calls() > 0 {
+                std::task::ready!(self.poll(task));
+            }
+            Poll::Ready(())
+        })
+        .await;
+    }
+
     /// Returns the number of calls in progress.
     pub(crate) fn calls(&self) -> usize {
         self.inner.calls.len()

@@ -16,7 +16,6 @@ use crate::json_rpc::reply::{self, INVALID_REQUEST, PARSE_ERROR, put_list, put_t
 use bytes::{Bytes, BytesMut};
 use frpc::{AdapterContext, Metadata};
 use http_body::Frame;
-use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
@@ -186,13 +185,7 @@ impl McpEndpoint<'_> {
         if session.has_progress() {
             return Ok(Outcome::Events(Box::new(Events { session, _registered: registered })));
         }
-        poll_fn(|task| {
-            while session.calls() > 0 {
-                ready!(session.poll(task));
-            }
-            Poll::Ready(())
-        })
-        .await;
+        session.finish().await;
         let mut output = std::mem::take(session.output());
         if output.pop().is_none() {
             // The call was cancelled, so nobody expects its reply.
