@@ -15,12 +15,12 @@ pub(crate) fn builder(parameter: &str) -> Result<Builder, String> {
     let mut pairs = pairs.iter().map(|pair| pair.trim()).filter(|pair| !pair.is_empty());
     let builder = pairs.try_fold(frpc_build::configure(), |builder, pair| {
         let (name, value) = pair.split_once('=').map_or((pair, None), |(name, value)| (name, Some(value)));
-        let Some(found) = PARAMETERS.iter().find(|parameter| parameter.name == name) else {
-            let names: Vec<_> = PARAMETERS.iter().map(|parameter| parameter.name).collect();
+        let Some((_, form, _)) = PARAMETERS.iter().find(|parameter| parameter.0 == name) else {
+            let names: Vec<_> = PARAMETERS.iter().map(|parameter| parameter.0).collect();
             return Err(format!("parameter `{pair}`: unknown option; use one of {}", names.join(", ")));
         };
-        found.apply(builder, &mut languages, value).map_err(|problem| match problem {
-            ParameterError::Form => format!("parameter `{pair}`: write `{}`", found.form()),
+        set(builder, &mut languages, name, value).map_err(|problem| match problem {
+            ParameterError::Form => format!("parameter `{pair}`: write `{name}{form}`"),
             ParameterError::Value(text) => format!("parameter `{pair}`: {text}"),
         })
     })?;
@@ -33,10 +33,9 @@ pub(crate) fn builder(parameter: &str) -> Result<Builder, String> {
 
 /// Returns the help text for the plugin parameters, with one line for each.
 pub(crate) fn help() -> String {
-    let forms: Vec<_> = PARAMETERS.iter().map(Parameter::form).collect();
-    let width = forms.iter().map(String::len).max().unwrap_or_default();
-    let lines = forms.iter().zip(&PARAMETERS).map(|(form, it)| format!("  {form:width$}  {}\n", it.help));
-    lines.collect()
+    let lines = PARAMETERS.map(|(name, form, help)| (format!("{name}{form}"), help));
+    let width = lines.iter().map(|(syntax, _)| syntax.len()).max().unwrap_or_default();
+    lines.iter().map(|(syntax, help)| format!("  {syntax:width$}  {help}\n")).collect()
 }
 
 /// The selected target language and the language-specific options.
@@ -54,25 +53,6 @@ enum Language {
     Python,
 }
 
-struct Parameter {
-    name: &'static str,
-    /// Syntax of the parameter's value, shown in the help text.
-    value: &'static str,
-    help: &'static str,
-    set: Setter,
-}
-
-/// Function that sets a builder option. The variant corresponds to the syntax of the value.
-enum Setter {
-    Language(fn(&mut Languages, Option<&str>) -> Result<(), ParameterError>),
-    Switch(fn(Builder, bool) -> Builder),
-    Path(fn(Builder, &str) -> Builder),
-    Attribute(fn(Builder, &str, &str) -> Builder),
-    Text(fn(Builder, &str) -> Outcome),
-    /// Sets an option whose value is two texts separated by `=`.
-    Pair(fn(Builder, &str, &str) -> Outcome),
-}
-
 type Outcome = Result<Builder, ParameterError>;
 
 /// The reason why a plugin parameter is rejected.
@@ -85,212 +65,126 @@ enum ParameterError {
 /// Syntax of the value of a boolean parameter, for the help text.
 const SWITCH: &str = "[=true|false]";
 
-const PARAMETERS: [Parameter; 34] = [
-    Parameter::language(
-        "lang",
-        "=rust|ts|py",
-        "the language of the code; most other options are about Rust",
-        |languages, value| {
+const PATH: &str = "=PATH";
+
+const ATTRIBUTE: &str = "=PATH=ATTRIBUTE";
+
+/// The name of each parameter, the syntax of its value, and its help text.
+const PARAMETERS: [(&str, &str, &str); 34] = [
+    ("lang", "=rust|ts|py", "the language of the code; most other options are about Rust"),
+    ("ts_numbers", SWITCH, "make integers of 64 bits `number` in TypeScript instead of `bigint`"),
+    ("ts_import_extension", "=js|ts|none", "the extension of imported modules in TypeScript; `js` if absent"),
+    ("ts_runtime", "=MODULE", "what TypeScript imports instead of `frisbee-rpc`"),
+    ("build_client", SWITCH, "write clients (the default)"),
+    ("build_server", SWITCH, "write servers and their traits (the default)"),
+    ("dyn_traits", SWITCH, "write a trait for trait objects of each service too"),
+    ("views", SWITCH, "write a borrowed view of each message too"),
+    ("json", SWITCH, "write the JSON mapping of messages and enums too (needs the feature `json`)"),
+    ("protobuf", SWITCH, "let gRPC and Connect call methods with protobuf's encoding"),
+    ("reflection", SWITCH, "embed the schema of services, for reflection"),
+    ("undecoded_requests", PATH, "hand the requests of methods to their handlers undecoded"),
+    ("codec", "=polyglot|protobuf", "how messages are encoded in bodies"),
+    ("numbering", "=sequential|go", "how methods get their operations"),
+    ("operation_base", "=FILE=OPERATION", "the operation of the first method of a file"),
+    ("include_file", "=NAME", "also write a file that includes all others, in modules named like the packages"),
+    ("extern_path", "=PATH=RUST", "use a type of yours for a type or package of the schema"),
+    ("compile_well_known_types", SWITCH, "generate protobuf's well-known types instead of using those of prost-types"),
+    ("bytes", PATH, "make bytes fields `Bytes` instead of `Vec<u8>`"),
+    ("utf8_bytes", PATH, "make string fields `Utf8Bytes` instead of `String`"),
+    ("btree_map", PATH, "make map fields `BTreeMap` instead of `HashMap`"),
+    ("boxed", PATH, "put message fields into boxes"),
+    ("type_attribute", ATTRIBUTE, "add an attribute to messages, enums and oneofs"),
+    ("message_attribute", ATTRIBUTE, "add an attribute to messages"),
+    ("enum_attribute", ATTRIBUTE, "add an attribute to enums and oneofs"),
+    ("field_attribute", ATTRIBUTE, "add an attribute to fields and enum values"),
+    ("client_attribute", ATTRIBUTE, "add an attribute to clients"),
+    ("server_attribute", ATTRIBUTE, "add an attribute to servers"),
+    ("trait_attribute", ATTRIBUTE, "add an attribute to the traits of services"),
+    ("disable_comments", PATH, "leave out comments of the schema"),
+    ("skip_debug", PATH, "leave out `Debug`, for an implementation of yours"),
+    ("lint_allows", SWITCH, "allow lints in generated code (the default)"),
+    ("enable_type_names", SWITCH, "implement prost's `Name` for messages"),
+    ("retain_enum_prefix", SWITCH, "keep the name of an enum before those of its values"),
+];
+
+/// Sets the option that a parameter names.
+fn set(builder: Builder, languages: &mut Languages, name: &str, value: Option<&str>) -> Outcome {
+    let on = || is_on(value);
+    let text = || value.filter(|value| !value.is_empty()).ok_or(ParameterError::Form);
+    let pair = || text()?.split_once('=').ok_or(ParameterError::Form);
+    let typescript = || languages.typescript.clone();
+    Ok(match name {
+        "lang" => {
             languages.selected = match value {
                 Some("rust") => Language::Rust,
                 Some("ts") => Language::TypeScript,
                 Some("py") => Language::Python,
                 _ => return Err(ParameterError::Form),
             };
-            Ok(())
-        },
-    ),
-    Parameter::language(
-        "ts_numbers",
-        SWITCH,
-        "make integers of 64 bits `number` in TypeScript instead of `bigint`",
-        |languages, value| {
-            languages.typescript = languages.typescript.clone().numbers(is_on(value)?);
-            Ok(())
-        },
-    ),
-    Parameter::language(
-        "ts_import_extension",
-        "=js|ts|none",
-        "the extension of imported modules in TypeScript; `js` if absent",
-        |languages, value| {
-            languages.typescript = languages.typescript.clone().import_extension(match value {
+            builder
+        }
+        "ts_numbers" => {
+            languages.typescript = typescript().numbers(on()?);
+            builder
+        }
+        "ts_import_extension" => {
+            languages.typescript = typescript().import_extension(match value {
                 Some(extension @ ("js" | "ts")) => extension,
                 Some("none") => "",
                 _ => return Err(ParameterError::Form),
             });
-            Ok(())
-        },
-    ),
-    Parameter::language(
-        "ts_runtime",
-        "=MODULE",
-        "what TypeScript imports instead of `frisbee-rpc`",
-        |languages, value| {
-            languages.typescript = languages.typescript.clone().runtime(filled(value)?);
-            Ok(())
-        },
-    ),
-    Parameter::switch("build_client", "write clients (the default)", Builder::build_client),
-    Parameter::switch("build_server", "write servers and their traits (the default)", Builder::build_server),
-    Parameter::switch("dyn_traits", "write a trait for trait objects of each service too", Builder::dyn_traits),
-    Parameter::switch("views", "write a borrowed view of each message too", Builder::views),
-    Parameter::switch(
-        "json",
-        "write the JSON mapping of messages and enums too (needs the feature `json`)",
-        Builder::json,
-    ),
-    Parameter::switch("protobuf", "let gRPC and Connect call methods with protobuf's encoding", Builder::protobuf),
-    Parameter::switch("reflection", "embed the schema of services, for reflection", Builder::reflection),
-    Parameter::path(
-        "undecoded_requests",
-        "hand the requests of methods to their handlers undecoded",
-        |builder, path| builder.undecoded_requests(path),
-    ),
-    Parameter::text("codec", "=polyglot|protobuf", "how messages are encoded in bodies", |builder, value| {
-        Ok(builder.codec(match value {
-            "polyglot" => Codec::Polyglot,
-            "protobuf" => Codec::Protobuf,
-            _ => return Err(ParameterError::Form),
-        }))
-    }),
-    Parameter::text("numbering", "=sequential|go", "how methods get their operations", |builder, value| {
-        Ok(builder.numbering(match value {
-            "sequential" => Numbering::Sequential,
-            "go" => Numbering::Go,
-            _ => return Err(ParameterError::Form),
-        }))
-    }),
-    Parameter::pair(
-        "operation_base",
-        "=FILE=OPERATION",
-        "the operation of the first method of a file",
-        |builder, file, base| {
-            let problem = |error| ParameterError::Value(format!("{base:?} is not an operation: {error}"));
-            Ok(builder.operation_base(file, base.parse().map_err(problem)?))
-        },
-    ),
-    Parameter::text(
-        "include_file",
-        "=NAME",
-        "also write a file that includes all others, in modules named like the packages",
-        |builder, value| Ok(builder.include_file(below(value)?)),
-    ),
-    Parameter::pair(
-        "extern_path",
-        "=PATH=RUST",
-        "use a type of yours for a type or package of the schema",
-        |builder, path, rust| Ok(builder.extern_path(path, rust)),
-    ),
-    Parameter::switch(
-        "compile_well_known_types",
-        "generate protobuf's well-known types instead of using those of prost-types",
-        Builder::compile_well_known_types,
-    ),
-    Parameter::path("bytes", "make bytes fields `Bytes` instead of `Vec<u8>`", |builder, path| builder.bytes(path)),
-    Parameter::path("utf8_bytes", "make string fields `Utf8Bytes` instead of `String`", |builder, path| {
-        builder.utf8_bytes(path)
-    }),
-    Parameter::path("btree_map", "make map fields `BTreeMap` instead of `HashMap`", |builder, path| {
-        builder.btree_map(path)
-    }),
-    Parameter::path("boxed", "put message fields into boxes", |builder, path| builder.boxed(path)),
-    Parameter::attribute("type_attribute", "add an attribute to messages, enums and oneofs", |builder, path, text| {
-        builder.type_attribute(path, text)
-    }),
-    Parameter::attribute("message_attribute", "add an attribute to messages", |builder, path, text| {
-        builder.message_attribute(path, text)
-    }),
-    Parameter::attribute("enum_attribute", "add an attribute to enums and oneofs", |builder, path, text| {
-        builder.enum_attribute(path, text)
-    }),
-    Parameter::attribute("field_attribute", "add an attribute to fields and enum values", |builder, path, text| {
-        builder.field_attribute(path, text)
-    }),
-    Parameter::attribute("client_attribute", "add an attribute to clients", |builder, path, text| {
-        builder.client_attribute(path, text)
-    }),
-    Parameter::attribute("server_attribute", "add an attribute to servers", |builder, path, text| {
-        builder.server_attribute(path, text)
-    }),
-    Parameter::attribute("trait_attribute", "add an attribute to the traits of services", |builder, path, text| {
-        builder.trait_attribute(path, text)
-    }),
-    Parameter::path("disable_comments", "leave out comments of the schema", |builder, path| {
-        builder.disable_comments(path)
-    }),
-    Parameter::path("skip_debug", "leave out `Debug`, for an implementation of yours", |builder, path| {
-        builder.skip_debug(path)
-    }),
-    Parameter::switch("lint_allows", "allow lints in generated code (the default)", Builder::lint_allows),
-    Parameter::switch("enable_type_names", "implement prost's `Name` for messages", |builder, is_on| {
-        if is_on { builder.enable_type_names() } else { builder }
-    }),
-    Parameter::switch("retain_enum_prefix", "keep the name of an enum before those of its values", |builder, is_on| {
-        if is_on { builder.retain_enum_prefix() } else { builder }
-    }),
-];
-
-impl Parameter {
-    const fn switch(name: &'static str, help: &'static str, set: fn(Builder, bool) -> Builder) -> Self {
-        Self { name, value: SWITCH, help, set: Setter::Switch(set) }
-    }
-
-    const fn language(
-        name: &'static str,
-        value: &'static str,
-        help: &'static str,
-        set: fn(&mut Languages, Option<&str>) -> Result<(), ParameterError>,
-    ) -> Self {
-        Self { name, value, help, set: Setter::Language(set) }
-    }
-
-    const fn path(name: &'static str, help: &'static str, set: fn(Builder, &str) -> Builder) -> Self {
-        Self { name, value: "=PATH", help, set: Setter::Path(set) }
-    }
-
-    const fn attribute(name: &'static str, help: &'static str, set: fn(Builder, &str, &str) -> Builder) -> Self {
-        Self { name, value: "=PATH=ATTRIBUTE", help, set: Setter::Attribute(set) }
-    }
-
-    const fn text(
-        name: &'static str,
-        value: &'static str,
-        help: &'static str,
-        set: fn(Builder, &str) -> Outcome,
-    ) -> Self {
-        Self { name, value, help, set: Setter::Text(set) }
-    }
-
-    const fn pair(
-        name: &'static str,
-        value: &'static str,
-        help: &'static str,
-        set: fn(Builder, &str, &str) -> Outcome,
-    ) -> Self {
-        Self { name, value, help, set: Setter::Pair(set) }
-    }
-
-    /// Returns the parameter with the syntax of its value, for the help text.
-    fn form(&self) -> String {
-        format!("{}{}", self.name, self.value)
-    }
-
-    fn apply(&self, builder: Builder, languages: &mut Languages, value: Option<&str>) -> Outcome {
-        let pair = || filled(value)?.split_once('=').ok_or(ParameterError::Form);
-        match self.set {
-            Setter::Language(set) => set(languages, value).map(|()| builder),
-            Setter::Switch(set) => Ok(set(builder, is_on(value)?)),
-            Setter::Path(set) => Ok(set(builder, filled(value)?)),
-            Setter::Text(set) => set(builder, filled(value)?),
-            Setter::Attribute(set) => pair().map(|(path, attribute)| set(builder, path, attribute)),
-            Setter::Pair(set) => pair().and_then(|(first, second)| set(builder, first, second)),
+            builder
         }
-    }
-}
-
-fn filled(value: Option<&str>) -> Result<&str, ParameterError> {
-    value.filter(|value| !value.is_empty()).ok_or(ParameterError::Form)
+        "ts_runtime" => {
+            languages.typescript = typescript().runtime(text()?);
+            builder
+        }
+        "codec" => builder.codec(match value {
+            Some("polyglot") => Codec::Polyglot,
+            Some("protobuf") => Codec::Protobuf,
+            _ => return Err(ParameterError::Form),
+        }),
+        "numbering" => builder.numbering(match value {
+            Some("sequential") => Numbering::Sequential,
+            Some("go") => Numbering::Go,
+            _ => return Err(ParameterError::Form),
+        }),
+        "operation_base" => {
+            let (file, base) = pair()?;
+            let problem = |error| ParameterError::Value(format!("{base:?} is not an operation: {error}"));
+            builder.operation_base(file, base.parse().map_err(problem)?)
+        }
+        "include_file" => builder.include_file(below(text()?)?),
+        "enable_type_names" if !on()? => builder,
+        "enable_type_names" => builder.enable_type_names(),
+        "retain_enum_prefix" if !on()? => builder,
+        "retain_enum_prefix" => builder.retain_enum_prefix(),
+        "extern_path" => pair().map(|(path, rust)| builder.extern_path(path, rust))?,
+        "build_client" => builder.build_client(on()?),
+        "build_server" => builder.build_server(on()?),
+        "dyn_traits" => builder.dyn_traits(on()?),
+        "views" => builder.views(on()?),
+        "json" => builder.json(on()?),
+        "protobuf" => builder.protobuf(on()?),
+        "reflection" => builder.reflection(on()?),
+        "compile_well_known_types" => builder.compile_well_known_types(on()?),
+        "lint_allows" => builder.lint_allows(on()?),
+        "undecoded_requests" => builder.undecoded_requests(text()?),
+        "bytes" => builder.bytes(text()?),
+        "utf8_bytes" => builder.utf8_bytes(text()?),
+        "btree_map" => builder.btree_map(text()?),
+        "boxed" => builder.boxed(text()?),
+        "disable_comments" => builder.disable_comments(text()?),
+        "skip_debug" => builder.skip_debug(text()?),
+        "type_attribute" => pair().map(|(path, attribute)| builder.type_attribute(path, attribute))?,
+        "message_attribute" => pair().map(|(path, attribute)| builder.message_attribute(path, attribute))?,
+        "enum_attribute" => pair().map(|(path, attribute)| builder.enum_attribute(path, attribute))?,
+        "field_attribute" => pair().map(|(path, attribute)| builder.field_attribute(path, attribute))?,
+        "client_attribute" => pair().map(|(path, attribute)| builder.client_attribute(path, attribute))?,
+        "server_attribute" => pair().map(|(path, attribute)| builder.server_attribute(path, attribute))?,
+        "trait_attribute" => pair().map(|(path, attribute)| builder.trait_attribute(path, attribute))?,
+        _ => unreachable!("each parameter of the table should be set here"),
+    })
 }
 
 fn is_on(value: Option<&str>) -> Result<bool, ParameterError> {
