@@ -56,7 +56,7 @@ extern crate self as frisbee_shm;
 
 #[cfg_attr(frisbee_loom, allow(dead_code))]
 mod exchange;
-#[cfg_attr(frisbee_loom, path = "memory/model.rs", allow(dead_code, unsafe_code))]
+#[cfg_attr(frisbee_loom, path = "testing/memory.rs", allow(dead_code, unsafe_code))]
 mod memory;
 #[cfg_attr(frisbee_loom, allow(dead_code))]
 mod ring;
