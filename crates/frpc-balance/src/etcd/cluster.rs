@@ -78,9 +78,12 @@ impl Etcd {
         Ok(grpc)
     }
 
-    /// Switches to the next etcd member.
-    fn use_next_endpoint(&self) {
-        self.at.fetch_add(1, Ordering::Relaxed);
+    /// Waits for an answer. After a failure or the timeout, the next call uses the next member.
+    async fn within<T>(&self, asking: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+        let answer = tokio::time::timeout(PATIENCE, asking).await;
+        answer.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).inspect_err(|_| {
+            self.at.fetch_add(1, Ordering::Relaxed);
+        })
     }
 
     async fn call<A, B>(&self, path: &'static str, request: A) -> io::Result<B>
@@ -93,9 +96,7 @@ impl Etcd {
             let (path, codec) = (PathAndQuery::from_static(path), ProstCodec::<A, B>::default());
             grpc.unary(Request::new(request), path, codec).await.map_err(failed)
         };
-        let response = tokio::time::timeout(PATIENCE, asking).await;
-        let answer = response.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-        answer.map(tonic::Response::into_inner).inspect_err(|_| self.use_next_endpoint())
+        self.within(asking).await.map(tonic::Response::into_inner)
     }
 
     /// Reads all keys with this prefix, up to a limit.
@@ -142,8 +143,7 @@ impl Etcd {
             let answer = answers.message().await.map_err(failed)?.ok_or(io::ErrorKind::UnexpectedEof)?;
             Ok(answer.ttl > 0)
         };
-        let response = tokio::time::timeout(PATIENCE, asking).await;
-        response.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).inspect_err(|_| self.use_next_endpoint())
+        self.within(asking).await
     }
 
     /// Watches the keys with this prefix, starting at a revision.
@@ -158,8 +158,7 @@ impl Etcd {
             let watched = grpc.streaming(watching(request), path, codec).await.map_err(failed)?;
             Ok(watched.into_inner())
         };
-        let response = tokio::time::timeout(PATIENCE, asking).await;
-        response.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).inspect_err(|_| self.use_next_endpoint())
+        self.within(asking).await
     }
 }
 
