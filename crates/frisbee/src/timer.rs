@@ -9,7 +9,7 @@
 #[cfg(target_os = "linux")]
 mod queue;
 
-use std::fmt;
+use crate::debug::opaque_debug;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -105,11 +105,7 @@ impl Future for Sleep {
     }
 }
 
-impl fmt::Debug for Sleep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sleep").field("deadline", &self.deadline).finish_non_exhaustive()
-    }
-}
+opaque_debug!([] Sleep, "Sleep", |this| deadline = this.deadline);
 
 #[cfg(test)]
 mod tests {

@@ -22,6 +22,7 @@
 mod certificate_request;
 mod handshakes;
 
+use crate::debug::opaque_debug;
 use frisbee_core::CloseReason;
 use parking_lot::RwLock;
 use rustls::crypto::CryptoProvider;
@@ -76,12 +77,8 @@ impl Clone for Identity {
     }
 }
 
-impl fmt::Debug for Identity {
-    /// Omits the private key from the debug output.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Identity").field("certificates", &self.chain.len()).finish_non_exhaustive()
-    }
-}
+// Omits the private key from the debug output.
+opaque_debug!([] Identity, "Identity", |this| certificates = this.chain.len());
 
 /// Certificate authorities that are trusted to issue the certificates of peers.
 #[derive(Clone, Debug)]

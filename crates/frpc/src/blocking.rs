@@ -19,12 +19,13 @@
 //! # Ok(())
 //! # }
 //! ```
+use crate::debug::opaque_debug;
 use crate::polyglot::Message;
 use crate::{Channel, Error, Status, Streaming};
+use std::io;
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use std::{fmt, io};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
@@ -173,14 +174,6 @@ impl Drop for BackgroundThread {
     }
 }
 
-impl<C> fmt::Debug for Blocking<C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Blocking").field("channel", &self.channel).finish_non_exhaustive()
-    }
-}
+opaque_debug!([C] Blocking<C>, "Blocking", |this| channel = this.channel);
 
-impl<M> fmt::Debug for Messages<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Messages").field("open", &self.stream.is_some()).finish_non_exhaustive()
-    }
-}
+opaque_debug!([M] Messages<M>, "Messages", |this| open = this.stream.is_some());

@@ -16,13 +16,13 @@ use crate::client::middleware_call::within_deadline;
 use crate::client::picker::{Pick, PickedConnection};
 use crate::clock;
 use crate::context;
+use crate::debug::opaque_debug;
 use crate::observe::observers::{CallStart, ObservedCall};
 use crate::observe::{ObservedMethod as Observed, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
 use polyglot::Message;
 use std::borrow::Cow;
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -66,11 +66,7 @@ enum UnaryState<'a, B> {
 /// No field is structurally pinned, so the future can be moved after it was polled.
 impl<A, B> Unpin for UnaryCall<'_, A, B> {}
 
-impl<A, B> fmt::Debug for UnaryCall<'_, A, B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnaryCall").field("method", &self.method.name).finish_non_exhaustive()
-    }
-}
+opaque_debug!([A, B] UnaryCall<'_, A, B>, "UnaryCall", |this| method = this.method.name);
 
 impl<'a, A, B> UnaryCall<'a, A, B> {
     #[inline(always)] // The origin of the request is empty, so its drop is optimized away.
