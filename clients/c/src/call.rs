@@ -202,7 +202,6 @@ pub(crate) fn end(
 
 /// Ends a stream with a failure without waiting. Does not wait because a completion must not block, and must not be
 /// omitted because a stream without its failure would appear complete.
-#[cold]
 fn fail_stream(sink: ResponseSender<Payload>, status: Status) -> Result<(), Status> {
     match sink.try_send(Err(status)) {
         Ok(()) => Ok(()),
@@ -215,7 +214,6 @@ fn fail_stream(sink: ResponseSender<Payload>, status: Status) -> Result<(), Stat
     }
 }
 
-#[cold]
 fn gone() -> Status {
     Status::cancelled("the caller cancelled the call or disconnected")
 }

@@ -143,13 +143,11 @@ impl CallArguments<'_> {
     ///
     /// # Errors
     /// If there is no such method.
-    #[inline]
     pub(crate) fn method_index(&self) -> Result<Option<usize>, Status> {
         self.client.schema.get().map(|schema| schema.method_index(self.name.to_bytes())).transpose()
     }
 
     /// Returns the timeout of the call, or `None` if any other option is set.
-    #[inline]
     pub(crate) fn only_timeout(&self) -> Option<Option<Duration>> {
         self.options.map_or(Some(None), frisbee_call_options::only_timeout)
     }
@@ -270,24 +268,20 @@ pub(crate) async fn until_cancelled<T>(
     }
 }
 
-#[cold]
 fn cancelled() -> Status {
     Status::cancelled("the call was cancelled by its caller")
 }
 
-#[cold]
 fn undescribed(limit: Duration) -> Status {
     Status::deadline_exceeded(format!("the server has not sent its schema within {limit:?}"))
 }
 
-#[cold]
 fn unknown_schema() -> Status {
     Status::internal("the schema of the client is not known yet")
 }
 
 impl frisbee_client {
     /// Returns the client's schema and the index of this method in it.
-    #[inline]
     pub(crate) fn method(&self, index: usize) -> Result<(&Arc<Schema>, usize), Status> {
         self.schema.get().map(|schema| (schema, index)).ok_or_else(unknown_schema)
     }

@@ -199,7 +199,6 @@ fn place<T: Handle>(handle: *const T) -> Option<(Place, &'static Slot<T>, u64)> 
     Some((at, T::table().slot(at)?, generation))
 }
 
-#[cold]
 fn invalid<T: Handle>(handle: *const T) -> Status {
     let reason = if handle.is_null() { "NULL" } else { "freed, or not a handle of this type" };
     Status::invalid_argument(format!("the {} is {reason}", T::NAME))
@@ -325,7 +324,6 @@ impl<T: Handle> Drop for InUse<T> {
 
 impl<T: Handle> InUse<T> {
     /// Vacates the slot after the last use of an object whose handle was freed.
-    #[cold]
     fn vacate(&self, generation: u64) {
         self.slot.vacate(self.at, generation);
     }

@@ -38,7 +38,6 @@ impl Format {
         }
     }
 
-    #[cold]
     fn unknown(number: i32) -> Status {
         Status::invalid_argument(format!("format {number} is unknown: use a value of frisbee_format"))
     }
@@ -185,7 +184,6 @@ pub(crate) struct MessageType {
 
 impl MessageType {
     /// Converts bytes passed from C to a message in the native encoding.
-    #[inline]
     pub(crate) fn to_native(&self, codec: &Codec, format: Format, body: Body) -> Result<Payload, Status> {
         match format {
             Format::Native => Ok(Payload::new(body, Encoding::Native)),

@@ -134,7 +134,6 @@ pub(crate) unsafe fn guarded(error: *mut frisbee_error, run: impl FnOnce() -> Re
 ///
 /// # Safety
 /// Like [`guarded`].
-#[cold]
 unsafe fn fail(error: *mut frisbee_error, status: &Status) -> frisbee_code {
     let code = code(status.code());
     if !error.is_null() {
@@ -197,7 +196,6 @@ pub(crate) unsafe fn c_str<'a>(name: &str, text: *const c_char) -> Result<&'a CS
     Ok(unsafe { CStr::from_ptr(text) })
 }
 
-#[cold]
 fn null(name: &str) -> Status {
     Status::invalid_argument(format!("{name} is NULL"))
 }
@@ -226,7 +224,6 @@ pub(crate) unsafe fn slice<'a>(name: &str, data: *const c_void, len: usize) -> R
     Ok(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) })
 }
 
-#[cold]
 fn no_slice(name: &str, data: *const c_void, len: usize) -> Status {
     Status::invalid_argument(match data.is_null() {
         true => format!("{name} is NULL and has {len} bytes"),

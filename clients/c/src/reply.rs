@@ -29,7 +29,6 @@ handle!(frisbee_reply, 2, "reply", Inline<frisbee_reply>);
 const EXHAUSTED: *mut frisbee_reply = std::ptr::without_provenance_mut(1);
 
 /// Returns the reply that the handle [`EXHAUSTED`] stands for.
-#[cold]
 fn exhausted() -> &'static frisbee_reply {
     static REPLY: OnceLock<frisbee_reply> = OnceLock::new();
     REPLY.get_or_init(too_many)
@@ -169,7 +168,6 @@ impl Message for NewReply {
     }
 }
 
-#[inline]
 pub(crate) fn entries(metadata: &Metadata) -> Entries {
     let copy = || metadata.iter().map(|(key, value)| (c_text(key), Bytes::copy_from_slice(value))).collect();
     (!metadata.is_empty()).then(copy)

@@ -187,7 +187,6 @@ impl Schema {
         highest.map_or(FIRST_OPERATION, |last| (last / 100).saturating_add(1).saturating_mul(100))
     }
 
-    #[cold]
     fn unknown(&self, name: &str) -> Status {
         const SHOWN: usize = 8;
         // List services about the server itself, such as reflection, last.
@@ -213,7 +212,6 @@ impl Callable {
         if self.takes_stream || self.returns_stream { Err(self.has_streams()) } else { Ok(self.method) }
     }
 
-    #[cold]
     fn has_streams(&self) -> Status {
         Status::invalid_argument(format!("{} has streams: use frisbee_client_open", self.name()))
     }

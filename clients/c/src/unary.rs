@@ -65,13 +65,11 @@ impl UnaryCall {
         Ok(())
     }
 
-    #[cold]
     fn begin_other(arguments: CallArguments<'_>, place: &mut Option<Self>) -> Result<(), Status> {
         *place = Some(Self::Other(Box::pin(make(arguments.prepare()?))));
         Ok(())
     }
 
-    #[cold]
     fn refuse(status: &Status, place: &mut Option<Self>) -> Result<(), Status> {
         *place = Some(Self::Refused(Some(NewReply::new(frisbee_reply::refused(status)))));
         Ok(())

@@ -296,7 +296,6 @@ fn absent<'py>(py: Python<'py>, field: &FieldPlan) -> PyResult<Option<Bound<'py,
 }
 
 /// Adds the name of a field to an error about bytes from a peer.
-#[cold]
 fn in_field(py: Python<'_>, error: PyErr, field: &FieldPlan) -> PyErr {
     PyValueError::new_err(format!("{}: {}", field.text, error.value(py)))
 }

@@ -312,19 +312,16 @@ pub(crate) fn float(value: &Bound<'_, PyAny>) -> PyResult<f64> {
     value.extract().map_err(|_| expected("a float", value))
 }
 
-#[cold]
 pub(crate) fn expected(what: &str, found: &Bound<'_, PyAny>) -> PyErr {
     let name = found.get_type().name().map_or_else(|_| "something else".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!("{what} expected, not {name}"))
 }
 
-#[cold]
 pub(crate) fn refused(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
 /// Prepends the name of a field to an error raised by this module.
-#[cold]
 pub(crate) fn named(py: Python<'_>, error: PyErr, field: &str) -> PyErr {
     let text = error.value(py).to_string();
     if error.is_instance_of::<PyTypeError>(py) {

@@ -143,13 +143,11 @@ impl RequestContext {
 }
 
 /// Returns the status of calls that arrive while the Python interpreter exits.
-#[cold]
 fn ending() -> Status {
     Status::unavailable("the interpreter is ending")
 }
 
 /// Returns the status of calls whose event loop has been closed.
-#[cold]
 fn loop_closed() -> Status {
     Status::unavailable("the event loop of the handler is closed")
 }
@@ -245,7 +243,6 @@ impl Function {
     }
 
     /// Converts a Python exception to a status. Unexpected exceptions are reported locally and hidden from callers.
-    #[cold]
     pub(crate) fn raised(&self, py: Python<'_>, error: &PyErr) -> Status {
         let invalid;
         let error = match of_exception(py, error) {

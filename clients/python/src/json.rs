@@ -214,7 +214,6 @@ fn value<T: Json>(from: &mut Reader<'_>) -> Result<T, DecodeError> {
     Ok(value)
 }
 
-#[cold]
 fn decode_error(at: usize, error: &PyErr) -> DecodeError {
     Python::attach(|py| Reader::refuse(at, error.value(py).to_string()))
 }

@@ -398,7 +398,6 @@ struct PendingRequest {
 
 impl PendingRequest {
     /// Cancels the request, unless its reply has arrived.
-    #[cold]
     fn cancel(&mut self) {
         let notifies = matches!(self.connection.peer(), PeerKind::Native(_));
         let (table, number) = (&self.table, self.number);

@@ -143,7 +143,6 @@ impl BlockingStream {
 }
 
 impl Read for BlockingStream {
-    #[inline]
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match &mut self.state {
             State::Plain(socket) => socket.read(into),
@@ -153,12 +152,10 @@ impl Read for BlockingStream {
 }
 
 impl Write for BlockingStream {
-    #[inline]
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
         self.write_vectored(&[IoSlice::new(from)])
     }
 
-    #[inline]
     fn write_vectored(&mut self, from: &[IoSlice<'_>]) -> io::Result<usize> {
         match &mut self.state {
             State::Plain(socket) => offer::send_bytes(socket, from),
@@ -254,7 +251,6 @@ impl BlockingShared {
     }
 
     /// Sleeps until the peer sends a wake-up, the socket becomes readable, or the timeout expires.
-    #[cold]
     fn sleep(&mut self, most: Option<Duration>) -> io::Result<()> {
         let most = most.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
         let Line { own, socket, .. } = &self.line;
@@ -271,7 +267,6 @@ impl BlockingShared {
         if has_come { self.check_socket() } else { Ok(()) }
     }
 
-    #[cold]
     fn check_socket(&mut self) -> io::Result<()> {
         let peeked = ring_socket::peek(&self.line.socket);
         self.exchange.handle_socket(&self.line, peeked)

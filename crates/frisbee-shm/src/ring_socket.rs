@@ -13,7 +13,6 @@ pub(crate) fn peek(socket: impl AsFd) -> io::Result<usize> {
 
 /// Creates a ring and sends its memory to the peer. Fails with `WouldBlock` until the peer has received the previous
 /// one, because unreceived messages use memory of this end.
-#[cold]
 pub(crate) fn send_ring(socket: BorrowedFd<'_>, size: u32) -> io::Result<Memory> {
     if crate::memory::unread(socket)? > 0 {
         return Err(io::Error::new(io::ErrorKind::WouldBlock, "the peer has not received the previous ring"));
@@ -24,7 +23,6 @@ pub(crate) fn send_ring(socket: BorrowedFd<'_>, size: u32) -> io::Result<Memory>
 }
 
 /// Receives the memory of a ring from the peer. Returns `None` if there is no message or the ring is not valid.
-#[cold]
 pub(crate) fn receive_ring(socket: BorrowedFd<'_>, ring_max: u32) -> io::Result<Option<Memory>> {
     match offer::take_with_descriptors(socket) {
         Ok(Some((Message { content: OfferContent::Ring, ring, .. }, descriptors))) if ring <= ring_max => {

@@ -20,13 +20,11 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    #[cold]
     pub(crate) fn new(text: impl Into<String>) -> Self {
         Self::Own(text.into())
     }
 
     /// Creates a failure for an I/O error on a file.
-    #[cold]
     pub(crate) fn file(path: &Path, error: &std::io::Error) -> Self {
         Self::new(format!("{}: {error}", path.display()))
     }

@@ -74,7 +74,6 @@ impl Lease {
         }
     }
 
-    #[cold]
     #[inline(never)]
     fn add_first(&mut self, key: Key, calls: u64, nanos: u64) {
         let series = Arc::new(Series::new(key));
@@ -150,7 +149,6 @@ impl Shards {
     }
 
     /// Acquires a lease, counts the calls and returns the lease.
-    #[cold]
     #[inline(never)]
     fn leased(self: &Arc<Self>, key: Key, calls: u64, nanos: u64) -> LeasedShard {
         let free = self.free.lock().pop();

@@ -44,7 +44,6 @@ pub(crate) fn of_span(span: &SpanContext) -> Option<TraceContext> {
 }
 
 /// Returns the trace context of OpenTelemetry's current span, if it has one.
-#[inline]
 pub(crate) fn active() -> Option<TraceContext> {
     Context::map_current(
         |context| {

@@ -27,7 +27,6 @@ impl Sampling {
 
     /// Returns whether to record a call whose parent context is `parent`. The decision is made once per trace and
     /// process. An untrusted peer cannot influence it, not even by choosing the trace id.
-    #[inline]
     pub(crate) fn is_chosen(&self, parent: Option<&TraceContext>) -> bool {
         match parent {
             Some(parent) if self.trusts || !parent.is_remote() => parent.is_sampled(),
@@ -38,7 +37,6 @@ impl Sampling {
 
 /// Returns the trace context to propagate for a call that is not recorded: that of the received trace or of a new one,
 /// marked as not sampled for the servers called next.
-#[inline]
 pub(crate) fn unrecorded(parent: Option<&TraceContext>) -> Option<TraceContext> {
     let (trace, span) = match parent {
         Some(parent) => (parent.trace_id(), parent.span_id()),

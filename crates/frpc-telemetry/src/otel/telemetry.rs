@@ -104,7 +104,6 @@ impl Telemetry {
 }
 
 impl Observer for Telemetry {
-    #[inline]
     fn begin(&self, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token {
         if about.side() == CallSide::Client
             && let Some(active) = active()
@@ -126,7 +125,6 @@ impl Observer for Telemetry {
         Token(self.lives.enter(LiveCall { span, attempt: None, attempts: 1, started: Instant::now() }))
     }
 
-    #[inline]
     fn end(&self, about: &ObservedMethod, token: Token, ended: &CallEnd) {
         if let Some(live) = self.lives.take(token.0) {
             self.finish(about, live, ended);
@@ -150,7 +148,6 @@ impl Observer for Telemetry {
 }
 
 impl Telemetry {
-    #[cold]
     fn finish(&self, about: &ObservedMethod, live: LiveCall, ended: &CallEnd) {
         let LiveCall { span, attempt, started, .. } = live;
         if let Some(durations) = &self.durations {
@@ -184,7 +181,6 @@ impl Telemetry {
 }
 
 /// Starts the span of a call or of a further attempt as a child of `trace`, and stores the span's context in `trace`.
-#[cold]
 fn begin(
     tracer: &BoxedTracer,
     about: &ObservedMethod,

@@ -93,7 +93,6 @@ impl Lists {
     }
 }
 
-#[cold]
 fn ragged(position: usize) -> DecodeError {
     Reader::refuse(position, "lists at the same depth have different shapes")
 }
