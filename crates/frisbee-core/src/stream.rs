@@ -167,8 +167,8 @@ impl PeerStreamIds {
         Self { by, last: None }
     }
 
-    /// Records a packet for a stream that is not open. Returns whether the packet opens the stream. The peer may skip
-    /// up to half of its ids, because those streams are still open or were never opened.
+    /// Records a packet with the id of a stream that is not open, and returns whether it opens a new stream. A peer may
+    /// skip up to half of its ids, for example those of streams that are still open.
     pub fn handle(&mut self, id: PacketId) -> bool {
         let ahead = self.last.map_or(1, |last| id.0.wrapping_sub(last.0) % IDS);
         let opens = (id.0 < IDS) == (self.by == Role::Client) && (1..=IDS / 2).contains(&ahead);

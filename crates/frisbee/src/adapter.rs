@@ -85,7 +85,7 @@ pub(crate) enum AllowedProtocols {
     /// Frames and adapter protocols, on a transport that already uses TLS.
     #[cfg(feature = "tls")]
     Secured,
-    /// Only frames. Used for a connection that is tunnelled through an adapter connection.
+    /// Frames, but no other protocol. Applies to a connection that is tunnelled through an adapter connection.
     Frames,
 }
 

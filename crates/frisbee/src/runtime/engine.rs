@@ -417,8 +417,8 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Moves the router's packets to the mailbox, behind the packets of the handles. They are kept there until the
-    /// header format of the peer is known.
+    /// Moves the packets that the router has queued to the mailbox, where they wait until the peer's header format is
+    /// known. Packets that were sent through handles keep their place before them.
     #[cold]
     fn retain_outbox(&mut self) {
         self.handle.0.mailbox.lock().outbox.append(self.core.outbox());

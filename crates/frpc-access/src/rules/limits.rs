@@ -105,7 +105,7 @@ impl Bucket {
         Ok(bucket)
     }
 
-    /// Returns a call to the bucket that was taken but not made.
+    /// Puts a call back into the bucket, because it was taken but then not made.
     pub(crate) fn put_back(&self) {
         let mut full_at = self.full_at.lock();
         *full_at = full_at.saturating_sub(self.rate.interval);
@@ -151,7 +151,8 @@ pub(crate) struct Limit {
 #[derive(Default)]
 struct Buckets {
     by_caller: HashMap<Caller, Arc<Bucket>>,
-    /// Token buckets shared by the callers beyond the maximum, by the index of the rate limit.
+    /// Token buckets for callers that arrive when the maximum number of callers is tracked, by index of the rate limit.
+    /// All such callers share one bucket.
     shared: HashMap<usize, Arc<Bucket>>,
     swept: Option<Instant>,
 }

@@ -70,7 +70,7 @@ impl TopicRules {
         self
     }
 
-    /// Returns whether the peer of a connection may use a topic as stated in `wish`. Pass this function to
+    /// Returns whether the rules permit the peer of a connection to publish or subscribe as `wish` states. Pass it to
     /// [`BrokerBuilder::permit`](frpc::pubsub::BrokerBuilder::permit).
     pub fn may(&self, connection: &Connection, wish: TopicUse<'_>) -> bool {
         let (rules, topics) = match wish {

@@ -98,8 +98,8 @@ pub(crate) struct Visitor {
 
 /// Identities of the peer that are cached between its calls.
 struct Memory {
-    /// Identity used for calls without a token, with the change counter of the connection's attachments at the time
-    /// when its rules were evaluated.
+    /// Identity of calls without a token. It is evaluated again if the connection's attachments have changed since the
+    /// state that the number counts.
     own: (u32, Arc<JudgedCaller>),
     bearer: Option<Bearer>,
     /// Number of tokens that were recently rejected, and the start of the period in which they are counted.
@@ -366,8 +366,8 @@ mod tests {
         assert_eq!(refused.code(), Code::PermissionDenied);
     }
 
-    /// Regression test: a principal set by `on_connect` was lost if the client used another protocol, so that a rule
-    /// which excludes its role permitted the call.
+    /// Regression test: the principal that `on_connect` sets was lost when the client spoke HTTP, so a rule that excludes
+    /// the principal's role permitted the call.
     #[tokio::test]
     async fn principal_of_new_connection_holds_in_other_protocols() {
         for (role, expected) in [("clerk", Ok(())), ("guest", Err(Code::PermissionDenied))] {

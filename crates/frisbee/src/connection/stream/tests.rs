@@ -364,7 +364,7 @@ fn is_sent(sending: &mut std::pin::Pin<Box<impl Future>>, waker: &Waker) -> bool
     sending.as_mut().poll(&mut Context::from_waker(waker)).is_ready()
 }
 
-/// Streams that wait because the link is congested send in turns. Calls do not have to wait for them.
+/// While the link is congested, the streams that wait for it send in turns, and calls are sent before them.
 #[tokio::test]
 async fn turns_go_to_streams_that_have_sent_least() {
     let budget = Arc::new(Budget::new(MIB, 0));

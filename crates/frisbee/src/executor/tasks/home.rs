@@ -38,7 +38,7 @@ pub(crate) trait Home: Send + Sync {
     fn spawn(&self, task: Job);
 }
 
-/// Owner of the tasks on a worker. This is a connection.
+/// A connection, as the owner of the tasks that run on a worker for it.
 pub(crate) trait TaskOwner: Send + Sync {
     fn tasks(&self) -> &Tasks;
 

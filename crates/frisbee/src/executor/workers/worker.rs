@@ -270,8 +270,8 @@ pub(crate) fn wake_last(waker: &Waker) -> bool {
 }
 
 impl ExecutorShared {
-    /// Spawns a task. For a job of a connection, `driver` is the number of the task that drives the connection. If the
-    /// job blocks its thread, the connection of this driver is reported.
+    /// Spawns a task on this worker. For a job of a connection, `driver` is the number of the task that drives the
+    /// connection, which names the connection in the log if the job blocks the thread.
     fn spawn(self: &Arc<Self>, future: Job, driver: Option<u64>) {
         let mut state = self.state.lock();
         if state.is_stopped {
