@@ -139,7 +139,7 @@ fn server_tokens(
     stated: &ServiceConstants<'_>,
     rpcs: &[Rpc],
 ) -> Result<TokenStream, Error> {
-    let ServiceConstants { schema, any_types, file, documents, externs, options, .. } = stated;
+    let ServiceConstants { schema, any_types, documents, externs, options, .. } = stated;
     let full_name = full_name(&service.package, &service.proto_name);
     let attributes = matching(&options.server_attributes, &full_name)?;
     let any_types = any_types.map(|types| quote! { .any_types(#types) });
@@ -152,22 +152,7 @@ fn server_tokens(
         let (names, texts) = (schemas.keys(), schemas.values());
         quote! { static MESSAGES: &[(&str, &str)] = &[#((#names, #texts)),*]; }
     });
-    let declared = file.service.iter().position(|declared| declared.name() == service.proto_name);
-    let path = within(&[], tag::FILE_SERVICE, declared.unwrap_or_default());
-    let methods = rpcs.iter().enumerate().map(|(at, rpc)| {
-        let Rpc { name, constant, request, reply, .. } = rpc;
-        let kind = rpc.call();
-        // Undecoded requests support only the native format.
-        let json = (externs.json && !rpc.is_raw).then(|| {
-            let name = format!("{full_name}.{}", rpc.proto_name);
-            let comment = documents.comment(&name, file, &within(&path, tag::SERVICE_METHOD, at));
-            quote! { .format(::frpc::codegen::json_format::<#request, #reply>().described(#comment, MESSAGES)) }
-        });
-        let protobuf = (externs.protobuf && !rpc.is_raw)
-            .then(|| quote! { .format(::frpc::codegen::protobuf_format::<#request, #reply>()) });
-        // A qualified call, because `Arc` may have a method of the same name.
-        quote! { .#kind(#constant, |service, request| async move { #of::#name(&*service, request).await }) #json #protobuf }
-    });
+    let methods = method_tokens(of, service, stated, rpcs);
     Ok(quote! {
         #[doc = #doc]
         #[derive(Debug)]
@@ -214,6 +199,32 @@ fn server_tokens(
             }
         }
     })
+}
+
+/// Returns the calls of `MethodsBuilder` that add the methods of a service and their formats.
+fn method_tokens(
+    of: &Ident,
+    service: &Service,
+    ServiceConstants { file, documents, externs, .. }: &ServiceConstants<'_>,
+    rpcs: &[Rpc],
+) -> Vec<TokenStream> {
+    let full_name = full_name(&service.package, &service.proto_name);
+    let declared = file.service.iter().position(|declared| declared.name() == service.proto_name);
+    let path = within(&[], tag::FILE_SERVICE, declared.unwrap_or_default());
+    rpcs.iter().enumerate().map(|(at, rpc)| {
+        let Rpc { name, constant, request, reply, .. } = rpc;
+        let kind = rpc.call();
+        // Undecoded requests support only the native format.
+        let json = (externs.json && !rpc.is_raw).then(|| {
+            let name = format!("{full_name}.{}", rpc.proto_name);
+            let comment = documents.comment(&name, file, &within(&path, tag::SERVICE_METHOD, at));
+            quote! { .format(::frpc::codegen::json_format::<#request, #reply>().described(#comment, MESSAGES)) }
+        });
+        let protobuf = (externs.protobuf && !rpc.is_raw)
+            .then(|| quote! { .format(::frpc::codegen::protobuf_format::<#request, #reply>()) });
+        // A qualified call, because `Arc` may have a method of the same name.
+        quote! { .#kind(#constant, |service, request| async move { #of::#name(&*service, request).await }) #json #protobuf }
+    }).collect()
 }
 
 fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[Attribute], rpcs: &[Rpc]) -> TokenStream {

@@ -4,7 +4,7 @@ use crate::api::extras::Extras;
 use crate::api::metadata::Metadata;
 use crate::api::middleware::CallKind;
 use crate::calls::failures::takes_no_calls;
-use crate::calls::{CallTicket, NotSent, ServerKind};
+use crate::calls::{CallTicket, Calls, NotSent, ServerKind};
 use crate::client::link::Link;
 use crate::clock;
 use crate::observe::{Token, TraceContext};
@@ -16,7 +16,7 @@ use frisbee::{BODY_MAX_LEAST, Outbox, PermitPlace, Waiter};
 use polyglot::Form;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Timeout below which the clock is read for each call. Calls with longer timeouts share one reading per poll of the
 /// connection's driver, which may be slightly outdated on a busy runtime.
@@ -122,6 +122,20 @@ impl<'a> PendingCall<'a> {
         unsent
     }
 
+    /// Returns the deadline of the call.
+    ///
+    /// # Errors
+    /// If the deadline has passed while the call waited, so that it is not sent.
+    #[inline(always)] // There is a single call.
+    fn deadline(&self, calls: &mut Calls) -> Result<Option<Instant>, NotSent> {
+        Ok(match self.options.timeout {
+            None => None,
+            Some(timeout) if timeout.is_zero() => return Err(NotSent::Full),
+            Some(timeout) if timeout < EXACT_BELOW => clock::now().checked_add(timeout),
+            Some(timeout) => calls.now(clock::now).checked_add(timeout),
+        })
+    }
+
     /// Registers the call and writes its request. Invariant: the lock of the mailbox, to which `outbox` belongs, is
     /// acquired before that of the call table. On return, either the call is registered and its request is in the
     /// outbox, or the call has been revoked. No waker is called here.
@@ -152,13 +166,7 @@ impl<'a> PendingCall<'a> {
             let rules = calls.offers.check(method.layout, !link.backward, outbox)?;
             (operation, translation) = link.translation(method, rules, outbox)?;
         }
-        let until = match *timeout {
-            None => None,
-            // Do not send a call whose deadline passed while it waited.
-            Some(timeout) if timeout.is_zero() => return Err(NotSent::Full),
-            Some(timeout) if timeout < EXACT_BELOW => clock::now().checked_add(timeout),
-            Some(timeout) => calls.now(clock::now).checked_add(timeout),
-        };
+        let until = self.deadline(&mut calls)?;
         let ticket = calls.begin_in_turn(operation, until, caller, place)?;
         if translation.is_some() {
             calls.share_reply(ticket);

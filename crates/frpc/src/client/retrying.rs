@@ -3,17 +3,19 @@
 use crate::api::BoxedCall;
 use crate::calls::failures::{expired, out_of_time};
 use crate::client::attempt::{AnyReply, AwaitReply, Failure, SentState};
-use crate::client::call::{CallOptions, PendingCall};
+use crate::client::call::PendingCall;
 use crate::client::channel::Channel;
 use crate::client::hedging::Hedge;
+use crate::client::link::Link;
 use crate::client::picker::PickedConnection;
 use crate::clock;
 use crate::observe::{ObservedMethod, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body::AnyMessage;
-use crate::{Code, Status};
+use crate::{Code, Response, Status};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Default maximum number of attempts of an idempotent call, including the first and a hedged one. One retry covers a
 /// lost connection. A call that has failed on two servers would probably fail on a third.
@@ -89,88 +91,44 @@ impl Channel {
         await_reply: AwaitReply,
         mut failure: Option<Box<Failure>>,
         mut picked: Option<PickedConnection>,
-        (token, mut trace): (Token, Option<TraceContext>),
+        (token, trace): (Token, Option<TraceContext>),
     ) -> BoxedCall<'a, AnyReply> {
         Box::pin(self.in_runtime(async move {
-            let (method, max) = (call.method, self.inner.attempts_max);
-            let CallOptions { timeout, .. } = call.options;
+            let method = call.method;
             let until = match failure.as_ref().map(|failure| failure.sent) {
-                // The deadline of the call includes its first attempt.
+                // The deadline includes the first attempt.
                 Some(SentState::Disconnected { until } | SentState::Refused { until } | SentState::Early { until }) => {
                     until
                 }
-                _ => timeout.and_then(|timeout| clock::now().checked_add(timeout)),
+                _ => call.options.timeout.and_then(|timeout| clock::now().checked_add(timeout)),
             };
-            // Time at which the call began to wait for a connection, from which the reconnect timeout is measured.
-            let mut since = None;
             let configured = self.inner.hedge_after.filter(|_| method.idempotent);
             configured.iter().for_each(|_| self.inner.hedges.earn());
-            let mut attempts = Attempts::default();
+            let attempts = Attempts::default();
+            let mut progress = CallProgress { method, until, since: None, token, trace, attempts };
             loop {
                 if let Some(failed) = failure.take() {
-                    let is_retry = failed.may_be_retried();
-                    let has_time = || until.is_none_or(|until| clock::now() + attempts.backoff_max() < until);
-                    let can_continue = if is_retry {
-                        method.idempotent && attempts.may_add(2, max) && has_time() && self.inner.retries.spend()
-                    } else {
-                        matches!(failed.sent, SentState::No | SentState::Early { .. }) && attempts.may_add(1, max)
-                    };
-                    if !can_continue {
-                        return Err(attempts.verdict(failed.status, method));
-                    }
-                    if is_retry {
-                        since = None; // The failed attempt had a connection, so the wait starts again.
-                        if let Some(observer) = &self.inner.observer {
-                            observer.retry(&ObservedMethod::of_unary(method), token, &failed.status, &mut trace);
-                        }
-                    }
-                    let pause = is_retry.then(|| attempts.backoff());
-                    attempts.fail(*failed);
-                    if let Some(pause) = pause {
-                        clock::wait_until(&self.inner.runtime, clock::now() + pause).await;
-                    }
+                    self.prepare_retry(*failed, &mut progress).await?;
                 }
                 if until.is_some_and(|until| until <= clock::now()) {
-                    return Err(attempts.verdict(out_of_time(), method));
+                    return Err(progress.attempts.verdict(out_of_time(), method));
                 }
                 let PickedConnection { link, trial } = match picked.take() {
                     Some(picked) => picked,
-                    None => match self.link_for(&call, until, &mut since).await {
+                    None => match self.link_for(&call, until, &mut progress.since).await {
                         Ok(picked) => picked,
-                        Err(status) => return Err(attempts.verdict(status, method)),
+                        Err(status) => return Err(progress.attempts.verdict(status, method)),
                     },
                 };
                 if let Some(until) = until {
                     call.options.timeout = Some(until.saturating_duration_since(clock::now()));
                 }
-                // Hedge a trial only if the method is idempotent, because the second server may run the call too.
+                // Only idempotent calls are hedged for a trial, because the second server may run the call too.
                 let hedge = trial
                     .filter(|_| method.idempotent)
                     .map(|after| Hedge { after, is_trial: true, until })
                     .or(configured.map(|after| Hedge { after, is_trial: false, until }));
-                let first = PendingCall { trace: trace.as_ref(), ..call };
-                let outcome = match hedge.filter(|_| attempts.may_add(2, max)) {
-                    None => {
-                        let (sent, runtime) = (AtomicBool::new(false), &self.inner.runtime);
-                        // Boxed like a hedged attempt, so that its code is compiled only once.
-                        Box::pin(first.attempt(message, await_reply, link, &sent, runtime)).await
-                    }
-                    Some(hedge) => {
-                        let mut next = trace;
-                        let begin_hedge = |why: &Status| {
-                            let is_allowed =
-                                !self.inner.retries.is_empty() && (hedge.is_trial || self.inner.hedges.spend());
-                            (is_allowed && self.inner.retries.spend()).then(|| {
-                                if let Some(observer) = &self.inner.observer {
-                                    observer.retry(&ObservedMethod::of_unary(method), token, why, &mut next);
-                                }
-                                next
-                            })
-                        };
-                        self.hedged(first, (message, await_reply), link, hedge, begin_hedge, &mut attempts).await
-                    }
-                };
-                match outcome {
+                match self.attempt_on(call, (message, await_reply), link, hedge, &mut progress).await {
                     Ok(reply) => {
                         self.inner.retries.earn();
                         return Ok(reply);
@@ -180,6 +138,76 @@ impl Channel {
             }
         }))
     }
+
+    /// Records a failed attempt and waits until the next one.
+    ///
+    /// # Errors
+    /// If there is no other attempt.
+    async fn prepare_retry(&self, failed: Failure, progress: &mut CallProgress) -> Result<(), Status> {
+        let CallProgress { method, until, token, ref mut since, ref mut trace, ref mut attempts } = *progress;
+        let (is_retry, max) = (failed.may_be_retried(), self.inner.attempts_max);
+        let has_time = || until.is_none_or(|until| clock::now() + attempts.backoff_max() < until);
+        let can_continue = if is_retry {
+            method.idempotent && attempts.may_add(2, max) && has_time() && self.inner.retries.spend()
+        } else {
+            matches!(failed.sent, SentState::No | SentState::Early { .. }) && attempts.may_add(1, max)
+        };
+        if !can_continue {
+            return Err(std::mem::take(attempts).verdict(failed.status, method));
+        }
+        if !is_retry {
+            attempts.fail(failed);
+            return Ok(());
+        }
+        *since = None; // The failed attempt had a connection, so the wait starts anew.
+        if let Some(observer) = &self.inner.observer {
+            observer.retry(&ObservedMethod::of_unary(method), token, &failed.status, trace);
+        }
+        let pause = attempts.backoff();
+        attempts.fail(failed);
+        clock::wait_until(&self.inner.runtime, clock::now() + pause).await;
+        Ok(())
+    }
+
+    /// Makes an attempt on a connection, with a hedge if there may be another attempt.
+    async fn attempt_on(
+        &self,
+        call: PendingCall<'_>,
+        (message, await_reply): (&AnyMessage, AwaitReply),
+        link: Arc<Link>,
+        hedge: Option<Hedge>,
+        progress: &mut CallProgress,
+    ) -> Result<Response<AnyReply>, Box<Failure>> {
+        let CallProgress { method, token, trace, ref mut attempts, .. } = *progress;
+        let first = PendingCall { trace: trace.as_ref(), ..call };
+        let Some(hedge) = hedge.filter(|_| attempts.may_add(2, self.inner.attempts_max)) else {
+            let sent = AtomicBool::new(false);
+            // Boxed like a hedged attempt, so that its code is compiled only once.
+            return Box::pin(first.attempt(message, await_reply, link, &sent, &self.inner.runtime)).await;
+        };
+        let mut next = trace;
+        let begin_hedge = |why: &Status| {
+            let is_allowed = !self.inner.retries.is_empty() && (hedge.is_trial || self.inner.hedges.spend());
+            (is_allowed && self.inner.retries.spend()).then(|| {
+                if let Some(observer) = &self.inner.observer {
+                    observer.retry(&ObservedMethod::of_unary(method), token, why, &mut next);
+                }
+                next
+            })
+        };
+        self.hedged(first, (message, await_reply), link, hedge, begin_hedge, attempts).await
+    }
+}
+
+/// Progress of a call through its attempts.
+struct CallProgress {
+    method: &'static Method,
+    until: Option<Instant>,
+    /// Start of waiting for a connection, from which the reconnect timeout is measured.
+    since: Option<tokio::time::Instant>,
+    token: Token,
+    trace: Option<TraceContext>,
+    attempts: Attempts,
 }
 
 #[cfg(test)]
