@@ -41,7 +41,7 @@ pub struct Connection {
     usage: IdleTracker,
     write_progress: WriteProgress,
     /// Reason why the idle timeout is suspended, if it is. Boxed because reading from most peers is never paused.
-    hearing: Option<Box<SilenceExcuse>>,
+    excuse: Option<Box<SilenceExcuse>>,
     /// Whether a PONG may be pending in the outbox. If so, no second PONG is queued.
     pong_waits: bool,
     /// Whether the fast path is disabled, because no packet was received yet or a hand-off is in progress.
@@ -108,7 +108,7 @@ impl Connection {
             received: 0,
             usage: IdleTracker::new(now),
             write_progress: WriteProgress::new(config.write_timeout, config.least_rate),
-            hearing: None,
+            excuse: None,
             pong_waits: false,
             is_special: role == Role::Server,
             shows_by: None,
@@ -238,7 +238,7 @@ impl Connection {
     /// Starts or stops the minimum-rate check for a partially received packet.
     #[inline]
     fn watch_pace(&mut self, now: Instant) {
-        if self.decoder.is_mid_packet() && self.hearing.is_none() && !self.is_resting() {
+        if self.decoder.is_mid_packet() && self.excuse.is_none() && !self.is_resting() {
             self.pace.waiting(self.received, now);
         } else {
             self.pace.complete();
@@ -263,14 +263,14 @@ impl Connection {
     /// write timeout does. After reading resumes, they stay suspended for as long as the pause lasted, because a peer
     /// in TCP's persist state notices late: the intervals between its window probes grow.
     pub fn set_listening(&mut self, listens: bool, now: Instant) {
-        let hearing = match self.hearing.as_deref() {
+        let excuse = match self.excuse.as_deref() {
             None | Some(SilenceExcuse::Again { .. }) if !listens => Some(SilenceExcuse::Deaf { since: now }),
             Some(SilenceExcuse::Deaf { since }) if listens => {
                 now.checked_add(now.saturating_duration_since(*since)).map(|until| SilenceExcuse::Again { until })
             }
             _ => return,
         };
-        self.hearing = hearing.map(Box::new);
+        self.excuse = excuse.map(Box::new);
         self.watch_pace(now);
     }
 
@@ -391,11 +391,11 @@ impl Connection {
     /// # Errors
     /// If a timeout of the peer has expired. The caller must close the connection for the returned reason.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
-        if self.is_resting() || self.hearing.is_some() {
+        if self.is_resting() || self.excuse.is_some() {
             self.waste.handle_timeout(now);
             self.keepalive.received(now); // The peer could not be heard while reading was paused.
-            if matches!(self.hearing.as_deref(), Some(SilenceExcuse::Again { until }) if *until <= now) {
-                self.hearing = None;
+            if matches!(self.excuse.as_deref(), Some(SilenceExcuse::Again { until }) if *until <= now) {
+                self.excuse = None;
             }
             self.pace.complete(); // For the same reason, no packet could arrive.
             self.watch_pace(now);

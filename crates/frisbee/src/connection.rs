@@ -86,7 +86,7 @@ pub(crate) struct ConnectionShared {
     /// Operation of the packet that the router is handling, or 0. Shown by [`inspect::view`](crate::inspect::view).
     routed: AtomicU16,
     /// Number of streams opened by the peer for which this end still has handles, even if the streams have ended.
-    pub(crate) guests: AtomicU32,
+    pub(crate) peer_streams: AtomicU32,
     /// Maximum number of calls that the peer may have in flight.
     calls_max: u32,
     /// Maximum size in bytes of a packet body that the peer may send.

@@ -66,7 +66,7 @@ impl Connection {
             is_within,
             is_at_eof: AtomicBool::new(false),
             routed: AtomicU16::new(0),
-            guests: AtomicU32::new(0),
+            peer_streams: AtomicU32::new(0),
             calls_max: config.calls_max,
             body_max: config.body_limit(),
             streams_max: u32::try_from(config.streams_max).unwrap_or(u32::MAX),

@@ -162,7 +162,7 @@ impl Stream {
 
     pub(crate) fn new(connection: Arc<ConnectionShared>, shared: Arc<StreamShared>) -> Self {
         if !shared.opened_here {
-            connection.guests.fetch_add(1, Ordering::Relaxed);
+            connection.peer_streams.fetch_add(1, Ordering::Relaxed);
         }
         Self(Arc::new(Guard { connection, shared }), ReadBatch::default())
     }
@@ -721,7 +721,7 @@ impl Drop for Guard {
         self.leave();
         self.shared.discard();
         if !self.shared.opened_here {
-            self.connection.guests.fetch_sub(1, Ordering::Relaxed);
+            self.connection.peer_streams.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }

@@ -503,10 +503,10 @@ async fn each_way_to_leave_a_stream_tells_the_peer_its_meaning() {
     ];
     for (leave, expected) in ways {
         let (end, stream) = End::new(&native(0));
-        assert_eq!(end.connection.0.guests.load(Ordering::Relaxed), 1);
+        assert_eq!(end.connection.0.peer_streams.load(Ordering::Relaxed), 1);
         leave(stream);
         assert_eq!(end.sent(), packet(Operation::END, expected), "and nothing twice");
-        assert_eq!((end.is_open(), end.connection.0.guests.load(Ordering::Relaxed)), (false, 0));
+        assert_eq!((end.is_open(), end.connection.0.peer_streams.load(Ordering::Relaxed)), (false, 0));
         let (end, stream) = End::new(&PeerKind::Compat);
         leave(stream);
         assert_eq!((end.sent(), end.is_open()), (packet(Operation::STREAM, b""), false));

@@ -98,9 +98,9 @@ impl<R: Router> Engine<R> {
         // A stream that is opened and closed in a loop counts until its last handle is dropped. As many further streams
         // whose handles are about to be dropped are permitted, so that a peer within the limit is not refused at
         // random.
-        let guests = self.handle.0.guests.load(Ordering::Relaxed);
+        let peer_streams = self.handle.0.peer_streams.load(Ordering::Relaxed);
         let most = self.handle.0.streams_max;
-        let is_full = inner.streams.opened_by_peer() >= most as usize || guests >= most.saturating_mul(2);
+        let is_full = inner.streams.opened_by_peer() >= most as usize || peer_streams >= most.saturating_mul(2);
         if is_full || self.handle.is_overloaded() {
             drop(inner);
             self.handle.count_rejected();
