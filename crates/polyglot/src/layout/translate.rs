@@ -70,18 +70,39 @@ impl Plan {
         limits: Limits,
     ) -> Result<Translated, DecodeError> {
         let start = out.len();
-        let mut result = Run::new(&self.extended, body, out, limits).root(root.extended);
-        // Assume the extended encoding first. If a oneof turns out to be in the flat encoding, start over with that.
-        if let (Err(Fault::Flat(_)), Some(flat)) = (&result, &self.flat) {
-            out.truncate(start);
-            result = Run::new(flat, body, out, limits).root(root.flat);
-        }
-        result.map_err(|fault| {
-            out.truncate(start);
-            match fault {
-                Fault::Flat(error) | Fault::Error(error) => error,
+        let mut run = Run::new(&self.extended, body, out, limits);
+        match run.root(root.extended) {
+            Ok(()) => Ok(run.counts),
+            Err(fault) => {
+                out.truncate(start);
+                self.translate_flat(fault, root, body, out, limits)
             }
-        })
+        }
+    }
+
+    /// Starts over with the flat form if a oneof was not in the extended form, which is assumed first.
+    #[cold]
+    fn translate_flat(
+        &self,
+        fault: Fault,
+        root: Root,
+        body: &[u8],
+        out: &mut Vec<u8>,
+        limits: Limits,
+    ) -> Result<Translated, DecodeError> {
+        let fault = match (fault, &self.flat) {
+            (Fault::Flat(_), Some(flat)) => {
+                let start = out.len();
+                let mut run = Run::new(flat, body, out, limits);
+                let Err(fault) = run.root(root.flat) else { return Ok(run.counts) };
+                out.truncate(start);
+                fault
+            }
+            (fault, _) => fault,
+        };
+        match fault {
+            Fault::Flat(error) | Fault::Error(error) => Err(error),
+        }
     }
 }
 
@@ -142,15 +163,15 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         }
     }
 
-    fn root(mut self, block: u32) -> Result<Translated> {
+    #[inline(always)]
+    fn root(&mut self, block: u32) -> Result<()> {
         if self.rest.first() == Some(&Kind::U8.byte()) {
             self.message(block)?;
         } else {
             // Copy a nil or an error without validation, which the reader performs.
             self.rest = &[];
         }
-        self.flush()?;
-        Ok(self.counts)
+        self.flush()
     }
 
     #[cold]
@@ -167,7 +188,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
     }
 
     /// Copies input to the output that was read but has not been copied yet.
-    #[inline]
+    #[inline(always)]
     fn flush(&mut self) -> Result<()> {
         let length = self.run.len().wrapping_sub(self.rest.len()); // `rest` is a suffix of `run`.
         if let Some(copied) = self.run.get(..length).filter(|copied| !copied.is_empty()) {
@@ -177,7 +198,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         let Some(room) = self.room.checked_sub(bytes.len()) else {
             return Err(self.error(DecodeReason::TranslationTooLong { max: self.limits.body }));
@@ -199,6 +220,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
+    #[inline]
     fn put_default(&mut self, at: u32, length: u16) -> Result<()> {
         let program = self.program;
         let bytes = program.bytes.get(at as usize..).and_then(|bytes| bytes.get(..usize::from(length)));
@@ -211,6 +233,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
     }
 
     /// Translates a message, which may be nil, by executing the operations of the given block.
+    #[inline(always)]
     fn message(&mut self, block: u32) -> Result<()> {
         if self.enter()? {
             self.fields(block)?;

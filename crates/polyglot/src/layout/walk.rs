@@ -36,7 +36,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
     }
 
     /// Reads `count` values whose length can be found without knowing their layout.
-    #[inline]
+    #[inline(always)]
     pub(super) fn values(&mut self, count: u32) -> Result<()> {
         let mut rest = self.rest;
         for _ in 0..count {
