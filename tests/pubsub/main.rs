@@ -4,8 +4,8 @@
 use bytes::Bytes;
 use frisbee::{CloseReason, Config, Operation, Packet, PacketId, SendError, Server};
 use frisbee_pubsub::{
-    Broker, BrokerBuilder, Client, ClientRouter, FIRST_OPERATION, History, Message, OPERATIONS, PubSubError, RecvError,
-    Start, Subscription,
+    Broker, BrokerBuilder, Client, ClientRouter, FIRST_OPERATION, History, MemoryBus, Message, OPERATIONS, PubSubError,
+    RecvError, Start, Subscription,
 };
 use frisbee_tests::evolution::{new, old};
 use frisbee_tests::extension::{Maybe, Time, maybe};
@@ -14,6 +14,7 @@ use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::{serve_interop, serve_interop_with};
 use frpc::{Code, Status, Topic};
 use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 use std::time::Duration;
 use tokio::net::TcpSocket;
@@ -503,17 +504,123 @@ async fn stored_messages_are_translated_for_newer_reader() {
     }
 }
 
+/// Returns a client of a broker in this process, which needs no sockets and may run in virtual time.
+async fn local(broker: &Broker) -> Client {
+    let acceptor = Server::builder().build(broker.clone()).unwrap();
+    let connector = move || {
+        let (here, there) = frisbee::memory();
+        let acceptor = acceptor.clone();
+        tokio::spawn(async move { acceptor.serve_connection(there).await });
+        async { Ok(here) }
+    };
+    Client::connect_with_connector(frisbee::Client::builder(), connector).await.unwrap()
+}
+
+fn new_order() -> new::Order {
+    let size = Some(new::Size { depth: 9, height: 2, width: -1 });
+    let item = new::Item { unit: "box".to_owned(), count: 3, name: "pen".to_owned(), size };
+    let (id, token) = ("a".to_owned(), "secret".to_owned());
+    let prices = [("pen".to_owned(), -5)].into();
+    new::Order { coupon: Some("half".to_owned()), color: new::Color::Blue.into(), token, id, prices, items: vec![item] }
+}
+
+/// The new order as an old reader sees it.
+fn old_order() -> old::Order {
+    let item = old::Item { name: "pen".to_owned(), count: 3, size: Some(old::Size { width: -1, height: 2 }) };
+    let (id, color, note) = ("a".to_owned(), old::Color::Blue.into(), String::new());
+    let prices = [("pen".to_owned(), -5)].into();
+    old::Order { id, items: vec![item], color, note, prices, token: b"secret".to_vec() }
+}
+
+#[tokio::test(start_paused = true)]
+async fn older_reader_obtains_description_from_its_broker() {
+    let bus = MemoryBus::new();
+    let brokers =
+        [(); 3].map(|()| Broker::builder().history("orders", History::last(10)).backplane(bus.member()).build());
+    let mut readers = Vec::new();
+    for broker in &brokers {
+        readers.push(Topic::<old::Order>::new("orders").subscribe(&local(broker).await).await.unwrap());
+    }
+    let writer = local(&brokers[0]).await;
+    let orders = Topic::<new::Order>::new("orders");
+    for _ in 0..2 {
+        orders.publish(&writer, &new_order()).await.unwrap();
+    }
+    for reader in &mut readers {
+        for _ in 0..2 {
+            assert_eq!(reader.recv().await.unwrap().into_inner(), old_order());
+        }
+    }
+    // The history is read when the publisher is gone.
+    drop(writer);
+    for broker in &brokers {
+        let topic = Topic::<old::Order>::new("orders");
+        let mut late = topic.subscribe_from(&local(broker).await, Start::Oldest).await.unwrap();
+        assert_eq!(late.recv().await.unwrap().into_inner(), old_order());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn publisher_announces_again_to_replaced_broker() {
+    let broker = Arc::new(Mutex::new(Broker::new()));
+    let (current, serving) = (broker.clone(), Arc::new(Mutex::new(None)));
+    let served = serving.clone();
+    let connector = move || {
+        let acceptor = Server::builder().build(current.lock().unwrap().clone()).unwrap();
+        let (here, there) = frisbee::memory();
+        *served.lock().unwrap() = Some(tokio::spawn(async move { acceptor.serve_connection(there).await }));
+        async { Ok(here) }
+    };
+    let writer = Client::connect_with_connector(frisbee::Client::builder(), connector).await.unwrap();
+    let publisher = Topic::<new::Order>::new("orders").publisher(&writer).unwrap();
+    let mut lost = writer.subscribe("lost").await.unwrap();
+    let next = Broker::new();
+    *broker.lock().unwrap() = next.clone();
+    serving.lock().unwrap().take().expect("connection should be served").abort();
+    assert!(matches!(lost.recv().await, Err(RecvError::Reconnected)));
+    let mut reader = Topic::<old::Order>::new("orders").subscribe(&local(&next).await).await.unwrap();
+    publisher.publish(&new_order()).await.unwrap();
+    assert_eq!(reader.recv().await.unwrap().into_inner(), old_order());
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_waits_for_its_description_if_recv_is_cancelled() {
+    let broker = Broker::new();
+    let (reader, writer) = (local(&broker).await, local(&broker).await);
+    let mut orders = Topic::<old::Order>::new("orders").subscribe(&reader).await.unwrap();
+    let topic = Topic::<new::Order>::new("orders");
+    writer.publish("orders", topic.encode(&new_order()).unwrap()).await.unwrap();
+    tokio::time::timeout(Duration::from_millis(500), orders.recv()).await.expect_err("there is no description yet");
+    topic.publish(&writer, &new_order()).await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(orders.recv().await.unwrap().into_inner(), old_order());
+    }
+}
+
 #[tokio::test]
+async fn encoded_message_is_decoded_by_its_version() {
+    let (old_topic, new_topic) = (Topic::<old::Order>::new("orders"), Topic::<new::Order>::new("orders"));
+    let stored = Bytes::from(old_topic.encode(&old_order()).unwrap());
+    assert_eq!(old_topic.decode(&stored).unwrap(), old_order());
+    let refused = new_topic.decode(&stored).unwrap_err();
+    assert!(refused.to_string().contains("a version that the reader does not know"), "{refused}");
+    let read = new_topic.reads::<old::Order>().decode(&stored).unwrap();
+    assert_eq!((read.id, read.token, read.items.len()), ("a".to_owned(), "secret".to_owned(), 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn stored_message_of_unknown_version_is_refused_by_name() {
-    let (address, _broker) = serve(Broker::builder()).await;
-    let (reader, writer) = (client(address).await, client(address).await);
+    let broker = Broker::new();
+    let (reader, writer) = (local(&broker).await, local(&broker).await);
     let mut plain = reader.subscribe("amounts").await.unwrap();
     let known = Topic::<old::Amount>::new("amounts");
     let mut amounts = known.subscribe(&reader).await.unwrap();
     let incompatible = known.clone().reads::<new::Amount>();
     let mut incompatible = incompatible.subscribe(&reader).await.unwrap();
     let mut unmarked = Topic::<Time>::new("amounts").subscribe(&reader).await.unwrap();
-    Topic::new("amounts").publish(&writer, &new::Amount { cents: "1".to_owned() }).await.unwrap();
+    // Its publisher has announced no description.
+    let unknown = Topic::new("amounts").encode(&new::Amount { cents: "1".to_owned() }).unwrap();
+    writer.publish("amounts", unknown).await.unwrap();
     known.publish(&writer, &old::Amount { cents: 7 }).await.unwrap();
     let first = plain.recv().await.unwrap();
     let layout = <new::Amount as polyglot::Message>::LAYOUT.expect("the message should have a layout").fingerprint();

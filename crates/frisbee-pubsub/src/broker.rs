@@ -93,7 +93,7 @@ impl fmt::Debug for Permit {
 
 /// A router that delivers messages from publishers to subscribers.
 ///
-/// It serves eight operations that start at [`FIRST_OPERATION`], or at the [configured
+/// It serves nine operations that start at [`FIRST_OPERATION`], or at the [configured
 /// one](BrokerBuilder::first_operation). docs/pubsub.md describes their bodies. Clones share the same broker.
 ///
 /// Publishing never waits for subscribers. Messages that a subscriber does not accept at once are queued, up to a
@@ -164,6 +164,8 @@ pub(super) struct BrokerShared {
     pub(super) bus: Option<Bus>,
     pub(super) histories: Histories,
     pub(super) presences: Presences,
+    #[cfg(feature = "typed")]
+    pub(super) layouts: crate::layouts::Layouts,
 }
 
 /// Memory charges for the nodes of the broker's subscription tree.
@@ -342,6 +344,11 @@ impl Router for Broker {
             }
             Some(Kind::Unsubscribe) => self.0.unsubscribe(session, packet.id),
             Some(Kind::Sync) => put(outbox, packet.id, packet.operation, &[]),
+            #[cfg(feature = "typed")]
+            Some(Kind::Layout) => return self.0.handle_layout(&session.subscriber, &packet.body, outbox),
+            // A broker without typed topics keeps no descriptions.
+            #[cfg(not(feature = "typed"))]
+            Some(Kind::Layout) => {}
             Some(Kind::Lagged | Kind::Refused | Kind::Follow | Kind::Position) | None => {
                 let text = format!("operation {} is not defined for brokers", packet.operation);
                 refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Operation, &text);
@@ -378,6 +385,8 @@ impl Router for Broker {
 
     fn disconnected(&self, mut session: BrokerSession, _reason: &CloseReason) {
         session.subscriber.close();
+        #[cfg(feature = "typed")]
+        self.0.layouts.forget(session.subscriber.connection());
         // Deliver the packets of the connection's last read, which have been routed but not delivered.
         session.fanout.flush(&self.0, &*session.subscriber);
         RemovedSubscriptions::begin(self.0.clone(), session.subscriber, session.patterns);

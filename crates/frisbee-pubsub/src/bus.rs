@@ -5,7 +5,7 @@
 //! detect losses (`counts.rs`), and a received message is never forwarded again.
 
 mod counts;
-mod frame;
+pub(crate) mod frame;
 mod interest;
 mod memory;
 #[cfg(test)]
@@ -252,6 +252,12 @@ impl Bus {
         }
     }
 
+    /// Sends a control frame to the other brokers.
+    #[cfg(feature = "typed")]
+    pub(super) fn send_control(&self, kind: u8, body: &[u8]) {
+        self.backplane.control([&[kind], body].concat().into());
+    }
+
     /// Sends the message count of each topic to the other brokers, so that they can detect lost messages.
     fn mark(&self) {
         let portions = self.sent.lock().topics();
@@ -295,6 +301,16 @@ impl Node {
             // Messages may have been lost while disconnected. The counts do not reveal lost first messages of new
             // topics.
             broker.begin_epoch();
+        }
+        #[cfg(feature = "typed")]
+        match frame.split_first() {
+            Some((&frame::ASK, fingerprint)) => {
+                if let Some(description) = broker.layout(fingerprint) {
+                    bus.send_control(frame::DESCRIPTION, &description);
+                }
+            }
+            Some((&frame::DESCRIPTION, description)) => broker.handle_layout_of_bus(description),
+            _ => {}
         }
     }
 

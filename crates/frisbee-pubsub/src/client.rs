@@ -1,5 +1,7 @@
 //! Client of a broker, and the state that its handles and its router share.
 
+#[cfg(feature = "typed")]
+mod layouts;
 mod shared;
 
 use super::inbox::{Inbox, Subscription};
@@ -165,6 +167,8 @@ struct ClientState {
     stream: (Stream, bool),
     /// Reason why the client is closed.
     closed: Option<CloseReason>,
+    #[cfg(feature = "typed")]
+    layouts: layouts::ClientLayouts,
 }
 
 /// A subscription that is registered in the client's table.

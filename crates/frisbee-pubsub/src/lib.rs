@@ -52,6 +52,8 @@ mod fanout;
 mod follow;
 mod history;
 mod inbox;
+#[cfg(feature = "typed")]
+mod layouts;
 #[cfg(feature = "nats")]
 pub mod nats;
 mod presence;
@@ -85,7 +87,7 @@ use std::ops::RangeInclusive;
 pub const FIRST_OPERATION: u16 = 0xFF00;
 
 /// Number of operations that are reserved for pub/sub. Some of them have no meaning yet.
-const COUNT: u16 = 8;
+const COUNT: u16 = 9;
 
 /// Default range of operations at which a [`Broker`] or a [`ClientRouter`] is mounted.
 pub const OPERATIONS: RangeInclusive<u16> = FIRST_OPERATION..=FIRST_OPERATION + (COUNT - 1);
@@ -113,6 +115,9 @@ enum Kind {
     Follow,
     /// From broker to client: states the offset of the next message in each of several topics.
     Position,
+    /// Client to broker: announces or requests the description of a message layout. Broker to client: the requested
+    /// description.
+    Layout,
 }
 
 /// Range of operations that a connection uses for pub/sub, given by the first one.
@@ -126,7 +131,7 @@ impl Operations {
     /// If the range is not between 10 and 65 535.
     fn starting_at(first: u16) -> Self {
         let fits = Operation::user(first).is_some() && first.checked_add(COUNT - 1).is_some();
-        assert!(fits, "operations {first} to {first} + 7 are not all between 10 and 65535");
+        assert!(fits, "operations {first} to {first} + 8 are not all between 10 and 65535");
         Self(first)
     }
 
@@ -148,6 +153,7 @@ impl Operations {
             5 => Kind::Refused,
             6 => Kind::Follow,
             7 => Kind::Position,
+            8 => Kind::Layout,
             _ => return None,
         })
     }

@@ -125,6 +125,15 @@ impl Router for ClientRouter {
         ClientSession { is_mine, ..ClientSession::default() }
     }
 
+    #[cfg(feature = "typed")]
+    fn event(&self, session: &mut ClientSession, event: &mut frisbee::ConnectionEvent<'_>) {
+        if let frisbee::ConnectionEvent::PeerKnown(peer) = event
+            && session.is_mine
+        {
+            self.0.announce_all(peer);
+        }
+    }
+
     fn route(&self, session: &mut ClientSession, packet: Packet, outbox: &mut Outbox) -> Routed {
         let id = packet.id;
         if !session.is_mine {
@@ -174,6 +183,10 @@ impl Router for ClientRouter {
                     tracing::warn!(target: "frisbee::pubsub", text, suppressed, "the broker refused a packet of this client");
                 }
             }
+            #[cfg(feature = "typed")]
+            Some(Kind::Layout) => self.0.handle_layout(&packet.body),
+            #[cfg(not(feature = "typed"))]
+            Some(Kind::Layout) => {}
             Some(Kind::Unsubscribe) | None => {
                 tracing::debug!(operation = %packet.operation, "dropped an unexpected packet");
             }
@@ -410,7 +423,7 @@ mod tests {
     #[tokio::test]
     async fn messages_and_losses_reach_their_subscriptions_in_order() {
         let router = ClientRouter::starting_at(100);
-        assert_eq!(router.declaration().operations, [100..=107]);
+        assert_eq!(router.declaration().operations, [100..=108]);
         let shared = router.0.clone();
         let [mut first, mut second] = ["a.*", "*.b"].map(|pattern| shared.persistent_subscription(pattern));
         let connection = connection();

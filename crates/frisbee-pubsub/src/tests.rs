@@ -4,6 +4,8 @@ mod bounds;
 mod bus_histories;
 mod histories;
 mod history;
+#[cfg(feature = "typed")]
+mod layouts;
 mod presence;
 
 use super::{Broker, BrokerBuilder, FIRST_OPERATION, Kind, Operations, Reason, SlowSubscriberPolicy, name, split_name};

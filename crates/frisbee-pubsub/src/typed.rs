@@ -3,12 +3,18 @@
 use crate::{Client, Message, Position, PubSubError, Publisher, RecvError, Start, Subscription};
 use bytes::Bytes;
 use frisbee::{PacketWriter, PeerKind, SendError};
-use polyglot::layout::{Limits, MessageReader};
-use polyglot::{CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Nesting, Root};
+use polyglot::layout::{Fingerprint, Limits, MessageReader};
+use polyglot::{CONTAINER_MEMORY_MAX, DecodeError, Decoder, EncodeError, Encoder, Form, Nesting, Root};
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Time after an unanswered request for a description in which a subscription makes no other. Limits the delay of a
+/// subscription by messages of unknown versions.
+const DESCRIPTION_PAUSE: Duration = Duration::from_secs(10);
 
 /// A topic or pattern whose messages have one type.
 ///
@@ -18,9 +24,11 @@ use std::sync::Arc;
 /// # Versions
 ///
 /// Messages can outlive the program that has published them, in histories and durable topics. If the type has a
-/// [layout](polyglot::Message::LAYOUT), each message carries the fingerprint of the layout. A message of another
-/// version of the type is translated if the reader [reads](Self::reads) that version, and is otherwise refused with
-/// [`RecvError::Undecodable`]. Messages without a fingerprint are read as messages of this version.
+/// [layout](polyglot::Message::LAYOUT), each message carries the fingerprint of the layout, and the publisher announces
+/// the layout's description to its broker. A message of another version of the type is translated: a subscription
+/// requests the description from its broker, once for each version and for at most 2 s. If there is none, and the reader
+/// does not [read](Self::reads) that version, the message is refused with [`RecvError::Undecodable`], and no other
+/// description is requested for 10 s. Messages without a fingerprint are read as messages of this version.
 ///
 /// ```
 /// use frisbee_pubsub::{Broker, Client, Topic};
@@ -71,7 +79,8 @@ impl<M: polyglot::Message> Topic<M> {
 
     /// Accepts another version of the message as well, such as `v1::Order`, which is generated from an older schema
     /// into a separate module. Messages of that version are translated with the rules of protobuf. A message with a
-    /// field that has become incompatible is refused. Upgrade readers before publishers.
+    /// field that has become incompatible is refused. Only necessary for messages whose publisher no longer connects to
+    /// a broker, such as those in durable topics and files.
     ///
     /// This fails to compile unless both types have a [layout](polyglot::Message::LAYOUT), which the option
     /// `message_layouts` of frpc-build generates.
@@ -102,6 +111,9 @@ impl<M: polyglot::Message> Topic<M> {
     /// If the name is not a valid topic, or there is no connection yet.
     pub fn publisher(&self, client: &Client) -> Result<TopicPublisher<M>, PubSubError> {
         let publisher = client.publisher(&self.name)?;
+        if let Some(layout) = M::LAYOUT {
+            client.0.announce(layout, &client.connection()?);
+        }
         Ok(TopicPublisher { publisher, message: PhantomData })
     }
 
@@ -148,7 +160,54 @@ impl<M: polyglot::Message> Topic<M> {
     }
 
     fn subscription(&self, subscription: Subscription) -> TopicSubscription<M> {
-        TopicSubscription { subscription, nesting: self.nesting, reader: self.reader.clone(), message: PhantomData }
+        TopicSubscription { subscription, topic: self.clone(), unread: None, unanswered: None }
+    }
+
+    /// Encodes a message with the fingerprint of its layout, as [`publish`](Self::publish) does, for durable topics and
+    /// files.
+    ///
+    /// ```
+    /// use bytes::Bytes;
+    /// use frisbee_pubsub::Topic;
+    ///
+    /// let names = Topic::<String>::new("names");
+    /// let stored = Bytes::from(names.encode(&"Ada".to_owned())?);
+    /// assert_eq!(names.decode(&stored)?, "Ada");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the message cannot be encoded.
+    pub fn encode(&self, message: &M) -> Result<Vec<u8>, PubSubError> {
+        let mut body = Vec::new();
+        if let Some(layout) = M::LAYOUT {
+            layout.put_mark(&mut body);
+        }
+        let mut encoder = Encoder::new(&mut body).with_form(Form::Extended);
+        polyglot::encode_root(message, &mut encoder).map_err(|error| unencodable::<M>(&error))?;
+        Ok(body)
+    }
+
+    /// Decodes a message that was encoded with [`encode`](Self::encode) or received from a topic, by the versions that
+    /// this topic [reads](Self::reads).
+    ///
+    /// # Errors
+    /// [`RecvError::Undecodable`] if the message has an unknown or incompatible version, or is malformed.
+    pub fn decode(&self, stored: &Bytes) -> Result<M, RecvError> {
+        self.decode_or_unknown(stored).map_err(|(why, _)| RecvError::Undecodable(format!("the message is {why}")))
+    }
+
+    /// Decodes a message. On failure, returns the reason, and the layout of the message if it is unknown.
+    fn decode_or_unknown(&self, stored: &Bytes) -> Result<M, (String, Option<Fingerprint>)> {
+        let limits = Limits { body: stored.len().max(frisbee::BODY_MAX as usize), nesting: self.nesting };
+        let body = self.reader.read::<M>(stored, limits);
+        let body = body.map_err(|error| (error.to_string(), error.unknown_layout()))?;
+        let failure = match decode(&shared(stored, body), self.nesting) {
+            Ok(Root::Message(message)) => return Ok(message),
+            Ok(Root::Error(text)) => format!("an error: {text}"),
+            Err(error) => format!("not a valid {}: {error}", M::NAME),
+        };
+        Err((failure, None))
     }
 }
 
@@ -199,9 +258,11 @@ impl<M> fmt::Debug for TopicPublisher<M> {
 /// A subscription to messages of one type. Dropping it unsubscribes.
 pub struct TopicSubscription<M> {
     subscription: Subscription,
-    nesting: Nesting,
-    reader: Arc<MessageReader>,
-    message: PhantomData<fn() -> M>,
+    topic: Topic<M>,
+    /// Received message whose layout was requested from the broker.
+    unread: Option<Message>,
+    /// Time of the last request for a description that the broker has not answered.
+    unanswered: Option<Instant>,
 }
 
 impl<M: polyglot::Message> TopicSubscription<M> {
@@ -214,17 +275,29 @@ impl<M: polyglot::Message> TopicSubscription<M> {
     /// # Cancel safety
     /// Dropping the future loses no message.
     pub async fn recv(&mut self) -> Result<TopicMessage<M>, RecvError> {
-        let received = self.subscription.recv().await?;
-        let limits = Limits { body: received.payload().len().max(frisbee::BODY_MAX as usize), nesting: self.nesting };
-        let why = match self.reader.read::<M>(received.payload(), limits) {
-            Ok(body) => match decode(&shared(received.payload(), body), self.nesting) {
-                Ok(Root::Message(message)) => return Ok(TopicMessage { received, message }),
-                Ok(Root::Error(text)) => format!("an error: {text}"),
-                Err(error) => format!("not a valid {}: {error}", M::NAME),
-            },
-            Err(error) => error.to_string(),
+        let received = match self.unread.take() {
+            Some(unread) => unread,
+            None => self.subscription.recv().await?,
         };
-        Err(RecvError::Undecodable(format!("the message on {} is {why}", received.topic())))
+        loop {
+            let (why, unknown) = match self.topic.decode_or_unknown(received.payload()) {
+                Ok(message) => return Ok(TopicMessage { received, message }),
+                Err(failure) => failure,
+            };
+            let may_ask = self.unanswered.is_none_or(|last| last.elapsed() >= DESCRIPTION_PAUSE);
+            if let Some(fingerprint) = unknown.filter(|_| may_ask) {
+                // The next call continues with this message if this one is cancelled.
+                self.unread = Some(received.clone());
+                let description = self.subscription.shared.layout(fingerprint).await;
+                self.unread = None;
+                if let Some(description) = description {
+                    Arc::make_mut(&mut self.topic.reader).learn::<M>(&description);
+                    continue;
+                }
+                self.unanswered = Some(Instant::now());
+            }
+            return Err(RecvError::Undecodable(format!("the message on {} is {why}", received.topic())));
+        }
     }
 }
 
@@ -277,10 +350,13 @@ fn put<M: polyglot::Message>(mut packet: PacketWriter<'_>, message: &M) -> Resul
         layout.put_mark(packet.buffer());
     }
     let encoder = Encoder::gathering(packet.buffer(), &mut bulk).copying(frisbee::copy_to_share);
-    polyglot::encode_root(message, &mut encoder.with_form(Form::Extended))
-        .map_err(|error| PubSubError::Encoding(format!("{} cannot be encoded: {error}", M::NAME)))?;
+    polyglot::encode_root(message, &mut encoder.with_form(Form::Extended)).map_err(|error| unencodable::<M>(&error))?;
     bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
     packet.finish().map_err(|error| SendError::TooLong(error).into())
+}
+
+fn unencodable<M: polyglot::Message>(error: &EncodeError) -> PubSubError {
+    PubSubError::Encoding(format!("{} cannot be encoded: {error}", M::NAME))
 }
 
 /// Returns the decoded body as [`Bytes`]. A body that is part of `payload` shares its memory. A body that was

@@ -8,6 +8,8 @@ use frisbee_pubsub::nats::durable::{
     Delivery, DurableTopic, DurableTopicBuilder, FullTopicPolicy, OpenError, PublishError, RecvError, Replay, Storage,
     Subscription,
 };
+use frisbee_tests::evolution::{new, old};
+use frpc::Topic;
 use futures_util::StreamExt;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,6 +75,27 @@ fn is_stored(folder: &Path, needle: &[u8]) -> bool {
             _ => path.is_dir() && is_stored(&path, needle),
         })
     })
+}
+
+#[tokio::test]
+async fn durable_message_is_translated_for_newer_reader() {
+    let Some(server) = jetstream().await else { return };
+    let (topic, old_jobs) = (open(&server, jobs()).await, Topic::<old::Amount>::new("jobs.x"));
+    let order = old::Order { id: "a".to_owned(), token: b"secret".to_vec(), ..old::Order::default() };
+    let payload = Topic::<old::Order>::new("jobs.x").encode(&order).expect("order should be encodable");
+    topic.publish("jobs.x", "1", payload).await.expect("message should be stored");
+    let payload = old_jobs.encode(&old::Amount { cents: 7 }).expect("amount should be encodable");
+    topic.publish("jobs.x", "2", payload).await.expect("message should be stored");
+
+    let mut subscription = subscribe(&topic, "reader", Replay::All).await;
+    let orders = Topic::<new::Order>::new("jobs.x").reads::<old::Order>();
+    let delivery = next(&mut subscription).await.expect("message should be delivered");
+    let read = orders.decode(delivery.payload()).expect("message of a named version should be translated");
+    assert_eq!(read, new::Order { id: "a".to_owned(), token: "secret".to_owned(), ..new::Order::default() });
+    // A version that the reader does not name.
+    let delivery = next(&mut subscription).await.expect("message should be delivered");
+    let refused = Topic::<new::Amount>::new("jobs.x").decode(delivery.payload()).expect_err("version is unknown");
+    assert!(refused.to_string().contains("a version that the reader does not know"), "{refused}");
 }
 
 /// Messages processed by a reader that stores ids, and all deliveries.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 impl BrokerBuilder {
-    /// Sets the number of the first of the eight operations that the broker handles. Defaults to
+    /// Sets the number of the first of the nine operations that the broker handles. Defaults to
     /// [`FIRST_OPERATION`](crate::FIRST_OPERATION).
     ///
     /// # Panics
@@ -219,6 +219,8 @@ impl BrokerBuilder {
             bus,
             histories,
             presences,
+            #[cfg(feature = "typed")]
+            layouts: Default::default(),
         });
         if let Some(bus) = &shared.bus {
             bus.attach(&shared);

@@ -14,6 +14,9 @@
 //! topics when another broker requests them by a byte 3 on `shop.c`, or after a reconnect. A byte 5 announces members
 //! of queue groups. It is sent with the first member, every ten seconds, and within a quarter of a second after a byte
 //! 6, which is the query of a broker that has joined. After an announcement, brokers send no batches for half a minute.
+//!
+//! A byte 7 and the fingerprint of a message layout ask for its description. A broker that has it sends a byte 8 and the
+//! description.
 
 use super::counts::SequenceStamp;
 use bytes::Bytes;
@@ -68,6 +71,14 @@ pub(super) fn hello() -> Bytes {
 pub(super) fn is_hello(frame: &[u8]) -> bool {
     frame == [HELLO]
 }
+
+/// First byte of a control frame that asks for the description of the message layout with this fingerprint.
+#[cfg(feature = "typed")]
+pub(crate) const ASK: u8 = 7;
+
+/// First byte of a control frame with a description.
+#[cfg(feature = "typed")]
+pub(super) const DESCRIPTION: u8 = 8;
 
 #[cfg(test)]
 mod tests {

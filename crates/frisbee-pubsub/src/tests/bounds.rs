@@ -28,19 +28,19 @@ fn is_slow(member: &mut Member, topic: &str) -> bool {
 }
 
 #[test]
-fn a_broker_may_have_any_eight_user_operations() {
-    for first in [10, 100, u16::MAX - 7] {
+fn broker_accepts_any_nine_user_operations() {
+    for first in [10, 100, u16::MAX - 8] {
         let broker = Broker::builder().first_operation(first).build();
-        assert_eq!(broker.declaration().operations, [first..=first + 7]);
+        assert_eq!(broker.declaration().operations, [first..=first + 8]);
         let kind = |at| {
             broker.0.operations.kind(Operation::user(first + at).expect("operation number should be in the user range"))
         };
         let kinds = [Kind::Subscribe, Kind::Unsubscribe, Kind::Message, Kind::Sync, Kind::Lagged, Kind::Refused];
         assert_eq!([0, 1, 2, 3, 4, 5].map(kind), kinds.map(Some));
-        assert_eq!([6, 7].map(kind), [Some(Kind::Follow), Some(Kind::Position)]);
+        assert_eq!([6, 7, 8].map(kind), [Some(Kind::Follow), Some(Kind::Position), Some(Kind::Layout)]);
         assert!(kinds.into_iter().all(|kind| broker.0.operations.kind(broker.0.operations.of(kind)) == Some(kind)));
     }
-    for first in [0, 9, u16::MAX - 6, u16::MAX] {
+    for first in [0, 9, u16::MAX - 7, u16::MAX] {
         catch_unwind(|| Broker::builder().first_operation(first))
             .expect_err("operation range outside of the user range should be rejected");
     }
@@ -54,7 +54,7 @@ fn broker_and_client_defaults_are_as_documented() {
     (1..=1024).for_each(|id| reader.subscribe(id, "a", ""));
     assert_eq!(reader.subscribe_as(1025, "a", ""), Err(Reason::Full as u8));
     assert_eq!(broker.0.total_max(), 1 << 20);
-    assert_eq!(OPERATIONS, 0xFF00..=0xFF07);
+    assert_eq!(OPERATIONS, 0xFF00..=0xFF08);
 }
 
 #[test]

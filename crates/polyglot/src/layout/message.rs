@@ -3,12 +3,16 @@
 use super::{Description, Fingerprint, Limits, Plan, Root};
 use crate::{Form, Message};
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
 /// First byte of a stored body that states its layout. It is followed by the 16 bytes of the layout's fingerprint, and
 /// then by the message.
 const MARK: u8 = 0x12;
+
+/// Maximum number of versions that a reader has learned from descriptions. A newer one replaces the oldest.
+const LEARNED_MAX: usize = 64;
 
 /// Wire layout of a message type. Created by generated code; see [`Message::LAYOUT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +33,12 @@ impl MessageLayout {
     #[must_use]
     pub const fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
+    }
+
+    /// Returns the encoded description.
+    #[must_use]
+    pub const fn description(&self) -> &'static [u8] {
+        self.description
     }
 
     /// Writes the mark that states the layout of the stored body after it: a marker byte, and the fingerprint of this
@@ -65,6 +75,7 @@ pub fn split_mark(body: &[u8]) -> Option<(Option<Fingerprint>, &[u8])> {
 #[derive(Clone, Debug, Default)]
 pub struct MessageReader {
     others: Vec<(Fingerprint, Arc<VersionPlan>)>,
+    learned: VecDeque<(Fingerprint, Arc<VersionPlan>)>,
 }
 
 /// Plan for translating messages of another version, or the reason why that version cannot be translated.
@@ -72,11 +83,22 @@ type VersionPlan = Result<(Plan, Option<Root>), String>;
 
 /// Error returned when a stored body is malformed or its version of the message cannot be translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredError(String);
+pub struct StoredError {
+    text: String,
+    unknown: Option<Fingerprint>,
+}
+
+impl StoredError {
+    /// Returns the layout of the body if the reader does not know it. [`MessageReader::learn`] adds it.
+    #[must_use]
+    pub fn unknown_layout(&self) -> Option<Fingerprint> {
+        self.unknown
+    }
+}
 
 impl fmt::Display for StoredError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -90,8 +112,21 @@ impl MessageReader {
     pub fn add<M: Message, Old: Message>(&mut self) {
         const { assert!(M::LAYOUT.is_some() && Old::LAYOUT.is_some(), "both types should have a layout") };
         if let (Some(own), Some(old)) = (M::LAYOUT, Old::LAYOUT) {
-            self.others.push((old.fingerprint, plan(old, own).into()));
+            self.others.push((old.fingerprint, plan(old.description, old.fingerprint, own).into()));
         }
+    }
+
+    /// Adds the version of `M` with this encoded description, such as one that a broker has sent. Bodies of that version
+    /// are refused if the description is malformed.
+    ///
+    /// The reader keeps the last 64 versions. Does nothing unless `M` has a [`LAYOUT`](Message::LAYOUT).
+    pub fn learn<M: Message>(&mut self, description: &[u8]) {
+        let Some(own) = M::LAYOUT else { return };
+        if self.learned.len() >= LEARNED_MAX {
+            self.learned.pop_front();
+        }
+        let fingerprint = Fingerprint::of(description);
+        self.learned.push_back((fingerprint, plan(description, fingerprint, own).into()));
     }
 
     /// Returns a body of `M` without the fingerprint of its layout. Translates the body first if it was written by a
@@ -101,7 +136,8 @@ impl MessageReader {
     ///
     /// If the body has an unknown or incompatible layout, or its translation fails.
     pub fn read<'a, M: Message>(&self, body: &'a [u8], limits: Limits) -> Result<Cow<'a, [u8]>, StoredError> {
-        let refused = |reason: String| Err(StoredError(format!("not a valid {}: {reason}", M::NAME)));
+        let error = |reason: String| StoredError { text: format!("not a valid {}: {reason}", M::NAME), unknown: None };
+        let refused = |reason| Err(error(reason));
         let Some((mark, rest)) = split_mark(body) else { return refused("its fingerprint is incomplete".to_owned()) };
         let Some(fingerprint) = mark else { return Ok(rest.into()) };
         let Some(own) = M::LAYOUT else {
@@ -110,8 +146,9 @@ impl MessageReader {
         if own.fingerprint == fingerprint {
             return Ok(rest.into());
         }
-        let Some((_, plan)) = self.others.iter().find(|(other, _)| *other == fingerprint) else {
-            return refused(format!("its layout is {fingerprint}, a version that the reader does not know"));
+        let Some((_, plan)) = self.others.iter().chain(&self.learned).find(|(other, _)| *other == fingerprint) else {
+            let unread = error(format!("its layout is {fingerprint}, a version that the reader does not know"));
+            return Err(StoredError { unknown: Some(fingerprint), ..unread });
         };
         let (plan, root) = match &**plan {
             Ok((plan, Some(root))) => (plan, *root),
@@ -127,10 +164,10 @@ impl MessageReader {
 }
 
 /// Creates the plan for translating bodies of another version.
-fn plan(old: &MessageLayout, own: &MessageLayout) -> VersionPlan {
-    let parse = |layout: &MessageLayout| Description::parse(layout.description).map_err(|error| error.to_string());
-    let (from, to) = (parse(old)?, parse(own)?);
+fn plan(old: &[u8], fingerprint: Fingerprint, own: &MessageLayout) -> VersionPlan {
+    let parse = |description: &[u8]| Description::parse(description).map_err(|error| error.to_string());
+    let (from, to) = (parse(old)?, parse(own.description)?);
     let plan = Plan::new(&from, &to, &[(0, 0)], Form::Extended).map_err(|error| error.to_string())?;
-    let root = plan.root(0, 0).map_err(|refusal| refusal.describe(&to, own.names, false, old.fingerprint))?;
+    let root = plan.root(0, 0).map_err(|refusal| refusal.describe(&to, own.names, false, fingerprint))?;
     Ok((plan, root))
 }

@@ -1,0 +1,69 @@
+//! Descriptions of message layouts that a client announces to its broker and requests from it.
+
+use super::ClientShared;
+use crate::layouts::ANSWER_TIMEOUT;
+use crate::{Kind, put};
+use bytes::Bytes;
+use frisbee::{Connection, PacketId, PeerKind};
+use polyglot::layout::{Fingerprint, MessageLayout};
+use tokio::sync::oneshot;
+
+/// State of a client's descriptions.
+#[derive(Debug, Default)]
+pub(super) struct ClientLayouts {
+    /// Layouts of the messages that this client publishes.
+    own: Vec<&'static MessageLayout>,
+    /// Subscriptions that wait for a description.
+    waiting: Vec<(Fingerprint, oneshot::Sender<Bytes>)>,
+}
+
+impl ClientShared {
+    /// Announces the layout of messages that are published on this connection, and on those that replace it.
+    pub(crate) fn announce(&self, layout: &'static MessageLayout, connection: &Connection) {
+        let own = &mut self.inner.lock().layouts.own;
+        if own.contains(&layout) {
+            return;
+        }
+        own.push(layout);
+        // The limit of an unknown peer may be lower than the description. `announce_all` follows.
+        if matches!(connection.peer(), PeerKind::Native(_)) {
+            self.send_layout(connection, layout.description());
+        }
+    }
+
+    /// Announces all layouts on a new connection, once its peer is known.
+    pub(crate) fn announce_all(&self, peer: &PeerKind) {
+        let connection = self.connection.lock().clone();
+        if let Some(connection) = connection.filter(|_| matches!(peer, PeerKind::Native(_))) {
+            let own = self.inner.lock().layouts.own.clone();
+            own.iter().for_each(|layout| self.send_layout(&connection, layout.description()));
+        }
+    }
+
+    /// Requests the description of a layout. Returns `None` if the broker does not have it.
+    pub(crate) async fn layout(&self, fingerprint: Fingerprint) -> Option<Bytes> {
+        let connection = self.connection.lock().clone()?;
+        let (sender, described) = oneshot::channel();
+        {
+            let waiting = &mut self.inner.lock().layouts.waiting;
+            waiting.retain(|(_, sender)| !sender.is_closed());
+            waiting.push((fingerprint, sender));
+        }
+        self.send_layout(&connection, &[&[0][..], &fingerprint.bytes()].concat());
+        tokio::time::timeout(ANSWER_TIMEOUT, described).await.ok()?.ok()
+    }
+
+    /// Handles a description of the broker.
+    pub(crate) fn handle_layout(&self, description: &Bytes) {
+        let fingerprint = Fingerprint::of(description);
+        for (_, sender) in self.inner.lock().layouts.waiting.extract_if(.., |(waiting, _)| *waiting == fingerprint) {
+            // Ignore the error: the subscription was dropped.
+            let _ = sender.send(description.clone());
+        }
+    }
+
+    fn send_layout(&self, connection: &Connection, body: &[u8]) {
+        // Ignore the error: a connection that replaces a closed one announces again.
+        let _ = connection.send_now(|outbox| put(outbox, PacketId(0), self.operations.of(Kind::Layout), body));
+    }
+}

@@ -1,0 +1,179 @@
+//! Descriptions of message layouts that a broker keeps for readers of other versions.
+//!
+//! A publisher of a typed topic announces the description of its messages. A reader that receives a message of another
+//! version requests it by its fingerprint. A broker that does not have it asks the others of its bus, and answers when
+//! it arrives. The client limits the duration of the wait.
+
+use super::{Kind, put};
+use crate::broker::BrokerShared;
+use crate::bus;
+use crate::fanout::Source as _;
+use crate::queue::Subscriber;
+use bytes::Bytes;
+use frisbee::{Connection, MemoryCharge, Outbox, PacketId, Routed};
+use parking_lot::Mutex;
+use polyglot::layout::{DESCRIPTION_MAX, Description, Fingerprint};
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Duration for which a reader waits for a description. Longer than a round trip to another broker of the bus.
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Maximum number and total size in bytes of the descriptions that a broker keeps. A thousand message types of 4 KiB.
+pub(crate) const KEPT_MAX: (usize, usize) = (1024, 4 * 1024 * 1024);
+
+/// Memory of a description in addition to its length, in bytes.
+const KEPT_COST: usize = 256;
+
+/// Maximum number of waiting requests of a broker, and of one connection. A reader has one for each subscription.
+pub(crate) const WANTED_MAX: (usize, usize) = (1024, 16);
+
+/// Descriptions that a broker keeps, and the readers that wait for others.
+#[derive(Debug, Default)]
+pub(super) struct Layouts(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    kept: BTreeMap<[u8; 16], Kept>,
+    bytes: usize,
+    /// Number of the last kept description.
+    last: u64,
+    wanted: Vec<Wanted>,
+}
+
+impl Layouts {
+    /// Removes the requests of a connection that has ended.
+    pub(super) fn forget(&self, reader: &Connection) {
+        self.0.lock().wanted.retain(|wanted| !wanted.reader.is_same(reader));
+    }
+
+    /// Returns the number of kept descriptions, their length in bytes, and the number of waiting requests.
+    #[cfg(test)]
+    pub(super) fn counts(&self) -> (usize, usize, usize) {
+        let state = self.0.lock();
+        (state.kept.len(), state.bytes, state.wanted.len())
+    }
+}
+
+#[derive(Debug)]
+struct Kept {
+    description: Bytes,
+    publisher: Option<IpAddr>,
+    number: u64,
+    _charge: MemoryCharge,
+}
+
+#[derive(Debug)]
+struct Wanted {
+    fingerprint: [u8; 16],
+    reader: Connection,
+    until: Instant,
+}
+
+impl State {
+    /// Keeps a valid description, charged to a connection, unless it is known. Evicts the oldest ones of the address
+    /// that has most if there are too many. Returns `None` if there is no memory for it.
+    fn keep(
+        &mut self,
+        fingerprint: [u8; 16],
+        description: &[u8],
+        by: &Connection,
+        publisher: Option<IpAddr>,
+    ) -> Option<()> {
+        if self.kept.contains_key(&fingerprint) {
+            return Some(());
+        }
+        let charge = by.try_charge(KEPT_COST + description.len())?;
+        while self.kept.len() >= KEPT_MAX.0 || self.bytes + description.len() > KEPT_MAX.1 {
+            let mut counts = HashMap::<_, usize>::new();
+            self.kept.values().for_each(|kept| *counts.entry(kept.publisher).or_default() += 1);
+            let most = counts.values().copied().max()?;
+            let of_most = self.kept.iter().filter(|(_, kept)| counts[&kept.publisher] == most);
+            let oldest = *of_most.min_by_key(|(_, kept)| kept.number)?.0;
+            self.bytes -= self.kept.remove(&oldest)?.description.len();
+        }
+        self.last += 1;
+        self.bytes += description.len();
+        let description = Bytes::copy_from_slice(description);
+        self.kept.insert(fingerprint, Kept { description, publisher, number: self.last, _charge: charge });
+        Some(())
+    }
+
+    /// Registers a request. Returns whether it is the only one for this description, so that others must be asked.
+    fn want(&mut self, fingerprint: [u8; 16], reader: &Connection) -> bool {
+        let now = Instant::now();
+        self.wanted.retain(|wanted| wanted.until > now);
+        let own = self.wanted.iter().filter(|wanted| wanted.reader.is_same(reader)).count();
+        if self.wanted.len() >= WANTED_MAX.0 || own >= WANTED_MAX.1 {
+            return false;
+        }
+        let is_first = !self.wanted.iter().any(|wanted| wanted.fingerprint == fingerprint);
+        self.wanted.push(Wanted { fingerprint, reader: reader.clone(), until: now + ANSWER_TIMEOUT });
+        is_first
+    }
+
+    /// Returns the readers that wait for a description.
+    fn take_wanted(&mut self, fingerprint: [u8; 16]) -> Vec<Connection> {
+        let (now, readers) = (Instant::now(), self.wanted.extract_if(.., |wanted| wanted.fingerprint == fingerprint));
+        readers.filter(|wanted| wanted.until > now).map(|wanted| wanted.reader).collect()
+    }
+}
+
+impl BrokerShared {
+    /// Handles a LAYOUT packet: a description, or a 0 and the fingerprint of one that the sender requests.
+    pub(super) fn handle_layout(&self, from: &Subscriber, body: &[u8], outbox: &mut Outbox) -> Routed {
+        if let Some((0, fingerprint)) = body.split_first()
+            && let Ok(fingerprint) = fingerprint.try_into()
+        {
+            let mut state = self.layouts.0.lock();
+            if let Some(kept) = state.kept.get(&fingerprint) {
+                put(outbox, PacketId(0), self.operations.of(Kind::Layout), &kept.description);
+            } else if state.want(fingerprint, from.connection())
+                && let Some(bus) = &self.bus
+            {
+                drop(state);
+                bus.send_control(bus::frame::ASK, &fingerprint);
+            }
+            return Routed::Slow;
+        }
+        if body.len() > DESCRIPTION_MAX || Description::parse(body).is_err() {
+            return Routed::Useless;
+        }
+        let fingerprint = Fingerprint::of(body).bytes();
+        let mut state = self.layouts.0.lock();
+        if state.keep(fingerprint, body, from.connection(), from.publisher()).is_none() {
+            return Routed::Useless;
+        }
+        let readers = state.take_wanted(fingerprint);
+        drop(state);
+        self.send_layout(readers, body);
+        Routed::Slow
+    }
+
+    /// Returns the description that another broker asks for.
+    pub(super) fn layout(&self, fingerprint: &[u8]) -> Option<Bytes> {
+        self.layouts.0.lock().kept.get(fingerprint).map(|kept| kept.description.clone())
+    }
+
+    /// Handles a description of another broker. It is dropped unless a reader waits for it.
+    pub(super) fn handle_layout_of_bus(&self, description: &[u8]) {
+        let fingerprint = Fingerprint::of(description).bytes();
+        let mut state = self.layouts.0.lock();
+        let readers = state.take_wanted(fingerprint);
+        let Some(first) = readers.first() else { return };
+        if state.keep(fingerprint, description, first, None).is_some() {
+            drop(state);
+            self.send_layout(readers, description);
+        }
+    }
+
+    fn send_layout(&self, readers: Vec<Connection>, description: &[u8]) {
+        let operation = self.operations.of(Kind::Layout);
+        for reader in readers {
+            // Ignore the error: a connection that has ended has no reader.
+            let _ = reader.send_now(|outbox| put(outbox, PacketId(0), operation, description));
+        }
+    }
+}

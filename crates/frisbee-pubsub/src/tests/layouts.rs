@@ -1,0 +1,95 @@
+//! Tests of the descriptions of message layouts that brokers keep.
+
+use super::*;
+use crate::MemoryBus;
+use crate::layouts::{KEPT_MAX, WANTED_MAX};
+use polyglot::layout::{DESCRIPTION_MAX, Description, Field, Fingerprint, Shape, Type, TypeLayout};
+
+/// Returns the description of a message with a field of this number, and a name of this length.
+fn description(number: u32, length: usize) -> Vec<u8> {
+    let field = Field { number, shape: Shape::Implicit, of: Type::Int32 };
+    let types = vec![TypeLayout::Message(vec![field])];
+    Description { name: "n".repeat(length), types, methods: Vec::new() }.encode()
+}
+
+fn request(description: &[u8]) -> Vec<u8> {
+    [&[0][..], &Fingerprint::of(description).bytes()].concat()
+}
+
+/// Returns the descriptions that a member has received.
+fn described(member: &mut Member) -> Vec<Bytes> {
+    member.connection().clone().collect(&mut member.outbox);
+    member.take_packets().into_iter().map(|packet| packet.body).collect()
+}
+
+#[test]
+fn descriptions_are_bounded_and_charged() {
+    let (_runtime, broker, [mut publisher, mut reader]) = peers(Broker::builder());
+    let total = u32::try_from(KEPT_MAX.0).unwrap() + 100;
+    for number in 1..=total {
+        assert!(matches!(publisher.send(Kind::Layout, 0, description(number, 8)), Routed::Slow));
+    }
+    assert_eq!(broker.0.layouts.counts().0, KEPT_MAX.0);
+    let held = publisher.connection().memory_held();
+    assert!(held >= 256 * KEPT_MAX.0, "{held}");
+    for (number, is_kept) in [(1, false), (100, false), (101, true), (total, true)] {
+        let wanted = description(number, 8);
+        let _ = reader.send(Kind::Layout, 0, request(&wanted));
+        let expected = if is_kept { vec![Bytes::from(wanted)] } else { Vec::new() };
+        assert_eq!(described(&mut reader), expected, "{number}");
+    }
+    for number in 1..=200 {
+        let _ = publisher.send(Kind::Layout, 0, description(number, 60_000));
+    }
+    let (count, bytes, _) = broker.0.layouts.counts();
+    assert!(count < 100 && bytes <= KEPT_MAX.1, "{count} {bytes}");
+    // A reader is answered as soon as somebody announces.
+    let wanted = description(7777, 8);
+    let _ = reader.send(Kind::Layout, 0, request(&wanted));
+    assert!(described(&mut reader).is_empty());
+    let _ = publisher.send(Kind::Layout, 0, wanted.clone());
+    assert_eq!(described(&mut reader), [wanted]);
+}
+
+#[test]
+fn malformed_descriptions_are_not_kept() {
+    let (_runtime, broker, [mut publisher, _]) = peers(Broker::builder());
+    for malformed in [&b""[..], b"\x00", b"\x01", b"\x02abc", &description(1, DESCRIPTION_MAX), &[0; 18]] {
+        assert!(matches!(publisher.send(Kind::Layout, 0, malformed.to_vec()), Routed::Useless), "{malformed:x?}");
+    }
+    assert_eq!((broker.0.layouts.counts(), publisher.connection().memory_held()), ((0, 0, 0), 0));
+}
+
+#[test]
+fn brokers_of_a_bus_obtain_descriptions_on_request() {
+    let (bus, runtime) = (MemoryBus::new(), runtime());
+    let [a, b] = [(); 2].map(|()| Broker::builder().backplane(bus.member()).build());
+    let [mut at_a, mut at_b] = [&a, &b].map(|broker| Member::new(broker, runtime.handle()));
+    let kept = description(1, 8);
+    let _ = at_a.send(Kind::Layout, 0, kept.clone());
+    assert_eq!(b.0.layouts.counts().0, 0);
+    // This broker joins after the announcement.
+    let mut late = Member::new(&Broker::builder().backplane(bus.member()).build(), runtime.handle());
+    for reader in [&mut at_b, &mut late] {
+        let _ = reader.send(Kind::Layout, 0, request(&kept));
+        assert_eq!(described(reader), std::slice::from_ref(&kept));
+    }
+    // Descriptions that nobody wants are dropped.
+    b.0.handle_layout_of_bus(&description(2, 8));
+    assert_eq!(b.0.layouts.counts().0, 1);
+}
+
+#[test]
+fn pending_requests_of_a_connection_are_bounded() {
+    let (_runtime, broker, [mut publisher, mut reader]) = peers(Broker::builder());
+    let wanted: Vec<_> = (1..=30).map(|number| description(number, 8)).collect();
+    wanted.iter().for_each(|wanted| drop(reader.send(Kind::Layout, 0, request(wanted))));
+    for wanted in &wanted {
+        let _ = publisher.send(Kind::Layout, 0, wanted.clone());
+    }
+    assert_eq!(described(&mut reader), wanted[..WANTED_MAX.1]);
+    let _ = reader.send(Kind::Layout, 0, request(&description(99, 8)));
+    assert_eq!(broker.0.layouts.counts().2, 1);
+    reader.vanish();
+    assert_eq!(broker.0.layouts.counts().2, 0);
+}
