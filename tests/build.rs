@@ -37,7 +37,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let out = Path::new(&env::var("OUT_DIR")?).join(version);
         fs::create_dir_all(&out)?;
         let folder = format!("../examples/evolve/proto/{version}");
-        frpc_build::configure().out_dir(out).compile_protos(&[format!("{folder}/shop.proto")], &[folder])?;
+        let builder = frpc_build::configure().message_layouts("shop.Order").out_dir(out);
+        builder.compile_protos(&[format!("{folder}/shop.proto")], &[folder])?;
     }
     for (version, schema) in [("old", "shop"), ("new", "shop"), ("interop", "interop")] {
         let out = Path::new(&env::var("OUT_DIR")?).join(version);

@@ -7,7 +7,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let out = Path::new(&std::env::var("OUT_DIR")?).join(version);
         std::fs::create_dir_all(&out)?;
         let folder = format!("proto/{version}");
-        frpc_build::configure().out_dir(out).compile_protos(&[format!("{folder}/shop.proto")], &[folder])?;
+        // Each message carries the fingerprint of its version.
+        let builder = frpc_build::configure().message_layouts("shop.Order").out_dir(out);
+        builder.compile_protos(&[format!("{folder}/shop.proto")], &[folder])?;
     }
     Ok(())
 }

@@ -1,7 +1,10 @@
-//! A rolling restart of three servers through three versions of a schema, with clients of each version.
+//! A rolling restart of three servers through three versions of a schema, with clients of each version, and a topic whose
+//! history has messages of each version.
 #![allow(clippy::needless_update, reason = "some versions have more fields than the program sets")]
 
-use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
+use frpc::frisbee;
+use frpc::pubsub::{Broker, Client, History, Start};
+use frpc::{Request, Response, ResponseStream, Server, Status, Streaming, Topic};
 use std::error::Error;
 use std::net::TcpListener;
 use tokio::sync::{oneshot, watch};
@@ -58,6 +61,34 @@ macro_rules! version {
             }
         }
 
+        impl $version::Order {
+            fn new(id: String) -> Self {
+                let [pen, ink] = [("pen", 3), ("ink", 4)].map(|(name, count)| $version::Item {
+                    name: name.to_owned(),
+                    count,
+                    ..Default::default()
+                });
+                Self { id, items: vec![pen, ink], size: $version::Size::Large.into(), ..Self::default() }
+            }
+
+            async fn publish(broker: &str) -> Result<(), Box<dyn Error>> {
+                let client = Client::connect(broker).await?;
+                Topic::new("orders").publish(&client, &Self::new(stringify!($version).to_owned())).await?;
+                Ok(client.sync().await?)
+            }
+
+            /// Reads the orders of all versions from the history. Returns their number.
+            async fn read(broker: &str) -> Result<usize, Box<dyn Error>> {
+                let client = Client::connect(broker).await?;
+                let mut orders = Topic::<Self>::new("orders").subscribe_from(&client, Start::Oldest).await?;
+                let versions = ["v1", "v2", "v3"];
+                for version in versions {
+                    check(&orders.recv().await?.into_inner(), &Self::new(version.to_owned()))?;
+                }
+                Ok(versions.len())
+            }
+        }
+
         impl $version::ShopClient {
             /// Calls all servers in rounds until the restart is over, and publishes the number of rounds.
             async fn shop(addresses: Vec<String>, rounds: watch::Sender<u64>) -> Result<(), Status> {
@@ -67,14 +98,7 @@ macro_rules! version {
                 }
                 while !rounds.is_closed() {
                     for client in &clients {
-                        let [pen, ink] = [("pen", 3), ("ink", 4)].map(|(name, count)| $version::Item {
-                            name: name.to_owned(),
-                            count,
-                            ..Default::default()
-                        });
-                        let size = $version::Size::Large.into();
-                        let id = format!("{} {}", stringify!($version), *rounds.borrow());
-                        let order = $version::Order { id, items: vec![pen, ink], size, ..Default::default() };
+                        let order = $version::Order::new(format!("{} {}", stringify!($version), *rounds.borrow()));
                         let expected = $version::Receipt::from(order.clone());
                         check(&client.buy(order.clone()).await?.into_inner(), &expected)?;
                         let mut receipts = client.follow(frpc::iter(vec![order; 2])).await?.into_inner();
@@ -177,11 +201,24 @@ async fn wait(progress: &mut [watch::Receiver<u64>]) -> Result<(), watch::error:
     Ok(())
 }
 
+/// Publishes an order of each version, and reads all of them as each version. Returns the number of read orders.
+async fn topic() -> Result<usize, Box<dyn Error>> {
+    let broker = Broker::builder().history("orders", History::last(10)).build();
+    let server = frisbee::Server::builder().bind("127.0.0.1:0", broker).await?;
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    v1::Order::publish(&address).await?;
+    v2::Order::publish(&address).await?;
+    v3::Order::publish(&address).await?;
+    Ok(v1::Order::read(&address).await? + v2::Order::read(&address).await? + v3::Order::read(&address).await?)
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     for (version, rounds) in (1..).zip(restart().await?) {
         println!("client v{version}: {rounds} rounds, no call failed");
     }
+    println!("{} orders read from the history, in all versions", topic().await?);
     Ok(())
 }
 
@@ -190,4 +227,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
 async fn rolling_restart_through_versions_fails_no_call() {
     let rounds = restart().await.expect("no call should fail");
     assert!(rounds.len() == 3 && rounds.iter().all(|rounds| *rounds >= 7 * ROUNDS), "{rounds:?}");
+}
+
+#[cfg(test)]
+#[tokio::test]
+async fn every_version_reads_history_of_all_versions() {
+    assert_eq!(topic().await.expect("every order should be read"), 9);
 }
