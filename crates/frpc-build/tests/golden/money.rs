@@ -16,6 +16,15 @@ pub struct Amount {
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 impl ::frpc::polyglot::Fields for Amount {
     const NAME: &'static str = "money.Amount";
+    const LAYOUT: ::core::option::Option<
+        &'static ::frpc::polyglot::layout::MessageLayout,
+    > = ::core::option::Option::Some(
+        &::frpc::polyglot::layout::MessageLayout::new(
+            0x40eb_056e_cf35_0ea6_27c0_4675_ca54_a223,
+            b"\x01\x02\0\x02\x01\x03\x02\x0E\x01\x01\x02\0\xA4\x0F\0\x0Cmoney.Amount",
+            "money.Amount cents code\nmoney.Currency.Code\n",
+        ),
+    );
     #[inline(always)]
     fn encode_fields(
         &self,

@@ -82,7 +82,9 @@ fn comments_become_harmless_rustdoc() {
 
 #[test]
 fn several_files_and_packages() {
-    check(&["shop/orders.proto"], &["money.rs", "shop.orders.v1.rs", "shop.rs"]);
+    check_with(&["shop/orders.proto"], &["money.rs", "shop.orders.v1.rs", "shop.rs"], "", |builder| {
+        builder.message_layouts("money.Amount")
+    });
 }
 
 #[test]
