@@ -7,8 +7,11 @@ use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::versions::{first, moved, second, stranger};
 use frisbee_tests::{serve, until};
 use frpc::codegen::Client as _;
-use frpc::{Channel, Code, Connection, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
-use polyglot::layout::Fingerprint;
+use frpc::observe::TranslatedService;
+use frpc::{
+    Acceptor, Channel, Code, Connection, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming,
+};
+use polyglot::layout::{Description, Field, Fingerprint, Method, Shape, Type, TypeLayout};
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::DuplexStream;
@@ -244,6 +247,29 @@ async fn server_calls_client_of_another_version() {
     drop(agent);
 }
 
+/// Returns the translated calls, skipped fields and layouts in use of a service.
+fn counted(service: &str) -> (u64, u64, usize) {
+    let found = TranslatedService::all().into_iter().find(|of| of.service == service);
+    found.map_or((0, 0, 0), |of| (of.calls, of.skipped_fields, of.layouts.len()))
+}
+
+#[tokio::test]
+async fn translated_calls_and_skipped_fields_are_counted() {
+    // Other tests of this process use the shop as well, so the counts are at least those of this test.
+    let before = counted("shop.Shop");
+    let client = old::ShopClient::connect(serve_new().await).await.unwrap();
+    for _ in 0..3 {
+        client.buy(old_order("a")).await.unwrap();
+    }
+    client.list(old_order("")).await.unwrap().into_inner().message().await.unwrap();
+    let after = counted("shop.Shop");
+    // The old order has a note that the new server lacks, and the new receipt a field that the old client lacks.
+    assert!(after.0 >= before.0 + 4 && after.1 >= before.1 + 7, "{before:?} {after:?}");
+    assert!(after.2 > 0, "{after:?}");
+    let page = frpc_telemetry::Counters::new().snapshot().prometheus(None);
+    assert!(page.contains("frpc_translated_calls_total{service=\"shop.Shop\"} "), "{page}");
+}
+
 #[tokio::test]
 async fn hand_off_may_be_the_first_call_of_another_version() {
     for _ in 0..2 {
@@ -369,7 +395,10 @@ fn item(service: &str, description: &[u8]) -> Vec<u8> {
 
 /// Opens an in-memory connection to a server of the new shop, with the HELLO of a client that calls these services.
 async fn hostile(items: &[Vec<u8>]) -> Raw<DuplexStream> {
-    let acceptor = Server::builder().add_service(new::ShopServer::new(Shop)).build().unwrap();
+    hostile_to(Server::builder().add_service(new::ShopServer::new(Shop)).build().unwrap(), items).await
+}
+
+async fn hostile_to(acceptor: Acceptor, items: &[Vec<u8>]) -> Raw<DuplexStream> {
     let (here, there) = frpc::memory();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
     let mut raw = Raw::over(here);
@@ -499,6 +528,35 @@ async fn thousand_clients_with_descriptions_of_their_own_are_served() {
             assert_eq!((replied.id, &replied.body[..1]), (PacketId(id), &[0x08][..]), "{replied:?}");
         }
     }
+}
+
+/// Returns a description of 60 kB, whose translation takes several times as much memory.
+fn large_description(first: u32) -> Vec<u8> {
+    let field = |number| Field { number, shape: Shape::Optional, of: Type::Message(0) };
+    let types = vec![TypeLayout::Message((first..first + 15_000).map(field).collect())];
+    let method = Method { name: "Buy".to_owned(), client_streams: false, server_streams: false, request: 0, reply: 0 };
+    Description { name: "shop.Shop".to_owned(), types, methods: vec![method] }.encode()
+}
+
+#[tokio::test]
+async fn descriptions_beyond_the_memory_limit_are_refused() {
+    const MEMORY: usize = 4 << 20;
+    let builder = Server::builder().memory_max(MEMORY).add_service(new::ShopServer::new(Shop));
+    let acceptor = builder.build().unwrap();
+    let stats = acceptor.stats();
+    let mut raw = hostile_to(acceptor, &[]).await;
+    let (mut refusals, mut held) = (0, 0);
+    for at in 0..40_u8 {
+        let large = large_description(1000 + u32::from(at));
+        let fingerprint = Fingerprint::of(&large).bytes();
+        raw.write(&packet(3, 3, &[&b"\x09shop.Shop"[..], &fingerprint, &[60 + at]].concat())).await;
+        raw.write(&packet(2, 3, &large)).await;
+        raw.write(&packet(u16::from(at) + 1, u16::from(at) + 60, &[0])).await;
+        let replied = reply(&mut raw).await.expect("the connection should stay open");
+        refusals += usize::from(replied.body.windows(12).any(|text| text == b"memory limit"));
+        held = held.max(stats.memory_held());
+    }
+    assert!((20..40).contains(&refusals) && held > MEMORY / 8 && held <= MEMORY, "{refusals} {held}");
 }
 
 #[tokio::test]

@@ -139,13 +139,16 @@ function since({ figures }: Method, past: Past | undefined, at: number, before =
   };
 }
 
-function facts({ name, open, opened, shed, memoryHeld, memoryMax, workers }: Shown): HTMLElement {
+function facts({ name, open, opened, shed, memoryHeld, memoryMax, workers, translated }: Shown): HTMLElement {
   const shown: readonly (readonly [string, string])[] = [
     ["server", name],
     ["connections", `${open} open, ${opened} in all`],
     ["held for clients", `${bytes(memoryHeld)} of at most ${bytes(memoryMax)}`],
     ["shed", String(shed)],
     ["workers", workers.length === 0 ? "none of its own" : `${workers.length}, with ${workers.reduce((sum, { tasks }) => sum + tasks, 0n)} tasks`],
+    ...translated.map(({ name, layouts, calls, skippedFields }) => [
+      `other versions of ${name}`, `${layouts.length} in use, ${calls} calls, ${skippedFields} fields skipped`,
+    ] as const),
   ];
   return h("dl", { className: "facts" }, ...shown.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 }

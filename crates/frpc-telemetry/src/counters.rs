@@ -8,7 +8,7 @@ mod shards;
 pub use figures::{FigureKind, Metric, TopicFigures};
 pub use histogram::Histogram;
 
-use frpc::observe::{BatchObserver, CallSide, ChannelServers, ObservedMethod, ServerLoad};
+use frpc::observe::{BatchObserver, CallSide, ChannelServers, ObservedMethod, ServerLoad, TranslatedService};
 #[cfg(feature = "pubsub")]
 use frpc::pubsub::Broker;
 use frpc::{CallKind, Code};
@@ -139,6 +139,7 @@ impl Counters {
             connections_made: dialled.load(Ordering::Relaxed),
             connections_failed: not_dialled.load(Ordering::Relaxed),
             servers: self.servers(),
+            translated: TranslatedService::all(),
             topics: self.topics(),
         }
     }
@@ -242,6 +243,8 @@ pub struct Snapshot {
     /// Load on the servers of all live channels, sorted by name. Servers after the first 64 are merged. Channels that
     /// use a custom connector are not listed.
     pub servers: Vec<ServerLoad>,
+    /// Services of this process that have peers with another version of the schema.
+    pub translated: Vec<TranslatedService>,
     /// Totals of the brokers registered with `Counters::show_topics` (feature `pubsub`), or `None` if there are no
     /// brokers.
     pub topics: Option<TopicFigures>,

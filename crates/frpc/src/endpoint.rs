@@ -728,6 +728,7 @@ fn open(
             return Routed::Useless;
         }
     };
+    translation.iter().for_each(|translation| translation.count_call());
     let reading = session.reading();
     let (placement, chain) = (running.placement(method.operation, session.inline_runs.is_apart()), chain.clone());
     let packs = *packs && session.packs;

@@ -25,6 +25,7 @@ pub use trace::TraceContext;
 use crate::api::middleware::CallKind;
 use crate::schema::method::Method;
 use crate::{Code, Status};
+use polyglot::layout::Fingerprint;
 
 /// Observer of individual calls.
 ///
@@ -101,6 +102,20 @@ pub struct CallEnd {
     /// Length of the response in bytes, including its header on a server. For streaming calls, the total length of the
     /// server's messages. 0 in the same cases as for the request, and if a streaming call is cancelled on a server.
     pub reply_bytes: u64,
+}
+
+/// A service of this process, some of whose peers have another version of its schema.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct TranslatedService {
+    /// The full name of the service.
+    pub service: &'static str,
+    /// Fingerprints of the other layouts in use on open connections.
+    pub layouts: Vec<Fingerprint>,
+    /// Number of calls whose messages were translated, since the process started.
+    pub calls: u64,
+    /// Number of fields that a peer has set and that their reader lacks. Their values are lost.
+    pub skipped_fields: u64,
 }
 
 /// The side of a call, client or server, on which it is observed.

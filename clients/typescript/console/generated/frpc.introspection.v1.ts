@@ -166,8 +166,10 @@ export interface Server {
   workers: Worker[];
   /** The methods that it offers. */
   methods: Method[];
+  /** Those of its services that have peers with another version of the schema. */
+  translated: TranslatedService[];
 }
-export const Server: $.Type<Server> = /* @__PURE__ */ $.message("frpc.introspection.v1.Server", "name:s memoryMax:w memoryHeld:w opened:w open:w shed:w notAccepted:w closes:*m lastCloses:*m workers:*m methods:*m", () => [CloseCount, Close, Worker, Method]);
+export const Server: $.Type<Server> = /* @__PURE__ */ $.message("frpc.introspection.v1.Server", "name:s memoryMax:w memoryHeld:w opened:w open:w shed:w notAccepted:w closes:*m lastCloses:*m workers:*m methods:*m translated:*m", () => [CloseCount, Close, Worker, Method, TranslatedService]);
 
 export interface ServerConnections {
   server?: Server | undefined;
@@ -200,6 +202,22 @@ export interface Stream {
 }
 export const Stream: $.Type<Stream> = /* @__PURE__ */ $.message("frpc.introspection.v1.Stream", "id:u isOpenedHere:b credit:l isUnlimited:b window:w unread:w");
 
+/**
+ * A service whose messages are translated for peers with another version of its schema. The counts are those of the
+ * process.
+ */
+export interface TranslatedService {
+  /** package.Service */
+  name: string;
+  /** Fingerprints of the other versions that connected peers have, in hexadecimal digits. */
+  layouts: string[];
+  /** Calls with such peers. */
+  calls: bigint;
+  /** Fields that were set and that their readers do not have. */
+  skippedFields: bigint;
+}
+export const TranslatedService: $.Type<TranslatedService> = /* @__PURE__ */ $.message("frpc.introspection.v1.TranslatedService", "name:s calls:w skippedFields:w layouts:*s");
+
 export interface WatchReply {
   servers: ServerConnections[];
 }
@@ -231,7 +249,7 @@ export const Introspection: $.Service<{
   readonly connections: $.Unary<ConnectionsRequest, ConnectionsReply>;
   readonly connection: $.Unary<ConnectionRequest, ConnectionReply>;
   readonly watch: $.ServerStreaming<WatchRequest, WatchReply>;
-}> = /* @__PURE__ */ $.service("frpc.introspection.v1.Introspection", "8c1140e8f3a73c7b7fb56ffa08d8dc4f", "ARUAAAABAUsIAAMBCQIEAw0AAgIEAUsJAAIBCQIEAAUFCQNLCgRLCwErCQIrDAACAQ0CDQABAUsNAAsBCQIEAwQEBAUEBgQHBAhLDglLDwpLEAtLEQAMAQQCCQMJBAQFDhIGBAcECAQJBAoECwgMCAAFAQ0CCQMEBAQFCAAGAQ0CCAMDBAgFBAYEAAUBDQINAw0EDQUNAAICSwkBKwgAAgEJAgQABAEJAgkDCQQEAAQBBAIEAwQEBAADAQkCDQMrEwEEAAICAgAGAQQDBAQEBQQGBAJLFAACAQUCBAQHU2VydmVycwAAAQtDb25uZWN0aW9ucwACAwpDb25uZWN0aW9uAAQFBVdhdGNoAgYHI2ZycGMuaW50cm9zcGVjdGlvbi52MS5JbnRyb3NwZWN0aW9u", {
+}> = /* @__PURE__ */ $.service("frpc.introspection.v1.Introspection", "bd16b32c178276e1068b286a315fbc97", "ARYAAAABAUsIAAMBCQIEAw0AAgIEAUsJAAIBCQIEAAUFCQNLCgRLCwErCQIrDAACAQ0CDQABAUsNAAwBCQIEAwQEBAUEBgQHBAhLDglLDwpLEAtLEQxLEgAMAQQCCQMJBAQFDhMGBAcECAQJBAoECwgMCAAFAQ0CCQMEBAQFCAAGAQ0CCAMDBAgFBAYEAAUBDQINAw0EDQUNAAICSwkBKwgAAgEJAgQABAEJAgkDCQQEAAQBBAIEAwQEBAADAQkCDQMrFAAEAQkDBAQEAkkBBAACAgIABgEEAwQEBAUEBgQCSxUAAgEFAgQEB1NlcnZlcnMAAAELQ29ubmVjdGlvbnMAAgMKQ29ubmVjdGlvbgAEBQVXYXRjaAIGByNmcnBjLmludHJvc3BlY3Rpb24udjEuSW50cm9zcGVjdGlvbg==", {
   servers: { operation: 65030, request: ServersRequest, reply: ServersReply, idempotent: true },
   connections: { operation: 65031, request: ConnectionsRequest, reply: ConnectionsReply, idempotent: true },
   connection: { operation: 65032, request: ConnectionRequest, reply: ConnectionReply, idempotent: true },

@@ -5,11 +5,10 @@ use super::board::{Column, TopView};
 use super::methods::{self, MethodRow};
 use crate::show::escaped;
 use crossterm::style::Attribute;
-use frpc_reflection::introspection_v1::{Call, Connection, ConnectionReply, Kind, Server, Stream, Worker};
+use frpc_reflection::introspection_v1::{
+    Call, Connection, ConnectionReply, Kind, Server, Stream, TranslatedService, Worker,
+};
 use unicode_width::UnicodeWidthChar as _;
-
-/// Number of lines above the table.
-const HEAD: usize = 5;
 
 /// Widths of the columns in the table of connections. The column of the peer gets the remaining width.
 const WIDTHS: [usize; 9] = [7, 0, 8, 6, 7, 6, 7, 7, 7];
@@ -58,8 +57,8 @@ impl From<String> for ScreenLine {
 
 /// Renders the whole view for a terminal with `width` columns and `height` lines.
 pub(super) fn lines(board: &TopView, width: usize, height: usize) -> Vec<ScreenLine> {
-    let mut lines: Vec<ScreenLine> = head_lines(board).map(ScreenLine::from).into();
-    let room = (width, height.saturating_sub(HEAD + 1));
+    let mut lines: Vec<ScreenLine> = head_lines(board).into_iter().map(ScreenLine::from).collect();
+    let room = (width, height.saturating_sub(lines.len() + 1));
     match &board.detail {
         Some((number, Ok(detail))) => lines.extend(detail_lines(*number, detail).into_iter().map(ScreenLine::from)),
         Some((number, Err(why))) => lines.push(format!("connection {number}: {}", cell(why)).into()),
@@ -135,7 +134,7 @@ fn heading(board: &TopView, name: &str, column: Option<Column>) -> String {
 }
 
 /// Renders the statistics of the whole server.
-fn head_lines(board: &TopView) -> [String; HEAD] {
+fn head_lines(board: &TopView) -> Vec<String> {
     let (server, at, of) = board.shown();
     let of_several = if of > 1 { format!(" ({at} of {of})") } else { String::new() };
     let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
@@ -148,7 +147,7 @@ fn head_lines(board: &TopView) -> [String; HEAD] {
     let closes = server.closes.iter().map(|close| format!("{} {}", cell(&close.kind), close.count));
     let closes = closes.collect::<Vec<_>>().join(", ");
     let calls = methods::sum(board.rows().iter().map(|row| row.calls));
-    [
+    let mut lines = vec![
         format!(
             "{}{of_several}: {} open, {opened} opened/s, memory {memory}, {} refused ({shed}/s)",
             cell(&server.name),
@@ -162,7 +161,19 @@ fn head_lines(board: &TopView) -> [String; HEAD] {
         methods::total(&board.all_methods()),
         format!("closed: {}", if closes.is_empty() { "none yet" } else { &closes }),
         last_close(&server),
-    ]
+    ];
+    lines.extend(translated(&server));
+    lines
+}
+
+/// Renders the services whose peers have other versions of the schema, if there are any.
+fn translated(server: &Server) -> Option<String> {
+    let service = |of: &TranslatedService| {
+        let (name, layouts) = (cell(&of.name), of.layouts.len());
+        format!("{name} {layouts} layouts, {} calls, {} fields skipped", of.calls, of.skipped_fields)
+    };
+    let services: Vec<_> = server.translated.iter().map(service).collect();
+    (!services.is_empty()).then(|| format!("translated: {}", services.join("; ")))
 }
 
 fn last_close(server: &Server) -> String {
@@ -559,9 +570,9 @@ mod tests {
             assert_eq!(marked.text.len(), 80);
             marked.text[..1].to_owned()
         };
-        assert_eq!(shown(&board, HEAD + 3), "2");
+        assert_eq!(shown(&board, 5 + 3), "2");
         press(&mut board, KeyCode::End);
-        assert_eq!(shown(&board, HEAD + 3), "1");
+        assert_eq!(shown(&board, 5 + 3), "1");
         assert_eq!(shown(&board, 24), "1");
     }
 
@@ -644,6 +655,25 @@ mod tests {
         press(&mut board, KeyCode::Tab);
         assert!(board.wants_detail().is_none());
         drawn(&board, 80, 24);
+    }
+
+    #[test]
+    fn translated_services_follow_the_head() {
+        let mut board = board();
+        let translated = |name: &str| TranslatedService {
+            name: name.to_owned(),
+            layouts: vec!["00".to_owned()],
+            calls: 7,
+            skipped_fields: 2,
+        };
+        let server = Server { translated: vec![translated("shop.Shop"), translated("\u{1b}c")], ..Server::default() };
+        let server = Some(server);
+        let reply = WatchReply { servers: vec![ServerConnections { server, ..ServerConnections::default() }] };
+        board.take(reply, Instant::now());
+        let line =
+            "translated: shop.Shop 1 layouts, 7 calls, 2 fields skipped; \\u{1b}c 1 layouts, 7 calls, 2 fields skipped";
+        assert_eq!(drawn(&board, 120, 24)[5], line);
+        assert!(plain(&board).contains(line));
     }
 
     #[test]

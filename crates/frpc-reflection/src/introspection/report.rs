@@ -4,6 +4,7 @@ use super::figures;
 use crate::introspection_v1 as v1;
 use frpc::frisbee::PeerKind;
 use frpc::frisbee::inspect::{ConnectionView, ListedConnection, view};
+use frpc::observe::TranslatedService;
 use frpc::{CallView, CloseKind, Connection, Inspector};
 use std::time::{Duration, Instant};
 
@@ -53,7 +54,20 @@ pub(super) fn server(name: &str, inspector: &Inspector) -> v1::Server {
         last_closes: inspector.last_closed().into_iter().map(close).collect(),
         workers: inspector.workers().into_iter().map(worker).collect(),
         methods: figures::add(inspector, methods(inspector)),
+        translated: translated(inspector),
     }
+}
+
+fn translated(inspector: &Inspector) -> Vec<v1::TranslatedService> {
+    let services = inspector.services();
+    let is_offered = |of: &TranslatedService| services.iter().any(|service| service.name() == of.service);
+    let service = |of: TranslatedService| v1::TranslatedService {
+        name: of.service.to_owned(),
+        layouts: of.layouts.iter().map(ToString::to_string).collect(),
+        calls: of.calls,
+        skipped_fields: of.skipped_fields,
+    };
+    TranslatedService::all().into_iter().filter(is_offered).map(service).collect()
 }
 
 fn methods(inspector: &Inspector) -> Vec<v1::Method> {

@@ -3,7 +3,7 @@
 
 use super::Snapshot;
 use frpc::Stats;
-use frpc::observe::ServerLoad;
+use frpc::observe::{ServerLoad, TranslatedService};
 #[cfg(feature = "pubsub")]
 use frpc::pubsub::Broker;
 use std::collections::BTreeMap;
@@ -135,6 +135,7 @@ impl Snapshot {
         let mut figures = MetricSet(Vec::new());
         self.put_calls(&mut figures);
         self.put_servers(&mut figures);
+        self.put_translated(&mut figures);
         if let Some(topics) = &self.topics {
             put_topics(&mut figures, topics);
         }
@@ -179,6 +180,37 @@ impl Snapshot {
         for (name, help, value) in rows {
             for load in &self.servers {
                 to.put(FigureKind::Gauge, name, help, vec![("server", load.server.clone())], value(load));
+            }
+        }
+    }
+}
+
+impl Snapshot {
+    fn put_translated(&self, to: &mut MetricSet) {
+        type Row = (FigureKind, &'static str, &'static str, fn(&TranslatedService) -> u64);
+        let rows: [Row; 3] = [
+            (
+                FigureKind::Counter,
+                "frpc_translated_calls_total",
+                "Calls with peers that have another version of the schema.",
+                |service| service.calls,
+            ),
+            (
+                FigureKind::Counter,
+                "frpc_skipped_fields_total",
+                "Fields of such peers that their readers do not have.",
+                |service| service.skipped_fields,
+            ),
+            (
+                FigureKind::Gauge,
+                "frpc_translated_layouts",
+                "Other versions of the schema that connected peers have.",
+                |service| service.layouts.len() as u64,
+            ),
+        ];
+        for (kind, name, help, value) in rows {
+            for service in &self.translated {
+                to.put(kind, name, help, vec![("service", service.service.to_owned())], value(service));
             }
         }
     }

@@ -216,6 +216,7 @@ impl Link {
                 let operation = Operation::user(operation).ok_or_else(|| {
                     NotSent::Failed(Status::failed_precondition(format!("operation {operation} is reserved")))
                 })?;
+                translation.iter().for_each(|translation| translation.count_call());
                 Ok((operation, translation))
             }
             Some(Err(status)) => Err(NotSent::Failed(status.not_run())),

@@ -392,6 +392,10 @@ impl PeerLayouts {
                 None => ServicePlans::new(own, body, service.caller, Form::Extended),
             };
             service.layout = match known {
+                Ok(plans) if !connection.has_room(plans.memory) => {
+                    connection.count_rejected();
+                    LayoutState::Failed(own, "the memory limit for its sender is reached".into())
+                }
                 Ok(plans) => {
                     charges.push(connection.charge_request(plans.memory));
                     LayoutState::Known(own, plans)

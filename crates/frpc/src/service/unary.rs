@@ -346,6 +346,7 @@ impl MethodState {
         let is_prepared = self.prepares && (self.translation.is_some() || packed::is_present(&envelope.body));
         if is_prepared {
             let (body, by) = (mem::take(&mut envelope.body), &caller.connection);
+            self.translation.iter().for_each(|translation| translation.count_call());
             let prepared = body::prepared(body, packed::REQUEST, by, self.reading, self.translation.as_deref());
             envelope.body = prepared.map_err(refused)?;
         }

@@ -5,7 +5,7 @@ use crate::api::metadata::Metadata;
 use crate::wire::packed;
 use crate::wire::prefix::{self, Prefix, PrefixError, PrefixFields};
 use crate::wire::report::Report;
-use crate::wire::translation::Translation;
+use crate::wire::translation::{Translation, with_scratch};
 use crate::{Response, Status};
 use bytes::{Buf, Bytes};
 use frisbee::{Connection, Header, Operation, Outbox, PacketId, PacketWriter, TooLong};
@@ -222,21 +222,21 @@ fn put_rare(
     let mut bulk = Vec::new();
     let encoded = match writing.translation {
         None => message.encode(&mut Encoder::gathering(packet.buffer(), &mut bulk).with_form(form)),
-        Some(translation) => {
-            let (mut own, limit) = (Vec::new(), packet.limit());
-            let mut encoder = Encoder::new(&mut own).with_form(form);
+        Some(translation) => with_scratch(|own| {
+            let mut encoder = Encoder::new(own).with_form(form);
             let encoded = message.encode(&mut encoder);
             if writing.flags.has(Flags::LOSSLESS) && encoder.lost_presence() {
                 return Err(PutError::Lossy);
             }
+            let limit = packet.limit();
             if encoded.is_ok()
-                && let Err(error) = translation.write(&own, packet.buffer(), limit)
+                && let Err(error) = translation.write(own, packet.buffer(), limit)
             {
                 let text = format!("{} cannot be translated to the layout of the peer: {error}", message.name());
                 return Err(PutError::Failed(Status::internal(text)));
             }
-            encoded
-        }
+            Ok(encoded)
+        })?,
     };
     if let Err(error) = encoded {
         return Err(unencodable(message.name(), &error));

@@ -1,6 +1,7 @@
 //! Translations between the layouts that a service has at a peer and at this end, and a cache of them.
 
 use crate::Status;
+use crate::observe::TranslatedService;
 use crate::schema::layout::Layout;
 use crate::wire::packed;
 use bytes::Bytes;
@@ -9,8 +10,11 @@ use frisbee::rpc::ConnectionExt;
 use parking_lot::Mutex;
 use polyglot::layout::{Description, DescriptionError, Fingerprint, Limits, Plan, Root};
 use polyglot::{DecodeError, Form, NESTING_CEILING, Nesting};
-use std::collections::{HashMap, HashSet};
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::mem;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Maximum number of cached translation plans. A server with forty services typically has clients of a few versions.
 const CACHED_MAX: usize = 1024;
@@ -18,6 +22,24 @@ const CACHED_MAX: usize = 1024;
 /// Maximum memory in bytes of cached translation plans that no connection uses. A plan for fifty messages takes about
 /// 10 KiB.
 const UNUSED_MAX: usize = 4 * 1024 * 1024;
+
+/// Maximum capacity in bytes of the buffer that a thread keeps for translations. Longer messages have one of their own.
+const SCRATCH_MAX: usize = 16 * 1024;
+
+thread_local! {
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Calls `work` with an empty buffer, which the thread reuses.
+pub(crate) fn with_scratch<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+    let mut scratch = SCRATCH.take();
+    let result = work(&mut scratch);
+    if scratch.capacity() <= SCRATCH_MAX {
+        scratch.clear();
+        SCRATCH.set(scratch);
+    }
+    result
+}
 
 /// The side of the connection that calls a service.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -36,6 +58,15 @@ pub(crate) struct ServicePlans {
     methods: Vec<MethodPlan>,
     /// Approximate memory used by the plans in bytes.
     pub(crate) memory: usize,
+    counts: Arc<TranslationCounts>,
+}
+
+/// Counts of a service's translated calls, which outlive evicted plans.
+#[derive(Debug, Default)]
+struct TranslationCounts {
+    calls: AtomicU64,
+    /// Number of fields that were set and that their readers lacked.
+    skipped: AtomicU64,
 }
 
 /// Correspondence between a method of the peer's layout and a local method.
@@ -136,8 +167,11 @@ impl ServicePlans {
         let methods: Vec<_> = pairs.into_iter().map(method).collect();
         let (incoming, outgoing) = plans;
         let memory = size_of::<Self>() + size_of_val(&*methods) + incoming.memory() + outgoing.memory();
-        let plans = Arc::new(Self { incoming, outgoing, methods, memory });
-        CACHE.lock().get_or_insert_default().insert((own.fingerprint, fingerprint, caller, form), &plans);
+        let mut cache = CACHE.lock();
+        let cache = cache.get_or_insert_default();
+        let counts = cache.counts.entry(own.service).or_default().clone();
+        let plans = Arc::new(Self { incoming, outgoing, methods, memory, counts });
+        cache.insert((own.fingerprint, fingerprint, caller, form), &plans);
         Ok(plans)
     }
 
@@ -200,17 +234,19 @@ impl Translation {
     pub(crate) fn read(&self, body: Bytes, what: &str, by: &Connection, nesting: Nesting) -> Result<Bytes, Status> {
         let Some(root) = self.incoming else { return Ok(body) };
         let limits = Limits { body: by.body_max() as usize, nesting };
-        let mut out = Vec::with_capacity(body.len());
-        self.plans.incoming.translate(root, &body, &mut out, limits).map_err(|error| {
-            let text = format!("the {what} cannot be translated from the layout of the peer: {error}");
-            if what == packed::REQUEST { Status::invalid_argument(text) } else { Status::internal(text) }
-        })?;
-        if !by.has_room(out.len()) {
-            by.count_rejected();
-            let text = format!("the translated {what} was discarded: the memory limit for its sender is reached");
-            return Err(Status::resource_exhausted(text));
-        }
-        Ok(out.into())
+        with_scratch(|out| {
+            let translated = self.plans.incoming.translate(root, &body, out, limits).map_err(|error| {
+                let text = format!("the {what} cannot be translated from the layout of the peer: {error}");
+                if what == packed::REQUEST { Status::invalid_argument(text) } else { Status::internal(text) }
+            })?;
+            self.count_skipped(translated.skipped);
+            if !by.has_room(out.len()) {
+                by.count_rejected();
+                let text = format!("the translated {what} was discarded: the memory limit for its sender is reached");
+                return Err(Status::resource_exhausted(text));
+            }
+            Ok(if out.len() > SCRATCH_MAX { mem::take(out).into() } else { Bytes::copy_from_slice(out) })
+        })
     }
 
     /// Translates an encoded message to the peer's layout and appends the result to `out`.
@@ -224,7 +260,45 @@ impl Translation {
         };
         // Our own messages may be nested as deeply as possible, because the peer enforces its own limit.
         let limits = Limits { body: limit as usize, nesting: Nesting::new(NESTING_CEILING) };
-        self.plans.outgoing.translate(root, body, out, limits).map(drop)
+        self.plans.outgoing.translate(root, body, out, limits).map(|translated| self.count_skipped(translated.skipped))
+    }
+
+    /// Counts a call whose messages are translated.
+    pub(crate) fn count_call(&self) {
+        self.plans.counts.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn count_skipped(&self, fields: u64) {
+        if fields > 0 {
+            self.plans.counts.skipped.fetch_add(fields, Ordering::Relaxed);
+        }
+    }
+}
+
+impl TranslatedService {
+    /// Returns the services of this process that have peers of other versions, by name.
+    ///
+    /// ```
+    /// use frpc::observe::TranslatedService;
+    ///
+    /// for translated in TranslatedService::all() {
+    ///     println!("{}: {} calls of {} other versions", translated.service, translated.calls, translated.layouts.len());
+    /// }
+    /// ```
+    pub fn all() -> Vec<Self> {
+        let cache = CACHE.lock();
+        let Some(cache) = &*cache else { return Vec::new() };
+        let service = |(service, counts): (&&'static str, &Arc<TranslationCounts>)| {
+            let is_used = |plans: &ServicePlans| Arc::ptr_eq(&plans.counts, counts);
+            let of_service =
+                cache.plans.iter().filter(|(_, (plans, _))| is_used(plans) && Arc::strong_count(plans) > 1);
+            let mut layouts: Vec<_> = of_service.map(|((_, peer, ..), _)| *peer).collect();
+            layouts.sort_unstable_by_key(|layout| layout.bytes());
+            layouts.dedup();
+            let [calls, skipped_fields] = [&counts.calls, &counts.skipped].map(|count| count.load(Ordering::Relaxed));
+            TranslatedService { service, layouts, calls, skipped_fields }
+        };
+        cache.counts.iter().map(service).collect()
     }
 }
 
@@ -234,6 +308,8 @@ struct Cache {
     plans: HashMap<Key, (Arc<ServicePlans>, u64)>,
     /// Number of lookups so far, used to find the least recently used plan.
     uses: u64,
+    /// Counts by the name of a service of this end.
+    counts: BTreeMap<&'static str, Arc<TranslationCounts>>,
 }
 
 type Key = (Fingerprint, Fingerprint, Caller, Form);
