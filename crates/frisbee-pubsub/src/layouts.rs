@@ -10,6 +10,7 @@ use crate::bus;
 use crate::fanout::Source as _;
 use crate::queue::Subscriber;
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{Connection, MemoryCharge, Outbox, PacketId, Routed};
 use parking_lot::Mutex;
 use polyglot::layout::{DESCRIPTION_MAX, Description, Fingerprint};

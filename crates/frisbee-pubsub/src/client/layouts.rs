@@ -4,6 +4,7 @@ use super::ClientShared;
 use crate::layouts::ANSWER_TIMEOUT;
 use crate::{Kind, put};
 use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
 use frisbee::{Connection, PacketId, PeerKind};
 use polyglot::layout::{Fingerprint, MessageLayout};
 use tokio::sync::oneshot;
