@@ -3,6 +3,7 @@
 use super::*;
 use crate::MemoryBus;
 use crate::layouts::{KEPT_MAX, WANTED_MAX};
+use frisbee::rpc::ConnectionExt;
 use polyglot::layout::{DESCRIPTION_MAX, Description, Field, Fingerprint, Shape, Type, TypeLayout};
 
 /// Returns the description of a message with a field of this number, and a name of this length.
