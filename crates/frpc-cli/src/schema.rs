@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use frpc::Status;
 use frpc::codegen::{Layout, Method, ServiceDescription};
 use frpc::polyglot::{Decoder, Root};
+use frpc::prost::Message as _;
 use frpc_dynamic::{Body, Codec, DescriptorPool, DynamicMessage, MessageDescriptor, to_protobuf};
 use prost_reflect::prost_types::method_options::IdempotencyLevel;
 use prost_reflect::prost_types::{FileDescriptorSet, MethodOptions};
@@ -84,7 +85,7 @@ fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     });
     let loaded = if let Some(path) = &source.descriptor_set {
         let bytes = fs::read(path).map_err(|error| Failure::file(path, &error))?;
-        let set = frpc::prost::Message::decode(&*bytes)
+        let set = FileDescriptorSet::decode(&*bytes)
             .map_err(|error| Failure::new(format!("{} is not a FileDescriptorSet: {error}", path.display())))?;
         builder.load_fds(set)
     } else {
