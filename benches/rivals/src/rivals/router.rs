@@ -1,14 +1,12 @@
 //! Frames echoed by a frisbee router: the cost of frisbee without services, messages and callers.
 
-use frisbee::rpc::ConnectionExt;
 use super::Setup;
 use crate::BoxError;
 use crate::background::Bound;
 use crate::contest::{Contestant, Load};
 use crate::text::Text;
-use frisbee::{
-    Client, CloseReason, Connection, Operation, Outbox, Packet, PacketId, Routed, Router, Server, Workers,
-};
+use frisbee::rpc::ConnectionExt;
+use frisbee::{Client, CloseReason, Connection, Operation, Outbox, Packet, PacketId, Routed, Router, Server, Workers};
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;
