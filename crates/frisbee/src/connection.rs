@@ -136,7 +136,7 @@ impl Connection {
     /// known.
     ///
     /// A packet received on another connection can be forwarded unchanged. A large body shares the read buffer instead
-    /// of being copied, which is useful in proxies; see also [`Outbox::forward`].
+    /// of being copied, which is useful in proxies; see also [`Outbox::forward`](crate::Outbox::forward).
     ///
     /// # Errors
     /// If the connection has ended or the body is too long.

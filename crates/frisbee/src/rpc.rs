@@ -2,9 +2,9 @@
 //!
 //! Most handlers are ready at their first poll. An [`InlineSlot`] polls them inside
 //! [`Router::route`](crate::Router::route), without a task or an allocation. A handler that is pending leaves the slot,
-//! and [`ConnectionExt::spawn_call`](crate::rpc::ConnectionExt::spawn_call) runs it as a task of its connection. The task counts
-//! towards [`calls_max`](crate::rpc::ConnectionExt::calls_max), and its memory is charged. The peer can cancel it, and it ends
-//! with the connection.
+//! and [`ConnectionExt::spawn_call`] runs it as a task of its connection. The task counts towards
+//! [`calls_max`](ConnectionExt::calls_max), and its memory is charged. The peer can cancel it, and it ends with the
+//! connection.
 //!
 //! This is a complete request/reply protocol:
 //!
