@@ -483,7 +483,13 @@ pub(crate) fn polyglot() -> Outcome {
 }
 
 mod from_tonic {
-    super::items!("from-tonic-1");
+    mod client {
+        crate::items!("from-tonic-1");
+    }
+
+    mod certificates {
+        crate::items!("from-tonic-2");
+    }
 }
 
 mod introspection {
