@@ -289,8 +289,8 @@ async fn answer(socket: &mut TcpStream, case: &Case) -> std::io::Result<()> {
 
 /// Returns the reaction to a case that the exit code of a client states.
 fn client_outcome(ended: ExitStatus, case: &Case) -> String {
-    let status = ended.code().and_then(|code| code.checked_sub(STATUS_BASE.into()));
-    match status.map(Code::from_i32) {
+    let status = ended.code().and_then(|code| u8::try_from(code).ok()?.checked_sub(STATUS_BASE));
+    match status.map(|status| Code::from_i32(status.into())) {
         _ if ended.success() && case.reaction == "accepted" => "accepted".to_owned(),
         _ if ended.success() => "ignored".to_owned(),
         Some(Code::Unavailable) => "close".to_owned(),
