@@ -23,7 +23,7 @@ impl<M: crate::Message + prost::Message + Protobuf> ProtobufCodec<M> {
                 message.encode_raw(out);
             },
             decode: |bytes| {
-                let decoded = decode_raw(RawMessage::Shared(bytes), &mut Decoder::new(&[]));
+                let decoded = decode_raw(RawMessage::Shared(bytes), &mut Decoder::new(&[]), 0);
                 decoded.map_err(|error| error.in_message(M::NAME))
             },
         }
@@ -56,18 +56,18 @@ where
 }
 
 fn decode<M: prost::Message + Protobuf + Default>(from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError> {
+    let offset = from.position();
     match from.enclosed()? {
-        Root::Message(message) => decode_raw(message, from).map(Root::Message),
+        Root::Message(message) => decode_raw(message, from, offset).map(Root::Message),
         Root::Error(text) => Ok(Root::Error(text)),
     }
 }
 
-/// Decodes a message that is embedded in a body. Its memory counts towards the limit of the body's decoder.
-fn decode_raw<M>(message: RawMessage<'_>, from: &mut Decoder<'_>) -> Result<M, DecodeError>
+/// Decodes a message that is embedded in a body at `offset`. Its memory counts towards the limit of the body's decoder.
+fn decode_raw<M>(message: RawMessage<'_>, from: &mut Decoder<'_>, offset: usize) -> Result<M, DecodeError>
 where
     M: prost::Message + Protobuf + Default,
 {
-    let offset = from.position();
     let malformed = |error: prost::DecodeError| DecodeError::new(DecodeReason::Content(error.to_string()), offset);
     from.charge::<u8>(memory_of::<M>(message.as_ref()).map_err(malformed)?)?;
     match message {
