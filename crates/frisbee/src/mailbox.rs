@@ -81,7 +81,7 @@ impl Default for MailReader {
 pub(crate) enum TakeOutcome {
     /// The mailbox was empty, so the driver has taken nothing.
     Nothing,
-    /// The driver has taken packets or requests of handles from the mailbox.
+    /// The driver has taken packets from the mailbox, or requests that connection handles left there.
     Mail,
     /// The mailbox is not empty, but the driver has left everything in it, so that other handles can add packets first.
     /// The driver wakes itself and polls again.
@@ -574,7 +574,8 @@ impl MailboxState {
         is_full || self.handing_off == HandOffState::Requested
     }
 
-    /// Returns how many streams may each send for one turn. `usual` is the limit of the backlog in bytes.
+    /// Returns the number of streams that may send now, each for one turn. `usual` is the maximum number of unsent bytes of
+    /// the connection.
     #[inline]
     fn free_turns(&self, usual: usize) -> usize {
         if self.handing_off == HandOffState::Requested {

@@ -50,7 +50,7 @@ pub(crate) enum Age {
 }
 
 impl Lifetime {
-    /// Returns the time at which the connection reaches the stage after `age`.
+    /// Returns the time at which a connection of this age begins to drain or is aborted, or `None` if it already was.
     pub(crate) fn next(&self, age: Age) -> Option<Instant> {
         match age {
             Age::Young => Some(self.drain_at),

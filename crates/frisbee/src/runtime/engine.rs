@@ -58,7 +58,7 @@ pub(crate) struct Engine<R: Router> {
     hello_charge: usize,
     output: Output,
     mail_reader: MailReader,
-    /// Whether packets of handles remain in the mailbox because the header format of the peer is not known yet.
+    /// Whether packets sent through connection handles stay in the mailbox until the peer's header format is known.
     mail_is_held: bool,
     /// Received bytes that have not been decoded and routed yet.
     unrouted: Bytes,

@@ -230,8 +230,8 @@ impl Who {
         self.includes_any(caller.as_slice(), caller.as_slice())
     }
 
-    /// Returns whether one of the identities `callers` meets the condition. Exclusions are evaluated against `all`
-    /// verified identities, and exclusions nested in those against `callers` again.
+    /// Returns whether one of the identities in `callers` meets the condition. A caller is excluded if any of `all` its
+    /// verified identities meets the exclusion. An exclusion inside an exclusion applies to `callers` again.
     pub(crate) fn includes_any(&self, callers: &[&Principal], all: &[&Principal]) -> bool {
         match &self.0 {
             Condition::Anybody => true,

@@ -75,7 +75,8 @@ impl WakeQueue {
         }))
     }
 
-    /// Adds a connection of the runtime. If there are more than [`DIRECT_MAX`], starts the forwarding tasks.
+    /// Records a new connection of this runtime. Starts the tasks that forward wake-ups if the runtime has more than
+    /// [`DIRECT_MAX`] connections.
     fn add(self: &Arc<Self>) {
         let mut state = self.state.lock();
         state.connections += 1;
