@@ -19,8 +19,8 @@ pub fn one_core() -> std::io::Result<Runtime> {
     Builder::new_current_thread().enable_all().max_io_events_per_tick(32).event_interval(1024).build()
 }
 
-/// Accepts connections on a free loopback port, and distributes them round-robin to one single-threaded runtime per core,
-/// which runs `serve`.
+/// Accepts connections on a free loopback port, and distributes them round-robin to one single-threaded runtime per
+/// core, which runs `serve`.
 ///
 /// # Errors
 /// If the system lacks resources.

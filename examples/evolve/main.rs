@@ -1,5 +1,5 @@
-//! A rolling restart of three servers through three versions of a schema, with clients of each version, and a topic whose
-//! history has messages of each version.
+//! A rolling restart of three servers through three versions of a schema, with clients of each version, and a topic
+//! whose history has messages of each version.
 #![allow(clippy::needless_update, reason = "some versions have more fields than the program sets")]
 
 use frpc::frisbee;

@@ -11,8 +11,8 @@
 //! * Several members of a oneof that are set, since the reader's oneof has fields that were none of the writer's: the
 //!   one with the highest number counts, as for parsers of what writers in the order of numbers have written.
 //! * The order of maps, and so which of two keys wins that become one: maps have one entry if a map has been edited.
-//! * Types that have one kind in this encoding and not in protobuf, such as `int32` and `sint32`: their values stay. Such
-//!   pairs are left out.
+//! * Types that have one kind in this encoding and not in protobuf, such as `int32` and `sint32`: their values stay.
+//!   Such pairs are left out.
 //! * The flat form has no presence, and no enum numbers without an index: values come through it first. What it says of
 //!   presence is not compared, and an enum number without an index fails even where another member of its oneof counts.
 

@@ -4,8 +4,8 @@
 //! It prints its bound address on a line of its own, and exits at the end of its standard input. With `--layout` it
 //! serves only that layout of `versions.proto`. With `--tls` it accepts TLS in addition to plaintext, with the identity
 //! in the folder, which it creates if missing. With `--origin` it admits pages of that origin. With `--console` it
-//! serves the console, its schema and its activity. With `--udp` it accepts JSON-RPC datagrams, and prints their address
-//! on a line before the other one.
+//! serves the console, its schema and its activity. With `--udp` it accepts JSON-RPC datagrams, and prints their
+//! address on a line before the other one.
 
 use desk::{All, Chunk, Desk, DeskServer, Empty, Failure, Number, PageClient, Pair, Range, Seen, Sum, Text, Time};
 use forms::{Forms, FormsServer, Known};

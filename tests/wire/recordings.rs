@@ -1,7 +1,8 @@
 //! Sessions of calls of every kind between the ends of this implementation, recorded when the wire was declared stable.
 //! Each is replayed against both ends, because peers of that version may send these bytes at any time.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p frisbee-tests --test connections recordings` records them anew. Do so only to add calls.
+//! `UPDATE_GOLDEN=1 cargo test -p frisbee-tests --test connections recordings` records them anew. Do so only to add
+//! calls.
 
 use crate::wire::measured::hex;
 use bytes::{Bytes, BytesMut};
@@ -56,8 +57,8 @@ fn bytes(Packet { id, operation, body }: &Packet) -> Vec<u8> {
     packet(id.0, operation.number(), body)
 }
 
-/// Returns the effects of a packet. The contents of HELLO, keepalive, credit, and the packets in which the messages of a
-/// stream are sent may change between versions.
+/// Returns the effects of a packet. The contents of HELLO, keepalive, credit, and the packets in which the messages of
+/// a stream are sent may change between versions.
 fn effects(packet: &Packet) -> Vec<Packet> {
     match packet.operation {
         Operation::PING | Operation::PONG | Operation::CREDIT => Vec::new(),

@@ -112,8 +112,8 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Simulates a peer that sends useless packets in batches for ten seconds, as fast as the limiter permits. Returns the
-    /// number of bytes that it sends.
+    /// Simulates a peer that sends useless packets in batches for ten seconds, as fast as the limiter permits. Returns
+    /// the number of bytes that it sends.
     fn waste_for_ten_seconds(rate: u32, packets: usize, length: usize, useful: usize) -> u64 {
         let start = Instant::now();
         let mut waste = WasteLimiter::new(rate, start);

@@ -58,7 +58,8 @@ enum Step {
 /// One end of an HTTP/2 connection.
 ///
 /// A driver passes received bytes to [`poll_event`](Self::poll_event), calls methods that send, writes the
-/// [`output`](Self::output), and calls [`handle_timeout`](Self::handle_timeout) at the [`next_timeout`](Self::next_timeout).
+/// [`output`](Self::output), and calls [`handle_timeout`](Self::handle_timeout) at the
+/// [`next_timeout`](Self::next_timeout).
 ///
 /// ```
 /// use bytes::Bytes;
@@ -441,8 +442,8 @@ impl Connection {
         if !self.has_settings && (head.kind != kind::SETTINGS || head.has(frame::flag::ACK)) {
             return Err(ConnectionError::protocol("first frame is not SETTINGS"));
         }
-        // Section 6.10: "Any number of CONTINUATION frames can be sent, as long as the preceding frame is on the same stream
-        // and is a HEADERS, PUSH_PROMISE, or CONTINUATION frame without the END_HEADERS flag set."
+        // Section 6.10: "Any number of CONTINUATION frames can be sent, as long as the preceding frame is on the same
+        // stream and is a HEADERS, PUSH_PROMISE, or CONTINUATION frame without the END_HEADERS flag set."
         let continues = self.block.as_ref().map(|block| block.stream);
         if continues != (head.kind == kind::CONTINUATION).then_some(head.stream) {
             return Err(ConnectionError::protocol("field block is not continuous"));

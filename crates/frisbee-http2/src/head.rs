@@ -293,8 +293,8 @@ impl<'a> HeadReader<'a> {
 
     fn regular_field(&mut self, name: &[u8], value: &[u8]) -> Result<(), &'static str> {
         self.has_fields = true;
-        // Section 8.2.1: "A field name MUST NOT contain characters in the ranges 0x00-0x20, 0x41-0x5a, or 0x7f-0xff (all
-        // inclusive)." RFC 9110, section 5.1, allows no more than tokens.
+        // Section 8.2.1: "A field name MUST NOT contain characters in the ranges 0x00-0x20, 0x41-0x5a, or 0x7f-0xff
+        // (all inclusive)." RFC 9110, section 5.1, allows no more than tokens.
         if name.is_empty() || !name.iter().all(|byte| is_token(*byte) && !byte.is_ascii_uppercase()) {
             return Err("invalid field name");
         }
@@ -342,8 +342,8 @@ impl<'a> HeadReader<'a> {
             HeadKind::Request { .. } if head.method() == Some("CONNECT") => {
                 head.authority().is_some() && head.scheme().is_none() && head.path().is_none()
             }
-            // Section 8.3.1: "All HTTP/2 requests MUST include exactly one valid value for the ":method", ":scheme", and
-            // ":path" pseudo-header fields, unless they are CONNECT requests".
+            // Section 8.3.1: "All HTTP/2 requests MUST include exactly one valid value for the ":method", ":scheme",
+            // and ":path" pseudo-header fields, unless they are CONNECT requests".
             HeadKind::Request { .. } => {
                 let is_asterisk = head.path() == Some("*") && head.method() != Some("OPTIONS");
                 head.method().is_some() && head.scheme().is_some() && head.path().is_some() && !is_asterisk
@@ -362,9 +362,9 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// Section 8.2.1: "A field value MUST NOT contain the zero value (ASCII NUL, 0x00), line feed (ASCII LF, 0x0a), or carriage
-/// return (ASCII CR, 0x0d) at any position" and "MUST NOT start or end with an ASCII whitespace character". RFC 9110,
-/// section 5.5, excludes the other control characters.
+/// Section 8.2.1: "A field value MUST NOT contain the zero value (ASCII NUL, 0x00), line feed (ASCII LF, 0x0a), or
+/// carriage return (ASCII CR, 0x0d) at any position" and "MUST NOT start or end with an ASCII whitespace character".
+/// RFC 9110, section 5.5, excludes the other control characters.
 fn is_value(value: &[u8]) -> bool {
     let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     let is_allowed = |byte: &u8| *byte == b'\t' || (*byte >= b' ' && *byte != 0x7f);

@@ -26,9 +26,9 @@ const DESCRIPTION_PAUSE: Duration = Duration::from_secs(10);
 /// Messages can outlive the program that has published them, in histories and durable topics. If the type has a
 /// [layout](polyglot::Message::LAYOUT), each message carries the fingerprint of the layout, and the publisher announces
 /// the layout's description to its broker. A message of another version of the type is translated: a subscription
-/// requests the description from its broker, once for each version and for at most 2 s. If there is none, and the reader
-/// does not [read](Self::reads) that version, the message is refused with [`RecvError::Undecodable`], and no other
-/// description is requested for 10 s. Messages without a fingerprint are read as messages of this version.
+/// requests the description from its broker, once for each version and for at most 2 s. If there is none, and the
+/// reader does not [read](Self::reads) that version, the message is refused with [`RecvError::Undecodable`], and no
+/// other description is requested for 10 s. Messages without a fingerprint are read as messages of this version.
 ///
 /// ```
 /// use frisbee_pubsub::{Broker, Client, Topic};

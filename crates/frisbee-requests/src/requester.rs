@@ -35,13 +35,14 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///
 /// * **Each request completes once**, with its reply or a [`RequestError`]. [`was_sent`](RequestError::was_sent) tells
 ///   whether a retry is safe. Requests are never sent twice.
-/// * **The number of requests in flight is limited** per connection. [`call`](Self::call) waits for a permit in FIFO order;
-///   [`try_call`](Self::try_call) fails.
-/// * **Cancellation**, by dropping the future or by the timeout, releases the permit and notifies a native peer, whose router
-///   receives [`Router::cancelled`]. The id is not reused until the peer has replied, or until 16 384 further requests of
-///   the connection have been cancelled.
-/// * **Late replies**, those to cancelled requests, are dropped and [counted](Self::late_replies). Packets that match no
-///   request are [counted](Self::unmatched_replies) too, and a peer that sends many of them is throttled ([`Routed::Useless`]).
+/// * **The number of requests in flight is limited** per connection. [`call`](Self::call) waits for a permit in FIFO
+///   order; [`try_call`](Self::try_call) fails.
+/// * **Cancellation**, by dropping the future or by the timeout, releases the permit and notifies a native peer, whose
+///   router receives [`Router::cancelled`]. The id is not reused until the peer has replied, or until 16 384 further
+///   requests of the connection have been cancelled.
+/// * **Late replies**, those to cancelled requests, are dropped and [counted](Self::late_replies). Packets that match
+///   no request are [counted](Self::unmatched_replies) too, and a peer that sends many of them is throttled
+///   ([`Routed::Useless`]).
 ///
 /// ```
 /// use frisbee::{Client, Handlers, Operation, Packet, Server};

@@ -52,8 +52,8 @@ pub(crate) const READ_BUFFER: usize = 128 * 1024;
 pub(crate) const WAITING_COST: usize = 448;
 
 /// Returns the memory in bytes that a received body of this length keeps alive, for use with
-/// [`ConnectionExt::charge_request`](crate::rpc::ConnectionExt::charge_request). A body of 16 to 64 KiB may be a slice of the read
-/// buffer and keep all of its 128 KiB alive.
+/// [`ConnectionExt::charge_request`](crate::rpc::ConnectionExt::charge_request). A body of 16 to 64 KiB may be a slice
+/// of the read buffer and keep all of its 128 KiB alive.
 ///
 /// ```
 /// assert_eq!(frisbee::body_memory(1000), 1000);

@@ -282,8 +282,8 @@ impl AdapterContext {
     /// can be sent on it.
     ///
     /// The handler runs on the worker of its connection and must not block it. Work that blocks or computes should be
-    /// spawned on the [runtime](crate::rpc::ConnectionExt::runtime_handle) of the connection, which is that in which the server was
-    /// started.
+    /// spawned on the [runtime](crate::rpc::ConnectionExt::runtime_handle) of the connection, which is that in which
+    /// the server was started.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }

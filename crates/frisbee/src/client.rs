@@ -262,7 +262,8 @@ impl ClientBuilder {
     /// worker. Types that wrap a socket stay registered with the current runtime.
     ///
     /// # Errors
-    /// If the TLS handshake fails or exceeds the connect timeout, or the router reports a [defect](crate::Declaration::check).
+    /// If the TLS handshake fails or exceeds the connect timeout, or the router reports a
+    /// [defect](crate::Declaration::check).
     ///
     /// # Panics
     /// Outside of a tokio runtime.

@@ -297,8 +297,9 @@ impl Connection {
     /// connection continues as before.
     ///
     /// A hand-off requires that this end has dialled the connection, that the peer is native, that no stream is open,
-    /// and that no task is running. Other work in progress can be checked by [`hand_off_if`](crate::rpc::ConnectionExt::hand_off_if). If
-    /// there is no reply within 30 s ([`hand_off_timeout`](crate::Config::hand_off_timeout)), the connection is closed.
+    /// and that no task is running. Other work in progress can be checked by
+    /// [`hand_off_if`](crate::rpc::ConnectionExt::hand_off_if). If there is no reply within 30 s
+    /// ([`hand_off_timeout`](crate::Config::hand_off_timeout)), the connection is closed.
     ///
     /// # Errors
     /// If the peer refuses or does not support the hand-off, or the connection has ended.

@@ -34,8 +34,8 @@ use std::time::Instant;
 
 /// Number of unsent bytes of a connection at which senders on streams wait for their turns. Together with the unsent
 /// bytes in the system's buffer, [`UNSENT_MAX`](crate::transport::UNSENT_MAX), this is what a small call waits for on a
-/// slow link, because calls do not wait for turns. Half of a write of short packets, so a stream that is alone on a fast
-/// link is not slowed down.
+/// slow link, because calls do not wait for turns. Half of a write of short packets, so a stream that is alone on a
+/// fast link is not slowed down.
 const STREAM_BACKLOG_MAX: usize = 64 * 1024;
 
 /// Number of bytes that a stream may send in its turn after it had to wait. The last message may exceed it.
@@ -49,9 +49,9 @@ pub(crate) struct Mailbox {
     /// Whether the driver was woken and has not checked the mailbox since. Written only under the lock, but read
     /// without it.
     notified: AtomicBool,
-    /// Whether senders must wait even though the backlog is below its normal limit, because the server is short of memory
-    /// or they wait for turns. The driver then reports its backlog after each write. Written only under the lock, but
-    /// read without it.
+    /// Whether senders must wait even though the backlog is below its normal limit, because the server is short of
+    /// memory or they wait for turns. The driver then reports its backlog after each write. Written only under the
+    /// lock, but read without it.
     is_starved: AtomicBool,
     /// Maximum backlog in bytes, at most 4 GiB; see [`frisbee_core::Config::backlog_max`].
     backlog_max: u32,
@@ -574,8 +574,8 @@ impl MailboxState {
         is_full || self.handing_off == HandOffState::Requested
     }
 
-    /// Returns the number of streams that may send now, each for one turn. `usual` is the maximum number of unsent bytes of
-    /// the connection.
+    /// Returns the number of streams that may send now, each for one turn. `usual` is the maximum number of unsent
+    /// bytes of the connection.
     #[inline]
     fn free_turns(&self, usual: usize) -> usize {
         if self.handing_off == HandOffState::Requested {

@@ -86,9 +86,9 @@ pub trait Router: Send + Sync + 'static {
     }
 
     /// Called at the end of each turn of the connection, that is, of each poll of its driver. There is a turn when the
-    /// packets of a read have been routed, handles have sent packets or [woken](crate::rpc::ConnectionExt::wake) the connection, or
-    /// the time returned by the last call is reached. The first turn precedes any input from the peer. In the last
-    /// turn, the connection may already be closing.
+    /// packets of a read have been routed, handles have sent packets or [woken](crate::rpc::ConnectionExt::wake) the
+    /// connection, or the time returned by the last call is reached. The first turn precedes any input from the peer.
+    /// In the last turn, the connection may already be closing.
     ///
     /// Use it for work that should be done once per batch, or to inspect or extend each write: packets appended to the
     /// outbox are sent in the write that follows immediately, except that a server sends nothing before the client's

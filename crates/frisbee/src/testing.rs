@@ -75,7 +75,8 @@ impl DetachedConnection {
         batch.when_written
     }
 
-    /// Returns whether the connection was [woken](crate::rpc::ConnectionExt::wake) or a packet was sent on it since the last call.
+    /// Returns whether the connection was [woken](crate::rpc::ConnectionExt::wake) or a packet was sent on it since the
+    /// last call.
     pub fn take_wake(&self) -> bool {
         let woken = self.0.0.mailbox.is_notified();
         drop(self.0.0.mailbox.lock_by_task());

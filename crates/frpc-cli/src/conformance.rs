@@ -118,8 +118,8 @@ fn cases() -> impl Iterator<Item = Case> {
 }
 
 impl Case {
-    /// Encodes the packets of a case as bytes. `call` is the id of the client's call. Returns `None` if the table describes
-    /// them incorrectly.
+    /// Encodes the packets of a case as bytes. `call` is the id of the client's call. Returns `None` if the table
+    /// describes them incorrectly.
     fn bytes(&self, call: u16) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         for text in self.packets.split(';') {
@@ -267,7 +267,8 @@ async fn client_reaction(command: &str, case: &Case) -> std::io::Result<String> 
     })
 }
 
-/// Sends a case to a client that calls `Add`, and then the reply, unless the case is a reply or the client has to close.
+/// Sends a case to a client that calls `Add`, and then the reply, unless the case is a reply or the client has to
+/// close.
 async fn answer(socket: &mut TcpStream, case: &Case) -> std::io::Result<()> {
     let greeting = match case.sender {
         "native" => packet(EXTENSION, 0, HELLO),

@@ -11,7 +11,8 @@ use std::fmt;
 /// be sent to native peers.
 ///
 /// Bodies of calls to gRPC servers contain messages in protobuf's encoding: pass [`native`](Self::native) the bytes of
-/// [`to_protobuf`](crate::to_protobuf), and decode replies with [`DynamicMessage::decode`](crate::DynamicMessage::decode).
+/// [`to_protobuf`](crate::to_protobuf), and decode replies with
+/// [`DynamicMessage::decode`](crate::DynamicMessage::decode).
 ///
 /// ```
 /// use frpc_dynamic::Body;

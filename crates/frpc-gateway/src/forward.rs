@@ -67,12 +67,12 @@ impl Lifecycle for Backend {
 }
 
 impl Forward {
-    /// Forwards calls to a native, Go or gRPC server, using these channels in turn. A call on a disconnected channel waits
-    /// for it to reconnect, for up to [`reconnect_timeout`](frpc::ChannelBuilder::reconnect_timeout).
+    /// Forwards calls to a native, Go or gRPC server, using these channels in turn. A call on a disconnected channel
+    /// waits for it to reconnect, for up to [`reconnect_timeout`](frpc::ChannelBuilder::reconnect_timeout).
     ///
-    /// Callers from one address hold at most half of the calls, and of the streams, that others leave free on each channel.
-    /// Further ones fail with [`ResourceExhausted`](frpc::Code::ResourceExhausted). A channel to a gRPC server, such as
-    /// `grpc://10.0.0.7:50051`, has up to four connections, each of which is divided in the same way.
+    /// Callers from one address hold at most half of the calls, and of the streams, that others leave free on each
+    /// channel. Further ones fail with [`ResourceExhausted`](frpc::Code::ResourceExhausted). A channel to a gRPC
+    /// server, such as `grpc://10.0.0.7:50051`, has up to four connections, each of which is divided in the same way.
     ///
     /// # Panics
     /// If there is no channel.

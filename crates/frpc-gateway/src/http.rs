@@ -1,6 +1,6 @@
 //! HTTP/1.1 and HTTP/2. `http/fast_path.rs` handles simple HTTP/1.1 requests, with the calls of `http/calls.rs` and the
-//! responses of `http/written.rs`. hyper serves all other HTTP/1.1 requests: `http/http1.rs` drives its connections, and
-//! `http/guard.rs` validates request heads before hyper reads them. `http/http2.rs` drives HTTP/2 connections.
+//! responses of `http/written.rs`. hyper serves all other HTTP/1.1 requests: `http/http1.rs` drives its connections,
+//! and `http/guard.rs` validates request heads before hyper reads them. `http/http2.rs` drives HTTP/2 connections.
 //! `http/service.rs` handles the requests of both. `http/head.rs` parses HTTP/1.1 heads, `http/fields.rs` parses header
 //! fields, and `http/route.rs` finds the method of a path.
 

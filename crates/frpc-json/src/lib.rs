@@ -75,7 +75,8 @@
 //! Input is untrusted. The reader never panics or overflows the stack, and its time is linear in the length of the
 //! input.
 //!
-//! * Messages nest [`NESTING_MAX`] deep by default; [`Options::nesting_max`] changes it up to [`NESTING_CEILING`]. A `Struct` or `ListValue` within a `Value` is a level of its own.
+//! * Messages nest [`NESTING_MAX`] deep by default; [`Options::nesting_max`] changes it up to [`NESTING_CEILING`]. A
+//!   `Struct` or `ListValue` within a `Value` is a level of its own.
 //! * The memory of all lists, maps and boxes of one reader is at most [`CONTAINER_MEMORY_MAX`] by default;
 //!   [`Options::container_memory`] changes it.
 //! * The text of a value is no longer than its JSON.

@@ -25,9 +25,9 @@ const INTERVAL_MS: (u32, std::ops::RangeInclusive<u32>) = (1000, 100..=60_000);
 /// Reports the activity of the servers of this process through the service `frpc.introspection.v1.Introspection`:
 /// connections with their calls and streams, memory, workers, and close reasons. `frpc top` displays it.
 ///
-/// **It exposes the addresses of clients and their calls.** Serve it on a separate listener that only operators can reach, as
-/// [`serve_unix`](Self::serve_unix) does. Servers that are not registered have no overhead. Calls in progress are
-/// reported for servers that are [inspectable](frpc::ServerBuilder::inspectable), completed calls for servers with
+/// **It exposes the addresses of clients and their calls.** Serve it on a separate listener that only operators can
+/// reach, as [`serve_unix`](Self::serve_unix) does. Servers that are not registered have no overhead. Calls in progress
+/// are reported for servers that are [inspectable](frpc::ServerBuilder::inspectable), completed calls for servers with
 /// [counters](frpc_telemetry::Counters).
 ///
 /// ```

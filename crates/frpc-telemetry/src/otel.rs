@@ -7,9 +7,8 @@
 //! Sampling is decided before a span is created. A call that is not sampled costs a few dozen instructions.
 //!
 //! [`context`] returns the parent context for spans that a handler creates. With the feature `otel-tracing`, the
-//! middleware
-//! `Logged` adds the trace and span ids to the log lines of handlers. `observe_stats` exports the connection counts of a
-//! server as metrics. With the feature `otel-sdk`, `Exports` counts exported and lost spans.
+//! middleware `Logged` adds the trace and span ids to the log lines of handlers. `observe_stats` exports the connection
+//! counts of a server as metrics. With the feature `otel-sdk`, `Exports` counts exported and lost spans.
 
 mod context;
 #[cfg(feature = "otel-sdk")]

@@ -66,12 +66,12 @@ impl std::error::Error for BatchError {}
 /// The function never runs concurrently; the next batch is collected while it runs. Clones share the queue, and several
 /// methods may share a batcher.
 ///
-/// * **Deadlines and cancellation** apply to each call. A call that is cancelled or past its deadline is removed from the
-///   queue. A call in a running batch ends at its deadline while the batch continues.
-/// * **Errors are per item**: the function returns a `Result` for each item. If it panics or returns a wrong number of results,
-///   all calls of the batch fail.
-/// * **Overload** is rejected immediately: when [`queue_max`](BatcherBuilder::queue_max) calls are queued, further calls fail
-///   with [`BatchError::Full`].
+/// * **Deadlines and cancellation** apply to each call. A call that is cancelled or past its deadline is removed from
+///   the queue. A call in a running batch ends at its deadline while the batch continues.
+/// * **Errors are per item**: the function returns a `Result` for each item. If it panics or returns a wrong number of
+///   results, all calls of the batch fail.
+/// * **Overload** is rejected immediately: when [`queue_max`](BatcherBuilder::queue_max) calls are queued, further
+///   calls fail with [`BatchError::Full`].
 ///
 /// `E` is the error of the handler. With frpc's feature `batch` this can be `Status`.
 ///

@@ -1,8 +1,8 @@
 //! Conversion of doubles to floats of two bytes.
 //!
-//! `half::f16::from_f64` rounds twice or drops the lower half of the double, so values close to the midpoint of two floats
-//! are rounded wrongly: NumPy rounds `2049.0000000000005` up to 2050, the crate down to 2048. Rounding to an odd float
-//! of four bytes first makes the second rounding exact.
+//! `half::f16::from_f64` rounds twice or drops the lower half of the double, so values close to the midpoint of two
+//! floats are rounded wrongly: NumPy rounds `2049.0000000000005` up to 2050, the crate down to 2048. Rounding to an odd
+//! float of four bytes first makes the second rounding exact.
 
 use ::half::{bf16, f16};
 

@@ -181,8 +181,8 @@ fn lost_client_does_not_end_server() {
     }
 }
 
-/// Passes bytes between a client and a server, and closes both connections at the beginning of a long message. The client
-/// is then about to write its next part, which a peer that is gone answers by a reset, and the part after it.
+/// Passes bytes between a client and a server, and closes both connections at the beginning of a long message. The
+/// client is then about to write its next part, which a peer that is gone answers by a reset, and the part after it.
 fn relay(mut client: TcpStream, server: &str) {
     let mut server = TcpStream::connect(server).unwrap();
     let (mut replies, mut to_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());

@@ -13,7 +13,8 @@ pub(crate) struct Program {
     _folder: TempDir,
 }
 
-/// The flags of the library: those of pkg-config where `FRISBEE_C_INSTALLED` is set, and the library has been installed.
+/// The flags of the library: those of pkg-config where `FRISBEE_C_INSTALLED` is set, and the library has been
+/// installed.
 fn flags() -> Vec<String> {
     let library = match env::var_os("FRISBEE_C_INSTALLED") {
         Some(_) => {
@@ -55,9 +56,9 @@ impl Authority {
 }
 
 impl Program {
-    /// Compiles `source`, a path in the package, by `FRISBEE_CC` or `FRISBEE_CXX`, or the compiler of the system. `CC` would
-    /// have cargo build the C libraries of dependencies again. `FRISBEE_C_FLAGS` has further flags, such as those of
-    /// sanitizers.
+    /// Compiles `source`, a path in the package, by `FRISBEE_CC` or `FRISBEE_CXX`, or the compiler of the system. `CC`
+    /// would have cargo build the C libraries of dependencies again. `FRISBEE_C_FLAGS` has further flags, such as those
+    /// of sanitizers.
     pub(crate) fn new(source: &str) -> Self {
         Self::with_standard(source, if source.ends_with(".cpp") { "-std=c++17" } else { "-std=c11" })
     }

@@ -56,8 +56,8 @@ impl Connection {
         let payload = payload.first_chunk().copied().unwrap_or_default();
         if !head.has(flag::ACK) {
             self.abuse.charge_ping(head.size());
-            // Section 6.7: "Receivers of a PING frame that does not include an ACK flag MUST send a PING frame with the ACK
-            // flag set in response, with an identical frame payload."
+            // Section 6.7: "Receivers of a PING frame that does not include an ACK flag MUST send a PING frame with the
+            // ACK flag set in response, with an identical frame payload."
             frame::put_ping(self.output.framed(), flag::ACK, payload);
             self.ping_acks = self.ping_acks.saturating_add(1);
             self.acks_end = self.written.saturating_add(self.output.len() as u64);
@@ -100,9 +100,9 @@ impl Connection {
     pub(super) fn handle_window_update(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), ConnectionError> {
         self.abuse.charge_window_update(head.size());
         let credit = frame::number(payload).unwrap_or(0) & frame::WINDOW_MAX;
-        // Section 6.9: "A receiver MUST treat the receipt of a WINDOW_UPDATE frame with a flow-control window increment of 0
-        // as a stream error of type PROTOCOL_ERROR; errors on the connection flow-control window MUST be treated as a
-        // connection error."
+        // Section 6.9: "A receiver MUST treat the receipt of a WINDOW_UPDATE frame with a flow-control window increment
+        // of 0 as a stream error of type PROTOCOL_ERROR; errors on the connection flow-control window MUST be treated
+        // as a connection error."
         if credit == 0 {
             return Err(ConnectionError::protocol("WINDOW_UPDATE of 0"));
         }

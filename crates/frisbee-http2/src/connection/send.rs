@@ -327,9 +327,9 @@ impl Connection {
         slot.state.send_end()?;
         match slot.state {
             State::Closed => self.remove(stream.slot),
-            // Section 8.1: "A server can send a complete response prior to the client sending an entire request [...] the
-            // server MAY request that the client abort transmission of a request without error by sending a RST_STREAM
-            // with an error code of NO_ERROR after sending a complete response".
+            // Section 8.1: "A server can send a complete response prior to the client sending an entire request [...]
+            // the server MAY request that the client abort transmission of a request without error by sending a
+            // RST_STREAM with an error code of NO_ERROR after sending a complete response".
             _ if self.role == Role::Server => self.reset(stream, ErrorCode::NO_ERROR),
             _ => {}
         }

@@ -15,8 +15,8 @@
 //! of queue groups. It is sent with the first member, every ten seconds, and within a quarter of a second after a byte
 //! 6, which is the query of a broker that has joined. After an announcement, brokers send no batches for half a minute.
 //!
-//! A byte 7 and the fingerprint of a message layout ask for its description. A broker that has it sends a byte 8 and the
-//! description.
+//! A byte 7 and the fingerprint of a message layout ask for its description. A broker that has it sends a byte 8 and
+//! the description.
 
 use super::counts::SequenceStamp;
 use bytes::Bytes;

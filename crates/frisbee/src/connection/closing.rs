@@ -21,9 +21,9 @@ impl Connection {
     }
 
     /// Closes the connection as soon as it is idle: no tasks, streams or pending output, and no work due to which the
-    /// router is [busy](crate::ConnectionEvent::Closing). A server announces this to a native peer, which then closes the
-    /// connection or confirms. If the client has not sent anything yet, the server waits for its first packet, which
-    /// may be in flight, until the [timeout](crate::ServerBuilder::first_header_timeout).
+    /// router is [busy](crate::ConnectionEvent::Closing). A server announces this to a native peer, which then closes
+    /// the connection or confirms. If the client has not sent anything yet, the server waits for its first packet,
+    /// which may be in flight, until the [timeout](crate::ServerBuilder::first_header_timeout).
     pub fn close_when_idle(&self) {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }

@@ -29,8 +29,8 @@ mod sealed {
     }
 }
 
-/// Methods of a [`Connection`] for authors of request protocols, who write into its outbox, run handlers as its tasks and
-/// charge memory to it.
+/// Methods of a [`Connection`] for authors of request protocols, who write into its outbox, run handlers as its tasks
+/// and charge memory to it.
 ///
 /// The trait is sealed. It may change in a minor version, with an entry in the changelog.
 #[expect(async_fn_in_trait, reason = "the trait is sealed, and the futures of its one implementation are Send")]
@@ -103,8 +103,8 @@ pub trait ConnectionExt: sealed::Sealed {
         self.connection().0.mailbox.notify();
     }
 
-    /// Like [`open_stream`](Connection::open_stream), but calls `first` to create the first packet. `first` is called again
-    /// for each attempt to open the stream.
+    /// Like [`open_stream`](Connection::open_stream), but calls `first` to create the first packet. `first` is called
+    /// again for each attempt to open the stream.
     ///
     /// # Errors
     /// Same as [`open_stream`](Connection::open_stream).
@@ -117,8 +117,8 @@ pub trait ConnectionExt: sealed::Sealed {
         poll_fn(|context| Stream::poll_open(&self.connection().0, &first(), context, &mut opening)).await
     }
 
-    /// Requests a hand-off like [`hand_off`](Connection::hand_off), if `may` permits it. `may` is called under the lock of
-    /// the connection, when later packets are already held back. Its result is kept until the request has been
+    /// Requests a hand-off like [`hand_off`](Connection::hand_off), if `may` permits it. `may` is called under the lock
+    /// of the connection, when later packets are already held back. Its result is kept until the request has been
     /// answered, even if the caller no longer waits, and is dropped before the caller receives the answer.
     ///
     /// # Errors

@@ -5,7 +5,8 @@ use crate::connection::ConnectionExt;
 use crate::executor::tasks::{AssignedJob, Call, Carrier, FinishedJob, Job, JobSlotId, JobStart, Placement};
 use crate::{Outbox, SendError};
 
-/// Handle that a task of a connection holds while it runs; see [`ConnectionExt::spawn_call`](crate::rpc::ConnectionExt::spawn_call).
+/// Handle that a task of a connection holds while it runs; see
+/// [`ConnectionExt::spawn_call`](crate::rpc::ConnectionExt::spawn_call).
 #[derive(Debug)]
 pub struct Task {
     pub(super) connection: Connection,
@@ -62,13 +63,14 @@ impl Task {
         &self.connection
     }
 
-    /// Calls `write` with the outbox of the connection to send the reply, like [`ConnectionExt::send_now`](crate::rpc::ConnectionExt::send_now). Does nothing
-    /// if the call has been [cancelled](crate::rpc::ConnectionExt::cancel_call). It can no longer be cancelled afterwards, so each
-    /// call gets exactly one reply.
+    /// Calls `write` with the outbox of the connection to send the reply, like
+    /// [`ConnectionExt::send_now`](crate::rpc::ConnectionExt::send_now). Does nothing if the call has been
+    /// [cancelled](crate::rpc::ConnectionExt::cancel_call). It can no longer be cancelled afterwards, so each call gets
+    /// exactly one reply.
     ///
     /// The slot of the task is released before the reply is sent, because the peer may make its next call as soon as it
-    /// receives the reply, and is limited to [`calls_max`](crate::rpc::ConnectionExt::calls_max) calls. The task should then complete,
-    /// because the next call in its slot waits for that.
+    /// receives the reply, and is limited to [`calls_max`](crate::rpc::ConnectionExt::calls_max) calls. The task should
+    /// then complete, because the next call in its slot waits for that.
     ///
     /// # Errors
     /// If the connection has ended.

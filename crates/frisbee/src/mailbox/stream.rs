@@ -276,9 +276,10 @@ impl Messages {
         written
     }
 
-    /// Returns the rank of the stream's next turn, if the latest turn of the connection has rank `latest`. It is that of
-    /// the stream's previous turn plus the bytes sent since. A stream that was idle gains no more than the next turn, and
-    /// bytes sent while no stream had to wait count only as far as they are among the `queued` bytes of the connection.
+    /// Returns the rank of the stream's next turn, if the latest turn of the connection has rank `latest`. It is that
+    /// of the stream's previous turn plus the bytes sent since. A stream that was idle gains no more than the next
+    /// turn, and bytes sent while no stream had to wait count only as far as they are among the `queued` bytes of the
+    /// connection.
     pub(crate) fn start_of_turn(&mut self, latest: u64, queued: u64) -> u64 {
         let start = self.turn_offset.wrapping_add(self.bytes.sent).clamp(latest, latest.saturating_add(queued));
         self.turn_offset = start.wrapping_sub(self.bytes.sent);

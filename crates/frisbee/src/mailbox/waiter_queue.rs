@@ -8,8 +8,8 @@
 //! is space for many. A waiter that found no space is woken again before those that arrived later.
 //!
 //! Streams wait for turns instead, in the order of the bytes that they have sent, which is deficit round robin: a turn
-//! that exceeds its size delays the next one of its stream. They do not take part in the rounds of calls, because a call
-//! must not wait for a stream.
+//! that exceeds its size delays the next one of its stream. They do not take part in the rounds of calls, because a
+//! call must not wait for a stream.
 //!
 //! A strict FIFO queue would block on a waiter that was woken but is not polled, for example in another branch of a
 //! `select!`.

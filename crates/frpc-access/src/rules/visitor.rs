@@ -366,8 +366,8 @@ mod tests {
         assert_eq!(refused.code(), Code::PermissionDenied);
     }
 
-    /// Regression test: the principal that `on_connect` sets was lost when the client spoke HTTP, so a rule that excludes
-    /// the principal's role permitted the call.
+    /// Regression test: the principal that `on_connect` sets was lost when the client spoke HTTP, so a rule that
+    /// excludes the principal's role permitted the call.
     #[tokio::test]
     async fn principal_of_new_connection_holds_in_other_protocols() {
         for (role, expected) in [("clerk", Ok(())), ("guest", Err(Code::PermissionDenied))] {

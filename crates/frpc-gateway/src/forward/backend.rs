@@ -133,7 +133,8 @@ impl Backend {
     }
 }
 
-/// Returns the encoding of requests. Servers that are not known to be native receive an encoding that every server accepts.
+/// Returns the encoding of requests. Servers that are not known to be native receive an encoding that every server
+/// accepts.
 fn encoding(channel: &Channel) -> BackendEncoding {
     if channel.is_grpc() {
         return BackendEncoding::Protobuf;

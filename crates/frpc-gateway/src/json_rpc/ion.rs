@@ -3,8 +3,8 @@
 //!
 //! `ion/text.rs` and `ion/binary.rs` read both encodings in one pass, without a tree or recursion, and write to
 //! `ion/output.rs`, which enforces the limits. `ion/symbols.rs` has the symbol tables and `ion/time.rs` the timestamps.
-//! `ion/body.rs` handles requests, and `ion/encode.rs` encodes binary replies. A text reply is the JSON itself, which is
-//! valid Ion.
+//! `ion/body.rs` handles requests, and `ion/encode.rs` encodes binary replies. A text reply is the JSON itself, which
+//! is valid Ion.
 
 mod binary;
 mod body;

@@ -192,8 +192,8 @@ impl<T: fmt::Debug> fmt::Debug for Request<T> {
     }
 }
 
-/// Extension of a request that is made on behalf of a remote caller, by its address or `None`. Such a call does not wait
-/// if the server accepts no further streams, and one caller cannot use all streams of the server.
+/// Extension of a request that is made on behalf of a remote caller, by its address or `None`. Such a call does not
+/// wait if the server accepts no further streams, and one caller cannot use all streams of the server.
 ///
 /// ```
 /// let mut request = frpc::Request::new(());

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 /// Trailing metadata, for protocols that support it: gRPC trailers, the end of a Connect stream, and `trailer-…` fields
 /// of unary Connect responses.
 ///
-/// A handler adds it to the [extensions](crate::Response::extensions) of its response. Native callers do not receive it.
-/// For them use the metadata of the response.
+/// A handler adds it to the [extensions](crate::Response::extensions) of its response. Native callers do not receive
+/// it. For them use the metadata of the response.
 ///
 /// ```
 /// use frpc::{Metadata, Response, Trailers};

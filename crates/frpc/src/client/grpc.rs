@@ -3,10 +3,10 @@
 //!
 //! # Decisions
 //!
-//! **Local calls wait for a stream, those of remote callers do not.** A gateway would hold memory for its callers without
-//! limit, and one of them could exhaust the streams of the server. On each connection, the calls of a remote caller hold
-//! at most half of the streams that others leave free. Replies that are not read hold their own windows only, because
-//! the core returns the credit of the connection on arrival.
+//! **Local calls wait for a stream, those of remote callers do not.** A gateway would hold memory for its callers
+//! without limit, and one of them could exhaust the streams of the server. On each connection, the calls of a remote
+//! caller hold at most half of the streams that others leave free. Replies that are not read hold their own windows
+//! only, because the core returns the credit of the connection on arrival.
 //!
 //! **Calls fail while connecting is paused**, like calls of gRPC that do not wait for a connection.
 

@@ -38,8 +38,8 @@ impl<M: Message> Streaming<M> {
         Self::detached(messages, None, None)
     }
 
-    /// Creates a stream from any stream of messages. At a client, the source sets `headers` to the metadata of the response
-    /// before the first message.
+    /// Creates a stream from any stream of messages. At a client, the source sets `headers` to the metadata of the
+    /// response before the first message.
     pub(crate) fn detached(
         messages: impl Stream<Item = Result<M, Status>> + Send + 'static,
         headers: Option<Arc<OnceLock<Metadata>>>,

@@ -116,8 +116,8 @@ impl MessageReader {
         }
     }
 
-    /// Adds the version of `M` with this encoded description, such as one that a broker has sent. Bodies of that version
-    /// are refused if the description is malformed.
+    /// Adds the version of `M` with this encoded description, such as one that a broker has sent. Bodies of that
+    /// version are refused if the description is malformed.
     ///
     /// The reader keeps the last 64 versions. Does nothing unless `M` has a [`LAYOUT`](Message::LAYOUT).
     pub fn learn<M: Message>(&mut self, description: &[u8]) {

@@ -76,8 +76,8 @@ impl Carrier {
         self.is_on_worker
     }
 
-    /// Returns the future of the task, which runs this job first. It must be spawned as a task of its own, because it relies
-    /// on a waker that never changes.
+    /// Returns the future of the task, which runs this job first. It must be spawned as a task of its own, because it
+    /// relies on a waker that never changes.
     pub(crate) fn carry(self: Arc<Self>, assigned: AssignedJob) -> CarrierFuture {
         CarrierFuture { carrier: self, current: Some(assigned), resident: None }
     }

@@ -93,7 +93,8 @@ impl WakeQueue {
         }
     }
 
-    /// Records that a connection of this runtime has ended. The tasks that forward wake-ups end with the last connection.
+    /// Records that a connection of this runtime has ended. The tasks that forward wake-ups end with the last
+    /// connection.
     fn remove(&self) {
         let mut state = self.state.lock();
         state.connections -= 1;

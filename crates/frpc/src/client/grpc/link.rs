@@ -1,5 +1,5 @@
-//! Connections to a gRPC server: the client driver of `frisbee_http2`. Callers send under the connection's lock and wake
-//! the driver, which reads once and writes once per turn.
+//! Connections to a gRPC server: the client driver of `frisbee_http2`. Callers send under the connection's lock and
+//! wake the driver, which reads once and writes once per turn.
 
 use super::status::CallError;
 use super::{PREFIX, after};
@@ -233,8 +233,8 @@ impl Link {
         guard.0.take().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    /// Opens a stream for a call. Returns `None` if the connection accepts no further streams or the remote caller already
-    /// holds half of the streams that others leave free. If `message` is set, it is the whole request body.
+    /// Opens a stream for a call. Returns `None` if the connection accepts no further streams or the remote caller
+    /// already holds half of the streams that others leave free. If `message` is set, it is the whole request body.
     pub(super) fn call(
         self: &Arc<Self>,
         caller: Option<GrpcCaller>,
