@@ -31,16 +31,20 @@ const MEMORY_PIPE: usize = 64 * 1024;
 /// Maximum number of unsent bytes in the system's buffer of a TCP socket, `TCP_NOTSENT_LOWAT`. Nothing can overtake
 /// them, and without a limit there may be 4 MiB. The system requests more when half of them have been sent, which gives
 /// a busy driver 5 ms at 100 Mbit/s.
+#[cfg(target_os = "linux")]
 pub(crate) const UNSENT_MAX: u32 = 128 * 1024;
 
 /// Limits how many unsent bytes the system buffers for a TCP socket. For a listener, the limit applies to the sockets
 /// that it accepts.
-#[cfg_attr(not(target_os = "linux"), allow(unused_variables))]
+#[cfg(target_os = "linux")]
 pub(crate) fn limit_unsent<'a>(socket: impl Into<socket2::SockRef<'a>>) {
     // A socket without the limit works as well.
-    #[cfg(target_os = "linux")]
     let _ = socket.into().set_tcp_notsent_lowat(UNSENT_MAX);
 }
+
+/// Other systems have no such option, or none that the standard crates support.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn limit_unsent<S>(_socket: S) {}
 
 /// Creates the two ends of an in-memory connection. Bytes written to one end are read from the other.
 ///

@@ -248,6 +248,7 @@ impl Session {
     }
 
     /// Waits until no call is in progress, for a session whose output is read at its end.
+    #[cfg(feature = "http")]
     pub(crate) async fn finish(&mut self) {
         std::future::poll_fn(|task| {
             while self.calls() > 0 {
