@@ -111,7 +111,8 @@ pub(crate) struct GrpcCall<'a> {
 pub(crate) enum GrpcRequests {
     /// The only message of a request.
     Whole(Bytes),
-    Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
+    /// A message that cannot be sent is an error, which fails the call.
+    Stream(Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>),
 }
 
 /// The replies of a call for which the server has sent the head.
@@ -137,7 +138,7 @@ impl<T> Drop for AbortOnDrop<T> {
 
 /// Sends messages until the stream ends or waits, or the call fails. `has_sent` is set before the first message.
 fn poll_send(
-    requests: &mut Pin<Box<dyn Stream<Item = Bytes> + Send>>,
+    requests: &mut Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>,
     has_sent: &mut bool,
     call: &Sender,
     task: &mut Context<'_>,
@@ -149,7 +150,14 @@ fn poll_send(
         let next = ready!(requests.as_mut().poll_next(task));
         *has_sent = true;
         let is_end = next.is_none();
-        if call.send(next.unwrap_or_default(), is_end).is_err() || is_end {
+        let message = match next.transpose() {
+            Ok(message) => message.unwrap_or_default(),
+            Err(status) => {
+                call.fail(status);
+                return Poll::Ready(());
+            }
+        };
+        if call.send(message, is_end).is_err() || is_end {
             return Poll::Ready(());
         }
     }
@@ -438,7 +446,7 @@ fn enveloped(encode: impl FnOnce(&mut Vec<u8>)) -> Result<Bytes, Status> {
     let mut body = vec![0; PREFIX];
     encode(&mut body);
     let Ok(length) = u32::try_from(body.len() - PREFIX) else {
-        return Err(Status::resource_exhausted("a message has at most 2^32 - 1 bytes").not_run());
+        return Err(Status::resource_exhausted("a message has at most 2^32 - 1 bytes"));
     };
     if let Some((prefix, _)) = body.split_first_chunk_mut::<PREFIX>() {
         prefix[1..].copy_from_slice(&length.to_be_bytes());
@@ -492,5 +500,36 @@ impl GrpcReplies {
     /// Returns the metadata that precedes the messages.
     fn metadata(&self) -> Metadata {
         if self.is_end { Metadata::new() } else { status::metadata(&self.head) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    /// Regression test: the call waited for the rest of its requests until its deadline.
+    #[tokio::test]
+    async fn request_that_cannot_be_sent_fails_its_call() {
+        let (here, mut server) = tokio::io::duplex(4096);
+        let here = Mutex::new(Some(here));
+        let connect = move || std::future::ready(here.lock().take().ok_or_else(|| io::ErrorKind::NotConnected.into()));
+        let links = GrpcLinks::new(false, "server", connect, 4096);
+        // An empty SETTINGS frame, after which the client may open streams.
+        server.write_all(b"\0\0\0\x04\0\0\0\0\0").await.expect("client should read");
+        let metadata = Metadata::new();
+        let call =
+            GrpcCall { path: "/a.B/C".to_owned(), caller: None, timeout: None, metadata: &metadata, trace: None };
+        let requests = GrpcRequests::Stream(Box::pin(crate::iter([Err(Status::out_of_range("too long"))])));
+        let status = links.call(&call, requests).await.err().expect("call should fail");
+        assert_eq!((status.code(), status.message()), (Code::OutOfRange, "too long"));
+        let mut sent = vec![0; 1024];
+        let mut read = 0;
+        // The last frame resets the stream with CANCEL.
+        while !sent[..read].ends_with(b"\0\0\x04\x03\0\0\0\0\x01\0\0\0\x08") {
+            let count = server.read(&mut sent[read..]).await.expect("client should send frames");
+            assert!(count > 0, "client should reset the stream before it closes the connection");
+            read += count;
+        }
     }
 }

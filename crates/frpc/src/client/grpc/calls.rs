@@ -92,7 +92,7 @@ fn codec<M: Message>() -> Result<ProtobufCodec<M>, Status> {
 
 fn encode<A: Message>(message: &A) -> Result<GrpcRequests, Status> {
     let codec = codec::<A>()?;
-    enveloped(|out| (codec.encode)(message, out)).map(GrpcRequests::Whole)
+    enveloped(|out| (codec.encode)(message, out)).map(GrpcRequests::Whole).map_err(Status::not_run)
 }
 
 fn encode_all<S>(messages: S) -> Result<GrpcRequests, Status>
@@ -150,15 +150,11 @@ struct EncodedRequests<S: Stream> {
 }
 
 impl<S: Stream> Stream for EncodedRequests<S> {
-    type Item = Bytes;
+    type Item = Result<Bytes, Status>;
 
-    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let Some(message) = ready!(self.messages.as_mut().poll_next(task)) else { return Poll::Ready(None) };
-        match enveloped(|out| (self.codec.encode)(&message, out)) {
-            Ok(body) => Poll::Ready(Some(body)),
-            // A message of 4 GiB. The stream stays pending, because its end would look complete to the server.
-            Err(_) => Poll::Pending,
-        }
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = ready!(self.messages.as_mut().poll_next(task));
+        Poll::Ready(next.map(|message| enveloped(|out| (self.codec.encode)(&message, out))))
     }
 }
 

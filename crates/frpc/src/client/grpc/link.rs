@@ -328,6 +328,15 @@ impl Sender {
         Ok(())
     }
 
+    /// Resets the stream. The call fails with `status`.
+    pub(super) fn fail(&self, status: Status) {
+        let mut state = self.link.0.lock();
+        if let Some(reply) = state.remove(self.key, ErrorCode::CANCEL) {
+            reply.lock().finish(Err(CallError::Unsent(status)));
+            state.wake_driver();
+        }
+    }
+
     /// Returns the connection of this call.
     pub(super) fn link(&self) -> &Arc<Link> {
         &self.link

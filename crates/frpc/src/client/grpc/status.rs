@@ -24,6 +24,8 @@ pub(super) enum CallError {
     Reset(ErrorCode),
     /// The connection was lost.
     Lost(Arc<str>),
+    /// A request message could not be sent.
+    Unsent(Status),
 }
 
 impl CallError {
@@ -37,6 +39,7 @@ impl CallError {
             Self::Lost(reason) => Status::unavailable(format!(
                 "the connection to {authority} was lost and the call may have run: {reason}"
             )),
+            Self::Unsent(status) => status.clone(),
             Self::Reset(ErrorCode::REFUSED_STREAM) => {
                 Status::unavailable(format!("{authority} refused the call, which has not run")).not_run()
             }
