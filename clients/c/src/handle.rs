@@ -74,7 +74,7 @@ struct Vacant {
     used: usize,
 }
 
-/// A vacant slot reserved for a thread, so that freeing an object and then creating another one takes no lock.
+/// The vacant slot that a thread keeps for itself. A thread that frees an object and then creates one takes no lock.
 pub(crate) struct Spare<T: Handle>(Cell<Option<Place>>, PhantomData<fn() -> T>);
 
 impl<T: Handle> Spare<T> {

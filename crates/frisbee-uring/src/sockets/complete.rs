@@ -75,7 +75,7 @@ impl Sockets {
                 empty.into_iter().for_each(|received| self.ring.recycle(received));
                 reading.end = Some(EndOfStream::Eof);
             }
-            // The receive was cancelled, found no buffer, or was interrupted.
+            // Such a receive operation was cancelled, ran out of buffers or was interrupted. The stream has not ended.
             Err(error) if matches!(code(&error), libc::ECANCELED | libc::ENOBUFS | libc::EINTR | libc::EAGAIN) => {}
             Err(error) => reading.end = Some(EndOfStream::Failed(code(&error))),
         }

@@ -105,7 +105,7 @@ impl MemoryCharge {
         Self::charged(account, bytes)
     }
 
-    /// Charges the memory to the account. Returns `None` if the connection would exceed its share.
+    /// Charges `bytes` of memory to the account of a connection. Returns `None` if its caller would exceed its share.
     pub(crate) fn try_new(account: &Arc<Account>, bytes: usize) -> Option<Self> {
         account.take(bytes).then(|| Self::charged(account, bytes))
     }

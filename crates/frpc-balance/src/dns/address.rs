@@ -62,7 +62,7 @@ fn server_of(text: &str) -> Option<SocketAddr> {
     text.parse().ok().or_else(|| Some(SocketAddr::new(ip()?, DNS_PORT)))
 }
 
-/// Returns the domain name if it is valid.
+/// Returns `name` if it is a valid domain name.
 fn checked(name: &str) -> Option<String> {
     // RFC 1035: at most 255 bytes, and 63 per label.
     let is_label = |label: &str| (1..=63).contains(&label.len()) && label.chars().all(is_of_label);

@@ -113,7 +113,7 @@ pub(crate) struct Key {
     server_name: Option<String>,
 }
 
-/// Converts an IPv4-mapped IPv6 address to the IPv4 address.
+/// Converts an IPv4-mapped IPv6 address to IPv4. Returns other addresses unchanged.
 fn canonical(address: SocketAddr) -> SocketAddr {
     match address {
         // Keep the scope id, because the same address is another host on another link.

@@ -185,7 +185,7 @@ impl<'a> HeaderFields<'a> {
     }
 }
 
-/// Rejection of an MCP request: a JSON-RPC error, sent with status 400 over HTTP.
+/// Error of a rejected MCP request. It is sent as a JSON-RPC error, over HTTP with status 400.
 #[derive(Debug)]
 pub(crate) struct RequestError {
     pub(crate) code: i32,

@@ -61,7 +61,7 @@ impl ReceivedStream<'_> {
             return None;
         };
         if sender.is_native() {
-            // The client ends its sending side after the request, so keep the receiver until then.
+            // A native client ends its direction after the request by a packet of its own, which the receiver must get.
             let mut back = shared_receiver.back.lock();
             (back.receiver, back.is_single) = (Some(receiver), true);
         } else {

@@ -51,7 +51,7 @@ pub(super) struct RecentCall {
     terms: CallTerms,
 }
 
-/// A unary call whose request message is being received.
+/// State of a unary gRPC call while its request is being received.
 pub(super) struct UnaryCall {
     callee: usize,
     terms: CallTerms,
