@@ -44,7 +44,8 @@ mod testee {
         }
     }
 
-    /// Reads requests of protobuf's conformance runner from standard input and writes the responses, until the input ends.
+    /// Reads requests of protobuf's conformance runner from standard input and writes the responses, until the input
+    /// ends.
     pub(crate) fn run() -> io::Result<()> {
         let (mut stdin, mut stdout) = (io::stdin().lock(), io::stdout().lock());
         let types = Types::well_known().with::<TestAllTypesProto3>();

@@ -170,8 +170,8 @@ impl World {
         }
     }
 
-    /// Records that the program has reached a named point at a node, for example an election or the start of a migration.
-    /// The point appears in the trace, and faults can be [triggered](Faults::upon) by its name.
+    /// Records that the program has reached a named point at a node, for example an election or the start of a
+    /// migration. The point appears in the trace, and faults can be [triggered](Faults::upon) by its name.
     pub fn occasion(&self, name: &str, node: &str) {
         let mut state = self.0.lock();
         let raw = RawEvent { text: name, ..RawEvent::at(EventKind::Occasion, state.node(node)) };

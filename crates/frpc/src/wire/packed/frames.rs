@@ -74,8 +74,8 @@ impl Packer {
         Self { compressor, whole: Vec::new(), frame: Vec::new() }
     }
 
-    /// Compresses the message of `length` bytes that begins at `start` of `buffer`. Returns the zstd frame, or `None` if
-    /// compression saves too little, or so much that receivers would reject the frame as a decompression bomb.
+    /// Compresses the message of `length` bytes that begins at `start` of `buffer`. Returns the zstd frame, or `None`
+    /// if compression saves too little, or so much that receivers would reject the frame as a decompression bomb.
     fn frame(&mut self, buffer: &[u8], start: usize, bulk: &[Bulk], length: usize) -> Option<&[u8]> {
         let Self { compressor, whole, frame } = self;
         let mut source = buffer.get(start..)?;
