@@ -31,6 +31,10 @@ const KEPT_COST: usize = 256;
 /// Maximum number of waiting requests of a broker, and of one connection. A reader has one for each subscription.
 pub(crate) const WANTED_MAX: (usize, usize) = (1024, 16);
 
+/// Divisor of the free requests, which determines the maximum of an address: after 32 addresses that use up theirs, 14 of
+/// 1024 are still free.
+const WANTED_PART: usize = 8;
+
 /// Descriptions that a broker keeps, and the readers that wait for others.
 #[derive(Debug, Default)]
 pub(super) struct Layouts(Mutex<State>);
@@ -48,6 +52,11 @@ impl Layouts {
     /// Removes the requests of a connection that has ended.
     pub(super) fn forget(&self, reader: &Connection) {
         self.0.lock().wanted.retain(|wanted| !wanted.reader.is_same(reader));
+    }
+
+    #[cfg(test)]
+    pub(super) fn want(&self, fingerprint: [u8; 16], reader: &Connection, address: Option<IpAddr>) {
+        self.0.lock().want(fingerprint, reader, address);
     }
 
     /// Returns the number of kept descriptions, their length in bytes, and the number of waiting requests.
@@ -70,6 +79,7 @@ struct Kept {
 struct Wanted {
     fingerprint: [u8; 16],
     reader: Connection,
+    address: Option<IpAddr>,
     until: Instant,
 }
 
@@ -102,16 +112,19 @@ impl State {
         Some(())
     }
 
-    /// Registers a request. Returns whether it is the only one for this description, so that others must be asked.
-    fn want(&mut self, fingerprint: [u8; 16], reader: &Connection) -> bool {
+    /// Registers a request, unless the connection or its address has too many. Returns whether it is the only one for this
+    /// description, so that others must be asked.
+    fn want(&mut self, fingerprint: [u8; 16], reader: &Connection, address: Option<IpAddr>) -> bool {
         let now = Instant::now();
         self.wanted.retain(|wanted| wanted.until > now);
         let own = self.wanted.iter().filter(|wanted| wanted.reader.is_same(reader)).count();
-        if self.wanted.len() >= WANTED_MAX.0 || own >= WANTED_MAX.1 {
+        let of_address = self.wanted.iter().filter(|wanted| wanted.address == address).count();
+        let free = WANTED_MAX.0 - self.wanted.len();
+        if own >= WANTED_MAX.1 || of_address >= (free + of_address).div_ceil(WANTED_PART) {
             return false;
         }
         let is_first = !self.wanted.iter().any(|wanted| wanted.fingerprint == fingerprint);
-        self.wanted.push(Wanted { fingerprint, reader: reader.clone(), until: now + ANSWER_TIMEOUT });
+        self.wanted.push(Wanted { fingerprint, reader: reader.clone(), address, until: now + ANSWER_TIMEOUT });
         is_first
     }
 
@@ -131,7 +144,7 @@ impl BrokerShared {
             let mut state = self.layouts.0.lock();
             if let Some(kept) = state.kept.get(&fingerprint) {
                 put(outbox, PacketId(0), self.operations.of(Kind::Layout), &kept.description);
-            } else if state.want(fingerprint, from.connection())
+            } else if state.want(fingerprint, from.connection(), from.publisher())
                 && let Some(bus) = &self.bus
             {
                 drop(state);

@@ -80,6 +80,29 @@ fn brokers_of_a_bus_obtain_descriptions_on_request() {
     assert_eq!(b.0.layouts.counts().0, 1);
 }
 
+/// Regression test: 64 connections of one address used up the waiting requests of a broker.
+#[test]
+fn greedy_addresses_leave_requests_to_others() {
+    let (runtime, broker, []) = peers(Broker::builder());
+    let mut number = 0_u128;
+    let mut ask = |address: u8, requests: usize| {
+        let before = broker.0.layouts.counts().2;
+        for connection in 0..requests.div_ceil(WANTED_MAX.1) {
+            let reader = Member::new(&broker, runtime.handle());
+            for _ in 0..WANTED_MAX.1.min(requests - connection * WANTED_MAX.1) {
+                number += 1;
+                broker.0.layouts.want(number.to_be_bytes(), reader.connection(), Some([10, 0, 0, address].into()));
+            }
+        }
+        broker.0.layouts.counts().2 - before
+    };
+    assert_eq!(ask(0, 1024), 128);
+    for address in 1..32 {
+        assert!(ask(address, 1024) > 0, "{address}");
+    }
+    assert_eq!(ask(32, 1), 1);
+}
+
 #[test]
 fn pending_requests_of_a_connection_are_bounded() {
     let (_runtime, broker, [mut publisher, mut reader]) = peers(Broker::builder());
