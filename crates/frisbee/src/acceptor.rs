@@ -133,7 +133,7 @@ pub(crate) struct ServerShared<R> {
     pub(crate) runtime: Handle,
     #[cfg(feature = "tls")]
     pub(crate) tls: Option<crate::tls::Handshakes>,
-    /// Whether connections without TLS are accepted in addition to those with TLS.
+    /// Whether the server accepts plaintext connections on its TLS port.
     #[cfg(feature = "tls")]
     pub(crate) takes_plain: bool,
 }
@@ -162,8 +162,8 @@ impl<R: Router> ServerShared<R> {
         self.open.drain(self.shutdown_timeout, &self.pending_handshakes).await;
     }
 
-    /// Creates the handle of an accepted connection, with a closure that creates its protocol engine. The closure must
-    /// be called on the thread that will drive the connection.
+    /// Creates the handle of an accepted connection, and a closure that creates its protocol engine. Call the closure
+    /// on the thread that will drive the connection, because it notifies the router.
     #[cfg(all(feature = "uring", target_os = "linux"))]
     pub(crate) fn connect(
         &self,
@@ -198,8 +198,8 @@ impl<R: Router> ServerShared<R> {
 
     /// Drives a connection on the current runtime, including its TLS handshake.
     ///
-    /// `context` is the runtime of the handlers if it is not the current one. The future must be spawned as an
-    /// `unconstrained` task.
+    /// `context` is the runtime on which handlers run, if it differs from the current one. Spawn the future as an
+    /// `unconstrained` task, because the driver yields on its own schedule.
     #[allow(clippy::boxed_local)] // Boxed by the caller, because a task keeps the memory of its initial state.
     pub(crate) fn serve(&self, arrived: Box<AcceptedConnection>, context: Option<Handle>) -> ServedConnection<'_, R> {
         let AcceptedConnection { io, ends, entry } = *arrived;
@@ -304,7 +304,8 @@ impl<R: Router> ServerShared<R> {
         let Some(entry) = OpenConnections::admit_until(&self.open, ServerPhase::Closing) else {
             return Box::pin(async { CloseReason::Shutdown });
         };
-        // Ordinary tasks drive adapter connections, even if the worker uses io_uring.
+        // Drive the connection by an ordinary task, even on an io_uring worker: ring operations support only plain
+        // sockets.
         Box::pin(tokio::task::unconstrained(self.drive(transport, handle, allowed, context, entry)))
     }
 }
@@ -323,7 +324,8 @@ impl<R: Router> AdapterServer for ServerShared<R> {
         // The panic hook has already reported a panic of the router.
         let mut engine = made.ok()?;
         let is_refused = handle.0.mailbox.lock().order.is_some();
-        // Notify the router as for an adapter connection, because it has nothing more to do for this peer.
+        // Notify the router that the connection has ended, as it does for adapter connections, because no frames will
+        // follow.
         engine.end(&CloseReason::OtherProtocol);
         if is_refused {
             handle.0.attachments.drop_values();
@@ -355,7 +357,7 @@ impl<R: Router> AdapterServer for ServerShared<R> {
 /// Written by hand with rare states in boxes, because it takes up most of the memory of a connection.
 #[allow(clippy::large_enum_variant)] // Most connections are in the large variant most of the time.
 pub(crate) enum ServedConnection<'a, R: Router> {
-    /// The connection was rejected because the shutdown timeout of the server has expired.
+    /// The connection is closed immediately, because the server's shutdown timeout has expired.
     Refused,
     Driven(DriveFuture<Transport, R, TokioTimer>, Option<OpenConnection>),
     /// Rare states: the connection performs a TLS handshake, reads a PROXY header, or hands off its transport to
@@ -387,8 +389,8 @@ impl<R: Router> Future for ServedConnection<'_, R> {
     }
 }
 
-/// An accepted connection that has not been passed to its worker yet. It is boxed, because the task that serves it
-/// keeps the memory of its initial state.
+/// An accepted connection on its way to a worker. Boxed because the task that serves the connection keeps the memory of
+/// its initial state.
 pub(crate) struct AcceptedConnection {
     pub(crate) io: Transport,
     pub(crate) ends: EndpointInfo,
@@ -396,7 +398,7 @@ pub(crate) struct AcceptedConnection {
 }
 
 impl AcceptedConnection {
-    /// Registers the accepted socket with the current runtime.
+    /// Registers the accepted socket with the I/O driver of the current runtime.
     pub(crate) fn moved(self) -> io::Result<Self> {
         Ok(Self { io: self.io.moved()?, ..self })
     }

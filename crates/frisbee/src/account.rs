@@ -40,8 +40,8 @@ pub use self::waiters::MemoryWaiter;
 use self::waiters::Waiters;
 use std::sync::atomic::Ordering;
 
-/// Minimum size in bytes of a body that may be a slice of its read buffer. Shorter bodies are copied, because a slice
-/// keeps the whole buffer in memory.
+/// Minimum size in bytes of a received body that may share its read buffer. Shorter bodies are copied, because a slice
+/// would keep the whole buffer in memory.
 pub(crate) const SLICED_MIN: usize = 16 * 1024;
 
 /// Size of a read buffer in bytes: two reads of 64 KiB.
@@ -51,9 +51,9 @@ pub(crate) const READ_BUFFER: usize = 128 * 1024;
 /// connection, and the state needed to send the reply.
 pub(crate) const WAITING_COST: usize = 448;
 
-/// Returns the memory in bytes that a received body of this length keeps alive, for use with
-/// [`ConnectionExt::charge_request`](crate::rpc::ConnectionExt::charge_request). A body of 16 to 64 KiB may be a slice
-/// of the read buffer and keep all of its 128 KiB alive.
+/// Returns how much memory in bytes a received body of `length` bytes keeps alive. A body of 16 to 64 KiB may be a
+/// slice of the 128 KiB read buffer and keep all of it alive. Pass the result to
+/// [`ConnectionExt::charge_request`](crate::rpc::ConnectionExt::charge_request).
 ///
 /// ```
 /// assert_eq!(frisbee::body_memory(1000), 1000);
@@ -69,15 +69,15 @@ pub const fn body_memory(length: usize) -> usize {
 #[derive(Debug)]
 pub(crate) struct Budget {
     memory: Pool,
-    /// Threshold of free memory in bytes. While less is free, each caller may use only its share of the free memory.
+    /// Low-memory threshold in bytes. While less memory is free, each caller is limited to its share of it.
     short: isize,
-    /// Maximum memory in bytes of unread messages on a stream whose peer does not support flow control. The last
-    /// message may exceed it.
+    /// Maximum size in bytes of unread messages on a stream without flow control. The last message may exceed the
+    /// limit.
     per_stream: u64,
-    /// Memory used by the connections themselves: state, buffers and TLS keys. This is a separate pool, because
-    /// otherwise many idle connections would leave no memory for requests.
+    /// Memory pool of the connections themselves: state, buffers and TLS keys. The pool is separate, because otherwise
+    /// many idle connections would leave no memory for requests.
     connections: Pool,
-    /// Fixed amount charged for each open connection, in bytes.
+    /// Memory in bytes that is charged for each open connection, whether or not it is active.
     connection_cost: usize,
     callers: Callers,
     waiters: Waiters,
@@ -101,8 +101,7 @@ impl Budget {
         }
     }
 
-    /// Limits the memory that open connections themselves use to `total` bytes. Each connection is charged `each`
-    /// bytes.
+    /// Limits the memory of the open connections themselves to `total` bytes and charges `each` bytes per connection.
     pub(crate) fn with_connections(self, total: usize, each: usize) -> Self {
         Self { connections: Pool::new(total), connection_cost: each, ..self }
     }
@@ -111,8 +110,8 @@ impl Budget {
         self.per_stream
     }
 
-    /// Returns the number of free bytes in the budget. It is negative while the budget is exceeded, because existing
-    /// objects are charged in any case.
+    /// Returns the free memory of the budget in bytes. The value is negative while the budget is overdrawn, because
+    /// existing objects are always charged.
     #[inline]
     pub(crate) fn available(&self) -> isize {
         self.memory.free.load(Ordering::Relaxed)
@@ -124,8 +123,8 @@ impl Budget {
         self.available() <= self.short
     }
 
-    /// Takes `count` bytes from the budget if `allows` returns true for the current number of free bytes. Returns
-    /// whether they were taken.
+    /// Reserves `count` bytes if `allows`, called with the number of free bytes, returns true. Returns whether the
+    /// bytes were reserved.
     fn take_if(&self, count: usize, allows: impl Fn(isize) -> bool) -> bool {
         let take = |free: isize| allows(free).then(|| free.saturating_sub_unsigned(count));
         let is_taken = self.memory.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
@@ -133,8 +132,7 @@ impl Budget {
         is_taken
     }
 
-    /// Charges `count` bytes for an object that already exists. The charge cannot be rejected, so the budget may be
-    /// exceeded.
+    /// Charges `count` bytes for an object that already exists. This may overdraw the budget.
     pub(crate) fn charge(&self, count: usize) {
         let count = isize::try_from(count).unwrap_or(isize::MAX);
         let before = self.memory.free.fetch_sub(count, Ordering::Relaxed);

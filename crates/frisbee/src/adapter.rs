@@ -27,8 +27,8 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
-/// First byte of every frame. In the current header format it belongs to the magic number, and in the old format it is
-/// the upper half of a packet id below 256.
+/// First byte of every frame. In the current header format it is the first byte of the magic number. In the old format
+/// it is the high byte of a packet id below 256.
 const FRAME_BEGINS: u8 = 0;
 
 /// First byte of a TLS connection: the record type of a handshake.
@@ -55,8 +55,8 @@ pub(crate) enum ServerPhase {
 pub(crate) struct ProtocolAdapter {
     accepts: Arc<Accepts>,
     serve: Arc<Serve>,
-    /// Function that starts the hand-off of a connection to the adapter. It is a function pointer, so that programs
-    /// without adapters do not link the code of adapters.
+    /// Function that starts the hand-off of a connection to the adapter. A function pointer keeps the code of adapters
+    /// out of programs that use none.
     hand_over: fn(Arc<Serve>, &Connection, &AdapterHost) -> HandOffTarget,
 }
 
@@ -77,7 +77,7 @@ impl ProtocolAdapter {
 
 opaque_debug!([] ProtocolAdapter, "ProtocolAdapter");
 
-/// Protocols that are accepted on a connection.
+/// Protocols that the server accepts on a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AllowedProtocols {
     /// Frames and adapter protocols. TLS is also accepted if the server accepts it on the same port.
@@ -85,20 +85,20 @@ pub(crate) enum AllowedProtocols {
     /// Frames and adapter protocols, on a transport that already uses TLS.
     #[cfg(feature = "tls")]
     Secured,
-    /// Frames, but no other protocol. Applies to a connection that is tunnelled through an adapter connection.
+    /// Frames only. Applies to a frisbee connection nested in an adapter connection.
     Frames,
 }
 
 /// Interface of a server for connections of adapter protocols such as HTTP.
 pub(crate) trait AdapterServer: Send + Sync {
-    /// Serves the frames of a transport as a connection nested in the adapter connection `outer`. The returned future
-    /// runs in the task of `outer`.
+    /// Serves the frames of a transport as a connection nested in the adapter connection `outer`. Poll the returned
+    /// future in the task of `outer`.
     fn serve_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_>;
 
     /// Creates a handle for a connectionless peer. Returns `None` if the router rejects the peer.
     fn enter_peer(&self, ends: EndpointInfo) -> Option<Connection>;
 
-    /// Serves a transport after its TLS handshake. It may carry frames or an adapter protocol.
+    /// Serves a transport that has completed its TLS handshake and may carry frames or an adapter protocol.
     #[cfg(feature = "tls")]
     fn secure_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_>;
 }
@@ -138,8 +138,8 @@ impl ProtocolAdapters {
         Self { secures: Some(ProtocolAdapter::new(begins, serve)), ..self }
     }
 
-    /// Returns the adapter that accepts a connection with these first bytes, if there is one. The adapter receives the
-    /// transport and runs in the task of the connection.
+    /// Returns the adapter whose protocol matches the first bytes of a connection. The adapter takes over the transport
+    /// within the connection's task.
     pub(crate) fn find(
         &self,
         beginning: &[u8],
@@ -165,7 +165,7 @@ impl fmt::Debug for ProtocolAdapters {
 /// Returns a hand-off target whose future passes the transport to the adapter's handler.
 fn hand_over(serve: Arc<Serve>, connection: &Connection, host: &AdapterHost) -> HandOffTarget {
     let context = AdapterContext::new(connection, host);
-    // Created here, because connections that are lost before their handler receives the transport must be counted too.
+    // Create the guard before the hand-off, so that connections lost during the hand-off are counted.
     let closed = Closed { connection: connection.clone(), reason: CloseReason::OtherProtocol };
     HandOffTarget::in_place(move |transport| Box::pin(run(serve, transport, context, closed)))
 }
@@ -223,11 +223,11 @@ async fn reached(phase: &mut watch::Receiver<ServerPhase>, least: ServerPhase) {
     }
 }
 
-/// Waits until the instant `due`, or forever if it is `None`.
+/// Waits until `due`, or forever if `due` is `None`.
 async fn past(due: Option<Instant>) {
     match due {
-        // Boxed because few servers limit the age of connections, and the timer would add to the memory of each idle
-        // one.
+        // Box the timer, because few servers limit the age of connections and an inline timer would enlarge every idle
+        // connection.
         Some(due) => Box::pin(tokio::time::sleep_until(due.into())).await,
         None => std::future::pending().await,
     }
@@ -278,8 +278,8 @@ impl AdapterContext {
         self.host.config.first_header_timeout
     }
 
-    /// Returns the connection, which provides addresses, certificates, limits, memory accounting and tasks. No packets
-    /// can be sent on it.
+    /// Returns the handle of this connection: addresses, certificates, limits, memory accounting and tasks. An adapter
+    /// connection cannot send packets.
     ///
     /// The handler runs on the worker of its connection and must not block it. Work that blocks or computes should be
     /// spawned on the [runtime](crate::rpc::ConnectionExt::runtime_handle) of the connection, which is that in which
@@ -297,7 +297,7 @@ impl AdapterContext {
 
     /// Returns whether the server is shutting down.
     pub fn is_shutting_down(&self) -> bool {
-        // Checked for each request, so no lock is taken before the phase changes. This receiver has only seen the first
+        // Checked for each request, so take no lock before the phase changes. This receiver has seen only the first
         // phase, and phases never go back.
         self.host.phase.has_changed().unwrap_or(true) && *self.host.phase.borrow() >= ServerPhase::Stopping
     }

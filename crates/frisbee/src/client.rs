@@ -27,7 +27,7 @@ use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// Delay after which the next address of a name is tried in parallel, as in RFC 8305 (Happy Eyeballs).
+/// Delay after which the client tries the next address of a host in parallel, as in RFC 8305 (Happy Eyeballs).
 const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 
 /// Delay before retrying to connect to a Unix socket whose listen backlog is full.
@@ -344,8 +344,8 @@ impl ClientBuilder {
         connected.unwrap_or_else(|_| Err(Error::ConnectTimeout { address: name() }))
     }
 
-    /// Returns the socket path and the shared-memory connector if the client should offer shared memory to the server
-    /// at `address`.
+    /// Returns the socket path and the shared-memory connector if the client is configured to offer shared memory to
+    /// `address`.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     fn offers_memory<'a>(&self, address: &'a str) -> Option<(&'a str, crate::shm::Connector)> {
         let (path, connector) = match (address.strip_prefix("unix+shm:"), &self.shared_memory) {
@@ -353,7 +353,7 @@ impl ClientBuilder {
             (None, Some(connector)) => (address.strip_prefix("unix:")?, connector.clone()),
             (None, None) => return None,
         };
-        // Announce to the peer that a busy-polling driver needs no wake-ups.
+        // Announce the busy-poll duration, because the peer need not wake a driver that is busy-polling.
         Some((path, connector.spin_at_least(self.settings.busy_poll)))
     }
 
@@ -432,8 +432,8 @@ impl ClientBuilder {
         Ok(handle)
     }
 
-    /// Creates the handle and the protocol engine of a connection. Calls the router's `connected` before it returns,
-    /// whichever driver will be used.
+    /// Creates the handle and the protocol engine of a connection. Calls the router's `connected` before the driver
+    /// starts.
     fn prepare<R: Router>(&self, ends: EndpointInfo, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
         let settings = &self.settings;
         self.log_settings.iter().for_each(|log| log(settings));
@@ -450,8 +450,8 @@ impl ClientBuilder {
     }
 }
 
-/// Arranges that the connection closes when the caller's runtime shuts down. The tasks of the connection run in that
-/// runtime even if a worker drives the connection. The returned sender must be dropped when the connection has ended.
+/// Closes the connection when the caller's runtime shuts down, because the connection's tasks run there even if a
+/// worker drives the connection. Drop the returned sender when the connection has ended.
 fn tie(connection: &Connection) -> oneshot::Sender<()> {
     let (driven, is_driven) = oneshot::channel::<()>();
     let tied = AbortOnDrop(Some(connection.clone()));
@@ -463,8 +463,8 @@ fn tie(connection: &Connection) -> oneshot::Sender<()> {
     driven
 }
 
-/// Guard that aborts a connection unless it is returned to the caller. It takes effect if connecting fails or is
-/// cancelled.
+/// Guard that aborts a connection unless it was returned to the caller. Covers failed and cancelled connection
+/// attempts.
 struct AbortOnDrop(Option<Connection>);
 
 impl Drop for AbortOnDrop {
@@ -500,8 +500,8 @@ async fn open_socket(address: impl ToSocketAddrs, name: &str) -> io::Result<(Tra
     Ok((Transport::Tcp(socket), ends))
 }
 
-/// Connects to the first address that accepts a connection. An attempt starts when all previous attempts have failed or
-/// the head start of the last one has elapsed. Redundant sockets are closed.
+/// Connects to the first address that accepts a connection. The next attempt starts when all previous ones have failed
+/// or the head start of the latest one has elapsed. Surplus sockets are closed.
 async fn connect_to_any<F, T>(
     addresses: impl IntoIterator<Item = SocketAddr>,
     connect: impl Fn(SocketAddr) -> F,

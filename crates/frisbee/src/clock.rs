@@ -16,7 +16,7 @@ pub(crate) trait Timer {
     /// Sets a new deadline for the timer.
     fn reset(&mut self, deadline: Instant);
 
-    /// Completes at the deadline. If several tasks poll the timer, only the first one after a reset is woken.
+    /// Completes at the deadline. If several tasks poll the timer, only the first task to poll after a reset is woken.
     fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()>;
 }
 

@@ -81,7 +81,7 @@ pub(crate) struct ConnectionShared {
     /// Whether the connection is nested in an adapter connection. If so, only the outer connection is counted in
     /// statistics.
     pub(crate) is_within: bool,
-    /// Whether the peer has closed its write half and all packets that it sent before have been routed.
+    /// Whether the peer has closed its write half and all packets received before that have been routed.
     pub(crate) is_at_eof: AtomicBool,
     /// Operation of the packet that the router is handling, or 0. Shown by [`inspect::view`](crate::inspect::view).
     routed: AtomicU16,
@@ -91,8 +91,8 @@ pub(crate) struct ConnectionShared {
     calls_max: u32,
     /// Maximum size in bytes of a packet body that the peer may send.
     body_max: u32,
-    /// Maximum number of streams that the peer may have open. Only the driver uses this field and the following ones.
-    /// They are part of the shared state because the allocation of a task is rounded up to a multiple of 128 bytes.
+    /// Maximum number of streams that the peer may have open. This field and the following ones are used only by the
+    /// driver. They are kept here because task allocations are rounded up to a multiple of 128 bytes.
     pub(crate) streams_max: u32,
     /// Maximum duration of one poll of the connection's driver, in microseconds.
     turn_max: u32,
@@ -102,7 +102,7 @@ pub(crate) struct ConnectionShared {
     pub(crate) runtime: Handle,
     /// Worker that drives the connection. Empty if the caller's runtime drives it.
     pub(crate) home: OnceLock<Box<dyn Home>>,
-    /// Times at which the connection is drained and closed, if the server limits the age of connections.
+    /// Times at which the connection is drained and closed, if the server limits the age of its connections.
     pub(crate) lifetime: Option<Box<Lifetime>>,
     ends: EndpointInfo,
 }
@@ -241,8 +241,8 @@ impl Connection {
         AbortHandle { connection: self.clone(), slot: self.spawn_uncalled(Placement::Runtime, task) }
     }
 
-    /// Spawns a task that does not count towards `calls_max`, because it does not handle a call. Returns the job slot
-    /// of the task, or `None` if the connection has ended.
+    /// Spawns a task that does not count towards `calls_max`. Returns the task's job slot, or `None` if the connection
+    /// has ended.
     fn spawn_uncalled(
         &self,
         placement: Placement,
@@ -340,8 +340,8 @@ impl Connection {
         self.0.ends.peer
     }
 
-    /// Returns whether the peer sends datagrams without a connection. Any host may then forge its
-    /// [address](Self::peer_addr).
+    /// Returns whether the peer communicates by datagrams without a connection. The [address](Self::peer_addr) of such
+    /// a peer can be forged.
     pub fn is_connectionless(&self) -> bool {
         self.0.ends.is_connectionless
     }

@@ -1,4 +1,4 @@
-//! Errors of functions. The end of a connection is described by [`CloseReason`].
+//! Error types of this crate. The reason why a connection ended is described by [`CloseReason`].
 
 use crate::{CloseReason, Hello, TooLong};
 use bytes::Bytes;
@@ -14,7 +14,7 @@ pub enum SendError {
     StreamClosed,
     /// The stream message is empty, which would close the stream.
     Empty,
-    /// The body exceeds the maximum size that the peer accepts. The connection continues. As long as the [kind of the
+    /// The body exceeds the maximum size that the peer accepts. The connection remains open. While the [kind of the
     /// peer](crate::Connection::peer_known) is unknown, only the limit of this end is checked, and a peer with a lower
     /// limit closes the connection.
     TooLong(TooLong),
@@ -136,7 +136,7 @@ impl std::error::Error for HandOffError {
     }
 }
 
-/// Returns the underlying error of a close reason, if it was reported by the system or the peer.
+/// Returns the error that a close reason wraps, if the operating system or the peer reported one.
 fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
     match reason {
         CloseReason::Io { source, .. } | CloseReason::TlsHandshake(source) => Some(&**source),

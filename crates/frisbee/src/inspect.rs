@@ -148,7 +148,7 @@ mod tests {
     async fn connection_is_listed_with_handlers_until_it_ends() {
         let (began, mut started) = mpsc::unbounded_channel();
         let endless = move |connection, _packet| {
-            began.send(connection).expect("receiver of started handlers should not be dropped");
+            began.send(connection).expect("receiver of handler starts should not be dropped");
             std::future::pending()
         };
         let acceptor = Server::builder()
@@ -161,12 +161,12 @@ mod tests {
         let client =
             Client::builder().connect_io(here, Handlers::new()).await.expect("in-memory connection should be accepted");
         let request = Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() };
-        client.send(&request).await.expect("request should be sent");
-        let connection = started.recv().await.expect("handler should start after the request was sent");
+        client.send(&request).await.expect("client should send the request");
+        let connection = started.recv().await.expect("server should start the handler of the request");
         while connection.running() == 0 {
             tokio::task::yield_now().await;
         }
-        let stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
+        let stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("server should open a stream");
         let listed = inspector.connections(None, 10);
         let [only] = &listed[..] else { panic!("one connection should be open: {listed:?}") };
         let seen = view(&only.connection);

@@ -29,8 +29,8 @@ struct LogSlot {
 }
 
 impl LogLimit {
-    /// Returns whether an event with this key, such as a peer and a reason, may be logged now. If so, the result is the
-    /// number of events suppressed since the last logged one. Otherwise it is `None`.
+    /// Returns whether an event with this key, such as a peer and a reason, may be logged now. `Some` contains the
+    /// number of events suppressed since the last logged one. `None` means that the event must not be logged.
     pub fn may_log(&self, subject: impl Hash, now: Instant) -> Option<u64> {
         let index = self.seed.hash_one(subject) as usize % SLOTS;
         let mut slots = self.slots.lock();
@@ -39,18 +39,18 @@ impl LogLimit {
     }
 }
 
-/// Limits the log events of a call site to one per second. Intended for a static next to the call.
+/// Limits the log events of a call site to one per second. Intended for a static variable next to the call site.
 #[derive(Default)]
 pub struct LineLimit(Mutex<LogSlot>);
 
 impl LineLimit {
-    /// Creates a limit.
+    /// Creates a limiter that permits the first event.
     pub const fn new() -> Self {
         Self(Mutex::new(LogSlot { last: None, unsaid: 0 }))
     }
 
-    /// Returns whether the event may be logged now. If so, the result is the number of events suppressed since the last
-    /// logged one. Otherwise it is `None`.
+    /// Returns whether the event may be logged now. `Some` contains the number of events suppressed since the last
+    /// logged one. `None` means that the event must not be logged.
     pub fn may_say(&self, now: Instant) -> Option<u64> {
         self.0.lock().may_say(now)
     }

@@ -1,5 +1,5 @@
-//! The mailbox, by which handles pass packets and orders to the driver of their connection, and the state that handles
-//! and driver share.
+//! The mailbox, through which handles pass packets and close orders to the driver of their connection, and the state
+//! shared by handles and driver.
 
 pub(crate) mod deferred;
 pub(crate) mod hand_off;
@@ -32,26 +32,25 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// Number of unsent bytes of a connection at which senders on streams wait for their turns. Together with the unsent
-/// bytes in the system's buffer, [`UNSENT_MAX`](crate::transport::UNSENT_MAX), this is what a small call waits for on a
-/// slow link, because calls do not wait for turns. Half of a write of short packets, so a stream that is alone on a
-/// fast link is not slowed down.
+/// Backlog of a connection in bytes at which senders on streams wait for their turns. On a slow link, a small call
+/// waits for this backlog and for the unsent bytes in the system's buffer,
+/// [`UNSENT_MAX`](crate::transport::UNSENT_MAX), because calls do not wait for turns. The limit is half of a write of
+/// short packets, so a single stream on a fast link is not slowed down.
 const STREAM_BACKLOG_MAX: usize = 64 * 1024;
 
-/// Number of bytes that a stream may send in its turn after it had to wait. The last message may exceed it.
+/// Maximum number of bytes that a stream sends in its turn if it had to wait for the turn. The last message may exceed
+/// the limit.
 pub(crate) const TURN: usize = 4 * 1024;
 
-/// Mailbox of a connection: packets and requests that handles pass to the connection's driver, with other state that
-/// they share.
+/// Mailbox of a connection: packets and requests from handles to the driver, and other shared state.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     inner: Mutex<MailboxState>,
-    /// Whether the driver was woken and has not checked the mailbox since. Written only under the lock, but read
-    /// without it.
+    /// Whether the driver was woken and has not checked the mailbox since. Written under the lock, read without it.
     notified: AtomicBool,
-    /// Whether senders must wait even though the backlog is below its normal limit, because the server is short of
-    /// memory or they wait for turns. The driver then reports its backlog after each write. Written only under the
-    /// lock, but read without it.
+    /// Whether senders must wait although the backlog is below its normal limit, because the server is short of memory
+    /// or the senders wait for turns. The driver then reports its backlog after each write. Written under the lock,
+    /// read without it.
     is_starved: AtomicBool,
     /// Maximum backlog in bytes, at most 4 GiB; see [`frisbee_core::Config::backlog_max`].
     backlog_max: u32,
@@ -59,11 +58,11 @@ pub(crate) struct Mailbox {
     pub(crate) account: Arc<Account>,
 }
 
-/// State that a connection's driver keeps about its mailbox between polls.
+/// State that the driver keeps about its mailbox between polls.
 #[derive(Debug)]
 pub(crate) struct MailReader {
-    /// Backlog in bytes that the driver last reported to handles. [`NEVER_NOTIFIED`] until the driver first takes
-    /// packets, because handles do not have its waker before.
+    /// Backlog in bytes that the driver last reported to handles, or [`NEVER_NOTIFIED`] before its first report.
+    /// Handles get the driver's waker with the first report.
     notified: usize,
 }
 
@@ -76,15 +75,15 @@ impl Default for MailReader {
     }
 }
 
-/// Result of [`Mailbox::take`], which states what the driver has taken from the mailbox.
+/// Outcome of checking the mailbox for packets and requests.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum TakeOutcome {
-    /// The mailbox was empty, so the driver has taken nothing.
+    /// The mailbox was empty.
     Nothing,
-    /// The driver has taken packets from the mailbox, or requests that connection handles left there.
+    /// The driver has taken packets that handles sent, or requests that they made.
     Mail,
-    /// The mailbox is not empty, but the driver has left everything in it, so that other handles can add packets first.
-    /// The driver wakes itself and polls again.
+    /// The driver has left the mail in place, so that other handles can add packets to the same write. The driver wakes
+    /// itself and polls again.
     Yield,
 }
 
@@ -101,7 +100,7 @@ pub(crate) struct MailboxState {
     pub(crate) order: Option<Box<Order>>,
     /// Step of a hand-off that a handle has requested from the driver.
     pub(crate) hand_off: Option<Box<HandOffStep>>,
-    /// State of a hand-off of the transport to another owner. States which end has requested it.
+    /// State of a hand-off of the transport to another owner, including which end requested it.
     pub(crate) handing_off: HandOffState,
     /// Open streams of the connection, by id.
     pub(crate) streams: StreamTable,
@@ -214,7 +213,7 @@ impl Mailbox {
     }
 
     /// Waits for a stream's turn to send, and then calls `fill` with the outbox. If `context` is `None`, the caller
-    /// cannot wait, and no waker is registered.
+    /// cannot wait, so no waker is registered.
     pub(crate) fn poll_turn<T>(
         &self,
         context: Option<&Context<'_>>,
@@ -250,7 +249,7 @@ impl Mailbox {
         let queued = inner.queued() as u64;
         let start = |latest| stream.inner.lock().start_of_turn(latest, queued);
         let earlier = context.and_then(|context| inner.waiters.enter_turn(context, place, start));
-        // The driver may have written its backlog without a report.
+        // Wake the driver, because it may have written its backlog without a report.
         let task = if self.is_starved.load(Ordering::Relaxed) { None } else { self.to_wake(&inner) };
         self.is_starved.store(true, Ordering::Relaxed);
         drop(inner);
@@ -263,7 +262,7 @@ impl Mailbox {
         self.change(|inner| Order::put(order, &mut inner.order));
     }
 
-    /// Makes the timeout for the client's first header expire immediately.
+    /// Expires the timeout for the client's first header immediately.
     pub(crate) fn expire(&self) {
         self.change(|inner| inner.expired = true);
     }
@@ -288,11 +287,11 @@ impl Mailbox {
         self.notified.load(Ordering::Relaxed)
     }
 
-    /// Takes the mail for the driver. `accept` is called under the lock; it must empty the mailbox and return the new
-    /// backlog of the driver in bytes. `backlog` is the backlog before.
+    /// Takes the mail for the driver. `accept` runs under the lock. It must empty the mailbox and return the driver's
+    /// new backlog in bytes. `backlog` is the driver's backlog before the call.
     ///
-    /// If `yielded` is false and there is mail, the driver should poll once more before flushing. Other handles that
-    /// are about to send, such as callers woken by the last batch of replies, can then add to the same write.
+    /// If `yielded` is false and there is mail, the driver should poll once more before flushing. Other handles, such
+    /// as callers woken by the last batch of replies, can then add packets to the same write.
     #[inline]
     pub(crate) fn take(
         &self,
@@ -303,7 +302,7 @@ impl Mailbox {
         accept: impl FnOnce(&mut MailboxState) -> usize,
     ) -> TakeOutcome {
         if !self.is_notified() {
-            // Fast path: a server's connection usually has no mail, and then accesses no memory that handles write.
+            // Fast path: a server's connection usually has no mail, and this check reads no memory that handles write.
             if reader.notified == backlog {
                 return TakeOutcome::Nothing;
             }
@@ -328,7 +327,7 @@ impl Mailbox {
         TakeOutcome::Mail
     }
 
-    /// Wakes the tasks that are waiting for space in the outbox, as long as space is available.
+    /// Wakes the tasks that wait for space in the outbox, as many as the space suffices for.
     #[cold]
     fn wake_producers(&self, mut inner: MutexGuard<'_, MailboxState>) {
         inner.update_charge(&self.account);
@@ -338,7 +337,7 @@ impl Mailbox {
         let (mut producers, others_wait) = inner.waiters.call_producers();
         let turns = inner.grant_turns(self.backlog_max());
         self.is_starved.store(inner.waiters.has_turns(), Ordering::Relaxed);
-        // Have the driver poll again for the remaining tasks and to check when grants expire, because the woken tasks
+        // Have the driver poll again to wake the remaining tasks and to revoke expired grants, because the woken tasks
         // may never send.
         let task = if others_wait || !turns.is_empty() { self.to_wake(&inner) } else { None };
         producers.extend(turns);
@@ -347,8 +346,8 @@ impl Mailbox {
         wake(task);
     }
 
-    /// Reports a smaller backlog after the outbox was [full](Self::is_full), so that waiting senders are woken once
-    /// there is space.
+    /// Reports a smaller backlog after the outbox was [full](Self::is_full), so that waiting senders are woken when
+    /// space is available.
     #[cold]
     pub(crate) fn handle_drained(&self, reader: &mut MailReader, left: usize) {
         if left >= self.backlog_max() {
@@ -360,7 +359,7 @@ impl Mailbox {
         self.wake_producers(inner);
     }
 
-    /// Returns whether senders must wait because the driver's backlog has `backlog` bytes.
+    /// Returns whether senders must wait while the driver's backlog is `backlog` bytes.
     #[inline]
     pub(crate) fn is_full(&self, backlog: usize) -> bool {
         backlog >= self.backlog_max() || self.is_starved.load(Ordering::Relaxed)
@@ -381,16 +380,16 @@ impl Mailbox {
         wake(task);
     }
 
-    /// Returns the driver's waker if senders wait for a report of the backlog that the driver would not make otherwise,
+    /// Returns the driver's waker if senders wait for a backlog report. Without a wake-up, the driver would not report,
     /// because no packet was sent.
     #[cold]
     fn request_report(&self, inner: &MailboxState) -> Option<Waker> {
         if inner.output.is_narrow(self.backlog_max()) {
-            // The driver reports its backlog only if it is long, and may have written it since then.
+            // The driver reports its backlog only if the backlog is long, and may have written it since.
             self.is_starved.store(true, Ordering::Relaxed);
             return self.to_wake(inner);
         }
-        // The driver must check again, because the space is reserved for woken tasks, which may never use it.
+        // Have the driver check again, because the space is reserved for woken tasks, which may never use it.
         if inner.is_full(self.backlog_max()) { None } else { self.to_wake(inner) }
     }
 
@@ -401,7 +400,7 @@ impl Mailbox {
         inner.charge(&self.account);
     }
 
-    /// Frees the memory of the outbox, which is empty because the connection is idle.
+    /// Frees the memory of the outbox. Called when the connection is idle, so the outbox is empty.
     pub(crate) fn release(&self) {
         let mut inner = self.inner.lock();
         inner.outbox.release();
@@ -418,7 +417,7 @@ impl Mailbox {
 
     /// Returns the driver's waker, or `None` if the driver has already been woken.
     fn to_wake(&self, inner: &MailboxState) -> Option<Waker> {
-        // Not a read-modify-write operation, because only the owner of the lock writes.
+        // A read-modify-write operation is not needed, because only the owner of the lock writes.
         if self.notified.load(Ordering::Relaxed) {
             return None;
         }
@@ -426,7 +425,7 @@ impl Mailbox {
         inner.task.clone()
     }
 
-    /// Returns the reason why the connection closed. If it is open, registers the caller to be woken when it closes.
+    /// Returns the close reason, or registers the caller to be woken when the connection closes.
     pub(crate) fn poll_closed(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<CloseReason> {
         let inner = self.inner.lock();
         if let Some(reason) = inner.closed.as_ref().filter(|_| inner.over) {
@@ -484,7 +483,7 @@ impl Mailbox {
         self.grant_slots(|inner| inner.streams.leave(stream));
     }
 
-    /// Removes a task from the queue because it no longer waits to open a stream.
+    /// Removes a task that no longer waits for permission to open a stream.
     #[cold]
     pub(crate) fn leave_slot(&self, place: &mut PermitPlace) {
         let mut left = None;
@@ -498,8 +497,8 @@ impl Mailbox {
         self.grant_slots(|inner| left = inner.waiters.leave_turn(place));
     }
 
-    /// Revokes grants that tasks have not used in time: turns to send on a stream, and permits to open one. Returns the
-    /// time at which the next grant will be revoked.
+    /// Revokes grants that tasks have not used in time: turns to send on a stream, and permits to open a stream.
+    /// Returns the time at which the next grant expires.
     #[cold]
     pub(crate) fn expire_slots(&self, now: Instant) -> Option<Instant> {
         let mut due = None;
@@ -511,8 +510,8 @@ impl Mailbox {
         due
     }
 
-    /// Applies `change` to the mailbox. Then grants turns to tasks that are waiting to send on streams, and permits to
-    /// those that are waiting to open one. Notifies the driver, which revokes unused grants when they expire.
+    /// Applies `change` to the mailbox. Then grants turns to waiting senders of streams, and permits to tasks that wait
+    /// to open a stream. Notifies the driver, which revokes grants when they expire.
     fn grant_slots(&self, change: impl FnOnce(&mut MailboxState)) {
         let mut inner = self.inner.lock();
         change(&mut inner);
@@ -562,20 +561,18 @@ impl MailboxState {
         }
     }
 
-    /// Returns the backlog in bytes: the amount that the driver last reported, plus the packets that are still in the
-    /// mailbox.
+    /// Returns the backlog in bytes: the bytes that the driver last reported, and the packets still in the mailbox.
     pub(crate) fn queued(&self) -> usize {
         self.outbox.len().saturating_add(self.backlog as usize)
     }
 
-    /// Returns whether the backlog has reached its limit. The limit is `usual` unless memory is scarce.
+    /// Returns whether the backlog has reached the configured limit `usual`, or a lower limit while memory is scarce.
     pub(crate) fn is_full(&self, usual: usize) -> bool {
         let is_full = self.outbox.len().saturating_add(self.backlog as usize) >= self.output.limit(usual);
         is_full || self.handing_off == HandOffState::Requested
     }
 
-    /// Returns the number of streams that may send now, each for one turn. `usual` is the maximum number of unsent
-    /// bytes of the connection.
+    /// Returns how many turns to send fit into the remaining backlog. `usual` is the configured backlog limit in bytes.
     #[inline]
     fn free_turns(&self, usual: usize) -> usize {
         if self.handing_off == HandOffState::Requested {
@@ -584,8 +581,8 @@ impl MailboxState {
         self.output.limit(usual.min(STREAM_BACKLOG_MAX)).saturating_sub(self.queued()).div_ceil(TURN)
     }
 
-    /// Grants free turns to streams that are waiting to send. Returns the wakers of their tasks. The caller must notify
-    /// the driver afterwards, because the driver revokes unused turns when they expire.
+    /// Grants free turns to streams that wait to send. Returns the wakers of their tasks. The caller must then notify
+    /// the driver, which revokes unused turns when they expire.
     #[must_use]
     fn grant_turns(&mut self, usual: usize) -> Vec<Waker> {
         if !self.waiters.has_turns() {
@@ -595,7 +592,7 @@ impl MailboxState {
         self.waiters.grant_turns(free)
     }
 
-    /// Returns the time at which the first unused turn to send, or permit to open a stream, expires.
+    /// Returns the earliest expiry of an unused grant: a turn to send, or a permit to open a stream.
     pub(crate) fn grants_due(&self) -> Option<Instant> {
         earlier(self.openers.due(), self.waiters.turns_due())
     }
@@ -632,8 +629,8 @@ impl MailboxState {
         self.grant_slots()
     }
 
-    /// Grants permits to tasks that are waiting to open streams, and returns their wakers. The caller must notify the
-    /// driver afterwards, because the driver revokes unused permits when they expire.
+    /// Grants permits to tasks that wait to open streams. Returns their wakers. The caller must then notify the driver,
+    /// which revokes unused permits when they expire.
     #[must_use]
     fn grant_slots(&mut self) -> Vec<Waker> {
         if self.openers.is_empty() {

@@ -1,9 +1,9 @@
-//! Returning of the allocator's free memory to the operating system, for the GNU C library.
+//! Returns free memory of the GNU C library's allocator to the operating system.
 //!
 //! This call is the only unsafe code in the crate. There is no safe interface for it.
 #![allow(unsafe_code)]
 
-/// Returns free pages of the allocator to the operating system. Returns `true` if there were any.
+/// Returns free pages of the allocator to the operating system. Returns whether any pages were returned.
 ///
 /// By itself, the allocator only returns the free ends of its heaps, so a server keeps most of the memory of a burst.
 /// Each arena is locked while it is searched, which takes some milliseconds per 100 MB. Call this rarely, and from a

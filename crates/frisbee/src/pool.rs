@@ -1,8 +1,8 @@
 //! Process-wide pool of memory for large bodies.
 //!
-//! Allocations of this size are returned to the system when they are freed. New ones are mapped page by page, and each
-//! page is zeroed when it is first used, which costs as much as receiving the body. A small amount of memory is
-//! therefore kept for later bodies, for a short time.
+//! The allocator returns allocations of this size to the system when they are freed. New allocations are mapped page by
+//! page, and each page is zeroed at its first use, which costs as much as receiving the body. The pool therefore keeps
+//! a small amount of memory for later bodies, for a short time.
 //!
 //! A peer cannot exploit the pool. The memory of a body depends on the number of its received bytes, whether it is new
 //! or reused. Memory is returned to the pool only when the last [`Bytes`] that share it are dropped.
@@ -10,8 +10,8 @@
 //! # Decisions
 //!
 //! A body starts in the middle of a page. Copying from the kernel takes ten times as long if the destination is a few
-//! bytes above the source, modulo the page size, and both would otherwise start at a page boundary. Strings of 64 KiB
-//! or more are copied to such memory rather than to the outbox.
+//! bytes above the source, modulo the page size, and both buffers would otherwise start at a page boundary. Strings of
+//! 64 KiB or more are copied to such memory rather than to the outbox.
 
 use bytes::Bytes;
 use frisbee_core::{BodyMemory, MemoryPool};
@@ -22,11 +22,11 @@ use std::time::{Duration, Instant};
 /// Minimum size in bytes of a copied body whose buffer is taken from the pool.
 const POOLED_MIN: usize = 64 * 1024;
 
-/// Maximum total size of pooled buffers in bytes. A few buffers per core are enough to absorb fluctuations. Equal to an
-/// eighth of the input that a server holds at most by default.
+/// Maximum total size of pooled buffers in bytes, an eighth of a server's default memory limit for input. A few buffers
+/// per core are enough to absorb fluctuations.
 const BUFFERS_MAX: usize = 32 * 1024 * 1024;
 
-/// Time after which unused buffers are freed. Each connection checks this periodically.
+/// Time after which unused buffers are freed. Each connection checks for such buffers periodically.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
 /// Buffer pool that the whole process shares.
@@ -58,7 +58,7 @@ impl MemoryPool for SharedPool {
 }
 
 /// Copies bytes to reference-counted memory, for sharing between connections. The memory of a long copy comes from the
-/// pool and returns to it when the last reference is dropped. The pool keeps at most 32 MiB, for 20 s as long as any
+/// pool and returns to it when the last reference is dropped. The pool keeps at most 32 MiB, for up to 20 s while any
 /// connection is open.
 pub fn copy_to_share(bytes: &[u8]) -> Bytes {
     if bytes.len() < POOLED_MIN {
@@ -83,8 +83,8 @@ impl BufferPool {
         Self { buffers: VecDeque::new(), bytes: 0, bytes_max }
     }
 
-    /// Takes the most recently used buffer whose capacity is in this range. Its memory may still be in the processor's
-    /// cache.
+    /// Takes the most recently used buffer with a capacity between `least` and `most` bytes, because its memory may
+    /// still be in the processor's cache.
     fn take(&mut self, least: usize, most: usize) -> Option<Vec<u8>> {
         let at = self.buffers.iter().rposition(|(memory, _)| (least..=most).contains(&memory.capacity()))?;
         let (memory, _) = self.buffers.remove(at)?;
@@ -92,8 +92,8 @@ impl BufferPool {
         Some(memory)
     }
 
-    /// Returns a buffer to the pool and evicts those that have been unused for longest. Returns the buffers to be
-    /// freed.
+    /// Returns a buffer to the pool and evicts the buffers that have been unused for longest. The caller must drop the
+    /// returned buffers.
     fn put(&mut self, mut memory: Vec<u8>, now: Instant) -> Vec<Vec<u8>> {
         if memory.capacity() > self.bytes_max {
             return vec![memory];
@@ -189,7 +189,7 @@ mod tests {
                         memory.buffer().extend(std::iter::repeat_n(content, length));
                         let all = memory.freeze();
                         assert_eq!(all.len(), length);
-                        // A slice keeps the memory in use after the whole body is dropped.
+                        // Keep only a slice: it must keep the memory of the whole body in use.
                         in_use.push_back((all.slice(round % 100..), content));
                         drop(all);
                         if in_use.len() > 5 {

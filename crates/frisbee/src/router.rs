@@ -1,8 +1,8 @@
-//! The trait for implementing protocols on top of frisbee.
+//! The trait for implementing protocols on frisbee.
 //!
 //! # Decisions
 //!
-//! A first router only implements two methods, and its author need not know any others. Dispatch is static.
+//! A first router implements only two methods, and its author need not know any others. Dispatch is static.
 
 pub(crate) mod handlers;
 pub(crate) mod mounts;
@@ -117,9 +117,9 @@ pub trait Router: Send + Sync + 'static {
         OverflowPolicy::Stop
     }
 
-    /// Called when the body of a packet was discarded on arrival, because there was not enough memory. At most its
-    /// first 64 bytes are kept. Packets appended to `outbox` should inform the peer. By default the connection is
-    /// closed, so that no caller waits for a reply forever.
+    /// Called when the body of a packet was discarded on arrival for lack of memory. At most the first 64 bytes of the
+    /// body are kept. Packets appended to `outbox` should inform the peer. By default the connection is closed, so that
+    /// no caller waits for a reply forever.
     ///
     /// Bodies are only discarded by servers. Streams need not be handled here, because they are reset.
     fn discarded(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
@@ -127,15 +127,16 @@ pub trait Router: Send + Sync + 'static {
         Routed::close("the server's memory limit for this client is reached")
     }
 
-    /// Called when the peer no longer waits for the reply to the packet `id`. `body` is the body of its CANCEL packet.
+    /// Called when the peer no longer waits for the reply to the packet `id`. `body` is the body of the peer's CANCEL
+    /// packet.
     fn cancelled(&self, session: &mut Self::Session, id: PacketId, body: Bytes, outbox: &mut Outbox) {
         let _ = (session, id, body, outbox);
     }
 
-    /// Called while a packet of this operation is blocking the thread of the connection for several milliseconds. Other
-    /// connections of the thread continue on another one. This is called on yet another thread, and only for
-    /// connections that are driven by [workers](crate::Workers). Return `true` if the router will run its handlers
-    /// elsewhere from now on, and logs this itself if necessary. By default the operation is logged once.
+    /// Called while a packet of this operation is blocking the thread of the connection for several milliseconds.
+    /// Another thread has taken over the other connections. This method is called on the watchdog's thread, and only
+    /// for connections that are driven by [workers](crate::Workers). Return `true` if the router runs its handlers on
+    /// other threads from now on, and logs the event itself if necessary. By default the operation is logged once.
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
         let _ = (connection, operation);
         false
@@ -155,7 +156,7 @@ pub trait Router: Send + Sync + 'static {
     }
 }
 
-/// What a router tells a server or client about itself; see [`Router::declaration`].
+/// A router's operations and HELLO items; see [`Router::declaration`].
 ///
 /// ```
 /// use frisbee::{Connection, Declaration, Outbox, Packet, Routed, Router};
@@ -189,9 +190,9 @@ pub struct Declaration {
     /// [`Hello::FIRST_USER_ITEM`] to 127. The items of all routers together may take [`Hello::ITEMS_MAX`] bytes. For a
     /// router mounted in frpc, types below 64 are reserved for frpc. Defaults to none.
     pub hello_items: Vec<(u8, Bytes)>,
-    /// Whether the router of a client closes the connection itself after its server is [going
-    /// away](ConnectionEvent::GoingAway) and its own work is complete. The server then waits for this, because it may
-    /// not know of all remaining work. By default the server closes the connection.
+    /// Whether the router of a client closes the connection itself after the server is [going
+    /// away](ConnectionEvent::GoingAway) and the router's work is complete. The server then waits for the client,
+    /// because it may not know of all remaining work. By default the server closes the connection.
     pub closes_by_itself: bool,
     /// First error that occurred while routers were mounted, if any.
     pub(crate) wrong: Option<MountError>,
@@ -230,14 +231,14 @@ impl Declaration {
     /// not overlap. A server does so when it is bound, and a client when it connects.
     ///
     /// # Errors
-    /// If the router has a defect.
+    /// If the items or operation ranges are invalid.
     pub fn check(&self) -> Result<(), MountError> {
         self.wrong.clone().map_or(Ok(()), Err)?;
         let types = Hello::FIRST_USER_ITEM..Hello::MUST_UNDERSTAND;
         if let Some((item, _)) = self.hello_items.iter().find(|(item, _)| !types.contains(item)) {
             return Err(MountError::HelloItem { item: *item });
         }
-        // Each item has a type of one byte, and a length of up to three bytes.
+        // Each item has a type of one byte and a length of up to three bytes.
         let length = self.hello_items.iter().map(|(_, value)| 4 + value.len()).sum();
         if length > Hello::ITEMS_MAX { Err(MountError::Hello { length }) } else { Ok(()) }
     }
@@ -250,9 +251,9 @@ pub enum ConnectionEvent<'a> {
     /// It is now known whether the peer supports the protocol extension. A server knows this before the client's first
     /// packet, and a client after a round trip.
     PeerKnown(&'a PeerKind),
-    /// The connection is idle, so that memory can be freed: no handler is running, and only PINGs and PONGs were
-    /// exchanged for one to three [`Config::ping_interval`](crate::Config::ping_interval)s. Streams may be open, and
-    /// outgoing requests may be pending.
+    /// The connection is idle, so memory can be freed: no handler is running, and only PINGs and PONGs were exchanged
+    /// for one to three [`Config::ping_interval`](crate::Config::ping_interval)s. Streams may be open, and outgoing
+    /// requests may be pending.
     Idle,
     /// A native peer is going away. It accepts no new calls or streams. It closes the connection once nothing is in
     /// progress and this end has confirmed the announcement.
@@ -282,9 +283,9 @@ pub enum ConnectionEvent<'a> {
 /// Arguments of [`Router::batch_ended`].
 #[derive(Debug)]
 pub struct BatchEnd<'a> {
-    /// Time at which this poll of the connection's driver began.
+    /// Time at which the current turn of the connection began.
     pub now: Instant,
-    /// Outbox of the connection, which is written after this call. Packets added to it are sent with the batch.
+    /// Outbox of the connection, which is written after this call. Packets appended to it are sent with the batch.
     pub outbox: &'a mut Outbox,
     pub(crate) when_written: bool,
 }
@@ -355,7 +356,7 @@ impl<E: fmt::Display> From<Result<(), E>> for Routed {
     }
 }
 
-/// Converts `Ok` to the contained value and an error to `Close`. For routing functions that use `?`.
+/// Converts `Ok` to the contained value and an error to [`Close`](Self::Close). For routing functions that use `?`.
 impl<E: fmt::Display> From<Result<Self, E>> for Routed {
     fn from(result: Result<Self, E>) -> Self {
         result.unwrap_or_else(|error| Self::close(error.to_string()))
@@ -363,7 +364,7 @@ impl<E: fmt::Display> From<Result<Self, E>> for Routed {
 }
 
 impl Routed {
-    /// Creates a result that closes the connection for this reason.
+    /// Creates a result that closes the connection with this reason.
     pub fn close(reason: impl Into<String>) -> Self {
         Self::Close(CloseReason::Router(reason.into().into()))
     }

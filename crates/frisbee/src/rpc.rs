@@ -1,10 +1,10 @@
-//! Runs handlers in place, or as tasks of their connection if they are pending.
+//! Inline execution of handlers. Pending handlers become tasks of their connection.
 //!
 //! Most handlers are ready at their first poll. An [`InlineSlot`] polls them inside
-//! [`Router::route`](crate::Router::route), without a task or an allocation. A handler that is pending leaves the slot,
-//! and [`ConnectionExt::spawn_call`] runs it as a task of its connection. The task counts towards
-//! [`calls_max`](ConnectionExt::calls_max), and its memory is charged. The peer can cancel it, and it ends with the
-//! connection.
+//! [`Router::route`](crate::Router::route), without a task or an allocation. A pending handler leaves the slot, and
+//! [`ConnectionExt::spawn_call`] runs it as a task of its connection. The task counts towards
+//! [`calls_max`](ConnectionExt::calls_max), and its memory is charged. The peer can cancel the task, and it ends with
+//! the connection.
 //!
 //! This is a complete request/reply protocol:
 //!
@@ -87,8 +87,9 @@
 //! # }
 //! ```
 //!
-//! A router with short handlers has an [`InlinePermission`] per operation. Handlers that block their thread lose the
-//! permission. They then run in tasks from the start ([`InlineSlot::park`]) until they are tried in place again.
+//! A router with short handlers has an [`InlinePermission`] per operation. When a handler blocks its thread, its
+//! operation loses the permission. Handlers of the operation then run in tasks from the start ([`InlineSlot::park`])
+//! until they are tried inline again.
 
 pub use crate::connection::blocked::note_panic;
 pub use crate::connection::{ConnectionExt, Task};

@@ -452,11 +452,11 @@ impl ServerBuilder {
         Ok(Acceptor(self.bound((), router).into_host().1))
     }
 
-    /// Returns the shared-memory settings for connections to Unix sockets.
+    /// Returns the shared-memory settings for a Unix socket, or `None` if shared memory is disabled.
     #[cfg(unix)]
     fn sharing(&self) -> io::Result<Option<Sharing>> {
         #[cfg(all(feature = "shm", target_os = "linux"))]
-        // The same rule as in `ClientBuilder::offers_memory`.
+        // Apply the same rule as `ClientBuilder::offers_memory`.
         return self
             .shared_memory
             .clone()

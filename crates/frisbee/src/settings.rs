@@ -41,7 +41,7 @@ macro_rules! settings {
                 $(#[$doc])*
                 pub fn $name(mut self, $name: $crate::settings::settings!(@argument $type $(, $from)?)) -> Self {
                     self.settings.$name = $name.into();
-                    // Programs without this setting compile no code for threads.
+                    // Set here, so that programs without this setting contain no code for threads.
                     $(self.threads = Some($threads);)?
                     self
                 }
@@ -66,7 +66,7 @@ macro_rules! settings {
             /// Sets whether all settings are logged at level INFO when the server is bound or built, or when the client
             /// connects. Disabled by default.
             pub fn log_settings(mut self, log: bool) -> Self {
-                // Programs without this setting compile no code for formatting settings.
+                // Set here, so that programs without this setting contain no code for formatting settings.
                 self.log_settings = log.then_some($log);
                 self
             }
@@ -77,7 +77,7 @@ macro_rules! settings {
 }
 pub(crate) use settings;
 
-/// Default maximum memory that connections themselves use, in bytes. It is enough for 131 072 connections without TLS.
+/// Default maximum memory in bytes for the connections themselves. This suffices for 131 072 connections without TLS.
 pub(crate) const CONNECTION_MEMORY_MAX: usize = 512 * 1024 * 1024;
 
 /// Default maximum memory in bytes that a server uses for the data of its peers.
@@ -120,7 +120,7 @@ impl fmt::Display for SettingError {
 
 impl std::error::Error for SettingError {}
 
-/// Returns an error for the first of the given settings whose value is zero.
+/// Returns an error for the first of the given settings that is zero.
 pub(crate) fn check_positive<T: Default + PartialEq + fmt::Debug>(
     values: &[(&'static str, T)],
 ) -> Result<(), SettingError> {

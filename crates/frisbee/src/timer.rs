@@ -43,7 +43,7 @@ use queue::{Registration, Wait};
 ///
 /// The future panics outside of a tokio runtime, and in a runtime whose I/O and time drivers are disabled.
 pub fn sleep(duration: Duration) -> Sleep {
-    // The same limit as in tokio's timer.
+    // Maximum duration of a sleep, which is also the limit of tokio's timer.
     const LONGEST: Duration = Duration::from_secs(86400 * 365 * 30);
     let now = Instant::now();
     let deadline = now.checked_add(duration).unwrap_or_else(|| now + LONGEST);
@@ -90,7 +90,7 @@ impl Future for Sleep {
             match registration.renew(context.waker()) {
                 Wait::Pending => return Poll::Pending,
                 Wait::Expired => return Poll::Ready(()),
-                // The runtime of the timer has shut down. Register again, because this task has moved to another
+                // The runtime of the timer has shut down. Register again, because this task now runs in another
                 // runtime.
                 Wait::Stopped => {}
             }
@@ -136,7 +136,7 @@ mod tests {
                 }
                 shortest
             });
-            // A timer with millisecond resolution would take at least this long.
+            // With millisecond resolution, a sleep would take at least this long.
             assert!(cfg!(not(target_os = "linux")) || shortest < Duration::from_micros(900), "{shortest:?} is late");
         }
     }
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// Regression test: a waker that panicked also ended the timer task, and other sleeps never completed.
+    /// Regression test: a panicking waker ended the timer task, and other sleeps never completed.
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn panicking_waker_does_not_prevent_wakes_by_timer() {
@@ -195,7 +195,9 @@ mod tests {
         tokio::task::yield_now().await;
         std::thread::sleep(60 * SHORT);
         let woken = tokio::time::timeout(Duration::from_secs(20), second).await;
-        woken.expect("second sleep should complete although the first waker panics").expect("task should not panic");
+        woken
+            .expect("second sleep should complete although the first waker panics")
+            .expect("task of the second sleep should not panic");
     }
 
     #[cfg(target_os = "linux")]

@@ -136,17 +136,17 @@ struct ServerSettings {
     clients: Clients,
 }
 
-/// Clients that a server accepts, determined by their certificates.
+/// Clients whose certificates a server accepts.
 #[derive(Debug)]
 enum Clients {
     Anybody,
     /// Clients must present certificates issued by these authorities.
     Trusted(Authorities),
-    /// Clients are verified by a rustls configuration. Its trusted authorities are unknown to this crate.
+    /// Clients that a rustls configuration accepts. This crate does not know the configuration's trusted authorities.
     Configured,
 }
 
-/// Returns the error for an attempt to replace only the identity while a rustls configuration is in use.
+/// Returns the error for replacing only the identity of a rustls configuration.
 fn has_its_own_identity() -> TlsError {
     let reason = "the settings are a rustls configuration, whose identity cannot be replaced alone: use reload_config";
     TlsError::Configuration(reason.into())

@@ -28,9 +28,9 @@ use tokio::task::coop;
 /// Buffer size in bytes of an in-memory connection, for each direction. Equal to the size of one read.
 const MEMORY_PIPE: usize = 64 * 1024;
 
-/// Maximum number of unsent bytes in the system's buffer of a TCP socket, `TCP_NOTSENT_LOWAT`. Nothing can overtake
-/// them, and without a limit there may be 4 MiB. The system requests more when half of them have been sent, which gives
-/// a busy driver 5 ms at 100 Mbit/s.
+/// Maximum number of unsent bytes in the system's buffer of a TCP socket, `TCP_NOTSENT_LOWAT`. Later packets cannot
+/// overtake these bytes, and without the limit there may be 4 MiB. The system requests more when half of the bytes have
+/// been sent, which gives a busy driver 5 ms at 100 Mbit/s.
 #[cfg(target_os = "linux")]
 pub(crate) const UNSENT_MAX: u32 = 128 * 1024;
 
@@ -38,11 +38,11 @@ pub(crate) const UNSENT_MAX: u32 = 128 * 1024;
 /// that it accepts.
 #[cfg(target_os = "linux")]
 pub(crate) fn limit_unsent<'a>(socket: impl Into<socket2::SockRef<'a>>) {
-    // A socket without the limit works as well.
+    // Ignore an error, because the limit is only an optimization.
     let _ = socket.into().set_tcp_notsent_lowat(UNSENT_MAX);
 }
 
-/// Other systems have no such option, or none that the standard crates support.
+/// Does nothing, because this system has no such option, or none that the standard crates support.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn limit_unsent<S>(_socket: S) {}
 
@@ -88,7 +88,7 @@ pub trait Io: AsyncRead + AsyncWrite + Any + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {}
 
-/// Transport of a connection. It is a single type, so that the code of connections is compiled only once.
+/// Transport of a connection. A single type, so that the code of connections is compiled only once.
 pub enum Transport {
     Tcp(TcpStream),
     #[cfg(unix)]
@@ -209,8 +209,8 @@ impl AsyncRead for Transport {
 
 impl AsyncWrite for Transport {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        // Try to write first, because a socket usually accepts everything. This costs fewer instructions than
-        // registering the task.
+        // Try to write before registering the task, because a socket usually accepts everything. This saves
+        // instructions.
         if let Self::Tcp(socket) = &*self {
             let budget = ready!(coop::poll_proceed(context));
             let written = socket.try_write(bytes);
@@ -263,7 +263,7 @@ pub(crate) fn move_to_current_runtime(io: &mut dyn Io) -> io::Result<()> {
     moved.unwrap_or(Ok(()))
 }
 
-/// Moves a transport to the current runtime if it is a `T` or a TLS stream on a `T`.
+/// Moves a transport to the current runtime if it is a `T` or a TLS stream over a `T`. Returns `None` for other types.
 fn move_if<T: 'static>(io: &mut dyn Any, renew: impl Fn(&mut T) -> io::Result<()>) -> Option<io::Result<()>> {
     #[cfg(feature = "tls")]
     if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<T>>() {

@@ -12,28 +12,26 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Maximum memory of a caller as a multiple of the free memory. Applies while no other caller holds a large part of the
-/// total memory.
+/// Factor that limits a single large caller: it may hold this many times the memory that remains free.
 const ALONE_TIMES: usize = 3;
 
-/// Divisor of the free memory. The result is the share of each caller while several callers hold a large part of the
-/// total memory.
+/// Fraction of the free memory that each caller may take while several callers are large, as a divisor.
 const SHARED_PART: usize = 16;
 
-/// Divisor of the total memory. A caller that holds more than the result counts as large. If there are several large
-/// callers, the share of every caller is reduced.
+/// Fraction of the total memory above which a caller counts as large, as a divisor. Two large callers reduce the share
+/// of every caller.
 const LARGE_PART: usize = 256;
 
-/// Divisor of the total memory. The result is reserved for replies to calls that have already run, because their
-/// results would otherwise be lost.
+/// Fraction of the total memory that is reserved for the replies of completed calls, as a divisor. Without the reserve,
+/// results would be lost after the work has been done.
 const REPLIES_PART: usize = 64;
 
-/// Memory in bytes that each connection may hold, even if its caller's other connections have used up the caller's
-/// share. Those may belong to other users behind the same address. A queued request takes about a kilobyte.
+/// Memory in bytes that each connection may hold even if its caller's share is used up. Other connections of the caller
+/// may belong to other users behind the same address. A queued request takes about a kilobyte.
 const SMALL: usize = 8 * 1024;
 
-/// Divisor of the total memory. While less than the result is free, connections lose their allowance of [`SMALL`]
-/// bytes, because a caller could open any number of connections.
+/// Fraction of the total memory that must be free for connections to keep their allowance of [`SMALL`] bytes, as a
+/// divisor. Otherwise a caller could bypass its limit with many connections.
 const SMALL_PART: usize = 16;
 
 /// Key that identifies a caller. All connections of a caller use its share of the server's memory.
@@ -80,12 +78,11 @@ pub(super) struct Caller {
 /// A memory pool of limited size, which all callers share.
 #[derive(Debug)]
 pub(super) struct Pool {
-    /// Free memory in bytes. It is negative while the pool is exceeded, because existing objects are charged in any
-    /// case.
+    /// Free memory in bytes. The value is negative while the pool is overdrawn, because existing objects are always
+    /// charged.
     pub(super) free: AtomicIsize,
     pub(super) total: usize,
-    /// Number of callers that hold a large part of this memory pool. If there are several, each caller gets a smaller
-    /// share.
+    /// Number of callers that hold a large part of this pool. Two or more large callers reduce every caller's share.
     large: AtomicUsize,
 }
 
@@ -113,8 +110,8 @@ impl Pool {
         }
     }
 
-    /// Returns how many more bytes a caller may take if it already holds `held` bytes and `free` bytes of the pool are
-    /// free.
+    /// Returns how many more bytes of the pool a caller may take. The caller already holds `held` bytes, and `free`
+    /// bytes of the pool are free.
     fn share(&self, held: usize, free: usize) -> usize {
         let has_rivals = self.large.load(Ordering::Relaxed) > usize::from(self.is_large(held));
         // Taken bytes reduce the free memory: solve held + share <= times * (free - share).
@@ -156,7 +153,7 @@ impl Callers {
 }
 
 impl Budget {
-    /// Returns whether enough connection memory is left for another connection of this caller.
+    /// Returns whether the memory pool of connections permits this caller another connection.
     pub(crate) fn admits(&self, key: CallerKey) -> bool {
         let callers = self.callers.0.lock();
         let held = callers.get(&key).map_or(0, |entry| entry.caller.fixed.load(Ordering::Relaxed));
@@ -186,8 +183,8 @@ impl Budget {
         self.memory.remove_held(&caller.held, count);
     }
 
-    /// Returns how many more bytes a connection may take if it was already granted `granted` bytes and `free` bytes are
-    /// free.
+    /// Returns how many more bytes a connection may take from the budget. The connection has been granted `granted`
+    /// bytes so far, and `free` bytes of the budget are free.
     #[cold]
     pub(super) fn room(&self, caller: &Caller, granted: usize, free: isize) -> usize {
         let Ok(free) = usize::try_from(free) else { return 0 };

@@ -7,12 +7,12 @@ use crate::sync::AtomicUsize;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Divisor of the bytes in use. The result is the number of bytes that a connection reserves in advance. A connection
-/// therefore reserves at most an eighth more than it uses, and an idle one reserves nothing.
+/// Fraction of its used memory that a connection reserves in advance, as a divisor. A connection thus reserves at most
+/// an eighth more than it uses, and an idle connection reserves nothing.
 const CACHED_PART: usize = 8;
 
-/// Maximum number of bytes that a connection reserves in advance. The reserve avoids an update of the shared counters
-/// for each small object. Larger amounts are rare, so they are charged to the shared counters directly.
+/// Maximum size in bytes of a connection's advance reservation. The reservation saves an update of shared counters for
+/// each small object. Larger amounts are charged to the shared counters directly.
 const CACHED_MAX: usize = 16 * 1024;
 
 /// Memory account of a connection.
@@ -24,12 +24,11 @@ const CACHED_MAX: usize = 16 * 1024;
 ///     +---- trim --------+
 /// ```
 pub(crate) struct Account {
-    /// Memory in bytes that this connection has taken from the budget, including the part that it has reserved in
-    /// advance.
+    /// Memory in bytes that this connection has taken from the budget, including its advance reservation.
     granted: AtomicUsize,
     cached: AtomicUsize,
-    /// Caller whose share of the server's memory is used. `None` if the account belongs to no connection, or to a
-    /// connection with a budget of its own.
+    /// Caller whose memory share this account uses. `None` if the account belongs to no connection or has its own
+    /// budget.
     caller: Option<Arc<Caller>>,
     /// Traffic counters of the server. `None` at clients, which do not count traffic.
     traffic: Option<Arc<TrafficCounts>>,
@@ -52,13 +51,12 @@ impl Account {
         &self.budget
     }
 
-    /// Returns a number that identifies the caller to whom this account belongs, or 0 if there is none.
+    /// Returns the number of the caller that owns this account, or 0 if the account has no caller.
     pub(super) fn caller_number(&self) -> usize {
         self.caller.as_ref().map_or(0, |caller| Arc::as_ptr(caller).addr())
     }
 
-    /// Returns the number of bytes that the connection's objects use. Bytes that are only reserved in advance do not
-    /// count.
+    /// Returns the memory in bytes that the connection's objects use, without the connection's advance reservation.
     pub(crate) fn charged(&self) -> usize {
         self.granted.load(Ordering::Relaxed).saturating_sub(self.cached.load(Ordering::Relaxed))
     }
@@ -123,7 +121,8 @@ impl Account {
         if self.grant(count) {
             return true;
         }
-        // Return the reserved bytes first, because they do not suffice and count towards the caller's share.
+        // Return the advance reservation first, because it is too small for the request but counts towards the caller's
+        // share.
         let cached = self.cached.swap(0, Ordering::Relaxed);
         self.give_back(cached);
         cached > 0 && self.grant(count)
@@ -137,8 +136,7 @@ impl Account {
         is_granted
     }
 
-    /// Returns the maximum number of bytes that the connection may reserve in advance. `cached` is the number of bytes
-    /// that it has reserved now.
+    /// Returns the maximum advance reservation of the connection in bytes. `cached` is the current reservation.
     fn cached_max(&self, cached: usize) -> usize {
         if self.caller.is_none() {
             return 0; // Reserving has no benefit, because no other connection uses this budget.
@@ -155,7 +153,8 @@ impl Account {
         }
     }
 
-    /// Charges the memory of a request whose handler is pending. Returns the total charge in bytes.
+    /// Charges the memory of a request whose handler is pending. Returns the total charge in bytes, including the cost
+    /// of the handler.
     pub(crate) fn charge_request(&self, bytes: usize) -> usize {
         let charge = bytes.saturating_add(WAITING_COST);
         self.charge(charge);

@@ -31,14 +31,14 @@ pub(crate) struct LimitCounts {
     /// Traffic counters of the server. Created with its first connection.
     pub(super) traffic: OnceLock<Arc<TrafficCounts>>,
     log: LogLimit,
-    /// Address of the shared state of the connection on which a handler or router panicked last.
+    /// Address of the shared state of the connection whose handler or router panicked most recently, or 0.
     panicked: AtomicUsize,
     /// Recently closed connections, the latest last.
     last: Mutex<VecDeque<LastClose>>,
 }
 
-/// Maximum number of recently closed connections that are kept. They help to investigate current problems, while the
-/// counters cover the whole lifetime of the server.
+/// Maximum number of records of recently closed connections. The records help to investigate current problems, whereas
+/// the counters cover the whole lifetime of the server.
 const LAST_MAX: usize = 64;
 
 /// Record of a recently closed connection, for diagnostics.
@@ -63,14 +63,15 @@ impl LimitCounts {
         self.last.lock().iter().rev().cloned().collect()
     }
 
-    /// Updates the total memory charged for unwritten output after one connection's part has changed from `before` to
-    /// `now` bytes.
+    /// Adds the change of one connection's charge for unwritten output, from `before` to `now` bytes, to the server's
+    /// total.
     pub(crate) fn change_output(&self, before: usize, now: usize) {
         // The difference wraps if the charge decreases, which subtracts.
         self.output.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
     }
 
-    /// Adds to the memory charged by applications. A decrease is passed as a wrapped negative number.
+    /// Adds `more` bytes to the total memory charged by applications and protocol adapters. Pass a decrease as a
+    /// wrapped negative number.
     pub(super) fn change_charged(&self, more: usize) {
         self.holds.fetch_add(more, Ordering::Relaxed);
     }
@@ -84,7 +85,7 @@ impl LimitCounts {
         self.panicked.store(connection, Ordering::Relaxed);
     }
 
-    /// Returns whether the most recent panic occurred on this connection, and clears the record of that panic.
+    /// Returns whether the most recent panic occurred on this connection, and clears the record of the panic.
     pub(crate) fn take_panic(&self, connection: usize) -> bool {
         self.panicked.compare_exchange(connection, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
@@ -294,7 +295,7 @@ mod tests {
     #[test]
     fn recent_connection_ends_are_kept_and_oldest_evicted() {
         let counts = LimitCounts::default();
-        let most = u16::try_from(LAST_MAX).expect("number of kept closed connections should fit into u16");
+        let most = u16::try_from(LAST_MAX).expect("maximum number of close records should fit into u16");
         for port in 1..=most + 2 {
             counts.count_closed(Some((Ipv4Addr::LOCALHOST, port).into()), &CloseReason::Local, Instant::now());
         }

@@ -3,25 +3,25 @@
 use super::Account;
 use crate::Outbox;
 
-/// Step size in bytes by which the charge for unwritten output changes. Small replies thus cause no update of the
-/// shared memory counters.
+/// Granularity in bytes of the memory charge for unwritten output. Because the charge changes in steps, small replies
+/// do not update the shared memory counters.
 const STEP: usize = 16 * 1024;
 
-/// Minimum limit of unwritten output in bytes, for a connection whose caller has used its share of the memory. Beyond
-/// the limit, requests and senders must wait.
+/// Minimum backlog limit in bytes. Applies to a connection whose caller has used its share of the memory. Requests and
+/// senders wait while the backlog exceeds the limit.
 const BACKLOG_LEAST: usize = 4 * 1024;
 
-/// Minimum limit of a body's size in bytes, for a connection whose caller has used its share of the memory. A reply of
-/// this size takes about as much memory as its pending handler, whose charge is released at the same time.
+/// Minimum for the maximum body size in bytes. Applies to a connection whose caller has used its share of the memory. A
+/// reply of this size takes about as much memory as its pending handler, which is released at the same time.
 const BODY_LEAST: usize = 1024;
 
-/// Memory charge of a connection's outbox, with the size limit derived from it.
+/// Memory charge of a connection's outbox, and the backlog limit derived from the available memory.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// Memory charged for the outbox, in multiples of [`STEP`].
+    /// Memory charged for the outbox, counted in steps of [`STEP`] bytes.
     steps: u32,
-    /// Limit of unwritten output in bytes, as determined by the available memory at the last check. [`ENOUGH`] if
-    /// memory was not scarce then.
+    /// Backlog limit in bytes, computed from the memory available at the last check, or [`ENOUGH`] if memory was
+    /// plentiful.
     room: u32,
 }
 
@@ -35,21 +35,20 @@ impl Default for Output {
 }
 
 impl Output {
-    /// Returns the amount of unwritten output in bytes at which further requests and senders must wait. This is `usual`
-    /// unless memory was scarce at the last check.
+    /// Returns the backlog size in bytes at which requests and senders must wait. This is the configured limit `usual`,
+    /// or less while memory is scarce.
     #[inline]
     pub(crate) fn limit(&self, usual: usize) -> usize {
         usual.min(self.room as usize)
     }
 
-    /// Returns whether the limit of unwritten output was reduced below `usual` because memory is scarce.
+    /// Returns whether memory pressure reduces the backlog limit below the configured limit `usual`.
     #[inline]
     pub(crate) fn is_narrow(&self, usual: usize) -> bool {
         (self.room as usize) < usual
     }
 
-    /// Updates the limits of the outbox from the available memory. Must be called before packets are added to the
-    /// outbox.
+    /// Updates the backlog limit of the outbox from the available memory. Call before packets are added to the outbox.
     #[inline]
     pub(crate) fn update_charge(&mut self, outbox: &mut Outbox, account: &Account) {
         if account.is_short() || self.room != ENOUGH {
@@ -96,8 +95,8 @@ mod tests {
 
     const MIB: usize = 1 << 20;
 
-    /// Regression test: the limit was not checked any more once there was enough memory for the maximum backlog,
-    /// although a body of the maximum size requires more.
+    /// Regression test: the limit was no longer updated once memory sufficed for the maximum backlog, although a body
+    /// of the maximum size requires more.
     #[test]
     fn bodies_of_any_length_are_sendable_after_memory_pressure() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
@@ -140,7 +139,7 @@ mod tests {
         }
     }
 
-    /// Returns how many bytes an account that holds no memory may take while `left` bytes of the budget are free.
+    /// Returns how many bytes an account without reservations may take while `left` bytes of the budget are free.
     fn account_room(left: usize) -> usize {
         left / 4 * 3
     }

@@ -1,10 +1,10 @@
-//! Counters of a server's bytes and streams. They are updated in every poll of every driver, and therefore sharded,
-//! so that threads rarely write to the same cache line. Reading a counter sums its shards.
+//! Byte and stream counters of a server. Every driver updates them on each poll. They are sharded so that threads
+//! rarely write to the same cache line. Reading a counter sums its shards.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Number of shards of the traffic counters. Several shards make it rare that concurrent threads update the same one.
+/// Number of shards of the traffic counters. With several shards, concurrent threads rarely update the same cache line.
 const SHARDS: usize = 8;
 
 /// Quantity that a server counts in its traffic statistics.

@@ -1,8 +1,8 @@
-//! Returning of memory to the system after memory usage has dropped.
+//! Returns freed memory to the operating system after memory usage has dropped.
 //!
-//! The allocator keeps freed memory, which is useful for a server with constant load. After an attack, however, the
-//! process would keep the maximum memory of the server forever. In addition, connections that become idle would take a
-//! third more: 3.4 KiB instead of 2.6 KiB each, with 10 000 connections.
+//! The allocator keeps freed memory for reuse, which suits a server under constant load. After an attack, however, the
+//! process would keep its peak memory forever. Connections that become idle would also take a third more: 3.4 KiB
+//! instead of 2.6 KiB each, measured with 10 000 connections.
 
 use super::Budget;
 use std::pin::Pin;
@@ -19,8 +19,8 @@ const MUCH: isize = 32 * 1024 * 1024;
 /// them frees about a kilobyte that is not charged to the budget.
 const MANY: usize = 4096;
 
-/// Delay before freed memory is returned to the operating system, because usage may rise again. Also the minimum
-/// interval between two attempts.
+/// Delay between a drop of memory usage and the return of freed memory to the operating system, because usage may rise
+/// again. Also the minimum interval between two returns.
 const SETTLED: Duration = Duration::from_secs(3);
 
 /// Decides when freed memory is returned to the operating system: after usage has dropped far below its peak, or after

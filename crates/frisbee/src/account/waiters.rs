@@ -1,5 +1,5 @@
-//! Tasks that wait for memory. Only producers of stream items wait: they take an item when memory is available for it.
-//! All other requests for memory are granted or rejected immediately.
+//! Tasks that wait for memory. Only stream producers wait: they take the next item when memory is available for it.
+//! Other reservations succeed or fail immediately.
 
 use super::{Account, Budget, MemoryCharge};
 use crate::debug::opaque_debug;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
-/// Maximum number of callers that are checked when memory is released. The limit keeps the release cheap while the
-/// tasks of many callers are waiting.
+/// Maximum number of callers whose waiting tasks are checked when memory is released. Limits the cost of a release
+/// while tasks of many callers wait.
 const CALLERS_AT_ONCE: usize = 16;
 
 /// Tasks of a server that are waiting for memory.
@@ -25,9 +25,9 @@ pub(super) struct Waiters {
 struct WaiterQueue {
     /// Waiting tasks, ordered by caller and then by time of arrival.
     tasks: BTreeMap<(usize, u64), WaitingTask>,
-    /// Number of the task that arrived last.
+    /// Number of the task that joined the queue last.
     last: u64,
-    /// Caller at which the last round-robin selection of waiting tasks ended.
+    /// Caller at which the last round-robin selection of waiting tasks stopped. The next selection continues after it.
     turn: usize,
 }
 
@@ -46,8 +46,8 @@ impl Waiters {
 }
 
 impl WaiterQueue {
-    /// Checks the next callers in turn and removes the first task of each caller that may reserve memory now. Returns
-    /// the wakers of these tasks.
+    /// Removes the first waiting task of each caller that may reserve memory now, in round-robin order. Returns the
+    /// wakers of these tasks.
     fn take_ready(&mut self) -> Vec<Waker> {
         let (mut woken, mut from, start) = (Vec::new(), self.turn.saturating_add(1), self.turn);
         let mut has_wrapped = false;
@@ -99,7 +99,7 @@ impl Budget {
 /// queue. Created by [`ConnectionExt::memory_waiter`](crate::rpc::ConnectionExt::memory_waiter).
 pub struct MemoryWaiter {
     account: Arc<Account>,
-    /// Number of the waiter's place in the queue. It is 0 if the waiter is neither queued nor woken.
+    /// Position of this waiter in the queue, or 0 if the waiter is neither queued nor woken.
     number: u64,
 }
 
@@ -108,9 +108,9 @@ impl MemoryWaiter {
         Self { account: account.clone(), number: 0 }
     }
 
-    /// Reserves `bytes` bytes once the caller's share of the memory permits it. Reserve the length of an item before
-    /// taking the item from its producer. If the actual length differs, [adjust](MemoryCharge::try_resize) the
-    /// reservation.
+    /// Waits until the caller's share of the memory permits `bytes` more bytes, and reserves them. Reserve memory for
+    /// an item before taking the item from its producer. If the size of the item differs,
+    /// [adjust](MemoryCharge::try_resize) the reservation.
     pub fn poll_reserve(&mut self, context: &mut Context<'_>, bytes: usize) -> Poll<MemoryCharge> {
         loop {
             if let Some(charge) = MemoryCharge::try_new(&self.account, bytes) {
@@ -156,7 +156,7 @@ impl MemoryWaiter {
         budget.waiters.count.store(queue.tasks.len(), Ordering::Relaxed);
         drop(queue);
         drop(task);
-        // Pass the wake-up on, because this task may have been woken instead of the next one.
+        // Wake another waiter, because this task may have consumed a wake-up meant for the next one.
         budget.wake_waiters();
     }
 }

@@ -48,8 +48,8 @@ opaque_debug!([] AdapterListener, "AdapterListener");
 pub struct AdapterPeers(pub(crate) AdapterHost);
 
 impl AdapterPeers {
-    /// Registers a peer. Like for a new connection, the router may reject it, and its memory is charged to its address.
-    /// Returns `None` if the router rejects the peer or the server no longer exists.
+    /// Registers a peer. The router may reject the peer, like a new connection, and the peer's memory is charged to its
+    /// address. Returns `None` if the router rejects the peer or the server no longer exists.
     ///
     /// Not counted as a connection in [`Stats`](crate::Stats).
     pub fn enter(&self, peer: SocketAddr, local: Option<SocketAddr>) -> Option<AdapterContext> {

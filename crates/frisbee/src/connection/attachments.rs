@@ -30,8 +30,8 @@ use std::time::Instant;
 /// ```
 pub struct Attachments {
     context: OnceLock<Box<Mutex<Context>>>,
-    /// Counter of changes to the attached values, modulo 2^32. A caller that caches a value compares the counter to
-    /// detect that the cached value is outdated.
+    /// Number of changes to the attached values, modulo 2^32. Callers that cache a value compare the number to detect
+    /// an outdated cache.
     changes: AtomicU32,
 }
 
@@ -51,8 +51,8 @@ impl Attachments {
         Self { context: OnceLock::new(), changes: AtomicU32::new(0) }
     }
 
-    /// Returns a counter that changes when a value is attached or removed, so that callers can tell whether a cached
-    /// value is outdated. Costs a single atomic load.
+    /// Returns a number that changes whenever a value is attached or removed. Callers that cache a value compare the
+    /// number to detect an outdated cache. Costs a single atomic load.
     #[inline]
     pub fn changes(&self) -> u32 {
         self.changes.load(Ordering::Acquire)
@@ -100,8 +100,8 @@ impl Attachments {
         self.context.get_or_init(Box::default)
     }
 
-    /// Registers a function to be called when the connection closes. Calls it immediately if `ended` returns the reason
-    /// why the connection has already ended. `ended` is called under the lock.
+    /// Registers a function to be called when the connection closes. If `ended` returns a close reason, the function is
+    /// called at once, because the connection has already ended. `ended` runs under the lock of the attachments.
     pub(crate) fn on_close(
         &self,
         run: impl FnOnce(&CloseReason) + Send + 'static,

@@ -19,8 +19,8 @@ pub fn note_panic(connection: &Connection) {
     connection.0.mailbox.account.budget().counts.note_panic(connection.address_of_shared());
 }
 
-/// Reports after a delay that a handler has blocked the connection's thread. The argument passed to `report` states
-/// whether a panic was the cause.
+/// Reports after a delay that a handler has blocked the connection's thread. `report` receives whether the handler
+/// panicked.
 pub(crate) fn report_later(connection: &Connection, report: impl FnOnce(bool) + Send + 'static) {
     let (budget, number) = (connection.0.mailbox.account.budget().clone(), connection.address_of_shared());
     budget.counts.take_panic(number); // Clear an earlier panic.
@@ -32,9 +32,9 @@ pub(crate) fn report_later(connection: &Connection, report: impl FnOnce(bool) + 
 }
 
 impl InlinePermission {
-    /// Handles the report that a handler of `method` blocks the thread of a connection. From then on, handlers run in
-    /// tasks, unless these would block the only thread of the runtime. The first report is logged after a delay, unless
-    /// the handler has [panicked](note_panic).
+    /// Handles a report that a handler of `method` blocks the thread of a connection. Subsequent handlers run in tasks,
+    /// unless the runtime has only one thread, which they would block too. The first report is logged after a delay,
+    /// unless the handler has [panicked](note_panic).
     #[cold]
     pub fn handle_blocked(self: &Arc<Self>, connection: &Connection, method: &dyn fmt::Display) {
         let has_threads = connection.has_threads();

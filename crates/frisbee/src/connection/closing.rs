@@ -28,7 +28,7 @@ impl Connection {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }
 
-    /// Closes the connection immediately, because the grace period that follows its maximum age has ended.
+    /// Closes the connection immediately, because the grace period after its maximum age has expired.
     pub(crate) fn abort_for_age(&self) {
         tracing::debug!(peer = ?self.peer_addr(), work = self.in_progress(), "grace after the maximum age is over");
         self.0.mailbox.order(Order::Now(CloseReason::MaxAge));
@@ -51,8 +51,8 @@ impl Connection {
         self.0.work.abort();
     }
 
-    /// Makes the timeout for the client's first header expire immediately, which evicts the connection. Has no effect
-    /// if the header has already arrived.
+    /// Expires the timeout for the client's first header immediately, which evicts the connection. Has no effect if the
+    /// header has already arrived.
     pub(crate) fn expire(&self) {
         self.0.mailbox.expire();
     }
@@ -98,7 +98,7 @@ mod tests {
     async fn stopping_server_logs_peers_and_calls_it_waits_for() {
         let (began, mut started) = mpsc::unbounded_channel();
         let endless = move |connection, _packet| {
-            began.send(connection).expect("receiver of started handlers should not be dropped");
+            began.send(connection).expect("receiver of handler starts should not be dropped");
             std::future::pending()
         };
         let server = Server::builder().build(Handlers::new().on(Operation::FIRST_USER, endless)).unwrap();
@@ -107,12 +107,12 @@ mod tests {
         let client =
             Client::builder().connect_io(here, Handlers::new()).await.expect("in-memory connection should be accepted");
         let request = Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() };
-        client.send(&request).await.expect("request should be sent");
-        let connection = started.recv().await.expect("handler should start after the request was sent");
+        client.send(&request).await.expect("client should send the request");
+        let connection = started.recv().await.expect("server should start the handler of the request");
         while connection.0.work.len() == 0 {
             tokio::task::yield_now().await;
         }
-        let _stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
+        let _stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("server should open a stream");
         assert_eq!(connection.in_progress(), "peer without an address, running handlers: 1, streams: 1");
     }
 }

@@ -103,8 +103,8 @@ pub trait ConnectionExt: sealed::Sealed {
         self.connection().0.mailbox.notify();
     }
 
-    /// Like [`open_stream`](Connection::open_stream), but calls `first` to create the first packet. `first` is called
-    /// again for each attempt to open the stream.
+    /// Like [`open_stream`](Connection::open_stream), but calls `first` to create the first packet. Each attempt to
+    /// open the stream calls `first` again.
     ///
     /// # Errors
     /// Same as [`open_stream`](Connection::open_stream).
@@ -117,8 +117,8 @@ pub trait ConnectionExt: sealed::Sealed {
         poll_fn(|context| Stream::poll_open(&self.connection().0, &first(), context, &mut opening)).await
     }
 
-    /// Requests a hand-off like [`hand_off`](Connection::hand_off), if `may` permits it. `may` is called under the lock
-    /// of the connection, when later packets are already held back. Its result is kept until the request has been
+    /// Requests a hand-off like [`hand_off`](Connection::hand_off), if `may` permits it. `may` runs under the lock of
+    /// the connection, when subsequent packets are already held back. Its result is kept until the request has been
     /// answered, even if the caller no longer waits, and is dropped before the caller receives the answer.
     ///
     /// # Errors
@@ -155,8 +155,8 @@ pub trait ConnectionExt: sealed::Sealed {
         self.connection().spawn_within(Some(self.calls_max()), call, Some(memory), placement, make).is_ok()
     }
 
-    /// Like [`spawn`](Connection::spawn), but on the given executor. Waking a task on the worker of its own connection
-    /// involves no other thread.
+    /// Like [`spawn`](Connection::spawn), but runs the task on the given executor. Waking a task on the worker of its
+    /// own connection involves no other thread.
     fn spawn_at(&self, placement: Placement, task: impl Future<Output = ()> + Send + 'static) {
         self.connection().spawn_uncalled(placement, task);
     }
@@ -196,19 +196,19 @@ pub trait ConnectionExt: sealed::Sealed {
     }
 
     /// Sets the operation that is being routed, or 0 for none. If routing blocks the thread, the operation is passed to
-    /// [`Router::blocked`](crate::Router::blocked) and logged. Connections set it for each packet. A router that
-    /// handles several operations in one packet must set it itself.
+    /// [`Router::blocked`](crate::Router::blocked) and logged. Connections set the operation for each packet. A router
+    /// that handles several operations in one packet must set the current one itself.
     #[inline(always)]
     fn set_routed(&self, operation: u16) {
         self.connection().0.routed.store(operation, Ordering::Relaxed);
     }
 
-    /// Charges memory to this connection until the result is dropped. It counts towards
+    /// Charges memory to this connection until the returned value is dropped. The charge counts towards
     /// [`memory_max`](crate::ServerBuilder::memory_max) of the server.
     ///
     /// For routers that store packets or messages, for example in queues, subscriptions or pending requests. Check
-    /// [`has_room`](Self::has_room) before, and reject the packet if it returns `false`. The memory that a received
-    /// body keeps alive is computed by [`body_memory`](crate::body_memory).
+    /// [`has_room`](Self::has_room) first, and reject the packet if it returns `false`.
+    /// [`body_memory`](crate::body_memory) computes the memory that a received body keeps alive.
     ///
     /// ```
     /// use frisbee::rpc::ConnectionExt;
@@ -240,9 +240,9 @@ pub trait ConnectionExt: sealed::Sealed {
         MemoryCharge::new(&self.connection().0.mailbox.account, bytes.saturating_add(WAITING_COST))
     }
 
-    /// Charges exactly `bytes` bytes to this connection until the result is dropped. In contrast,
-    /// [`charge_request`](Self::charge_request) adds the cost of a pending handler. Use this for tables and queues
-    /// whose charge [changes](MemoryCharge::resize).
+    /// Charges exactly `bytes` bytes to this connection until the returned value is dropped. In contrast,
+    /// [`charge_request`](Self::charge_request) adds the cost of a pending handler. Use this method for tables and
+    /// queues whose charge [changes](MemoryCharge::resize).
     ///
     /// The charge may exceed the share of the connection, because the memory may already be allocated.
     fn charge(&self, bytes: usize) -> MemoryCharge {
@@ -254,21 +254,21 @@ pub trait ConnectionExt: sealed::Sealed {
         MemoryCharge::try_new(&self.connection().0.mailbox.account, bytes)
     }
 
-    /// Returns whether this many more bytes of this peer may be charged. As long as the server has plenty of memory,
-    /// that is always the case; otherwise each peer has a share. Check this before
+    /// Returns whether `bytes` more bytes may be charged to this peer. While the server has plenty of memory, any
+    /// amount may be charged. Otherwise, each peer is limited to a share of the memory. Check this before
     /// [`charge_request`](Self::charge_request) for a large request.
     fn has_room(&self, bytes: usize) -> bool {
         self.connection().0.mailbox.account.has_room(bytes)
     }
 
-    /// Returns whether the server is short of memory and this peer has used its share of it. If so, a router should
-    /// reject further requests of the peer and [count](Self::count_rejected) them.
+    /// Returns whether the server is short of memory and this peer has used up its share. If so, a router should reject
+    /// further requests of the peer and [count](Self::count_rejected) them.
     #[inline]
     fn is_overloaded(&self) -> bool {
         self.connection().0.mailbox.account.is_over()
     }
 
-    /// Counts a request as [rejected](crate::Stats::rejected), because of a limit or a lack of memory.
+    /// Counts a request that was [rejected](crate::Stats::rejected) because of a limit or a lack of memory.
     fn count_rejected(&self) {
         self.connection().0.mailbox.account.budget().counts.count_rejected();
     }
@@ -283,8 +283,8 @@ pub trait ConnectionExt: sealed::Sealed {
         MemoryBudget(self.connection().0.mailbox.account.budget().clone())
     }
 
-    /// Creates a waiter for memory of the server. It is intended for producers that create their next item only once
-    /// there is memory for it. A router should reject requests instead of waiting; see
+    /// Creates a waiter for memory of the server. It is intended for producers that create their next item only when
+    /// memory is available. A router should reject requests instead of waiting; see
     /// [`is_overloaded`](Self::is_overloaded).
     fn memory_waiter(&self) -> MemoryWaiter {
         MemoryWaiter::new(&self.connection().0.mailbox.account)

@@ -1,4 +1,4 @@
-//! Hand-off at the level of connection handles: requests and replies.
+//! Hand-off requests and replies on connection handles.
 
 use crate::account::{MemoryCharge, body_memory};
 use crate::connection::Connection;
@@ -81,8 +81,8 @@ impl HandOffRequest {
         self.is_decided = true;
         let mut inner = self.connection.0.mailbox.lock();
         if inner.closed.is_some() {
-            // Do not store the reply, because nobody would remove it from the mailbox, and the new owner may hold a
-            // handle of the connection.
+            // Do not store the reply: nothing would remove it from the mailbox, and the future owner of the transport
+            // may hold a handle of the connection.
             drop(inner);
             return drop((reply, take_over));
         }
@@ -125,7 +125,7 @@ impl Drop for PendingHandOff<'_> {
         let mut inner = self.connection.0.mailbox.lock();
         let unsent = match inner.hand_off.take() {
             Some(mut step) => match &mut *step {
-                // The request has not been sent to the peer yet.
+                // The driver has not sent the request to the peer yet, so drop it.
                 HandOffStep::Request { before, asking, .. } if asking.is_abandoned() => {
                     before.append(&mut inner.outbox);
                     std::mem::swap(before, &mut inner.outbox);
@@ -153,7 +153,7 @@ impl Drop for PendingHandOff<'_> {
     }
 }
 
-/// Requests a hand-off from the peer and waits for the reply.
+/// Requests a hand-off from the peer and waits for the peer's reply.
 pub(crate) async fn request<K: Send + 'static>(
     connection: &Connection,
     operation: Operation,

@@ -1,30 +1,31 @@
-//! Lifetime of a connection at a server: when it is drained, and when it is closed.
+//! Lifetime of a server's connection: the times at which it is drained and closed.
 //!
 //! # Decisions
 //!
 //! * **The age varies randomly by a tenth.** Connections that a fleet has opened at the same time, for example after a
 //!   restart, are thus replaced at different times.
-//! * **A nested connection shares the lifetime of its adapter connection**, so that both are drained at the same time.
+//! * **A nested connection shares the lifetime of its adapter connection**, so that both are drained together.
 
 use std::time::{Duration, Instant};
 
-/// Fraction of the maximum age by which the lifetime of each connection is varied at random, in either direction.
+/// Fraction of the maximum age by which the age of each connection is randomly increased or decreased.
 const JITTER: f64 = 0.1;
 
-/// Longest duration that timers support. Longer ones are reduced to it.
+/// Maximum duration that timers support. Longer ages are reduced to it.
 const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
-/// Maximum age of a server's connections, with the grace period that follows it.
+/// Maximum age of a server's connections, and the grace period that follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct AgeLimit {
     /// Maximum age of a connection, or `None` for no limit.
     pub(crate) max: Option<Duration>,
-    /// Time for which work may continue after the maximum age, or `None` for no limit.
+    /// Time after the maximum age during which work in progress may continue, or `None` for no limit.
     pub(crate) grace: Option<Duration>,
 }
 
 impl AgeLimit {
-    /// Returns the lifetime of a connection that was accepted at `now`. Returns `None` if the age is not limited.
+    /// Returns the drain and abort times of a connection accepted at `now`, or `None` if the age of connections is not
+    /// limited.
     pub(crate) fn lifetime(&self, now: Instant) -> Option<Lifetime> {
         let part = 1.0 - JITTER + 2.0 * JITTER * fastrand::f64();
         let drain_at = now + self.max?.min(FAR).mul_f64(part);
@@ -32,7 +33,7 @@ impl AgeLimit {
     }
 }
 
-/// Times at which a connection with a maximum age is drained and closed.
+/// Times at which a server drains and then aborts a connection that has reached its maximum age.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lifetime {
     /// Time at which the connection stops accepting new work.
@@ -41,7 +42,7 @@ pub(crate) struct Lifetime {
     pub(crate) abort_at: Option<Instant>,
 }
 
-/// Stage of its [`Lifetime`] that a connection has reached.
+/// Stage of a connection's [`Lifetime`]: not yet limited, draining, or aborted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Age {
     Young,
@@ -50,7 +51,7 @@ pub(crate) enum Age {
 }
 
 impl Lifetime {
-    /// Returns the time at which a connection of this age begins to drain or is aborted, or `None` if it already was.
+    /// Returns the time of the next stage of a connection in stage `age`, or `None` if no stage follows.
     pub(crate) fn next(&self, age: Age) -> Option<Instant> {
         match age {
             Age::Young => Some(self.drain_at),
@@ -59,7 +60,7 @@ impl Lifetime {
         }
     }
 
-    /// Returns the stage after `age` if the connection has reached it at the time `now`.
+    /// Returns the stage that follows `age` if its time has been reached at `now`.
     pub(crate) fn advance(&self, age: Age, now: Instant) -> Option<Age> {
         self.next(age).filter(|due| *due <= now)?;
         Some(if age == Age::Young { Age::Draining } else { Age::Over })

@@ -27,8 +27,8 @@ impl Connection {
         Self::accepted(config, budget, runtime, ends, false, None)
     }
 
-    /// Like [`server`](Self::server), but with a maximum age for the connection. If `is_within` is set, the handle
-    /// belongs to a connectionless peer and is not counted as a connection.
+    /// Like [`server`](Self::server), but with a maximum age for the connection. Set `is_within` for the handle of a
+    /// connectionless peer, which is not counted as a connection.
     pub(crate) fn accepted(
         config: &ServerConfig,
         budget: &Arc<Budget>,
@@ -41,8 +41,7 @@ impl Connection {
         Self::new((Role::Server, is_within), &config.common, account, runtime, ends, lifetime.map(Box::new))
     }
 
-    /// Creates the handle of a connection that is tunnelled through this adapter connection and uses the same memory
-    /// account.
+    /// Creates the handle of a connection nested in this adapter connection. Both use the same memory account.
     pub(crate) fn within(&self, config: &ServerConfig, ends: EndpointInfo) -> Self {
         let (account, runtime) = (self.0.mailbox.account.clone(), self.0.runtime.clone());
         Self::new((Role::Server, true), &config.common, account, runtime, ends, self.0.lifetime.clone())

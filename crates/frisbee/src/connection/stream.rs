@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
-/// Status codes with which this end resets a stream. The values are those of gRPC.
+/// Status codes that this end sends when it resets a stream. The values are those of gRPC.
 pub(crate) const CANCELLED: u32 = 1;
 pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
 
@@ -82,7 +82,8 @@ impl ConnectionShared {
     }
 }
 
-/// A stream that is being opened. It waits for space in the outbox and for permission to open another stream.
+/// A stream being opened. The opener waits for space in the outbox and for the peer's permission to open another
+/// stream.
 pub(crate) struct StreamOpening<'a> {
     room: Waiter<'a>,
     slot: PermitPlace,
@@ -137,7 +138,7 @@ impl Stream {
             shared
         });
         let (Some(id), Some(shared)) = (id, opened) else {
-            // All ids are in use, although the peer does not limit its streams.
+            // All ids are in use, although the peer does not limit its number of streams. Wait until a stream ends.
             let earlier = inner.openers.enter(slot, context);
             drop(inner);
             drop(earlier);
@@ -195,7 +196,7 @@ impl Stream {
         self.0.send(message).await
     }
 
-    /// Sends a message without waiting. Fails if the receiver has granted no credit or the outbox has no space.
+    /// Sends a message without waiting. Fails if the receiver has granted no credit or the outbox is full.
     ///
     /// # Errors
     /// [`TrySendError::Full`] if there is no space. Other errors are those of [`send`](Self::send).
@@ -217,7 +218,7 @@ impl Stream {
         self.0.poll_recv_with(&mut self.1, context, by_itself)
     }
 
-    /// Returns why no more messages will be received, once [`recv`](Self::recv) has returned `None`.
+    /// Returns the reason why no more messages will arrive. Call after [`recv`](Self::recv) has returned `None`.
     pub fn close_reason(&self) -> StreamEnd {
         self.0.shared.close_reason()
     }
@@ -237,7 +238,7 @@ impl Stream {
         self.0.close(code, message);
     }
 
-    /// Removes the stream without notifying the peer, which already considers it closed.
+    /// Removes the stream without notifying the peer, which considers the stream closed already.
     pub fn forget(self) {
         self.0.forget();
     }
@@ -283,8 +284,7 @@ impl StreamSender {
         self.0.try_send(message)
     }
 
-    /// Creates a waiter, which can wait for sending on the stream or for its end. Dropping the waiter removes its
-    /// wakers.
+    /// Creates a waiter for sending on the stream or for the stream's end. Dropping the waiter removes its wakers.
     ///
     /// ```
     /// use frisbee::{SendError, StreamSender};
@@ -306,7 +306,7 @@ impl StreamSender {
         self.0.waiter()
     }
 
-    /// Sends HEADERS, which contain metadata and precede the first message. They require neither credit nor space in
+    /// Sends HEADERS, a packet of metadata that precedes the first message. HEADERS require neither credit nor space in
     /// the outbox. May be called at most once. Has no effect with a Go peer, which does not support this.
     ///
     /// # Errors
@@ -323,9 +323,9 @@ impl StreamSender {
         written.and_then(|written| written)
     }
 
-    /// Ends the sending direction with TRAILERS, which contain metadata and a status. They require neither credit nor
-    /// space in the outbox. `items` is called with the maximum length: 64 KiB, or less if memory is short. If the items
-    /// are longer, they are omitted.
+    /// Ends the sending direction with TRAILERS, a packet of metadata and a status. TRAILERS require neither credit nor
+    /// space in the outbox. `items` is called with the maximum length: 64 KiB, or less if memory is short. Longer items
+    /// are omitted.
     pub fn end_with(&self, items: impl FnOnce(usize) -> Vec<u8>) {
         self.0.change(StreamState::end, |id, _, outbox| {
             if outbox.push_stream_items(extension::TRAILERS, id, items).is_err() {
@@ -334,8 +334,8 @@ impl StreamSender {
         });
     }
 
-    /// Calls `write` with the outbox immediately, regardless of the backlog. `write` must write one message, as a
-    /// packet with the given id and the operation [`Operation::STREAM`]. For short messages that must not wait.
+    /// Calls `write` with the outbox immediately, regardless of the backlog, for short messages that must not wait.
+    /// `write` must write one message, as a packet with the given id and the operation [`Operation::STREAM`].
     ///
     /// # Errors
     /// If the stream or the connection has ended.
@@ -418,8 +418,8 @@ impl StreamReceiver {
         self.0.poll_recv_with(&mut self.1, context, read)
     }
 
-    /// Fast path for streams of many short messages: returns the next message if it is shorter than 128 bytes and can
-    /// be read without further processing. It must be consumed by [`skip_short`](Self::skip_short). If this returns
+    /// Returns the next message if it is shorter than 128 bytes and needs no further processing. This is the fast path
+    /// for streams of many short messages. Consume the message by [`skip_short`](Self::skip_short). If this returns
     /// `None`, use [`poll_recv_with`](Self::poll_recv_with).
     #[inline(always)]
     pub fn peek_short(&self) -> Option<&[u8]> {
@@ -447,7 +447,7 @@ impl StreamReceiver {
         self.0.shared.take_items(true)
     }
 
-    /// Returns why no more messages will be received, like [`Stream::close_reason`].
+    /// Returns the reason why no more messages will arrive, like [`Stream::close_reason`].
     pub fn close_reason(&self) -> StreamEnd {
         self.0.shared.close_reason()
     }
@@ -525,7 +525,7 @@ impl Guard {
         StreamWaiter { guard: self, places: StreamPlaces::default() }
     }
 
-    /// Calls `write` to send one message once the receiver has granted credit and the outbox has space.
+    /// Calls `write` to encode one message once the receiver has granted credit and the outbox has space.
     fn poll_send<T>(
         &self,
         context: &mut Context<'_>,
@@ -541,7 +541,7 @@ impl Guard {
             let sent = self.connection.mailbox.poll_turn(Some(context), shared, &mut places.turn, |outbox| {
                 let mut inner = shared.inner.lock();
                 inner.check_open()?;
-                // Check again, because another sender may have used the credit in the meantime.
+                // Check the credit again, because another sender may have used it since.
                 let write = write.take_if(|_| inner.credit.is_open());
                 Ok(write.map(|write| inner.sending(outbox, shared, write)))
             });
@@ -578,7 +578,8 @@ impl Guard {
         Poll::Ready(Some(read))
     }
 
-    /// Moves the received messages to `batch`. If there are none, registers the task to be woken when messages arrive.
+    /// Moves the received messages to `batch`. If there are none, registers the task for a wake-up when messages
+    /// arrive.
     #[inline(never)]
     fn poll_refill(&self, batch: &mut ReadBatch, context: &mut Context<'_>) -> Poll<()> {
         let (refilled, credit) = self.shared.poll_refill(batch, context, &self.connection.is_at_eof);
@@ -597,7 +598,7 @@ impl Guard {
         self.give(credit);
     }
 
-    /// Sends a packet that grants `credit` to the peer, unless it is `None`.
+    /// Sends a packet that grants `credit` bytes to the peer, or nothing if `credit` is `None`.
     #[inline]
     fn give(&self, credit: Option<u64>) {
         let Some(credit) = credit else { return };
@@ -619,7 +620,7 @@ impl Guard {
         self.change(StreamState::close, |id, signal, outbox| signal.put(outbox, id, code, message));
     }
 
-    /// Closes the stream with a reason that states that its handle was dropped.
+    /// Closes the stream and tells the peer that the handle was dropped.
     fn leave(&self) {
         self.close(CANCELLED, "the stream was dropped");
     }
@@ -631,8 +632,8 @@ impl Guard {
         self.connection.mailbox.notify();
     }
 
-    /// Changes the state of the stream and sends the packet that `put` appends. Like sending, acquires the lock of the
-    /// connection first, so that no other packet of the stream can follow the closing one.
+    /// Changes the state of the stream and sends the packet that `put` appends. Acquires the lock of the connection
+    /// first, like sending, so that no packet of the stream can follow a closing packet.
     fn change(
         &self,
         change: impl FnOnce(&mut StreamState) -> StreamSignal,
@@ -664,9 +665,8 @@ impl Guard {
     }
 }
 
-/// Places that one task holds in the queues of a stream: for credit, for its turn to send, and for the end of the
-/// stream. The owner must [leave](Self::leave) the queues when dropped. A stream then holds at most one waker per
-/// owner.
+/// Queue positions of one task in a stream: for credit, for its turn to send, and for the end of the stream. A task has
+/// at most one waker in each queue. The owner must call [`leave`](Self::leave) before it drops the positions.
 #[derive(Default)]
 struct StreamPlaces {
     credit: u64,
@@ -684,7 +684,7 @@ impl StreamPlaces {
     }
 }
 
-/// A task that is waiting to send on a stream, or for the stream to end. Created by [`StreamSender::waiter`].
+/// A task that waits to send on a stream, or for the stream to end. Created by [`StreamSender::waiter`].
 pub struct StreamWaiter<'a> {
     guard: &'a Guard,
     places: StreamPlaces,

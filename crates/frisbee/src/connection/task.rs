@@ -1,4 +1,4 @@
-//! The handle by which a task of a connection replies to a call.
+//! Handles with which the tasks of a connection reply to calls.
 
 use super::Connection;
 use crate::connection::ConnectionExt;
@@ -19,8 +19,8 @@ pub struct Task {
 }
 
 impl Connection {
-    /// Spawns a task and charges the memory of its request. Returns its job slot, or `None` if the connection has
-    /// ended.
+    /// Spawns a task and charges the memory of its request. Returns the task's job slot, or `None` if the connection
+    /// has ended.
     ///
     /// # Errors
     /// If the task counts as a call, and `calls_max` calls are running.
@@ -65,12 +65,12 @@ impl Task {
 
     /// Calls `write` with the outbox of the connection to send the reply, like
     /// [`ConnectionExt::send_now`](crate::rpc::ConnectionExt::send_now). Does nothing if the call has been
-    /// [cancelled](crate::rpc::ConnectionExt::cancel_call). It can no longer be cancelled afterwards, so each call gets
+    /// [cancelled](crate::rpc::ConnectionExt::cancel_call). The call cannot be cancelled afterwards, so each call gets
     /// exactly one reply.
     ///
-    /// The slot of the task is released before the reply is sent, because the peer may make its next call as soon as it
-    /// receives the reply, and is limited to [`calls_max`](crate::rpc::ConnectionExt::calls_max) calls. The task should
-    /// then complete, because the next call in its slot waits for that.
+    /// Releases the slot of the task before sending the reply, because the peer is limited to
+    /// [`calls_max`](crate::rpc::ConnectionExt::calls_max) calls and may make its next call as soon as it receives the
+    /// reply. The task should then complete, because the next call in its slot waits for that.
     ///
     /// # Errors
     /// If the connection has ended.
@@ -95,8 +95,8 @@ pub struct AbortHandle {
 }
 
 impl AbortHandle {
-    /// Aborts the task and returns `true`, or returns `false` if it has already completed. The future of the task is
-    /// dropped after its current poll at the latest. A graceful shutdown no longer waits for the task.
+    /// Aborts the task. Returns false if the task has already completed. The future of the task is dropped after its
+    /// current poll at the latest. A graceful shutdown no longer waits for the task.
     pub fn abort(&self) -> bool {
         let shared = &self.connection.0;
         let is_aborted = self.slot.is_some_and(|slot| shared.work.abort_one(slot));
@@ -113,7 +113,7 @@ impl AbortHandle {
     }
 }
 
-/// Error returned when a call cannot be spawned because the maximum number of calls is running.
+/// Error returned when a call cannot be spawned because the maximum number of calls is already running.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskLimitReached;
 

@@ -2,9 +2,9 @@
 //!
 //! # Decisions
 //!
-//! Handlers are polled inline, in a reused box and with a no-op waker. The future is created in that box, because it
-//! would otherwise be copied twice, and may have several hundred bytes. Most handlers are ready immediately and need no
-//! task. A pending handler keeps the box, which also contains its continuation, and becomes a task.
+//! Handlers are polled inline, in a reused box and with a no-op waker. Futures are created in the box itself, because
+//! they may have several hundred bytes and would otherwise be copied twice. Most handlers are ready immediately and
+//! need no task. A pending handler keeps the box, which also contains its continuation, and becomes a task.
 //!
 //! The driver runs outside of tokio's cooperative budget, which would stop ready futures after 128 polls. Instead, the
 //! number of packets and bytes in each poll of the driver is limited.
@@ -35,7 +35,7 @@ impl<T> Continuation<T> for () {
     fn then(self, _worked: UnwindResult<T>) {}
 }
 
-/// A slot in which futures of one type are polled one after the other, without an allocation for each.
+/// A slot for polling futures of one type, one after the other, without an allocation for each.
 ///
 /// Most handlers are ready at their first poll. Such a future is created in the slot, polled and dropped. A pending
 /// future is returned together with its box as a [`ParkedFuture`], and the slot allocates another box when it is used
@@ -52,8 +52,7 @@ impl<T> Continuation<T> for () {
 pub struct InlineSlot<F, A = ()>(Option<Pin<Box<SlotContent<F, A>>>>);
 
 pin_project_lite::pin_project! {
-    /// A future with the continuation that receives its output. Both are in one allocation, because each pending future
-    /// needs one.
+    /// A future and the continuation that receives its output, in one allocation.
     struct SlotContent<F, A> {
         #[pin]
         future: Option<F>,
@@ -80,8 +79,8 @@ impl<F: Future, A> SlotContent<F, A> {
         polled.map(Ok)
     }
 
-    /// Polls the future without dropping it. Writes the output through a reference, because returning a large output
-    /// would copy it several times.
+    /// Polls the future without dropping it. Writes the output through a reference, because a large return value would
+    /// be copied several times.
     #[inline(always)]
     fn poll_and_keep(
         self: Pin<&mut Self>,
@@ -168,8 +167,8 @@ where
         polled
     }
 
-    /// Returns the slot of the future that [`poll_slot`](Self::poll_slot) polls. Unless it was removed, the slot still
-    /// contains the last future that completed there.
+    /// Returns the slot whose future [`poll_slot`](Self::poll_slot) polls. A future that has completed stays in the
+    /// slot until it is replaced or removed.
     #[inline]
     pub fn slot(&mut self) -> Pin<&mut Option<F>> {
         self.0.get_or_insert_with(|| SlotContent::boxed(None)).as_mut().project().future
@@ -285,7 +284,7 @@ mod tests {
         assert!(matches!(done, Poll::Ready(Ok(2))));
     }
 
-    /// A future that completes in every poll at which it contains a value, even after an earlier completion.
+    /// A future that is ready in every poll at which it contains a value, even if it has completed before.
     struct Again(Option<u64>);
 
     impl Future for Again {

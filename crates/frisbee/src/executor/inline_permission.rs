@@ -1,5 +1,5 @@
-//! Permission to poll the handlers of a method inline. It is revoked while handlers run in tasks, because one of them
-//! has blocked a thread.
+//! Permission to poll the handlers of a method inline. The permission is revoked for some time after a handler has
+//! blocked a thread. Handlers run in tasks meanwhile.
 
 use parking_lot::Mutex;
 use std::ops::Deref;
@@ -7,25 +7,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Duration for which handlers run in tasks of their own after they were slow for the first time. It is short, because
-/// lazy initialization or the operating system may have caused the delay, and calls in tasks cost three times as much.
+/// Duration for which handlers run in tasks after a handler was slow for the first time. It is short, because the cause
+/// may be lazy initialization or the operating system, and because calls in tasks cost three times as much.
 pub const APART_MIN: Duration = Duration::from_secs(1);
 
-/// Maximum duration for which handlers run in tasks of their own. If handlers block the thread again whenever they are
-/// tried inline, they do so only a thousandth as often.
+/// Maximum duration for which handlers run in tasks. Handlers that block the thread whenever they are polled inline
+/// again thus do so only a thousandth as often.
 pub const APART_MAX: Duration = Duration::from_secs(1024);
 
 /// Period during which slow handlers run in tasks of their own. The current time is passed as an argument.
 #[derive(Debug, Default)]
 pub struct Penalty {
-    /// Length of the latest period in which handlers had to run in tasks of their own. It grows if they are slow again.
+    /// Length of the latest period in which handlers had to run in tasks. Repeated slowness increases it.
     pause: Duration,
     until: Option<Instant>,
 }
 
 impl Penalty {
-    /// Starts a period in which handlers run in tasks of their own. It is twice as long as the previous period if that
-    /// one ended only recently.
+    /// Starts a period in which handlers run in tasks. The period is twice as long as the previous one if that one
+    /// ended recently.
     pub fn begin(&mut self, now: Instant) {
         let again = self.until.is_some_and(|until| now.saturating_duration_since(until) < self.pause);
         self.pause = if again { (2 * self.pause).min(APART_MAX) } else { APART_MIN };
@@ -47,25 +47,26 @@ impl Penalty {
 #[derive(Debug, Default)]
 pub struct InlinePermission {
     is_lost: AtomicBool,
-    /// Whether a report that a handler has blocked its thread was made or is scheduled. At most one report is made.
+    /// Whether a handler that blocked its thread has been reported, or the report is scheduled. There is at most one
+    /// report per permission.
     is_noticed: AtomicBool,
     apart: Mutex<Penalty>,
 }
 
 impl InlinePermission {
-    /// Returns whether handlers may be polled inline. Costs a single atomic load while they may.
+    /// Returns whether handlers may be polled inline. Costs a single atomic load while inline polling is permitted.
     #[inline]
     pub fn is_kept(&self) -> bool {
         !self.is_lost.load(Ordering::Relaxed) || self.is_regained(Instant::now())
     }
 
-    /// Records that a handler has blocked its thread. Returns whether it is the first one.
+    /// Records that a handler has blocked its thread. Returns whether this is the first such handler.
     ///
-    /// Handlers then run in tasks of their own. This is not done if `has_threads` is false, because a task that blocks
-    /// would then block the only thread of the runtime.
+    /// Subsequent handlers run in tasks if `has_threads` is set. In a single-threaded runtime the permission is kept,
+    /// because a blocking task would block the only thread too.
     pub(crate) fn lose(&self, now: Instant, has_threads: bool) -> bool {
         let mut apart = self.apart.lock();
-        // Only the first handler starts a period, because others were already running when the permission was revoked.
+        // Only the first handler starts a period: the others were already running when the permission was revoked.
         if !has_threads || !self.is_lost.swap(true, Ordering::Relaxed) {
             apart.begin(now);
         }
@@ -73,13 +74,13 @@ impl InlinePermission {
         !self.is_noticed.swap(true, Ordering::Relaxed)
     }
 
-    /// Permits another report of a blocking handler, because the first report was caused by printing the backtrace of a
-    /// panic.
+    /// Permits another report of a blocking handler. Called if the first report was caused by a panic whose backtrace
+    /// was printed.
     pub(crate) fn forget_notice(&self) {
         self.is_noticed.store(false, Ordering::Relaxed);
     }
 
-    /// Returns whether handlers that were slow may be polled inline again.
+    /// Returns whether the period without inline polling is over, so that handlers may be polled inline again.
     #[cold]
     fn is_regained(&self, now: Instant) -> bool {
         let is_over = self.apart.lock().is_over(now);
@@ -90,8 +91,8 @@ impl InlinePermission {
     }
 }
 
-/// A connection's reference to the permission of a method. Each connection has a reference count of its own, because
-/// all cores would otherwise contend for a shared count at every pending call.
+/// A connection's reference to the permission of a method. Each connection has its own reference count, because a
+/// shared count would be contended by all cores at every pending call.
 #[derive(Clone, Debug)]
 #[allow(clippy::redundant_allocation)] // The outer `Arc` is the connection's own reference count.
 pub struct PermissionHandle(Arc<Arc<InlinePermission>>);
@@ -163,7 +164,7 @@ mod tests {
         let permission = Arc::default();
         let handles = [(); 2].map(|()| PermissionHandle::of_connection(&permission));
         assert!(handles.iter().all(|handle| handle.is_kept()));
-        // One hour ahead, because the period must not end during the test.
+        // Place the period an hour ahead, so that it cannot end during the test.
         permission.lose(Instant::now() + Duration::from_secs(3600), true);
         assert!(!handles.iter().any(|handle| handle.is_kept()));
     }

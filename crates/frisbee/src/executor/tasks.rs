@@ -1,4 +1,4 @@
-//! Jobs of a connection, and the tasks that run them. Both end with the connection.
+//! Jobs of a connection, and the tasks that run them. All of them end with the connection.
 //!
 //! # Decisions
 //!
@@ -39,13 +39,13 @@ const SPARE_MAX: usize = 64;
 #[derive(Debug)]
 pub enum Placement {
     /// The worker that drives the connection, if there is one. Used for operations whose handlers have not blocked a
-    /// worker so far. If one does, the permission of its operation is revoked and the jobs move to the runtime.
+    /// worker. When a handler does, the operation's permission is revoked and its jobs move to the runtime.
     Home(Operation, PermissionHandle),
     /// The tokio runtime in which the server was started or the client connected.
     Runtime,
 }
 
-/// Where and when handlers are polled.
+/// Determines where and when handlers are polled.
 ///
 /// In each case, the tasks, timers and sockets that handlers create belong to the runtime in which the server was
 /// started or the client connected.
@@ -97,8 +97,8 @@ pub(crate) struct Tasks {
 struct TaskTable {
     /// Slots for running jobs and idle tasks. Boxed because most connections have no jobs.
     slots: Option<Box<JobSlots>>,
-    /// Number of the latest job. Unlike slots, numbers are never reused. A job that is cancelled during a poll may end
-    /// much later, and must not free a slot that already belongs to another job.
+    /// Number of the job that started last. Numbers are never reused, unlike slots. A job that is cancelled during a
+    /// poll may end much later, and must not free a slot that belongs to another job by then.
     last: u64,
     /// Whether the connection has ended, so that no more jobs may start.
     ended: bool,
@@ -108,15 +108,15 @@ struct TaskTable {
 struct JobSlots {
     all: Vec<JobSlot>,
     free: FreeSlots,
-    /// Index of the jobs that handle calls, used to find the job that a CANCEL packet refers to.
+    /// Index of the jobs that handle calls. A CANCEL packet looks up its job here.
     calls: Calls,
     /// Number of running jobs that handle calls of the peer. Streams and spawned tasks do not count.
     calls_running: usize,
-    /// Period during which no job starts on the worker, because a job was slow there.
+    /// Period during which no job starts on the worker, because jobs were slow there.
     apart: Option<Penalty>,
 }
 
-/// Slots that have no job, grouped by where their idle task runs. A new job can then reuse an idle task on the right
+/// Slots without a job, grouped by the executor of their idle task, so that a new job can reuse a task on the right
 /// executor.
 #[derive(Debug, Default)]
 struct FreeSlots {
@@ -133,7 +133,8 @@ impl FreeSlots {
         self.bare.len() + self.in_runtime.len() + self.on_worker.len()
     }
 
-    /// Returns the unused slots whose idle task runs on the worker, or those whose task runs in the caller's runtime.
+    /// Returns the unused slots whose idle task runs on the worker if `on_worker` is set, otherwise in the caller's
+    /// runtime.
     fn spare(&mut self, on_worker: bool) -> &mut Vec<usize> {
         if on_worker { &mut self.on_worker } else { &mut self.in_runtime }
     }
@@ -141,8 +142,8 @@ impl FreeSlots {
 
 #[derive(Debug, Default)]
 struct JobSlot {
-    /// Number of the job in the slot, or 0 if the slot is unused. It distinguishes the job from earlier ones in the
-    /// same slot.
+    /// Number of the job in the slot, or 0 if the slot is unused. Distinguishes the job from earlier jobs in the same
+    /// slot.
     job: u64,
     /// Task that runs the jobs of the slot. It may be kept idle for reuse while the slot is unused.
     carrier: Option<Arc<Carrier>>,
@@ -150,17 +151,17 @@ struct JobSlot {
     call: Option<Call>,
     /// Whether the job handles a call of the peer, to which the limit of calls applies.
     is_call: bool,
-    /// Previous slot in the hash chain of [`Calls`], followed by the next one. Used only if the slot's job handles a
-    /// call.
+    /// Previous slot in the hash chain of [`Calls`]. The field `next` has the slot that follows. Both are valid only
+    /// while the job handles a call.
     before: u32,
     next: u32,
 }
 
-/// Reference to a job. It includes the number of the job, because the slot may already belong to a later one.
+/// Reference to a job by slot and job number. The number is needed because the slot may already belong to a later job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JobSlotId {
     slot: usize,
-    /// Number of the job. The reference is stale if the slot has another number.
+    /// Number of the job. The reference is stale if the slot contains another number.
     job: u64,
 }
 
@@ -169,7 +170,7 @@ pub(crate) enum JobStart {
     /// A slot was reserved, so the job may start.
     Yes {
         id: JobSlotId,
-        /// Idle task that can run the job. If there is none, a task must be spawned.
+        /// Idle task that can run the job, or `None` if a task must be spawned.
         spare: Option<Arc<Carrier>>,
         /// Whether the job must run on the worker of its connection.
         on_worker: bool,
@@ -190,11 +191,11 @@ pub(crate) struct FinishedJob {
 }
 
 impl Tasks {
-    /// Takes a slot for a job.
+    /// Reserves a slot for a job.
     ///
-    /// If `calls_max` is set, the job counts as a call and only gets a slot if fewer calls are running. `call` is the
-    /// call that it handles, if the peer can cancel it. If `on_worker` is set, the job is to run on the worker, unless
-    /// jobs were slow there.
+    /// If `calls_max` is set, the job counts as a call and gets a slot only if fewer calls are running. `call`
+    /// identifies the call, if the peer can cancel it. If `on_worker` is set, the job runs on the worker, unless jobs
+    /// were slow there.
     pub(crate) fn begin(&self, calls_max: Option<usize>, call: Option<Call>, on_worker: bool) -> JobStart {
         let mut tasks = self.table.lock();
         let TaskTable { slots, last, ended } = &mut *tasks;
@@ -228,7 +229,7 @@ impl Tasks {
         JobStart::Yes { id, spare, on_worker }
     }
 
-    /// Registers the task that is about to run a job. If the job was cancelled or the connection ended in the meantime,
+    /// Registers the task that is about to run a job. If the job has been cancelled or the connection has ended since,
     /// ends the task.
     pub(crate) fn start(&self, id: JobSlotId, carrier: &Arc<Carrier>) {
         if !self.move_job(id, carrier) {
@@ -242,7 +243,7 @@ impl Tasks {
         let Some(slot) = tasks.slot(id) else { return false };
         let earlier = slot.carrier.replace(carrier.clone());
         drop(tasks);
-        // Without the lock, because dropping a task may run arbitrary code.
+        // Drop the old task without the lock, because its destructor may run arbitrary code.
         drop(earlier);
         true
     }
@@ -264,7 +265,7 @@ impl Tasks {
         let (carrier, id) = (slot.carrier.take(), JobSlotId { slot: index, job: slot.job });
         let left = slots.leave(id);
         self.calls_running.store(slots.calls_running, Ordering::Relaxed);
-        // Without the lock, because ending a task wakes it, which may run arbitrary code.
+        // Release the lock first, because ending a task wakes it, which may run arbitrary code.
         drop(tasks);
         if let Some(carrier) = carrier {
             carrier.end();
@@ -305,8 +306,8 @@ impl Tasks {
         FinishedJob { had_call: left.is_some_and(DetachedJob::finish), was_last }
     }
 
-    /// Returns the number of running jobs that handle calls of the peer. Takes no lock. The driver never sees a value
-    /// that is too low, because only the driver starts these jobs.
+    /// Returns the number of running jobs that handle calls of the peer. Takes no lock. The driver may see a value that
+    /// is too high but never one that is too low, because only the driver starts these jobs.
     #[inline]
     pub(crate) fn calls_running(&self) -> usize {
         self.calls_running.load(Ordering::Relaxed)
@@ -367,12 +368,12 @@ impl JobSlots {
 /// released.
 struct DetachedJob {
     had_call: bool,
-    /// Task of the slot, if it must end because enough idle tasks are already kept.
+    /// Idle task of the slot that must end, because enough idle tasks are kept already.
     surplus: Option<Arc<Carrier>>,
 }
 
 impl DetachedJob {
-    /// Ends the surplus task, if there is one. Returns whether the job handled a call. Must be called without holding
+    /// Ends the surplus task, if there is one, and returns whether the job handled a call. Call this without holding
     /// the lock.
     fn finish(self) -> bool {
         if let Some(carrier) = self.surplus {

@@ -80,15 +80,16 @@ impl Workers {
     }
 }
 
-/// Function that starts this number of workers or returns existing ones.
+/// Function that starts the given number of workers or returns existing ones.
 pub(crate) type StartThreads = fn(usize) -> io::Result<Arc<[Worker]>>;
 
-/// Starts worker threads for a server.
+/// Starts `count` worker threads for a server.
 pub(crate) fn start_threads(count: usize) -> io::Result<Arc<[Worker]>> {
     (0..count).map(Worker::start).collect()
 }
 
-/// Returns the worker threads that all clients with this number of threads share.
+/// Returns the worker threads shared by all clients that are configured with `count` threads. Starts them at the first
+/// call.
 pub(crate) fn shared_threads(count: usize) -> io::Result<Arc<[Worker]>> {
     static SHARED: Mutex<Vec<Arc<[Worker]>>> = Mutex::new(Vec::new());
     let mut shared = SHARED.lock();

@@ -1,4 +1,4 @@
-//! The open connections of a server, which a shutdown waits for.
+//! Open connections of a server. A shutdown waits for them.
 
 use super::ListedConnection;
 use crate::Connection;
@@ -16,9 +16,8 @@ use tokio::sync::{Notify, watch};
 /// Maximum number of connections that are logged individually when a shutdown times out.
 const LATE_NAMED: usize = 3;
 
-/// Time for which a shutdown waits for the first bytes of a client. They may be in flight, because the connection may
-/// have just been accepted. Clients send them immediately, so this covers the longest round trip on Earth and one
-/// retransmission.
+/// Time for which a shutdown waits for the first bytes of a client whose connection was just accepted. Clients send
+/// immediately, so this covers the longest round trip on Earth and one retransmission.
 const FIRST_WORD: Duration = Duration::from_secs(1);
 
 /// All connections of a server: open ones, those in a handshake, and those that have not reached their worker yet. A
@@ -27,8 +26,8 @@ const FIRST_WORD: Duration = Duration::from_secs(1);
 pub(crate) struct OpenConnections {
     inner: Mutex<Connections>,
     changed: Notify,
-    /// Phase of the server's lifetime. Adapter connections watch it instead of their connection handles, which have
-    /// already ended.
+    /// Phase of the server's lifetime. Adapter connections observe it, because their connection handles have already
+    /// ended.
     phase: watch::Sender<ServerPhase>,
     /// Workers that drive the connections, if the server has threads of its own.
     pub(crate) workers: OnceLock<Vec<WorkerWatch>>,
@@ -125,7 +124,7 @@ impl OpenConnections {
         let _ = tokio::time::timeout(Duration::from_secs(2), self.emptied(pending_handshakes)).await;
     }
 
-    /// Waits until all connections have ended. Clients that have sent nothing yet get less time than others.
+    /// Waits until all connections have ended. Clients that have not sent anything are closed earlier than others.
     async fn emptied(&self, pending_handshakes: &HandshakeLimiter) {
         loop {
             let mark = pending_handshakes.mark();
@@ -164,8 +163,8 @@ pub(crate) struct OpenConnection {
 }
 
 impl OpenConnection {
-    /// Stores the handle of the connection and returns whether it should be driven. If a shutdown has begun since the
-    /// connection was accepted, work that the client has already sent may still complete.
+    /// Stores the handle of the connection. Returns whether the connection should be driven. If a shutdown has begun
+    /// since it was accepted, requests that the client has already sent may still complete.
     pub(crate) fn connect(&self, connection: &Connection) -> bool {
         let mut inner = self.open.inner.lock();
         let phase = inner.phase;

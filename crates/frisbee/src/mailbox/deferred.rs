@@ -1,4 +1,4 @@
-//! Packets whose routing is deferred until there is space for their replies.
+//! Packets whose routing is deferred until the outbox has space for their replies.
 
 use crate::account::{Account, READ_BUFFER};
 use crate::{Operation, Packet, PacketId};
@@ -6,8 +6,8 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 
-/// Queue of received packets that the driver has deferred, in order of arrival. Requests whose calls are cancelled are
-/// removed from it.
+/// Queue of received packets whose routing is deferred, in order of arrival. Requests of cancelled calls are removed
+/// from the queue.
 #[derive(Default)]
 pub(crate) struct Deferred(Mutex<Option<Box<Queue>>>);
 
@@ -16,7 +16,7 @@ pub(crate) struct DeferredPacket {
     pub(crate) packet: Packet,
     /// Whether this packet opens a stream.
     pub(crate) opens: bool,
-    /// Whether later packets must wait until this one has been routed.
+    /// Whether all packets that arrive later must wait until this packet has been routed.
     pub(crate) stops: bool,
 }
 
@@ -26,21 +26,21 @@ struct Queue {
     packets: VecDeque<(DeferredPacket, usize)>,
     /// Total memory charged for the deferred packets in bytes.
     charged: usize,
-    /// Streams that have deferred packets, in order. Their later packets must be deferred too, so that they stay in
-    /// order. Entries are kept until all deferred packets have been routed.
+    /// Streams that have deferred packets, sorted. Later packets of these streams must be deferred too, to keep their
+    /// order. Entries remain until all deferred packets have been routed.
     streams: Vec<PacketId>,
-    /// Whether all later packets must be deferred too.
+    /// Whether all packets that arrive from now on must be deferred.
     stops: bool,
-    /// Number of bytes that were added to the backlog by packets that were routed without being deferred.
+    /// Number of bytes that packets routed without deferral have added to the backlog.
     added: usize,
 }
 
 impl Deferred {
-    /// Defers a packet.
+    /// Adds a packet to the end of the queue and charges its memory.
     pub(crate) fn push(&self, mut entry: DeferredPacket, account: &Account) {
         let packet = &mut entry.packet;
         if packet.body.len() < READ_BUFFER / 2 {
-            // Copy the body, because a slice would keep its whole read buffer alive.
+            // Copy the body, because a slice would keep the whole read buffer in memory.
             packet.body = Bytes::copy_from_slice(&packet.body);
         }
         let charge = account.charge_request(packet.body.len());
@@ -65,7 +65,7 @@ impl Deferred {
         Some(entry)
     }
 
-    /// Removes the deferred request of a cancelled call. Returns whether it was deferred.
+    /// Removes the deferred request of a cancelled call. Returns whether the request was in the queue.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, account: &Account) -> bool {
         let mut queue = self.0.lock();
         let Some(queue) = queue.as_mut() else { return false };
@@ -94,12 +94,12 @@ impl Deferred {
         queue.packets.len() < before
     }
 
-    /// Returns whether later packets of a stream must be deferred, because earlier packets of the stream are.
+    /// Returns whether later packets of a stream must be deferred because earlier ones are.
     pub(crate) fn has_stream(&self, id: PacketId) -> bool {
         self.0.lock().as_ref().is_some_and(|queue| queue.streams.binary_search(&id).is_ok())
     }
 
-    /// Adds `count` bytes to the backlog on behalf of a packet that was not deferred.
+    /// Adds `count` bytes to the backlog on behalf of a packet that was routed without deferral.
     pub(crate) fn add(&self, count: usize) {
         self.0.lock().get_or_insert_default().added += count;
     }
@@ -109,8 +109,8 @@ impl Deferred {
         self.0.lock().as_ref().is_none_or(|queue| queue.packets.is_empty())
     }
 
-    /// Returns whether processing must pause, because the deferred packets and the bytes added to the backlog have
-    /// reached `max` or the memory limit of the server. A single packet may exceed `max`.
+    /// Returns whether the driver must stop reading, because the deferred packets and the bytes added to the backlog
+    /// have reached `max` or the server's memory limit. A single packet may exceed `max`.
     pub(crate) fn is_full(&self, max: usize, account: &Account) -> bool {
         let is_full =
             |queue: &Queue| queue.stops || queue.charged.saturating_add(queue.added) >= max || account.is_over();

@@ -21,7 +21,7 @@ pub struct HandOffAccepted {
     pub transport: RawTransport,
 }
 
-/// The owner to which a transport is handed off.
+/// The new owner of a transport that is handed off.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -69,7 +69,8 @@ pub struct HandOffAccepted {
 pub struct HandOffTarget(Owner);
 
 enum Owner {
-    /// Calls a function in the runtime in which the server was started or the client connected.
+    /// Calls a function that spawns the owner's future in the runtime in which the server was started or the client
+    /// connected.
     Apart(Box<SpawnTask>),
     /// Runs a future in the task of the connection.
     Adapter(Box<dyn FnOnce(RawTransport) -> AdapterFuture + Send>),
@@ -81,9 +82,9 @@ type SpawnTask = dyn FnOnce(RawTransport, &Handle) + Send;
 pub(crate) type AdapterFuture = Pin<Box<dyn Future<Output = CloseReason> + Send>>;
 
 impl HandOffTarget {
-    /// Creates an owner from a function. Its future is spawned on the runtime in which the server was started or the
-    /// client connected, and the function itself is called in the context of this runtime. The task is independent of
-    /// the connection, and a shutdown of the server does not wait for it.
+    /// Creates a target from a function. The function's future is spawned on the runtime in which the server was
+    /// started or the client connected, and the function itself is called in the context of this runtime. The task is
+    /// independent of the connection, and a shutdown of the server does not wait for it.
     pub fn new<F>(take: impl FnOnce(RawTransport) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -150,7 +151,7 @@ pub(crate) enum HandOffStep {
 pub(crate) struct HandOffWaiter {
     pub(crate) operation: Operation,
     answer: oneshot::Sender<Result<HandOffAccepted, HandOffError>>,
-    /// Guard supplied by a protocol. It is kept until the reply to the hand-off request arrives.
+    /// Guard value supplied by a protocol. It is dropped when the reply to the hand-off request arrives.
     guard: Box<dyn Any + Send>,
 }
 

@@ -1,4 +1,4 @@
-//! Unread messages of a stream, both those in the queue and those that the reader has taken.
+//! Unread messages of a stream: those in the queue, and those that the reader has taken from the queue.
 //!
 //! The reader takes all queued messages at once, so that the lock is acquired only once for many messages.
 
@@ -6,8 +6,8 @@ use bytes::Bytes;
 use frisbee_core::{Batch, tlv};
 use std::collections::VecDeque;
 
-/// Length in bytes below which messages are copied out of the read buffer. Otherwise, a message of a few bytes would
-/// keep a whole buffer of 64 KiB in memory.
+/// Message size in bytes below which messages are copied out of the read buffer. A slice of a few bytes would keep a
+/// whole buffer of 64 KiB in memory.
 pub(crate) const COPY_BELOW: usize = 16 * 1024;
 
 /// Maximum capacity in bytes that an empty inbox keeps for later messages.
@@ -16,13 +16,13 @@ const KEEP_CAPACITY: usize = 16 * 1024;
 /// Queue of a stream's received messages. Short messages share one buffer, which saves an allocation for each.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
-    /// Short messages in the format of a batch, each preceded by its length. Unread messages start at the offset
-    /// `read`.
+    /// Short messages in the format of a batch: each is preceded by its length. The offset `read` is the start of the
+    /// unread messages.
     copied: Vec<u8>,
     read: usize,
-    /// Offset in `copied` up to which [`peek_short`](Self::peek_short) may return messages without further checks.
+    /// End offset in `copied` of the messages that [`peek_short`](Self::peek_short) may return without further checks.
     stop: usize,
-    /// Long messages, each with the offset in `copied` of the short message that follows it.
+    /// Long messages, each with the offset in `copied` of the next short message.
     shared: VecDeque<(usize, Bytes)>,
 }
 
@@ -127,7 +127,7 @@ impl Inbox {
         std::mem::swap(self, other);
     }
 
-    /// Frees memory that was only needed for a burst of messages.
+    /// Frees buffer memory that was needed only for a burst of messages.
     pub(crate) fn shrink(&mut self) {
         if self.is_empty() && self.copied.capacity() > KEEP_CAPACITY {
             *self = Self::default();

@@ -1,4 +1,4 @@
-//! Orders that handles give to the driver of their connection.
+//! Orders by which handles close their connection. The driver executes them.
 
 use crate::CloseReason;
 

@@ -1,25 +1,25 @@
-//! Queue of tasks that wait for a permit, which is a slot for a call or a stream. The queue has neither a lock nor a
-//! clock. Its owner counts the permits in use and calls the queue under its own lock.
+//! Queue of tasks that wait for a permit: a slot for a call or a stream. The queue has neither a lock nor a clock. Its
+//! owner counts the permits in use and calls the queue under the owner's lock.
 //!
 //! # Decisions
 //!
-//! A released permit is granted to the first waiting task, and can then no longer be taken by tasks that arrive later.
-//! Otherwise a task that ends a call and immediately makes another would always take the permit before the woken task
-//! does, and the waiting tasks would starve.
+//! A released permit is granted to the first waiting task. Tasks that arrive later cannot take it. Otherwise a task
+//! that ends a call and immediately makes another would always take the permit before the woken task does, and the
+//! waiting tasks would starve.
 //!
-//! A task may never be polled after it was granted a permit, for example because it is in another branch of a
-//! `select!`. After [`GRANT_TIME`] its permit is granted to the next task, and the first one is skipped until it is
-//! polled again. If it kept its place, each permit would be delayed by that time.
+//! A task may never be polled after it was granted a permit, for example because another branch of its `select!` has
+//! completed. After [`GRANT_TIME`], the permit is granted to the next task, and the first task is skipped until it is
+//! polled again. If the first task kept its place, each permit would be delayed by that time.
 
 use std::collections::BTreeMap;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-/// Time after which an unused permit is revoked. A busy worker needs less time to poll a woken task. If a task is never
-/// polled, its permit delays others by no more than a slow call would.
+/// Time after which an unused permit is revoked. A busy worker polls a woken task within this time. If a task is never
+/// polled, its permit delays other tasks no more than a slow call would.
 pub(crate) const GRANT_TIME: Duration = Duration::from_millis(10);
 
-/// Number of bits by which the rank of a task is shifted in its number. The lower bits keep up to 65 536 tasks of the
+/// Number of bits by which a task's rank is shifted within its number. The lower bits keep up to 65 536 tasks of the
 /// same rank in order of arrival.
 const RANK_SHIFT: u32 = 16;
 
@@ -57,7 +57,7 @@ struct Queue {
     granted: usize,
 }
 
-/// Place of a task in a [`PermitQueue`]. Its owner must [remove](PermitQueue::leave) the task when it no longer waits.
+/// Place of a task in a [`PermitQueue`]. The owner must [remove](PermitQueue::leave) the task when it stops waiting.
 #[derive(Debug, Default)]
 pub struct PermitPlace(u64);
 
@@ -125,7 +125,7 @@ impl PermitQueue {
         self.0.get_or_insert_default().enter(place, context)
     }
 
-    /// Like [`enter`](Self::enter), but places the task behind all tasks whose rank is the same or lower.
+    /// Like [`enter`](Self::enter), but places the task behind all tasks of the same or a lower rank.
     #[must_use]
     pub(super) fn enter_at(&mut self, rank: u64, place: &mut PermitPlace, context: &Context<'_>) -> Option<Waker> {
         let queue = self.0.get_or_insert_default();
@@ -146,12 +146,12 @@ impl PermitQueue {
         self.0.as_mut().map_or_else(Vec::new, |queue| queue.grant(free, now))
     }
 
-    /// Returns the time at which the first permit that was granted but not used will be revoked.
+    /// Returns the earliest time at which a granted but unused permit expires.
     pub fn due(&self) -> Option<Instant> {
         self.0.as_ref()?.due()
     }
 
-    /// Revokes permits that tasks were granted but have not used in time. The caller must call [`grant`](Self::grant)
+    /// Revokes granted permits whose time to use them has expired at `now`. The caller must call [`grant`](Self::grant)
     /// afterwards.
     pub fn expire(&mut self, now: Instant) {
         if let Some(queue) = &mut self.0 {
@@ -159,15 +159,15 @@ impl PermitQueue {
         }
     }
 
-    /// Removes a task that no longer waits. If the task had been granted a permit, the caller must call
-    /// [`grant`](Self::grant) afterwards, which grants the permit to the next task. The returned waker must be dropped
-    /// without holding a lock.
+    /// Removes a task that no longer waits. If the task held a granted permit, the caller must call
+    /// [`grant`](Self::grant) afterwards, which passes the permit to the next task. Drop the returned waker without
+    /// holding a lock.
     #[must_use]
     pub fn leave(&mut self, place: &mut PermitPlace) -> Option<Waker> {
         self.0.as_mut()?.remove(place)
     }
 
-    /// Removes all tasks from the queue, because there will be no more permits. The caller must wake the returned
+    /// Removes all tasks from the queue because no more permits will be granted. The caller must wake the returned
     /// wakers.
     pub fn take_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
         // Continue the numbering, because the places of the removed tasks may still exist.
@@ -199,7 +199,7 @@ impl Queue {
             place.0 = self.last;
         }
         match self.tasks.get_mut(&place.0) {
-            // The task is granted a permit while it waits for something else.
+            // A permit was granted to this task while it was waiting for something else. Keep the permit.
             Some(Waiting::Granted(_)) => None,
             Some(Waiting::Queued(waker)) if waker.will_wake(context.waker()) => None,
             _ => match self.tasks.insert(place.0, Waiting::Queued(context.waker().clone())) {
@@ -237,8 +237,8 @@ impl Queue {
         if self.granted == 0 {
             return None;
         }
-        // Grants expire in the order of arrival, except for those of tasks that were skipped before. If one of these
-        // expires earlier, this is noticed together with the first.
+        // Grants expire in the order of arrival, except for grants to tasks that were skipped before. An earlier expiry
+        // of such a grant is noticed together with the first one.
         self.tasks
             .values()
             .find_map(|task| if let Waiting::Granted(at) = task { at.checked_add(GRANT_TIME) } else { None })

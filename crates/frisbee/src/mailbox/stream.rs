@@ -13,24 +13,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
-/// Maximum length in bytes of the reset reason that is kept for the handles of a stream. Without this limit, 256
-/// streams whose reasons fill a whole packet would use a gigabyte that is not charged.
+/// Maximum length in bytes of the reset reason that a stream keeps for its handles. Otherwise, 256 streams whose
+/// reasons fill a whole packet would use a gigabyte of uncharged memory.
 const RESET_TEXT_MAX: usize = 4 * 1024;
 
 /// Memory in bytes that is charged for a stream opened by the peer: its state, its table entry, and the task that
-/// serves it. Charged until the last handle of the stream is dropped.
+/// serves it. The charge lasts until the last handle of the stream is dropped.
 const STREAM_COST: usize = 2 * 1024;
 
-/// Step size in bytes by which the charge for unread messages changes. Steps avoid an update for each of many small
-/// messages. Less than one step is included in the fixed charge of a stream.
+/// Granularity in bytes of the memory charge for unread messages. Steps avoid an update for each small message. Less
+/// than one step is part of the fixed charge of a stream.
 const MESSAGES_STEP: usize = 1024;
 
-/// Maximum [cost] of messages that are read before the reader must yield. A window may contain 60 000 messages, and the
-/// thread may drive other connections. The limit permits at most a thousand short messages, which take a twentieth of a
-/// millisecond at 50 ns each.
+/// Maximum flow-control [cost] of the messages that a reader takes before it must yield, because its thread may drive
+/// other connections. A window may contain 60 000 messages. The limit permits at most a thousand short messages, which
+/// take a twentieth of a millisecond at 50 ns each.
 const READ_AT_ONCE: u64 = 64 * 1024;
 
-/// Returns the memory charge of an unread message in bytes.
+/// Returns the memory in bytes that is charged for an unread message of `length` bytes.
 #[inline]
 fn memory_of(length: usize) -> usize {
     usize::try_from(cost(body_memory(length))).unwrap_or(usize::MAX)
@@ -48,14 +48,14 @@ pub(crate) struct StreamShared {
     pub(crate) is_native: bool,
     /// Whether the peer accepts packets that contain several messages.
     pub(crate) joins: bool,
-    /// Number of bytes that the peer may send before this end has read any message.
+    /// Flow-control window in bytes: the amount that the peer may send before this end has read anything.
     pub(crate) window: u64,
     pub(crate) account: Arc<Account>,
     pub(crate) inner: Mutex<Messages>,
 }
 
-/// Total size of the messages that one end of a stream has sent and received so far. If messages share a packet, the
-/// size includes its header and their length prefixes.
+/// Total bytes of the messages that one end of a stream has sent and received so far. For messages that share a packet,
+/// the total includes the packet header and the length prefixes.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct StreamBytes {
@@ -99,8 +99,8 @@ pub struct StreamView {
     pub id: PacketId,
     /// Whether this end opened the stream.
     pub is_opened_here: bool,
-    /// Credit for sending in bytes. Negative if the last message exceeded it. `None` if the peer does not support flow
-    /// control.
+    /// Remaining credit for sending in bytes. Negative if the last message exceeded the credit. `None` if the peer does
+    /// not support flow control.
     pub credit: Option<i64>,
     /// Flow-control window in bytes: the amount that the peer may send before this end has read any of it.
     pub window: u64,
@@ -115,12 +115,12 @@ pub(crate) struct ReadBatch {
     /// Flow-control cost of the messages that were read since credit was last granted. Each message costs its length
     /// and a fixed amount.
     pub(crate) cost: u64,
-    /// Amount in bytes by which the memory of the messages counted in `cost` exceeds their flow-control cost.
+    /// Amount in bytes by which the memory charge of the messages counted in `cost` exceeds their flow-control cost.
     surplus: usize,
-    /// Value of `cost` at which the reader grants credit for the messages it has read. If it has then read
-    /// [`READ_AT_ONCE`], it also yields to other tasks.
+    /// Value of `cost` at which the reader grants credit for the messages it has read. A reader that has then read
+    /// [`READ_AT_ONCE`] also yields to other tasks.
     look_at: u64,
-    /// Cost of the messages that were read since the reader last yielded to other tasks, excluding `cost`.
+    /// Flow-control cost of the messages that were read since the reader last yielded to other tasks, excluding `cost`.
     in_a_row: u64,
 }
 
@@ -135,20 +135,20 @@ impl ReadBatch {
         is_enough
     }
 
-    /// Records that the reader has no messages left and waits for more.
+    /// Records that the reader has consumed all messages and waits for more.
     pub(crate) fn rest(&mut self) {
         self.in_a_row = 0;
     }
 
-    /// Records that a message of `length` bytes was read. Returns whether the memory of the messages read so far must
-    /// be released now, which also grants credit to the sender.
+    /// Counts a read message of `length` bytes. Returns whether the reader must now release the memory of the messages
+    /// it has read, which also grants credit to the sender.
     #[inline(always)] // Called for every message.
     pub(crate) fn count(&mut self, length: usize) -> bool {
         self.cost += cost(length);
         self.cost >= self.look_at
     }
 
-    /// Like [`count`](Self::count), but also accepts a message that has its own allocation.
+    /// Like [`count`](Self::count), but also for a message that has its own allocation.
     pub(crate) fn count_any(&mut self, length: usize) -> bool {
         if length >= COPY_BELOW {
             self.surplus += body_memory(length) - length;
@@ -156,9 +156,9 @@ impl ReadBatch {
         self.count(length)
     }
 
-    /// Takes the counts of the messages read since the last call, so that the caller can release their memory and grant
-    /// credit. `window` is the initial window of the stream. Returns their flow-control cost, and the amount by which
-    /// their memory charge exceeds it.
+    /// Takes and resets the counts of the messages read, so that the caller can release their memory and grant credit.
+    /// `window` is the flow-control window of the stream. Returns the flow-control cost of the messages, and the amount
+    /// by which their memory charge exceeds this cost.
     fn take(&mut self, window: u64) -> (u64, usize) {
         let (cost, surplus) = (std::mem::take(&mut self.cost), std::mem::take(&mut self.surplus));
         self.in_a_row = self.in_a_row.saturating_add(cost);
@@ -178,8 +178,8 @@ pub(crate) struct Messages {
     pub(crate) inbox: Inbox,
     /// Number of bytes of messages sent and received on the stream.
     pub(crate) bytes: StreamBytes,
-    /// Difference between the rank of the stream's next turn to send and the number of bytes it has sent. The value may
-    /// wrap around.
+    /// Difference between the rank of the stream's next turn to send and the number of bytes it has sent. Computed with
+    /// wrapping arithmetic.
     turn_offset: u64,
     /// Whether a message or HEADERS have been received on the stream.
     has_begun: bool,
@@ -189,12 +189,12 @@ pub(crate) struct Messages {
     /// Memory in bytes of received messages that has not been released. Includes the messages in the reader's
     /// [`ReadBatch`].
     held: usize,
-    /// Part of `held` that is charged to the connection's memory account. It changes in steps, so that the account is
-    /// updated less often.
+    /// Part of `held` that is charged to the connection's memory account. The charge changes in steps, so that the
+    /// account is updated less often.
     charged: usize,
     pub(crate) overflowed: bool,
     pub(crate) reset: Option<(u32, String)>,
-    /// Whether the peer has stated that no handler has seen any part of the stream.
+    /// Whether the peer has refused the stream, that is, no handler has seen any part of it.
     pub(crate) is_refused: bool,
     pub(crate) reader: Option<Waker>,
     /// Senders that are waiting until the peer grants credit.
@@ -206,16 +206,16 @@ pub(crate) struct Messages {
 /// Tasks that are waiting for one kind of event of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct EventWaiters {
-    /// Wakers of the waiting tasks, with their numbers. A task that holds a number must [leave](Self::leave) the queue
-    /// when it no longer waits.
+    /// Wakers of the waiting tasks, with their numbers. A task with a number must [leave](Self::leave) the queue when
+    /// it stops waiting.
     wakers: Vec<(u64, Waker)>,
     /// Number of the task that was added last. Tasks use their numbers to update or remove their wakers.
     last: u64,
 }
 
 impl EventWaiters {
-    /// Registers the waker of a task under its number, which is 0 at first. Returns the previous waker, which must be
-    /// dropped without holding the lock.
+    /// Registers the waker of a task. `number` identifies the task and must be 0 at first. Returns the previous waker,
+    /// which must be dropped without holding the lock.
     #[must_use]
     pub(crate) fn enter(&mut self, context: &Context<'_>, number: &mut u64) -> Option<Waker> {
         let waker = context.waker();
@@ -244,7 +244,7 @@ impl EventWaiters {
 }
 
 impl Messages {
-    /// Returns an error if messages can no longer be sent on the stream.
+    /// Returns an error if the sending direction of the stream has ended.
     pub(crate) fn check_open(&self) -> Result<(), SendError> {
         if self.state.sends() { Ok(()) } else { Err(SendError::StreamClosed) }
     }
@@ -264,8 +264,7 @@ impl Messages {
         written
     }
 
-    /// Deducts flow-control credit for the message that `write` appends to the outbox. Deducts nothing if it appends
-    /// none.
+    /// Deducts flow-control credit for the message that `write` appends to the outbox, if it appends one.
     pub(crate) fn spending<T>(&mut self, outbox: &mut Outbox, write: impl FnOnce(&mut Outbox) -> T) -> T {
         let before = outbox.len();
         let written = write(outbox);
@@ -276,9 +275,9 @@ impl Messages {
         written
     }
 
-    /// Returns the rank of the stream's next turn, if the latest turn of the connection has rank `latest`. It is that
-    /// of the stream's previous turn plus the bytes sent since. A stream that was idle gains no more than the next
-    /// turn, and bytes sent while no stream had to wait count only as far as they are among the `queued` bytes of the
+    /// Returns the rank of the stream's next turn to send. `latest` is the rank of the connection's latest turn. A
+    /// stream's rank advances by the bytes it has sent since its previous turn. An idle stream gains at most the next
+    /// turn. Bytes sent while no stream had to wait count only as far as they are among the `queued` bytes of the
     /// connection.
     pub(crate) fn start_of_turn(&mut self, latest: u64, queued: u64) -> u64 {
         let start = self.turn_offset.wrapping_add(self.bytes.sent).clamp(latest, latest.saturating_add(queued));
@@ -327,7 +326,7 @@ impl Messages {
         is_charged
     }
 
-    /// Returns the unused credit of a batch to the stream. Returns the wakers of the tasks that may send now.
+    /// Returns the unused credit of a batch to the stream. Returns the wakers of the senders that may proceed.
     pub(crate) fn put_credit(&mut self, rest: Option<i64>) -> Vec<Waker> {
         let Some(rest) = rest else { return Vec::new() };
         self.credit.settle(rest);
@@ -423,7 +422,7 @@ impl StreamShared {
         Poll::Pending
     }
 
-    /// Waits until the stream has ended.
+    /// Waits until the stream has ended. `number` identifies the waiting task.
     pub(crate) fn poll_closed(&self, context: &Context<'_>, number: &mut u64) -> Poll<()> {
         let mut inner = self.inner.lock();
         if inner.state.is_over() {
@@ -435,7 +434,8 @@ impl StreamShared {
         Poll::Pending
     }
 
-    /// Removes the wakers of a task that no longer waits for credit or for the end of the stream.
+    /// Removes the wakers of a task that waits for credit under the number `credit`, or for the end of the stream under
+    /// the number `end`.
     pub(crate) fn leave(&self, credit: u64, end: u64) {
         if credit == 0 && end == 0 {
             return;
@@ -446,8 +446,8 @@ impl StreamShared {
         drop(wakers);
     }
 
-    /// Handles a received message. If memory or credit is exhausted, the stream ends, and the returned signal must be
-    /// sent to the peer.
+    /// Handles a received message. If memory or credit is exhausted, the stream ends, and the caller must send the
+    /// returned signal to the peer.
     ///
     /// # Errors
     /// Returns the message if receiving has already ended.
@@ -469,8 +469,8 @@ impl StreamShared {
         Ok(StreamSignal::Nothing)
     }
 
-    /// Handles the messages of a batch like [`handle_packet`](Self::handle_packet) handles each. Returns `None` if
-    /// receiving has already ended.
+    /// Handles the messages of a batch, each like [`handle_packet`](Self::handle_packet). Returns `None` if receiving
+    /// has already ended.
     pub(crate) fn handle_batch(&self, body: &Bytes, size: &BatchSize) -> Option<StreamSignal> {
         let mut inner = self.inner.lock();
         if !inner.state.receives() {
@@ -504,8 +504,8 @@ impl StreamShared {
         Some(StreamSignal::Nothing)
     }
 
-    /// Handles the metadata items of HEADERS or TRAILERS. TRAILERS also end the direction of the peer. The items
-    /// require memory but no credit. Returns `None` if HEADERS arrive after other packets of the peer's direction.
+    /// Handles the metadata items of HEADERS or TRAILERS. TRAILERS also end the peer's direction. The items require
+    /// memory but no credit. Returns `None` if HEADERS arrive after other packets of the peer's direction.
     pub(crate) fn handle_items(&self, items: &[u8], is_last: bool) -> Option<StreamSignal> {
         let mut inner = self.inner.lock();
         if !inner.state.receives() {
@@ -542,8 +542,8 @@ impl StreamShared {
         Some(items)
     }
 
-    /// Handles a message that was discarded because memory was exhausted. The stream ends, and the returned signal must
-    /// be sent to the peer.
+    /// Ends the stream because a received message was discarded for lack of memory. The caller must send the returned
+    /// signal to the peer.
     pub(crate) fn handle_rejected_body(&self) -> StreamSignal {
         let inner = self.inner.lock();
         if inner.state.receives() { Self::overflow(inner) } else { StreamSignal::Nothing }
@@ -605,7 +605,7 @@ impl StreamShared {
         wake_all(wakers);
     }
 
-    /// Wakes the reader, because the peer will send nothing more on the connection.
+    /// Wakes the reader, because the peer has closed its half of the connection and no more messages will arrive.
     pub(crate) fn handle_eof(&self) {
         let reader = self.inner.lock().reader.take();
         wake(reader);
@@ -615,7 +615,7 @@ impl StreamShared {
         let inner = self.inner.lock();
         match &inner.reset {
             _ if inner.overflowed => StreamEnd::Overflowed,
-            // The messages of the peer are complete, regardless of the other direction.
+            // All messages of the peer have arrived, whatever the state of the other direction.
             _ if inner.state.has_ended() => StreamEnd::Ended,
             Some((code, message)) if inner.is_refused => StreamEnd::Refused { code: *code, message: message.clone() },
             Some((code, message)) => StreamEnd::Reset { code: *code, message: message.clone() },
@@ -623,8 +623,8 @@ impl StreamShared {
         }
     }
 
-    /// Moves the received messages to a reader that has consumed all previous ones, and returns the credit to grant for
-    /// those. Completes without messages if no more will arrive.
+    /// Moves the received messages to `batch`, whose previous messages must have been consumed. Returns the credit to
+    /// grant for the consumed messages. Completes without messages if no more will arrive.
     pub(crate) fn poll_refill(
         &self,
         batch: &mut ReadBatch,

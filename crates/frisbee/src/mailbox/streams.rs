@@ -8,13 +8,13 @@ use std::sync::Arc;
 /// Open streams of a connection, whichever end opened them, by id.
 #[derive(Debug, Default)]
 pub(crate) struct StreamTable {
-    /// Open streams, sorted by id. There are at most a few hundred, so a vector is fast enough. An ordered map would
-    /// add kilobytes of code for each type.
+    /// Open streams, sorted by id. A vector is fast enough for at most a few hundred streams, whereas an ordered map
+    /// would add kilobytes of code for each type.
     streams: Vec<(PacketId, Arc<StreamShared>)>,
     /// Number of open streams that this end has opened.
     opened_here: u32,
-    /// Id from which this end searches for an unused id when it opens a stream. It is one more than the id of the
-    /// stream it opened last.
+    /// Id at which the search for an unused id starts when this end opens a stream. One more than the id of the stream
+    /// opened last.
     next: u16,
 }
 
@@ -45,13 +45,13 @@ impl StreamTable {
         self.streams.iter().map(|(_, stream)| stream)
     }
 
-    /// Returns how many more streams this end may open at present.
+    /// Returns how many more streams this end may open now.
     pub(crate) fn free(&self, peer: &PeerKind) -> usize {
         let max = peer.hello().map_or(u32::MAX, |hello| hello.streams_max);
         usize::try_from(max.saturating_sub(self.opened_here)).unwrap_or(usize::MAX)
     }
 
-    /// Adds a stream that this end opens, with a free id. Returns `None` if the maximum number of streams is open.
+    /// Adds a stream that this end opens, under an unused id. Returns `None` if the maximum number of streams is open.
     ///
     /// Ids are unique within the connection. Between native peers, each end uses a separate half of the ids. A Go
     /// server accepts any id; 0 is skipped because Go clients never use it.
@@ -84,14 +84,14 @@ impl StreamTable {
         None
     }
 
-    /// Adds a stream that the peer has opened. Returns `false` and changes nothing if its id is already in use.
+    /// Adds a stream that the peer has opened. Returns `false` without adding the stream if its id is already in use.
     pub(crate) fn enter_opened_by_peer(&mut self, stream: Arc<StreamShared>) -> bool {
         let Err(at) = self.find(stream.id) else { return false };
         self.streams.insert(at, (stream.id, stream));
         true
     }
 
-    /// Removes a stream from the table, unless its id already belongs to another stream.
+    /// Removes a stream from the table. Does nothing if its id already belongs to another stream.
     pub(super) fn leave(&mut self, stream: &Arc<StreamShared>) {
         if let Ok(at) = self.find(stream.id)
             && Arc::ptr_eq(&self.streams[at].1, stream)

@@ -2,13 +2,13 @@
 //!
 //! # Decisions
 //!
-//! Waiters for queue space are woken in rounds. Without rounds, a caller whose reply has been received would send its
-//! next request before the woken waiters run. With long requests this would happen every time, and the others would
-//! wait for seconds. All current waiters form a round and are woken together, because most packets are short and there
-//! is space for many. A waiter that found no space is woken again before those that arrived later.
+//! Waiters for queue space are woken in rounds. Without rounds, a caller that has received its reply would send its
+//! next request before the woken waiters run. With long requests this would happen every time, and the other waiters
+//! would starve for seconds. All current waiters form a round and are woken together, because most packets are short
+//! and many fit. A waiter that found no space is woken again before later arrivals.
 //!
 //! Streams wait for turns instead, in the order of the bytes that they have sent, which is deficit round robin: a turn
-//! that exceeds its size delays the next one of its stream. They do not take part in the rounds of calls, because a
+//! that exceeds its size delays the next turn of its stream. Streams do not take part in the rounds of calls, because a
 //! call must not wait for a stream.
 //!
 //! A strict FIFO queue would block on a waiter that was woken but is not polled, for example in another branch of a
@@ -22,15 +22,15 @@ use std::collections::BTreeMap;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// Wakers of the tasks that are waiting on a connection. The caller must release the lock of the mailbox before it
-/// wakes or drops a returned waker, because both may run arbitrary code.
+/// Wakers of the tasks that wait on a connection. The caller must release the lock of the mailbox before it wakes or
+/// drops a returned waker, because both may run arbitrary code.
 #[derive(Debug, Default)]
 pub(crate) struct WaitList {
-    /// Tasks that are waiting on the connection. Boxed because usually there are none.
+    /// Waiting tasks. Boxed because usually there are none.
     waiters: Option<Box<WaiterQueue>>,
-    /// Number of the task that has begun to wait most recently.
+    /// Number of the task that began to wait most recently.
     last: u64,
-    /// Rank in bytes of the turn to send that was taken last.
+    /// Rank in bytes of the latest turn to send. Ranks order the turns of streams.
     turn: u64,
 }
 
@@ -50,8 +50,8 @@ struct WaiterQueue {
     turns: PermitQueue,
 }
 
-/// Place of a task in the queues of a connection, or 0 if the task has not had to wait. The owner must free the place
-/// by [`Mailbox::leave`] when dropped. A connection then holds at most one waker per owner.
+/// Place of a task in the wait queues of a connection, or 0 if the task has not had to wait. The owner must free the
+/// place by [`Mailbox::leave`] before dropping it. A connection thus holds at most one waker per owner.
 #[derive(Default, Debug)]
 pub(crate) struct Place(u64);
 
@@ -60,9 +60,9 @@ impl WaitList {
         self.waiters.is_none()
     }
 
-    /// Removes the tasks that may use the available space: those of the current round that have found none, or
-    /// otherwise all, which form the next round. The flag tells whether other tasks remain. Because a woken task may
-    /// never be polled, this must then be called again, to wake the remaining ones.
+    /// Removes the tasks that may use the available space and returns their wakers: the tasks of the current round that
+    /// found no space, or else all waiting tasks, which form the next round. The flag tells whether other tasks remain.
+    /// If so, call this again later, because a woken task may never be polled.
     ///
     /// Without rounds, tasks that have just received a reply would always be first with their next request, and waiting
     /// tasks would starve.
@@ -80,8 +80,7 @@ impl WaitList {
         (called.into_values().collect(), others_wait)
     }
 
-    /// Returns whether a task must leave the available space to others, because they have waited longer and were woken
-    /// for it.
+    /// Returns whether a task must leave the available space to tasks that have waited longer and were woken to use it.
     #[inline]
     pub(crate) fn is_early(&self, place: &Place) -> bool {
         let Some(waiters) = &self.waiters else { return false };
@@ -116,7 +115,7 @@ impl WaitList {
     #[cold]
     fn take_turn_in_order(&mut self, place: &mut PermitPlace, free: usize) -> bool {
         let rank = place.rank();
-        // A granted turn is taken even if calls have used the space since.
+        // Take a granted turn even if calls have used the space since.
         let takes = self.waiters.as_mut().is_some_and(|waiters| {
             let free = free.max(waiters.turns.granted());
             waiters.turns.take(place, free)
@@ -128,8 +127,8 @@ impl WaitList {
         takes
     }
 
-    /// Registers a task that is waiting for its stream's turn to send. `start` returns the task's rank, given the rank
-    /// of the latest turn. The returned waker must be dropped without holding a lock.
+    /// Registers a task that waits for its stream's turn to send. `start` returns the task's rank, given the rank of
+    /// the latest turn. Drop the returned waker without holding a lock.
     pub(super) fn enter_turn(
         &mut self,
         context: &Context<'_>,
@@ -185,7 +184,8 @@ impl WaitList {
         self.waiters.get_or_insert_default().watchers.insert(place.0, waker.clone())
     }
 
-    /// Removes a task that has found space or no longer waits. Returns those of its wakers that have not been woken.
+    /// Removes a task that has found space or no longer waits. Returns its wakers that have not been woken, which must
+    /// be dropped without holding a lock.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave(&mut self, place: &mut Place) -> (Option<Waker>, Option<Waker>) {

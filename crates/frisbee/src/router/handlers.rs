@@ -66,8 +66,8 @@ pub struct HandlerTable(Arc<LiveHandlers>);
 #[derive(Default)]
 struct LiveHandlers {
     table: Mutex<Arc<Table>>,
-    /// Counter that increases whenever a handler is added, replaced or removed. Connections compare it to detect a
-    /// change without taking the lock.
+    /// Number of changes to the table. Connections compare it with their last value to detect a change without taking
+    /// the lock.
     version: AtomicU64,
 }
 
@@ -133,7 +133,7 @@ impl HandlerTable {
         changed
     }
 
-    /// Returns a counter that increases whenever a handler is added, replaced or removed.
+    /// Returns the number of changes to the table.
     #[inline]
     fn version(&self) -> u64 {
         self.0.version.load(Ordering::Acquire)
@@ -278,8 +278,8 @@ impl Router for Handlers {
 /// State of [`Handlers`] for one connection.
 pub struct HandlersSession {
     connection: Connection,
-    /// Version of the handler table when it was copied to `table`. If the version has changed, the copy is updated
-    /// before the next packet is handled.
+    /// Version of the handler table that was copied to `table`. If the table has changed, the copy is updated before
+    /// the next packet is handled.
     version: u64,
     table: Arc<Table>,
     /// Handlers that were called on this connection, each with its per-connection state, by operation.
@@ -291,7 +291,7 @@ impl HandlersSession {
     /// Updates the session's copy of the handler table if handlers have changed since the last packet.
     #[cold]
     fn refresh(&mut self, table: &HandlerTable) {
-        // Load the version first, because a concurrent change is then detected the next time.
+        // Load the version before the handlers, so that a concurrent change is detected the next time.
         self.version = table.version();
         self.table = table.current();
         let table = &self.table;
@@ -307,8 +307,8 @@ opaque_debug!([] HandlersSession, "HandlersSession", |this| unknown = this.unkno
 trait Prototype: Send + Sync {
     fn instance(&self) -> Box<dyn Instance>;
 
-    /// Handles a report that the handler has blocked its thread. Returns whether the handler runs on other threads from
-    /// now on.
+    /// Handles a report that the handler has blocked its thread. Returns whether the handler is now run on other
+    /// threads.
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
@@ -333,7 +333,7 @@ struct RunningHandler<H, F> {
     /// Semaphore that limits the concurrent calls of the handler on this connection; see [`Policy::AtMost`].
     permits: Arc<Semaphore>,
     /// Whether recent calls of the handler were pending after their first poll. If so, bodies of less than 64 KiB are
-    /// copied, because each pending call would otherwise keep its whole read buffer in memory.
+    /// copied, because each pending call would keep its whole read buffer in memory.
     waits: bool,
 }
 
@@ -377,13 +377,13 @@ where
             if self.waits {
                 packet.body = Bytes::copy_from_slice(&packet.body);
             } else {
-                // A pending call may keep its read buffer alive.
+                // Charge the whole read buffer, because a pending call may keep it alive.
                 memory = READ_BUFFER;
             }
         }
         let make = || (self.handler)(connection.clone(), packet);
         let Self { slot, policy, permission, permits, waits, .. } = self;
-        // The handler may panic before it returns its future.
+        // Catch panics here too, because the handler may panic before it returns its future.
         let handled = catch_unwind(AssertUnwindSafe(|| match policy {
             Policy::Inline if permission.is_kept() => match slot.poll(make) {
                 FirstPoll::Ready(reply) => {
@@ -417,7 +417,7 @@ fn spawn(
     permits: Option<Arc<Semaphore>>,
 ) {
     let memory = memory + parked.size();
-    // Tasks that are not calls are not limited.
+    // Pass no limit, because tasks that are not calls are unlimited.
     let _ = connection.spawn_within(None, None, Some(memory), placement, |task| match permits {
         None => parked.then(Answer(task)),
         Some(permits) => Box::pin(async move {
@@ -427,7 +427,7 @@ fn spawn(
     });
 }
 
-/// Continuation of a pending handler. It sends the packet that the handler returns.
+/// Continuation of a pending handler, which sends the packet that the handler returns.
 struct Answer(Task);
 
 impl Continuation<Option<Packet>> for Answer {
@@ -475,7 +475,7 @@ mod tests {
     use tokio::runtime::Handle;
 
     fn operation(number: u16) -> Operation {
-        Operation::user(number).expect("operation number should be above the reserved range")
+        Operation::user(number).expect("operation should be above the reserved range")
     }
 
     fn connection() -> Connection {
@@ -483,7 +483,7 @@ mod tests {
         Connection::server(&Default::default(), &budget, Handle::current(), Default::default())
     }
 
-    /// Creates a handler that replies with the given text.
+    /// Creates a handler that replies with `text`.
     fn responds(policy: Policy, text: &'static str) -> Handler {
         Handler::new(policy, move |_, packet: Packet| async move {
             Some(Packet { body: Bytes::from_static(text.as_bytes()), ..packet })
@@ -549,7 +549,8 @@ mod tests {
             !outbox.is_empty()
         };
         assert!(is_answered_inline(10) && !is_answered_inline(11));
-        // The handler is tried inline again after a second, which may pass on a busy machine.
+        // Check both conditions at once: the handler is tried inline again after a second, which may pass on a busy
+        // machine.
         let mut is_left = || handlers.blocked(&connection, operation(10)) && !is_answered_inline(10);
         assert!((0..100).any(|_| is_left()));
     }

@@ -16,7 +16,7 @@ use std::time::Instant;
 /// A router that dispatches to other routers by ranges of operations. Clones share these routers.
 ///
 /// Packets and hand-off requests are passed to the router that is mounted on their operation. Packets of other
-/// operations are dropped, and their number is logged. A stream is passed to the router of the operation in its first
+/// operations are dropped and counted in the log. A stream is passed to the router of the operation in its first
 /// packet; see [`opening`]. Streams without an operation are passed to the [`fallback`](Self::fallback), or closed if
 /// there is none. All other events are passed to all routers.
 ///
@@ -37,7 +37,7 @@ pub struct Mounts {
     /// Mounted routers, sorted by their operation ranges.
     mounts: Vec<Mount>,
     fallback: Option<Mount>,
-    /// First error that occurred while routers were mounted. It is reported when the server or client is built.
+    /// First error that occurred while routers were mounted. Building the server or client returns the error.
     wrong: Option<MountError>,
 }
 
@@ -129,7 +129,7 @@ impl Mounts {
     }
 }
 
-/// Converts a range of operations to an inclusive one. If the start is unbounded, the reserved operations are excluded.
+/// Converts a range of operations to an inclusive range. An unbounded start excludes the reserved operations.
 fn inclusive(range: &impl RangeBounds<u16>) -> Option<RangeInclusive<u16>> {
     let start = match range.start_bound() {
         Bound::Included(start) => *start,
@@ -238,7 +238,7 @@ impl Router for Mounts {
     fn discarded(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Routed {
         match self.find(packet.operation.number()).and_then(|at| session.get(at)) {
             Some(mounted) => mounted.discarded(packet, outbox),
-            // Do nothing, because the packet would be dropped anyway.
+            // Do not wait for space, because the packet will be dropped anyway.
             None => Routed::Continue,
         }
     }
@@ -369,8 +369,8 @@ mod tests {
         }
     }
 
-    /// Routers whose items do not fit into the HELLO must be rejected. Otherwise no HELLO would be sent, and the peer
-    /// would assume that this end does not support the protocol extension.
+    /// A server must reject routers whose items do not fit into the HELLO. Otherwise it would send no HELLO, and the
+    /// peer would assume that this end does not support the protocol extension.
     #[test]
     fn routers_that_do_not_fit_in_hello_are_reported() {
         let one = Mounts::new().mount(10..20, Verbose);
@@ -457,7 +457,7 @@ mod tests {
         let mut session = mounts.connected(&connection);
         let mut outbox = Outbox::default();
         let take_events = || std::mem::take(&mut *events.lock()).join(", ");
-        let operation = |number| Operation::user(number).expect("operation number should be above the reserved range");
+        let operation = |number| Operation::user(number).expect("operation should be above the reserved range");
         for (number, expected) in [(10, "a 10"), (30, "b 30"), (31, "")] {
             let packet = Packet { id: PacketId(1), operation: operation(number), body: Bytes::new() };
             let routed = mounts.route(&mut session, packet, &mut outbox);

@@ -7,7 +7,7 @@ use crate::Operation;
 use bytes::Bytes;
 use frisbee_core::tlv;
 
-/// First byte of a stream's first packet, if the packet names an operation. The number of the operation follows.
+/// First byte of a packet that opens a stream for a named operation. The operation number follows.
 const OPERATION: u8 = 0x09;
 
 /// Creates the first packet of a stream for the router mounted on `operation`. `rest` follows the operation.

@@ -1,4 +1,4 @@
-//! Connections and their routers, as notified by the watchdog.
+//! Connections and their routers, as subjects of the watchdog's reports.
 
 use crate::connection::blocked::report_later;
 use crate::executor::workers::watchdog::Blocked;
@@ -6,7 +6,7 @@ use crate::{Connection, Operation, Router};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// A connection with its router, which are notified when they have blocked a thread.
+/// A connection with its router. The watchdog notifies the router when it has blocked a thread.
 pub(crate) struct DrivenConnection<R> {
     pub(crate) connection: Connection,
     pub(crate) router: Arc<R>,

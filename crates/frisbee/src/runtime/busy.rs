@@ -1,4 +1,4 @@
-//! Busy polling: after an event, a driver keeps polling for some time instead of waiting to be woken.
+//! Busy polling: after an event, a driver keeps polling for some time instead of waiting for a wake-up.
 
 use crate::clock::NEVER;
 use std::time::{Duration, Instant};
@@ -16,12 +16,12 @@ struct PollWindow {
 }
 
 impl BusyPoll {
-    /// Creates a policy that polls for this duration after an event. Zero disables busy polling.
+    /// Creates a policy under which a driver polls for `time` after an event. Zero disables busy polling.
     pub(crate) fn new(time: Duration) -> Self {
         Self((!time.is_zero()).then(|| Box::new(PollWindow { time: time.min(NEVER), until: None })))
     }
 
-    /// Returns whether the driver should poll again immediately. `happened` states whether an event has just occurred.
+    /// Returns whether the driver should poll again immediately. Set `happened` if an event has just occurred.
     #[inline]
     pub(crate) fn again(&mut self, happened: bool, now: Instant) -> bool {
         let Some(awake) = &mut self.0 else { return false };

@@ -32,7 +32,7 @@ impl Default for IoBackend {
 }
 
 impl IoBackend {
-    /// Returns the I/O backend to use, given the value of the environment variable.
+    /// Returns the I/O backend to use. `variable` is the value of the environment variable.
     fn resolve(self, variable: Option<&str>) -> io::Result<Self> {
         match variable {
             None => Ok(self),
@@ -46,8 +46,8 @@ impl IoBackend {
         }
     }
 
-    /// Calls `start` if io_uring should be used, and returns `None` if tokio should be used instead. `pays` states
-    /// whether io_uring would be faster.
+    /// Calls `start` if io_uring should be used. Returns `None` if tokio should be used instead. `pays` states whether
+    /// io_uring would be faster.
     pub(crate) fn start<T>(self, pays: bool, start: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
         let variable = std::env::var_os(VARIABLE).map(|value| value.to_string_lossy().into_owned());
         let wanted = self.resolve(variable.as_deref())?;

@@ -32,22 +32,22 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
 
-/// Maximum number of packets that are routed per poll of the driver, because other connections of the thread must wait.
-/// A packet takes about 100 ns, so this is a tenth of a millisecond.
+/// Maximum number of packets that are routed in one poll of the driver, because the other connections of the thread
+/// wait for it. A packet takes about 100 ns, so this is a tenth of a millisecond.
 const PACKETS_PER_BATCH: usize = 1024;
 
-/// Number of packets after which the clock is read to enforce [`Config::turn_max`](crate::Config::turn_max). A peer can
-/// send packets that cost ten times as much as usual, such as ones that cause errors with a text. Reading the clock
+/// Number of packets between two reads of the clock, which enforce [`Config::turn_max`](crate::Config::turn_max). A
+/// peer can send packets that cost ten times as much as usual, such as ones that cause error replies. Reading the clock
 /// costs a quarter of a packet.
 const PACKETS_PER_LOOK: usize = 32;
 
-/// Protocol engine of a connection. It decodes received bytes and passes the packets to the router, and moves packets
-/// of the handles to the outbox. Owned by the connection's task.
+/// Protocol engine of a connection: decodes received bytes, passes packets to the router, and moves the packets of
+/// handles to the outbox. Owned by the connection's task.
 pub(crate) struct Engine<R: Router> {
     pub(crate) core: frisbee_core::Connection,
     handle: Connection,
     router: Arc<R>,
-    /// Session of the router for this connection. `None` after the router was notified that the connection has ended.
+    /// Router's session for this connection. `None` after the router was notified that the connection has ended.
     session: Option<R::Session>,
     /// Entry in the list of pending handshakes, for a client whose first packet has not arrived. Boxed because it is
     /// needed only for a short time.
@@ -58,11 +58,12 @@ pub(crate) struct Engine<R: Router> {
     hello_charge: usize,
     output: Output,
     mail_reader: MailReader,
-    /// Whether packets sent through connection handles stay in the mailbox until the peer's header format is known.
+    /// Whether packets sent through connection handles remain in the mailbox because the peer's header format is
+    /// unknown.
     mail_is_held: bool,
     /// Received bytes that have not been decoded and routed yet.
     unrouted: Bytes,
-    /// Number of bytes of a large body that the last read has appended but the engine has not counted yet.
+    /// Number of bytes that the last read has appended to a large body and that the engine has not counted yet.
     pub(crate) body_read: usize,
     reading: ReadMode,
     routing: Routing,
@@ -70,11 +71,11 @@ pub(crate) struct Engine<R: Router> {
     batch_at: Option<Instant>,
     /// Whether the router has requested a call of [`Router::batch_ended`] once all bytes are written.
     batch_when_written: bool,
-    /// Time at which an unused turn to send on a stream, or an unused permit to open one, will be revoked.
+    /// Earliest expiry of an unused turn to send on a stream, or of an unused permit to open one.
     slots_due: Option<Instant>,
-    /// Whether the router was notified that the connection is idle, so that only keepalive packets are exchanged.
+    /// Whether the router has been notified that the connection is idle.
     is_idle_notified: bool,
-    /// Stream that received the latest message. It is cached because the next message is likely to belong to it.
+    /// Stream that received the latest message. Cached because the next message is likely to belong to the same stream.
     last_stream: Option<Arc<StreamShared>>,
     /// Tracks the ids of the streams that the peer has opened.
     openings: PeerStreamIds,
@@ -86,7 +87,7 @@ pub(crate) struct Engine<R: Router> {
     departure: OutgoingHandOff,
 }
 
-/// Whether the driver still reads from the transport.
+/// State of reading from the transport.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadMode {
     Open,
@@ -96,12 +97,12 @@ enum ReadMode {
     Stopped,
 }
 
-/// Which received packets the driver routes at present.
+/// Selection of the received packets that the driver routes at present.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Routing {
     /// All packets are routed when they arrive.
     All,
-    /// All packets are routed. The last batch of received packets contained only one.
+    /// All packets are routed. The last batch of received packets consisted of a single packet.
     Single,
     /// Requests are deferred, because the backlog of unwritten output has reached its limit; see `full.rs`. This lasts
     /// until all deferred packets have been routed.
@@ -132,7 +133,7 @@ fn log_panic(connection: &Connection) {
     }
 }
 
-/// Close reason of a connection on which the router has panicked. The panic is a bug of the router.
+/// Close reason of a connection whose router has panicked, which is a bug of the router.
 const PANICKED: &str = "the router panicked";
 
 impl<R: Router> Engine<R> {
@@ -177,7 +178,7 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Returns the connection and the router that are reported if this connection blocks its thread.
+    /// Returns the connection and the router that the watchdog reports if this connection blocks its thread.
     pub(crate) fn culprit(&self) -> Arc<dyn Blocked> {
         Arc::new(DrivenConnection { connection: self.handle.clone(), router: self.router.clone() })
     }
@@ -187,8 +188,8 @@ impl<R: Router> Engine<R> {
         self.handle.set_home(Box::new(home));
     }
 
-    /// Stores the client's entry in the list of pending handshakes, which is removed once the client has sent its first
-    /// packet.
+    /// Stores the client's entry in the list of pending handshakes. The entry is removed once the client has sent its
+    /// first packet.
     pub(crate) fn entered(mut self, pending_handshake: PendingHandshake) -> Self {
         self.pending_handshake = Some(Box::new(pending_handshake));
         self
@@ -247,7 +248,7 @@ impl<R: Router> Engine<R> {
         self.reading == ReadMode::Open && !self.has_input() && self.takes_more() && !self.core.is_resting()
     }
 
-    /// Stores the bytes of a read until [`route`](Self::route) is called.
+    /// Stores received bytes for the next call of [`route`](Self::route).
     pub(crate) fn handle_input(&mut self, input: Bytes) {
         debug_assert!(self.unrouted.is_empty(), "the driver checks before it reads");
         self.unrouted = input;
@@ -262,13 +263,13 @@ impl<R: Router> Engine<R> {
         }
         self.reading = ReadMode::HalfClosed;
         self.core.handle_half_close(now);
-        // In this mode, the streams end once all packets before the end of the input have been routed.
+        // Route in this mode: it ends the streams once all packets before the end of the input have been routed.
         self.routing = Routing::Deferring;
         Ok(())
     }
 
-    /// Routes the packets in the received bytes, up to a limit, and calls the router's `batch_ended`.
-    /// [`has_input`](Self::has_input) returns whether bytes remain.
+    /// Routes the packets in the received bytes, up to a limit, and calls the router's `batch_ended`. If bytes remain,
+    /// [`has_input`](Self::has_input) returns true.
     pub(crate) fn route(&mut self, now: Instant) -> Result<(), CloseReason> {
         self.output.update_charge(self.core.outbox(), &self.handle.0.mailbox.account);
         self.guarded(|engine| {
@@ -297,10 +298,10 @@ impl<R: Router> Engine<R> {
         if self.routing == Routing::Deferring {
             return self.route_full(now);
         }
-        // Stop after the next packet if a hand-off is pending, because it takes place at the end of that packet.
+        // While a hand-off is pending, stop after the next packet, because the hand-off takes place at its end.
         let mut left = if self.is_leaving() { 1 } else { PACKETS_PER_BATCH };
         let mut routed = 0;
-        // Updated after every event, except after plain packets, which change neither.
+        // Update both values after every event except a plain packet, which changes neither.
         let (mut at_packet, mut room) = (self.core.is_at_packet(), self.room());
         while left > 0 {
             if room.is_some_and(|room| self.core.outbox().len() >= room) {
@@ -317,7 +318,7 @@ impl<R: Router> Engine<R> {
                     _ => self.handle_packet(packet),
                 };
                 routed += 1;
-                // `forget` tells the compiler that there is nothing to drop.
+                // `forget` shows the compiler that there is nothing to drop.
                 let stops = match next {
                     next @ Routed::Continue => {
                         std::mem::forget(next);
@@ -325,7 +326,7 @@ impl<R: Router> Engine<R> {
                     }
                     next => self.stops(next, length, now),
                 };
-                // No partial packet is buffered after a complete one.
+                // The decoder buffers no partial packet after a complete one.
                 if stops || self.unrouted.is_empty() {
                     break;
                 }
@@ -354,15 +355,15 @@ impl<R: Router> Engine<R> {
         Ok(())
     }
 
-    /// Returns whether the poll of the driver that started at `now` has lasted for
+    /// Returns whether the driver's poll that started at `now` has exceeded
     /// [`Config::turn_max`](crate::Config::turn_max).
     #[cold]
     fn is_over(&self, now: Instant) -> bool {
         clock().saturating_duration_since(now) >= self.handle.turn_max()
     }
 
-    /// Applies a routing result other than `Continue`, for a packet whose body has `length` bytes. Returns whether the
-    /// driver must end its poll, which started at `now`.
+    /// Slow path for routing results other than `Continue`. `length` is the size of the packet's body in bytes. Returns
+    /// whether the driver must end its current poll, which started at `now`.
     #[cold]
     #[inline(never)]
     fn stops(&mut self, next: Routed, length: usize, now: Instant) -> bool {
@@ -376,7 +377,8 @@ impl<R: Router> Engine<R> {
             Routed::HandOff(take_over) => self.leave(take_over),
             Routed::Close(reason) => {
                 Order::put(Order::Flush(reason), &mut self.order);
-                // Discard the remaining bytes, because another read in this poll must not continue after them.
+                // Discard the remaining bytes, because another read of this poll must not be decoded as their
+                // continuation.
                 self.unrouted.clear();
                 self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
                 self.reading = ReadMode::Stopped;
@@ -385,13 +387,13 @@ impl<R: Router> Engine<R> {
         true
     }
 
-    /// Returns whether all packets may be routed. Otherwise a server defers requests, because the client does not read
-    /// its replies.
+    /// Returns whether packets of all kinds may be routed. If not, a server defers requests, because the client does
+    /// not read its replies.
     fn has_room(&mut self) -> bool {
         self.room().is_none_or(|room| self.core.outbox().len() < room)
     }
 
-    /// Returns the number of unwritten bytes at which further requests are deferred, or `None` if there is no limit.
+    /// Returns the backlog in bytes at which further requests are deferred, or `None` for no limit.
     #[inline]
     fn room(&self) -> Option<usize> {
         match self.core.role() {
@@ -418,13 +420,13 @@ impl<R: Router> Engine<R> {
     }
 
     /// Moves the packets that the router has queued to the mailbox, where they wait until the peer's header format is
-    /// known. Packets that were sent through handles keep their place before them.
+    /// known. Packets sent earlier through handles remain before them.
     #[cold]
     fn retain_outbox(&mut self) {
         self.handle.0.mailbox.lock().outbox.append(self.core.outbox());
     }
 
-    /// Returns whether the router has requested a call of [`Router::batch_ended`] that is due now.
+    /// Returns whether a call of [`Router::batch_ended`] that the router has requested is due.
     pub(crate) fn wants_batch(&mut self) -> bool {
         self.batch_when_written && !self.mail_is_held && self.core.outbox().is_empty()
     }
@@ -435,7 +437,7 @@ impl<R: Router> Engine<R> {
         !self.unrouted.is_empty() || self.core.holds_packet()
     }
 
-    /// Returns whether [`route`](Self::route) would make progress without further input.
+    /// Returns whether [`route`](Self::route) would make progress without more input.
     #[inline]
     pub(crate) fn can_route(&mut self) -> bool {
         (self.has_input() && self.takes_more() || self.routing == Routing::Deferring && self.has_room())
@@ -475,7 +477,7 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Frees memory that the connection does not need while it is idle. Called periodically.
+    /// Frees memory that an idle connection does not need. Called periodically.
     #[cold]
     pub(crate) fn release_unused(&mut self, now: Instant) -> Result<(), CloseReason> {
         if !self.core.is_unused(now) {
@@ -503,7 +505,7 @@ impl<R: Router> Engine<R> {
     }
 
     /// Records a write of `count` bytes, and notifies waiting senders if the backlog has fallen below its limit. Called
-    /// after each write, and cheap unless the backlog was full.
+    /// after each write. Cheap unless the backlog was full.
     #[inline(always)] // Has a single caller.
     pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
         let before = self.core.transmit().len();
@@ -515,8 +517,8 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Adds transferred bytes to the traffic counters. Does nothing for a tunnelled connection, because the outer
-    /// connection already counts its bytes.
+    /// Adds transferred bytes to the traffic counters. Does nothing for a nested connection, because the outer
+    /// connection counts its bytes.
     #[inline]
     fn count(&self, what: Traffic, count: usize) {
         if !self.handle.0.is_within {
@@ -564,7 +566,8 @@ impl<R: Router> Engine<R> {
             }
             Operation::CREDIT | Operation::END => {
                 let stream = self.handle.0.mailbox.lock().streams.get(id).cloned();
-                // The packet is useless but legitimate, because the peer may not know yet that the stream has ended.
+                // Count the packet as useless. It is legitimate, because the peer may not know yet that the stream has
+                // ended.
                 let Some(stream) = stream else { return Routed::Useless };
                 let understood = match operation {
                     Operation::CREDIT => stream.handle_credit(&body),
@@ -580,7 +583,7 @@ impl<R: Router> Engine<R> {
             Operation::CANCEL => {
                 let Some(session) = &mut self.session else { return Routed::Continue };
                 self.router.cancelled(session, id, body, self.core.outbox());
-                // Cancellations count as useless packets, because calls that are cancelled at once cost more than any
+                // Count cancellations as useless packets, because calls that are cancelled at once cost more than any
                 // others.
                 return Routed::Useless;
             }
@@ -610,16 +613,16 @@ impl<R: Router> Engine<R> {
         Routed::Continue
     }
 
-    /// Runs `run`, which calls code of the router. If it panics, the connection ends, because the state of the router
-    /// may be corrupted.
+    /// Executes `run`, which calls code of the router. If the code panics, the connection ends, because the state of
+    /// the router may be corrupted.
     fn guarded<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Result<T, CloseReason> {
         catch_unwind(AssertUnwindSafe(|| run(self))).map_err(|_| CloseReason::Router(PANICKED.into()))
     }
 }
 
 impl<R: Router> Drop for Engine<R> {
-    /// Ends the connection when its task ends for any reason, such as a shutdown of the runtime. Otherwise, the handles
-    /// of the connection would wait forever.
+    /// Ends the connection when the engine is dropped for any reason, such as a shutdown of the runtime. Otherwise, the
+    /// handles of the connection would wait forever.
     fn drop(&mut self) {
         self.end(&CloseReason::Shutdown);
         self.handle.0.mailbox.finish();

@@ -1,5 +1,5 @@
-//! Limits the number of accepted connections that have not sent a first header. The oldest connections of the caller
-//! with the most are evicted.
+//! Limits the number of accepted connections whose clients have not sent a first header. At the limit, the oldest such
+//! connection of the caller with the most is evicted.
 
 use crate::account::CallerKey;
 use crate::adapter::{AllowedProtocols, ProtocolAdapters};
@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 /// a second.
 pub(crate) const SILENT_MAX: usize = 4096;
 
-/// Divisor of the number of pending connections. When the process has no file descriptors left, the result is the
-/// number of connections to evict. Accepting pauses for some milliseconds afterwards, during which few clients connect.
+/// Fraction of the pending connections that are evicted when the process has no file descriptors left, as a divisor.
+/// Accepting pauses for some milliseconds afterwards, during which few clients connect.
 const PART: usize = 8;
 
 /// Age below which pending connections are not evicted. After a restart, thousands of clients may connect at once, and
@@ -37,10 +37,10 @@ pub(crate) struct HandshakeLimiter {
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Pending handshakes, oldest first. Their numbers are ascending.
+    /// Pending handshakes, oldest first and with ascending numbers.
     by_number: VecDeque<Entry>,
-    /// Number of pending handshakes of each caller. When the limit is reached, the oldest handshake of the caller with
-    /// the highest number is evicted.
+    /// Number of pending handshakes of each caller. At the limit, the oldest handshake of the caller with the most is
+    /// evicted.
     by_caller: HashMap<CallerKey, usize>,
     next: u64,
 }
@@ -54,7 +54,8 @@ struct Entry {
 }
 
 impl Inner {
-    /// Removes the oldest pending handshake of the caller that has the most, unless the handshake is too recent.
+    /// Removes the oldest pending handshake of the caller that has the most. Returns `None` if that handshake is too
+    /// recent to be evicted.
     fn evict(&mut self, now: Instant) -> Option<Pending> {
         let first = self.by_number.front()?;
         if now.saturating_duration_since(first.since) < GRACE {
@@ -88,7 +89,7 @@ impl Inner {
     }
 }
 
-/// Handle by which a pending handshake is closed when it is evicted.
+/// Handle through which an evicted handshake is closed.
 #[derive(Clone, Debug)]
 enum Pending {
     /// A connection that is waiting for its first packet header.
@@ -98,7 +99,7 @@ enum Pending {
 }
 
 impl Pending {
-    /// Wakes the task of the pending handshake. The task reads once more, and closes the connection if nothing has
+    /// Wakes the task of the pending handshake. The task reads once more, and closes the connection if no bytes have
     /// arrived.
     fn expire(self) {
         match self {
@@ -125,7 +126,7 @@ impl HandshakeLimiter {
         Arc::new(CallerHandshakes { list: self.clone(), caller })
     }
 
-    /// Runs `work`, which waits for the TLS handshake of a client or the header of a proxy. Returns `None` if the
+    /// Executes `work`, which waits for the TLS handshake of a client or the header of a proxy. Returns `None` if the
     /// connection is evicted first.
     pub(crate) async fn wait<F>(list: &Arc<Self>, caller: CallerKey, mut work: F) -> Option<F::Output>
     where
@@ -161,8 +162,7 @@ impl HandshakeLimiter {
         PendingHandshake { list: list.clone(), number, allowed }
     }
 
-    /// Evicts pending handshakes because the process has no unused file descriptors. Returns `false` if none may be
-    /// evicted.
+    /// Evicts pending handshakes when the process has no file descriptors left. Returns `false` if none may be evicted.
     pub(crate) fn make_room(&self) -> bool {
         let now = now();
         let mut inner = self.inner.lock();
@@ -180,8 +180,8 @@ impl HandshakeLimiter {
         evicted.map(Pending::expire).is_some()
     }
 
-    /// Returns the current end of the list of handshakes. Pass it to [`expire_before`](Self::expire_before) to evict
-    /// all handshakes that began earlier.
+    /// Returns the current end position of the list of handshakes. Pass it to [`expire_before`](Self::expire_before) to
+    /// evict all handshakes that began earlier.
     pub(crate) fn mark(&self) -> u64 {
         self.inner.lock().next
     }

@@ -1,4 +1,4 @@
-//! The threads that drive connections: those of the caller, workers, or threads with rings.
+//! Threads that drive connections: the caller's runtime, workers, or io_uring threads.
 
 use crate::IoBackend;
 use crate::executor::workers::{StartThreads, Worker, WorkerWatch, Workers};
@@ -21,8 +21,8 @@ pub(crate) enum WorkerPool {
 impl WorkerPool {
     /// Starts workers, or io_uring threads if `io_backend` or the environment selects them.
     ///
-    /// `threads` starts the workers. `rings` is the number of io_uring threads, or `None` if io_uring cannot drive the
-    /// sockets.
+    /// `threads` is the function that starts the workers. `rings` is the number of io_uring threads, or `None` if
+    /// io_uring cannot drive the sockets.
     pub(crate) fn start(
         workers: Workers,
         threads: Option<StartThreads>,
@@ -30,7 +30,7 @@ impl WorkerPool {
         rings: Option<Workers>,
     ) -> io::Result<Self> {
         // Use tokio in the caller's runtime, because handlers and drivers share threads there. With io_uring, each call
-        // would switch threads twice.
+        // would have to switch threads twice.
         if let Some(rings) = rings
             && let Some(rings) = io_backend.start(workers != Workers::Caller, || Self::start_rings(rings))?
         {

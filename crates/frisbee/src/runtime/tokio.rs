@@ -2,15 +2,15 @@
 //!
 //! # Decisions
 //!
-//! * **The driver yields once.** If handles have queued packets, the driver wakes itself and returns before it flushes,
-//!   so that other callers that were woken by the last batch of replies can add their requests to the same write. It
-//!   uses its own waker, because `yield_now` would delay it beyond the batch. A single queued packet is flushed without
-//!   a yield. After a poll that left work, the driver runs only after the next poll of the sockets.
+//! * **The driver yields once.** If handles have queued packets, the driver wakes itself and returns before it flushes.
+//!   Other callers woken by the last batch of replies can then add their requests to the same write. The driver uses
+//!   its own waker, because `yield_now` would delay it beyond the batch. A single queued packet is flushed without a
+//!   yield. After a poll that left work, the driver runs only after the next poll of the sockets.
 //! * **A body of up to 1 MiB is read and written in one operation.** A longer body is split into pieces of 2 MiB,
 //!   between which other connections run. With small pieces, the bodies of all connections would grow together and
 //!   leave the cache before they are complete.
 //! * **Timeouts are checked twice.** When a timeout expires, the driver lets the runtime poll the sockets once more and
-//!   reads before it acts, because on a busy thread data may have been received in time and not been read.
+//!   reads before it acts, because a busy thread may not have read data that arrived in time.
 
 pub(super) mod closed_connection;
 #[cfg(test)]
@@ -42,20 +42,20 @@ const READ_MAX: usize = 64 * 1024;
 /// to be woken when data arrives.
 const READS_PER_POLL: usize = 4;
 
-/// Number of bytes after which the driver reads no more until its next poll. More data is then likely to follow, and
+/// Number of bytes in one poll of the driver after which it stops reading. More data is then likely to follow, and
 /// other connections should be served first. A large body is read up to [`PIECE_MAX`], because its start is still in
 /// the processor's cache.
 const READ_MUCH: usize = READ_MAX / 2;
 
-/// Maximum number of bytes per read of a large body, and per write. Other connections run between two of them: copying
-/// this much takes the system less than a millisecond.
+/// Maximum number of bytes per read or write of a large body. Other connections run between the pieces. Copying one
+/// takes the system less than a millisecond.
 ///
-/// Bodies of up to 1 MiB are not split. Otherwise the bodies of all connections would grow together, and none would
-/// stay in the cache: in pieces of 256 KiB, a body of 1 MiB costs a fifth more.
+/// Bodies of up to 1 MiB are not split. If they were, the bodies of all connections would grow together, and none would
+/// stay in the cache: a body of 1 MiB costs a fifth more in pieces of 256 KiB.
 const PIECE_MAX: usize = 2 * 1024 * 1024;
 
-/// Maximum number of bytes per write, unless a large body is written. Smaller packets are often replies to a flood of
-/// requests, and longer writes would not be faster. The system needs 50 us to copy this much.
+/// Maximum number of bytes per write, except for a large body. Smaller packets are often replies to a flood of
+/// requests, and longer writes would not be faster. Copying this much takes the system 50 us.
 const SMALL_PIECE_MAX: usize = 128 * 1024;
 
 /// Maximum number of driver polls in which a client still reads the server's last packets after a write has failed.
@@ -65,8 +65,8 @@ const LAST_POLLS_MAX: u32 = 1024;
 /// Maximum number of slices passed to one vectored write.
 const SLICES_MAX: usize = 64;
 
-/// Time for which a closed connection waits for the peer to close its half. Closing the socket earlier could reset the
-/// connection, so that the last bytes would be lost.
+/// Time for which a closed connection waits for the peer to close its half. If the socket were closed earlier, the
+/// connection could be reset and the last bytes lost.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Like [`LINGER`], but for a peer that has acknowledged the shutdown. Such a peer closes the connection once it has
@@ -96,7 +96,7 @@ pub(crate) struct Driver<T, R: Router, C> {
     /// Runtime to which the timers and sockets of handlers belong, if another runtime drives the connection.
     context: Option<Handle>,
     timer: C,
-    /// Whether the timer was set after it was last polled. If so, it must be polled to register the waker.
+    /// Whether the timer must be polled to register the waker, because its deadline was changed after the last poll.
     timer_is_new: bool,
     phase: SocketPhase,
     /// Whether the driver has yielded, so that other tasks could add packets to the mailbox.
@@ -104,7 +104,7 @@ pub(crate) struct Driver<T, R: Router, C> {
     /// Whether the driver yields before it takes packets from the mailbox, so that other tasks can add theirs. Needed
     /// if the executor does not poll tasks in the order in which they were woken.
     yields: bool,
-    /// Whether the last poll of the driver ended with work left to do.
+    /// Whether the driver's last poll ended with more work to do.
     goes_on: bool,
     /// Whether a timeout had expired when the driver's last poll ended.
     overdue: bool,
@@ -122,8 +122,8 @@ pub(crate) struct Driver<T, R: Router, C> {
 #[derive(Debug)]
 enum LoopExit {
     Close(CloseReason),
-    /// A write failed. A client still reads bytes that the server sent before the failure. Not done after any other
-    /// error, because received bytes may then be missing.
+    /// A write failed. A client still reads the bytes that the server sent before the failure. After any other error
+    /// reading stops, because received bytes may be missing.
     Write(io::Error),
 }
 
@@ -204,19 +204,19 @@ where
     }
 }
 
-/// Result of reading from the transport or routing packets.
+/// Outcome of one attempt to read from the transport or route packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadStep {
     /// Data was read or routed, and more may be available.
     Done,
     /// No data is available. The task is woken when there is some.
     Pending,
-    /// Nothing was read, for one of three reasons: reading is not permitted, earlier data cannot be routed yet, or so
-    /// much was read that other connections must be served first.
+    /// Nothing was read, for one of three reasons: reading is not permitted, earlier data cannot be routed yet, or the
+    /// driver has read so much that other connections must be served first.
     Paused,
 }
 
-/// Result of a read.
+/// Result of reading from the transport.
 enum Read {
     Input(Bytes),
     /// A part of a large body was read directly into the body's own buffer. Contains the number of bytes.
@@ -287,7 +287,7 @@ where
         self.poll_end(context)
     }
 
-    /// Begins to end the connection. Completes with `false` if nothing remains to be written. Returns `Pending` if
+    /// Starts to end the connection. Completes with `false` if nothing remains to be written. Returns `Pending` if
     /// writing has failed but more can be read.
     #[cold]
     #[inline(never)]
@@ -299,7 +299,7 @@ where
                 Ok(order) => order,
                 Err(LoopExit::Write(error)) if self.engine.core.role() == Role::Client => {
                     self.failure = Some(Box::new(Failure { reason: error.into(), polls_left: LAST_POLLS_MAX }));
-                    // Reading continues after the runtime has polled the socket.
+                    // Continue reading after the runtime has polled the socket.
                     yield_last(context);
                     return Poll::Pending;
                 }
@@ -320,8 +320,8 @@ where
             Order::WhenIdle(_) | Order::HandOver => {}
         }
         self.phase = if matches!(order, Order::HandOver) { SocketPhase::HandingOver } else { SocketPhase::Flushing };
-        // An io_uring thread may still hold bytes that it has accepted. They must be sent within the flush timeout,
-        // because taking a socket from it has no timeout.
+        // An io_uring thread may still hold accepted bytes. Send them within the flush timeout, because taking a socket
+        // from the thread has no timeout.
         self.unflushed |= self.phase == SocketPhase::HandingOver;
         self.engine.core.begin_flush(now());
         Poll::Ready(true)
@@ -362,7 +362,7 @@ where
             TakeOutcome::Yield => {
                 self.yielded = true;
                 if self.goes_on {
-                    // Yield, because the connection's own handles may have woken the task ahead of all tasks that wait
+                    // Yield, because the connection's own handles may have woken the task before all tasks that wait
                     // for a socket.
                     yield_last(context);
                 } else {
@@ -376,7 +376,7 @@ where
         let mut read = ReadStep::Done;
         let mut brought = 0;
         for round in 0..READS_PER_POLL {
-            // After the first round nothing remains to be routed, so no further check is necessary.
+            // After the first round nothing remains to be routed, so skip this check in later rounds.
             let reads = round > 0 || self.engine.wants_input();
             read = self.read(context, reads, &mut now, &mut brought)?;
             if read == ReadStep::Pending && round > 0 {
@@ -395,11 +395,11 @@ where
             if let Some(order) = self.engine.take_order()? {
                 return Poll::Ready(Ok(order));
             }
-            // Write first, because GOING_AWAY may have to be sent.
+            // Write before the order is carried out, because GOING_AWAY may have to be sent first.
             let _ = self.poll_write(context, now)?;
         }
         self.poll_timer(context, now)?;
-        // The write may have made space for bytes that could not be read or routed before.
+        // Check again, because the write may have made space for bytes that could not be read or routed before.
         let goes_on = self.engine.can_route() || read != ReadStep::Pending && self.engine.wants_input();
         self.goes_on = goes_on || self.engine.wants_batch();
         if self.busy.again(happened, now) || self.goes_on {
@@ -408,11 +408,11 @@ where
         Poll::Pending
     }
 
-    /// Returns the close reason of a connection to which nothing can be written any more, given the result of polling
-    /// it.
+    /// Returns the close reason of a connection that can no longer be written to. `polled` is the result of its last
+    /// poll.
     ///
-    /// Returns `Pending` if more can be read. Unread bytes may be replies, or an answer that shows that the server uses
-    /// another protocol.
+    /// Returns `Pending` while more can be read. Unread bytes may be replies, or may show that the server uses another
+    /// protocol.
     #[cold]
     fn poll_failed(&mut self, polled: Poll<Result<Order, LoopExit>>) -> Poll<CloseReason> {
         let has_more = self.goes_on || self.yielded;
@@ -431,7 +431,7 @@ where
     /// Reads once if `reads` is set. Returns `Done` if data can be routed.
     ///
     /// `brought` counts the bytes read in this poll of the driver. `now` is the start of the poll, or the time at which
-    /// the last part of a large body was read, because reading must not count as time of the handlers.
+    /// the last part of a large body was read, so that reading does not count as time of the handlers.
     fn read(
         &mut self,
         context: &mut Context<'_>,
@@ -441,8 +441,8 @@ where
     ) -> Result<ReadStep, CloseReason> {
         if reads {
             let read = match self.poll_read(context) {
-                // With TLS, a killed peer ends without an alert. Treat this as the end, because a truncated packet is
-                // detected by the length in its header.
+                // With TLS, the connection of a killed peer ends without an alert. Treat this as the end of the input,
+                // because a truncated packet is detected by the length in its header.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Read::Eof),
                 read => read?,
             };
@@ -465,8 +465,8 @@ where
         Ok(ReadStep::Done)
     }
 
-    /// Routes the received packets if the read was `Done`, and calls the router's `batch_ended`. Runs in the context of
-    /// the runtime to which the handlers belong.
+    /// Routes the received packets if the read was `Done`, and calls the router's `batch_ended`. Executed in the
+    /// context of the handlers' runtime.
     #[inline(never)] // Otherwise its addresses would be computed for reads without data too.
     fn route(&mut self, read: ReadStep, now: Instant, brought: usize) -> Result<ReadStep, CloseReason> {
         let _entered = self.context.as_ref().map(Handle::enter);
@@ -484,7 +484,7 @@ where
         }
         with_scratch(|scratch| {
             if scratch.capacity() < READ_MAX {
-                // The capacity is twice the size of a read, so that only every other read allocates a buffer.
+                // Reserve twice the size of a read, so that only every other read allocates a buffer.
                 scratch.reserve(2 * READ_MAX);
             }
             let mut target = (&mut *scratch).limit(READ_MAX);
@@ -500,14 +500,14 @@ where
         let room = body.missing().min(PIECE_MAX);
         let mut target = body.buffer().limit(room);
         let mut read = std::pin::pin!(self.io.read_buf(&mut target)).poll(context)?;
-        // TLS returns one record of up to 16 KiB at a time. A poll for each would cost more than reading it.
+        // TLS returns one record of up to 16 KiB at a time. A poll for each record would cost more than reading it.
         while self.buffers
             && let Poll::Ready(count @ 1..) = read
             && target.has_remaining_mut()
         {
             match std::pin::pin!(self.io.read_buf(&mut target)).poll(context)? {
                 Poll::Ready(more @ 1..) => read = Poll::Ready(count + more),
-                // The task is woken when there is more, and the next read finds the end again.
+                // The task is woken when more data arrives, and the next read reports the end again.
                 Poll::Ready(0) | Poll::Pending => break,
             }
         }
@@ -576,7 +576,8 @@ where
         let has_looked = std::mem::take(&mut self.overdue);
         let armed = self.timer.deadline();
         if now < armed && !self.timer_is_new && self.engine.next_timeout().is_none_or(|due| due >= armed) {
-            // Setting the timer in every poll would cost more than an occasional superfluous wake-up.
+            // Leave the timer as it is: setting it in every poll would cost more than an occasional superfluous
+            // wake-up.
             return Ok(());
         }
         self.timer_is_new = false;
@@ -590,19 +591,20 @@ where
                 if self.timer.poll_due(context).is_pending() {
                     break;
                 }
-                // The timeout expired during the poll, so it is later than the start of the poll.
+                // The timeout expired during the poll, so the current time is at least the deadline.
                 now = self::now().max(due);
             }
             if !has_looked {
-                // Check once more later, because on a busy thread bytes that the peer has sent in time may not have
-                // been read yet.
+                // Check once more before acting, because a busy thread may not have read bytes that the peer sent in
+                // time.
                 self.overdue = true;
                 yield_last(context);
                 break;
             }
             self.handle_timeout(now)?;
             let _ = self.poll_write(context, now)?;
-            // A router that requests a call at a time in the past must not monopolize the thread.
+            // Delay the call by a tick, because a router that requests calls in the past must not monopolize the
+            // thread.
             least = Some(now + AGAIN);
         }
         Ok(())
@@ -646,8 +648,8 @@ where
                 Ok(Poll::Ready(_)) => {}
             }
         }
-        // Yield, because a peer that continues to send must not delay other connections. It has no more time than a
-        // silent one.
+        // Yield, because a peer that keeps sending must not delay other connections. Its deadline is the same as for a
+        // silent peer.
         yield_last(context);
         self.timer.poll_due(context)
     }
@@ -674,8 +676,8 @@ fn with_scratch<T>(read: impl FnOnce(&mut BytesMut) -> T) -> T {
 }
 
 /// Yields, and arranges for the task to be woken after the runtime has polled the sockets. If the task woke itself
-/// directly, the runtime would poll 61 tasks before it looks at the sockets, so a few peers that send without pause
-/// would delay all others on the thread.
+/// directly, the runtime would poll 61 tasks before the sockets, and a few peers that send without pause would delay
+/// all others on the thread.
 #[cold]
 fn yield_last(context: &mut Context<'_>) {
     if wake_last(context.waker()) {

@@ -1,4 +1,4 @@
-//! The driver on io_uring. It is the same driver, with the sockets and timers of a thread that owns a ring.
+//! The driver on io_uring. It is the tokio driver with the sockets and timers of a thread that owns a ring.
 
 use super::busy::BusyPoll;
 use super::engine::Engine;
@@ -49,11 +49,11 @@ impl Timer for frisbee_uring::Timer {
     }
 }
 
-/// State of an io_uring thread that the watchdog checks. If handlers have blocked the thread, they run elsewhere
-/// afterwards. Its connections cannot be moved to another thread.
+/// State of an io_uring thread for the watchdog. Handlers that block the thread are moved to tasks. Unlike on workers,
+/// the thread's other connections cannot move to another thread.
 #[derive(Debug, Default)]
 struct RingWatch {
-    /// Counter that is incremented at the start and at the end of each poll. It is odd during a poll.
+    /// Counter that is incremented at the start and at the end of each poll, and thus odd during a poll.
     poll: AtomicU64,
     /// Number of the connection whose task is being polled.
     polled: AtomicU64,
@@ -62,15 +62,15 @@ struct RingWatch {
 }
 
 impl RingWatch {
-    /// Calls `poll` to poll a task of the connection with this number.
+    /// Calls `poll` to poll a task of connection `number`.
     fn poll<T>(&self, number: u64, poll: impl FnOnce() -> T) -> T {
-        // Store the number before the start is counted, because the watchdog would otherwise report another connection.
+        // Store the number before counting the start, because the watchdog would otherwise report another connection.
         self.polled.store(number, Ordering::Relaxed);
         self.poll.fetch_add(1, Ordering::SeqCst);
         if watchdog::is_asleep() {
             watchdog::wake_watchdog();
         }
-        // The guard also counts the end of a poll that panics.
+        // The guard counts the end of the poll even if the poll panics.
         let _polled = PollGuard(&self.poll);
         poll()
     }
@@ -113,7 +113,7 @@ struct WatchedConnection {
 
 impl Drop for WatchedConnection {
     fn drop(&mut self) {
-        // Dropped after the lock is released, because this may be the last handle of the connection.
+        // Drop the connection after releasing the lock, because this may be its last handle.
         let culprit = self.watch.culprits.lock().remove(&self.number);
         drop(culprit);
     }
@@ -153,7 +153,7 @@ pub(crate) struct Rings {
 }
 
 impl Rings {
-    /// Starts `count` io_uring threads, but at least one. Defaults to one thread per core.
+    /// Starts `count` io_uring threads, at least one. `None` starts one thread per core.
     pub(crate) fn start(count: Option<usize>) -> io::Result<Self> {
         frisbee_uring::probe().map_err(io::Error::other)?;
         let cores = || thread::available_parallelism().map_or(1, usize::from);
@@ -169,8 +169,7 @@ impl Rings {
         Ok(Self { workers: workers.collect::<io::Result<_>>()?, next: AtomicUsize::new(0) })
     }
 
-    /// Returns the io_uring threads that the process shares between all servers and clients without threads of their
-    /// own.
+    /// Returns the io_uring threads shared by all servers and clients of the process that have no threads of their own.
     pub(crate) fn shared() -> io::Result<Arc<Self>> {
         static SHARED: OnceLock<Result<Arc<Rings>, String>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| Self::start(None).map(Arc::new).map_err(|error| error.to_string()));
@@ -184,7 +183,7 @@ impl Rings {
         from.iter().chain(before).find(|(worker, _)| !worker.has_ended()).unwrap_or(&from[0])
     }
 
-    /// Drives a connection until it has ended, in the context of `runtime`. `entry` is dropped afterwards.
+    /// Drives a connection until it has ended, in the context of `runtime`. Keeps `entry` until then.
     pub(crate) fn drive<R: Router>(
         &self,
         socket: TcpStream,
@@ -228,7 +227,7 @@ impl Rings {
 mod tests {
     use super::*;
 
-    /// Regression test: connections were assigned to a ring that had failed, and therefore ended immediately.
+    /// Regression test: connections were assigned to a ring that had failed, and ended immediately.
     #[test]
     fn connections_go_to_rings_that_run() {
         let Ok(rings) = Rings::start(Some(2)) else { return eprintln!("SKIPPED: there are no rings here") };

@@ -37,7 +37,7 @@ const AT_ONCE: usize = 32;
 /// A listening socket, which is closed when dropped.
 pub(super) struct Listening<L> {
     listener: Arc<Mutex<Option<L>>>,
-    /// Stops the future that accepts connections when it is dropped.
+    /// Sender whose drop stops the future that accepts connections.
     _closed: oneshot::Sender<()>,
 }
 
@@ -55,7 +55,7 @@ impl<L: Listener> Listening<L> {
         }
         let (closed, is_closed) = oneshot::channel();
         let listener = Arc::new(Mutex::new(Some(listener)));
-        // Weak, because the pool must end with its server even if one of its threads is still accepting.
+        // Hold the pool weakly, because it must end with its server even if one of its threads is still accepting.
         let accepting = accept(listener.clone(), is_closed, host.clone(), Arc::downgrade(pool));
         Ok((Self { listener, _closed: closed }, accepting))
     }
@@ -83,8 +83,7 @@ async fn accept<L: Listener, R: Router>(
     loop {
         let next = poll_fn(|context| {
             if is_of_worker && !std::mem::replace(&mut has_let_others, true) {
-                // Yield first, because connections that have ended meanwhile would otherwise be counted when the next
-                // one is assigned.
+                // Yield first: connections that have ended would otherwise be counted when the next one is assigned.
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -160,7 +159,7 @@ fn dispatch<R: Router>(
     let (runtime, host) = (host.runtime.clone(), host.clone());
     let arrived = Box::new(AcceptedConnection { io: socket, ends, entry });
     let driving = async move {
-        // Hold nothing of the connection across this await, because an idle connection would keep it in memory.
+        // Hold nothing of the connection across this await, because an idle connection would keep it allocated.
         let context = driven.as_ref().map(|_| host.runtime.clone());
         let Some(arrived) = in_runtime(arrived, is_here) else { return };
         host.serve(arrived, context).await;
@@ -168,8 +167,8 @@ fn dispatch<R: Router>(
     wake_queue::spawn(&runtime, worker, driving);
 }
 
-/// Registers the socket of the connection with the runtime of its task. Until then, it is registered with the reactor
-/// of the accepting thread.
+/// Registers the socket of the connection with the runtime of its task. Until then, the socket is registered with the
+/// reactor of the accepting thread.
 fn in_runtime(arrived: Box<AcceptedConnection>, is_here: bool) -> Option<Box<AcceptedConnection>> {
     if is_here {
         return Some(arrived);
@@ -231,7 +230,7 @@ mod tests {
                 tokio::net::TcpStream::connect(server.local_addr()).await.expect("server should accept the connection");
             let accepted = poll_fn(|context| Listener::poll_accept(&server.listener, context)).await;
             assert!(
-                matches!(accepted, Ok((Transport::Tcp(socket), _)) if socket.nodelay().expect("connection should be open"))
+                matches!(accepted, Ok((Transport::Tcp(socket), _)) if socket.nodelay().expect("accepted socket should report whether TCP_NODELAY is set"))
             );
         }
     }

@@ -35,8 +35,8 @@ impl ServerBuilder {
     /// # }
     /// ```
     ///
-    /// If `listener` is not a listening TCP socket (whether it listens is checked on Linux only), or the router reports
-    /// a [defect](crate::Declaration::check).
+    /// If `listener` is not a listening TCP socket, or the router reports a [defect](crate::Declaration::check).
+    /// Whether the socket listens is checked on Linux only.
     ///
     /// # Panics
     /// Outside of a tokio runtime.

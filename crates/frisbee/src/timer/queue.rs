@@ -25,7 +25,7 @@ pub(super) struct Registration {
     key: Key,
 }
 
-/// State of a registered deadline.
+/// State of a registered deadline, as seen by its sleep.
 pub(super) enum Wait {
     Pending,
     Expired,
@@ -33,7 +33,7 @@ pub(super) enum Wait {
     Stopped,
 }
 
-/// A deadline, with a number that distinguishes it from equal ones.
+/// Key of a deadline: its time, and a number that distinguishes equal times.
 type Key = (Instant, u64);
 
 struct Queue {
@@ -52,7 +52,7 @@ struct State {
 static QUEUES: LazyLock<Mutex<HashMap<runtime::Id, Weak<Queue>>>> = LazyLock::new(Mutex::default);
 
 thread_local! {
-    /// Timer queue that this thread used last. Cached, because looking it up in [`QUEUES`] takes a lock.
+    /// Timer queue that this thread used last. Cached because the lookup in [`QUEUES`] takes a lock.
     static LAST: RefCell<Option<(runtime::Id, Weak<Queue>)>> = const { RefCell::new(None) };
 }
 
@@ -100,8 +100,8 @@ impl Queue {
         let known = QUEUES.lock().get(&id).and_then(Weak::upgrade);
         let queue = match known {
             Some(queue) => queue,
-            // Started without the lock, because a runtime that has shut down drops the task immediately, which takes
-            // the lock as well.
+            // Start the task without the lock, because a runtime that has shut down drops the task immediately, and its
+            // drop takes the lock.
             None => {
                 let queue = Self::start(&runtime)?;
                 QUEUES.lock().insert(id, Arc::downgrade(&queue));
@@ -145,7 +145,7 @@ impl Queue {
             let first = state.waiting.first_key_value();
             (expired, first.map_or(Ok(()), |((first, _), _)| self.timer.get_ref().set(*first - now)))
         };
-        // Wake the tasks even if setting the timer has failed.
+        // Wake the tasks even if the timer could not be set.
         wake_all(expired.into_values());
         set
     }
@@ -159,7 +159,7 @@ struct Running {
 
 /// Expires deadlines of the queue until the runtime shuts down.
 async fn run(running: Running) {
-    // The timer need not be read, because setting it resets it and each expiry is reported.
+    // Reading the timer is unnecessary, because setting the timer resets it and each expiry is reported.
     while let Ok(mut ready) = running.queue.timer.readable().await {
         ready.clear_ready();
         if let Err(error) = running.queue.expire() {
@@ -205,7 +205,7 @@ struct Timer(TimerFd);
 
 impl Timer {
     fn set(&self, after: Duration) -> io::Result<()> {
-        // Zero would disarm the timer.
+        // Use at least a nanosecond, because zero would disarm the timer.
         let after = after.max(Duration::from_nanos(1));
         let expiration = Expiration::OneShot(TimeSpec::from_duration(after));
         Ok(self.0.set(expiration, TimerSetTimeFlags::empty())?)

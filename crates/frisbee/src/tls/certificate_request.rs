@@ -27,7 +27,7 @@ pub(super) async fn with_use_recorded<F: Future>(handshake: F) -> (F::Output, bo
     let mut handshake = pin!(handshake);
     let mut is_requested = false;
     let done = poll_fn(|context| {
-        // Save the flag, because the transport may itself be TLS with a handshake of its own.
+        // Save the flag, because the transport below may itself be performing a TLS handshake.
         let of_others = IS_REQUESTED.replace(false);
         let polled = handshake.as_mut().poll(context);
         is_requested |= IS_REQUESTED.replace(of_others);

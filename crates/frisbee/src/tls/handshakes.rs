@@ -34,15 +34,15 @@ pub struct Handshakes {
     permits: Semaphore,
     /// Protocols that are offered by ALPN if the TLS settings offer none.
     protocols: Vec<Vec<u8>>,
-    /// TLS settings that offer no ALPN protocols, with a copy that offers `protocols`. The last pair is cached to avoid
-    /// a copy per connection.
+    /// TLS settings without ALPN protocols, and a copy that offers `protocols`. The last pair is cached to avoid a copy
+    /// per connection.
     offering: Mutex<Option<[Arc<ServerConfig>; 2]>>,
 }
 
 /// Result of a TLS handshake: the secured transport or the failure.
 type HandshakeOutcome<T> = Result<Secured<T>, HandshakeFailure<T>>;
 
-/// Reason why a TLS handshake failed, with the transport if an alert can still be sent on it.
+/// Reason why a TLS handshake failed, and the transport if an alert can still be sent on it.
 struct HandshakeFailure<T>(CloseReason, Option<T>);
 
 impl<T> From<(io::Error, T)> for HandshakeFailure<T> {
@@ -58,7 +58,7 @@ impl<T> HandshakeFailure<T> {
 }
 
 impl Handshakes {
-    /// Creates a TLS acceptor, which offers `protocols` by ALPN if the settings offer none.
+    /// Creates a TLS acceptor. It offers `protocols` by ALPN unless the settings offer protocols themselves.
     pub fn new(tls: ServerTls, protocols: Vec<Vec<u8>>) -> Self {
         let permits = Semaphore::new(tls.handshakes_max.clamp(1, Semaphore::MAX_PERMITS));
         Self { tls, permits, protocols, offering: Mutex::default() }
@@ -106,8 +106,8 @@ impl Handshakes {
         }
     }
 
-    /// Performs a TLS handshake so that slow clients do not delay others. A client gets a permit only once its
-    /// ClientHello has arrived, and loses it if the handshake takes longer than [`ANSWER`].
+    /// Performs a TLS handshake. A client gets a permit only once its ClientHello has arrived, and loses it if the
+    /// handshake takes longer than [`ANSWER`]. Slow clients thus do not delay others.
     async fn shake<T>(&self, io: T, silence: &Arc<impl SilenceLimit>) -> HandshakeOutcome<T>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin,
@@ -117,7 +117,7 @@ impl Handshakes {
             Some(Ok(greeted)) => greeted,
             Some(Err(error)) => {
                 let reason = match TlsError::from(&error) {
-                    // Not an error, because health checks of load balancers connect and close.
+                    // Not reported as an error, because health checks of load balancers connect and close.
                     TlsError::Closed => CloseReason::ClosedByPeer,
                     error => error.into(),
                 };
@@ -136,13 +136,13 @@ impl Handshakes {
 }
 
 /// Waits until the client has read the TLS alert. If the socket were closed with unread bytes of the client, the
-/// connection would be reset and the alert would be lost.
+/// connection would be reset and the alert lost.
 async fn linger(mut io: impl AsyncRead + AsyncWrite + Unpin) {
     let linger = async {
         let mut discarded = [0; 4096];
         io.shutdown().await?;
         while io.read(&mut discarded).await? > 0 {
-            // Yield, because the task of a connection is not preempted, and every read may find more bytes.
+            // Yield, because the task is not preempted, and every read may return more bytes.
             tokio::task::yield_now().await;
         }
         io::Result::Ok(())

@@ -1,5 +1,5 @@
-//! Reads the header of the PROXY protocol, versions 1 and 2, in which a load balancer states the address of its client:
-//! <https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt>. Exactly the header is read, so that the bytes after
+//! Parser of PROXY protocol headers, versions 1 and 2, in which a load balancer states the address of its client:
+//! <https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt>. It reads exactly the header, so that the bytes after
 //! it stay unread.
 
 use super::Transport;
@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 /// Signature at the start of a PROXY protocol header of version 2.
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
 
-/// Minimum length of a PROXY header in bytes, which is that of `PROXY UNKNOWN` with its line end. The header's version
-/// is determined after this many bytes.
+/// Minimum length of a PROXY header in bytes: `PROXY UNKNOWN` with its line end. This many bytes determine the version
+/// of the header.
 const SHORTEST: usize = 15;
 
 /// Maximum length in bytes of a PROXY header of version 1, as stated in section 2.1 of the specification.
@@ -51,7 +51,8 @@ pub(crate) async fn read(io: &mut (impl AsyncRead + Unpin)) -> io::Result<Option
     }
     let mut end = SHORTEST;
     while !line[..end].ends_with(b"\r\n") {
-        // At least two bytes of the line end are missing, or one after a carriage return.
+        // The line end lacks at least two bytes, or one after a carriage return. Read no more, because the header may
+        // end there.
         let least = if line[..end].ends_with(b"\r") { 1 } else { 2 };
         let next = line.get_mut(end..end + least).ok_or_else(|| malformed("its line is longer than 107 bytes"))?;
         io.read_exact(next).await?;
@@ -101,8 +102,8 @@ async fn read_binary(
     if length > REST_MAX {
         return Err(malformed("longer than 4096 bytes"));
     }
-    // Length of an address, and position of the source port. The order is source address, target address, source port,
-    // target port.
+    // Length of an address, and position of the source port. The fields are source address, target address, source port
+    // and target port.
     let (address, at) = match (command, family) {
         (0x20, _) | (0x21, 0x00 | 0x31) => (0, 0),
         (0x21, 0x11) => (4, 8),
@@ -115,7 +116,7 @@ async fn read_binary(
     let addresses = addresses.get_mut(..needed).filter(|_| needed <= length);
     let addresses = addresses.ok_or_else(|| malformed("too short for its addresses"))?;
     io.read_exact(addresses).await?;
-    // Skip the extensions.
+    // Skip the extensions that follow the addresses.
     let mut left = length - needed;
     let mut skipped = [0; 256];
     while left > 0 {
@@ -159,8 +160,8 @@ mod tests {
         }
     }
 
-    /// Returns the address in a PROXY header and the bytes after the header. Asserts that reading single bytes has the
-    /// same result.
+    /// Returns the address in a PROXY header, and the bytes after the header. Asserts that the result is the same if
+    /// each read returns a single byte.
     async fn stated(bytes: &[u8]) -> Result<(Option<SocketAddr>, Vec<u8>), String> {
         let mut whole = bytes;
         let mut trickle = OneByteReader(bytes);

@@ -26,7 +26,7 @@ use tokio::runtime::Handle;
 pub struct RawTransport {
     early: Bytes,
     io: Box<dyn Io>,
-    /// Traffic counters of the server to which the bytes of this transport are added, if any.
+    /// Traffic counters of the server that count the bytes of this transport, if any.
     traffic: Option<Arc<TrafficCounts>>,
     /// Pauses reading while the client of a protocol adapter sends too many useless requests. `None` for other
     /// connections.
@@ -34,9 +34,9 @@ pub struct RawTransport {
 }
 
 impl RawTransport {
-    /// Creates a transport with the bytes that were read from it, in `runtime`. If that is the current runtime, the
-    /// transport is not re-registered: a re-registered socket is not known to be writable, and TLS would keep the first
-    /// bytes until it is flushed.
+    /// Creates a transport in `runtime` from `io` and the bytes already read from it. A transport that belongs to
+    /// `runtime` already is not registered again: a socket registered again is not known to be writable, and TLS would
+    /// keep the first bytes until it is flushed.
     pub(crate) async fn new_in(io: Transport, early: Bytes, runtime: Handle) -> io::Result<Self> {
         if Handle::current().id() == runtime.id() {
             return Ok(Self::with_early(io, early));
@@ -81,7 +81,7 @@ impl RawTransport {
         move_to_current_runtime(&mut *self.io)
     }
 
-    /// Returns bytes that were already received and are stored in this value until they are read.
+    /// Returns the bytes that were received before the hand-off and have not been read yet.
     pub fn early(&self) -> &[u8] {
         &self.early
     }
@@ -124,7 +124,7 @@ impl AsyncRead for RawTransport {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if !self.early.is_empty() {
-            // These bytes were counted on arrival.
+            // Do not count these bytes again, because they were counted on arrival.
             fill(buffer, &mut self.early);
             return Poll::Ready(Ok(()));
         }

@@ -1,4 +1,4 @@
-//! Limits useless requests of the peer of an adapter connection. While there are too many, the transport pauses
+//! Limit on useless requests of an adapter connection's peer. While the peer exceeds the limit, the transport pauses
 //! reading, like native connections; see [`Config::waste_rate`](crate::Config::waste_rate).
 
 use crate::clock::now;
@@ -25,7 +25,7 @@ impl WasteAccount {
         Arc::new(Self { waste, useful: AtomicU64::new(0), is_paused: AtomicBool::new(false) })
     }
 
-    /// Charges the peer for a useless request.
+    /// Charges the peer for a useless request of `bytes` bytes.
     pub(crate) fn charge(&self, bytes: usize) {
         let useful = usize::try_from(self.useful.swap(0, Ordering::Relaxed)).unwrap_or(usize::MAX);
         let mut waste = self.waste.lock();
@@ -34,14 +34,14 @@ impl WasteAccount {
         self.is_paused.store(waste.deadline().is_some(), Ordering::Relaxed);
     }
 
-    /// Credits the peer for a useful request. Two concurrent credits may count as one.
+    /// Credits the peer for a useful request of `bytes` bytes. Two concurrent credits may count as one.
     #[inline]
     pub(crate) fn credit(&self, bytes: usize) {
         let useful = self.useful.load(Ordering::Relaxed).saturating_add(bytes as u64);
         self.useful.store(useful, Ordering::Relaxed);
     }
 
-    /// Returns the time at which reading resumes, or `None` if it is not paused.
+    /// Returns the time at which reading resumes, or `None` if reading is not paused.
     pub(crate) fn paused_until(&self) -> Option<Instant> {
         if !self.is_paused.load(Ordering::Relaxed) {
             return None;

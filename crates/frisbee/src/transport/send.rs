@@ -62,7 +62,7 @@ pub(crate) fn poll_send_unix(
     poll_until_sent!(socket, context, || send(socket, from))
 }
 
-/// Sends slices to a TCP or Unix socket. Returns `None` if `io` is neither.
+/// Sends slices to a TCP or Unix socket. Returns `None` if `io` is another type.
 pub(crate) fn poll_send(
     io: &dyn Any,
     context: &mut Context<'_>,
@@ -74,8 +74,8 @@ pub(crate) fn poll_send(
     io.downcast_ref().map(|socket| poll_send_unix(socket, context, from))
 }
 
-/// Writes to a Unix socket, or returns `None` if `io` is not one. Needed because only recent versions of std suppress
-/// SIGPIPE when they write to a Unix socket.
+/// Writes to a Unix socket, because only recent versions of std suppress SIGPIPE in such writes. Returns `None` if `io`
+/// is another type.
 pub(crate) fn poll_write_unix(
     io: &dyn Any,
     context: &mut Context<'_>,

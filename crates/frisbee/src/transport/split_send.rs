@@ -1,10 +1,10 @@
 //! Sends the heads of long messages from separate pages.
 //!
 //! The kernel copies sent bytes to pages, and starts a new page if all earlier bytes have been received. A copy takes
-//! four times as long if its destination is a few bytes above its source, modulo a page, because the processor assumes
-//! that each read depends on a preceding write. This is common for long bodies: large allocations start 16 bytes after
-//! the start of a page, and the head before them is slightly longer. A head that is sent through a pipe occupies its
-//! own page, so that the copy of the body starts at the beginning of a page.
+//! four times as long if its destination is a few bytes above its source, modulo the page size, because the processor
+//! assumes that each read depends on a preceding write. This is common for long bodies: large allocations start 16
+//! bytes after the start of a page, and the head before them is slightly longer. A head that is sent through a pipe has
+//! its own page, so the copy of the body starts at the beginning of a page.
 
 use nix::errno::Errno;
 use nix::fcntl::{SpliceFFlags, splice};
@@ -29,8 +29,8 @@ const NEAR: Range<usize> = 0..16;
 struct Pipe {
     read: PipeReader,
     write: PipeWriter,
-    /// Id of the process that has created the pipe. After a fork, the child must not mix its data with that of its
-    /// parent.
+    /// Id of the process that created the pipe. After a fork, the child creates its own pipe, because its data must not
+    /// mix with its parent's.
     process: u32,
 }
 
@@ -53,12 +53,12 @@ pub fn send_split(socket: BorrowedFd<'_>, from: &[IoSlice<'_>]) -> Option<io::Re
     let head = from.first().filter(|_| is_due(from))?;
     let here = process::id();
     let mut pipe = PIPE.take().filter(|pipe| pipe.process == here).or_else(|| open(here))?;
-    // An error here, for example because memory is exhausted, will recur and be reported when the message is sent as a
-    // whole.
+    // Send the message as a whole if this fails, for example because memory is exhausted. A persistent error is
+    // reported then.
     if !pipe.write.write(head).is_ok_and(|written| written == head.len()) {
         return None;
     }
-    // MORE prevents a segment that contains only the head, because the body follows immediately.
+    // MORE prevents a segment with only the head, because the body follows immediately.
     let flags = SpliceFFlags::SPLICE_F_MORE | SpliceFFlags::SPLICE_F_NONBLOCK;
     match without_signal(|| splice(&pipe.read, None, socket, None, head.len(), flags)) {
         Ok(sent) => {
@@ -78,8 +78,8 @@ fn open(process: u32) -> Option<Pipe> {
     Some(Pipe { read, write, process })
 }
 
-/// Calls `send` with SIGPIPE blocked. The signal kills programs that do not ignore it, and `splice` has no flag to
-/// suppress it.
+/// Calls `send` with SIGPIPE blocked, because the signal kills programs that do not ignore it, and `splice` has no flag
+/// to suppress it.
 fn without_signal(send: impl FnOnce() -> nix::Result<usize>) -> nix::Result<usize> {
     let mut broken = SigSet::empty();
     broken.add(Signal::SIGPIPE);
@@ -89,7 +89,7 @@ fn without_signal(send: impl FnOnce() -> nix::Result<usize>) -> nix::Result<usiz
         return sent;
     }
     if sent == Err(Errno::EPIPE) {
-        // Consume the signal, which is pending for this thread. If no descriptor is available, it stays blocked.
+        // Consume the signal, which is pending for this thread. Without a free descriptor, the signal stays blocked.
         SignalFd::with_flags(&broken, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?.read_signal()?;
     }
     before.thread_set_mask()?;
@@ -106,7 +106,7 @@ mod tests {
     use std::os::fd::AsFd as _;
     use tokio::sync::mpsc;
 
-    /// Returns a message: its head, a long body, and the number of body bytes to skip. After skipping them, the body
+    /// Returns the head and the body of a long message, and the number of body bytes to skip. The rest of the body
     /// starts `distance` bytes below the end of the head, modulo the page size.
     fn message(distance: usize) -> (Vec<u8>, Vec<u8>, usize) {
         let (head, body) = (vec![7; 40], (0_u8..=250).cycle().take(LONG + PAGE).collect::<Vec<_>>());
@@ -156,11 +156,11 @@ mod tests {
             client.send(&Packet::new(PacketId(1), ECHO, body)).await.expect("open connection should send the packet");
             received.recv().await.expect("server should reply with an echo of the packet").body
         };
-        // The reply ensures that no bytes precede the head of the next packet.
+        // Wait for a reply first, so that no bytes precede the head of the next packet.
         assert_eq!(echo(Bytes::from_static(b"short")).await, "short");
         assert!(PIPE.take().is_none(), "a short one leaves as it is");
         let (_, body, _) = message(0);
-        // Skip bytes so that the copy is slow, given that the head has 10 bytes.
+        // Skip bytes of the body so that the copy is slow. The head has 10 bytes.
         let skipped = 6_usize.wrapping_sub(body.as_ptr().addr()) % PAGE;
         let long = Bytes::from(body).slice(skipped..).slice(..LONG);
         assert!(echo(long.clone()).await == long);

@@ -20,8 +20,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub struct UnixSocket {
     pub(crate) listener: UnixListener,
     pub(crate) path: PathBuf,
-    /// Device and inode number of the socket file that this server has created. On drop, a file with other numbers is
-    /// not removed.
+    /// Device and inode number of the socket file that this server created. A file with other numbers belongs to
+    /// another server and is not removed on drop.
     made: Option<(u64, u64)>,
     /// Settings for sharing memory with clients that offer it, if enabled.
     pub(crate) sharing: Option<Sharing>,
@@ -35,7 +35,7 @@ pub(crate) type Sharing = std::convert::Infallible;
 
 impl UnixSocket {
     pub(crate) fn bind(path: &Path) -> io::Result<Self> {
-        // Hold the lock until the socket is listening, because another server would otherwise consider the file
+        // Hold the lock until the socket is listening, because another server would otherwise treat the file as
         // abandoned.
         let lock = lock_folder(path);
         let listener = match UnixListener::bind(path) {
@@ -90,7 +90,7 @@ impl Drop for UnixSocket {
     /// Removes the socket file, unless it belongs to another server or has been replaced.
     fn drop(&mut self) {
         if self.made.is_some() && file(&self.path).ok() == self.made {
-            // Ignore the error: another process that removes the file concurrently does so for the same reason.
+            // Ignore the error, because another process may have removed the file for the same reason.
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -148,7 +148,7 @@ mod tests {
             };
             let bound = std::thread::scope(|scope| {
                 let binding = [(); 8].map(|()| scope.spawn(bind));
-                binding.map(|binding| binding.join().expect("thread should not panic"))
+                binding.map(|binding| binding.join().expect("thread of a binding server should not panic"))
             });
             assert_eq!(bound.iter().filter(|bound| bound.is_ok()).count(), 1, "{bound:?}");
             std::os::unix::net::UnixStream::connect(&path).expect("one of the servers should accept the connection");
@@ -182,6 +182,6 @@ mod tests {
         let waits = std::future::poll_fn(|context| Poll::Ready(connecting.as_mut().poll(context).is_pending()));
         assert!(waits.await, "there will be room");
         drop(listener.accept().await.expect("client should connect"));
-        connecting.await.expect("pending connection should be accepted");
+        connecting.await.expect("listener should accept the pending connection");
     }
 }

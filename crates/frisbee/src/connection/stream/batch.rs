@@ -12,34 +12,33 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 thread_local! {
-    /// Thread-local buffer for the batch that is being written. It is not stored in the stream, because a connection
-    /// may have hundreds of streams.
+    /// Thread-local buffer for the batch being written. The buffer is not part of the stream, because a connection may
+    /// have hundreds of streams.
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Maximum capacity in bytes of the batch buffer that a thread keeps. It is enough for a full batch and one further
-/// message.
+/// Maximum capacity in bytes of the batch buffer that a thread keeps. A full batch and one further message fit into it.
 const BUFFER_KEPT: usize = 2 * BATCH_MAX;
 
-/// Maximum size of a batch in bytes. A larger batch would delay its first message, and smaller batches would need too
-/// many writes.
+/// Maximum size of a batch in bytes. A larger batch would delay its first message. Smaller batches would need too many
+/// writes.
 const BATCH_MAX: usize = 32 * 1024;
 
-/// Collects messages of a stream without a lock, and sends them together under a single one.
+/// Encodes messages of a stream without a lock, and sends them together under a single lock.
 ///
-/// For senders that have many messages ready at the same time. Between [`poll_ready`](Self::poll_ready) and
+/// For senders that have many messages ready at once. Between [`poll_ready`](Self::poll_ready) and
 /// [`flush`](Self::flush), the batch holds all credit of the stream, so that other senders of the stream must wait.
 /// Messages that have not been flushed are lost when the batch is dropped.
 pub struct StreamBatch {
     guard: Arc<Guard>,
     batch: MessageBatch,
     messages: usize,
-    /// Size in bytes at which the batch counts as full.
+    /// Size in bytes at which the batch is full and must be flushed.
     most: usize,
-    /// Credit that the batch has borrowed from the stream. The unused part is returned when the batch is flushed.
+    /// Credit in bytes that the batch has borrowed from the stream. Flushing returns the unused part.
     credit: Option<i64>,
-    /// Credit that remains for further messages of the batch. It is negative if the last message exceeded the credit,
-    /// and zero if none was borrowed.
+    /// Credit in bytes that remains for further messages of the batch. Negative if the last message exceeded the
+    /// credit, and zero if no credit was borrowed.
     left: i64,
     places: StreamPlaces,
 }
@@ -75,7 +74,7 @@ impl StreamBatch {
         self.poll_turn(context)
     }
 
-    /// Slow path of [`poll_ready`](Self::poll_ready), taken if the batch is full or has no credit.
+    /// Slow path of [`poll_ready`](Self::poll_ready) for a batch that is full or has no credit.
     #[inline(never)]
     fn poll_turn(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError>> {
         if self.batch.len() >= self.most || self.left <= 0 {
@@ -91,7 +90,7 @@ impl StreamBatch {
         if turn.is_pending() {
             return Poll::Pending;
         }
-        // A turn that is free is as long as a batch, because the link is fast.
+        // If the turn was free, the link is fast enough for a batch of the maximum size.
         self.most = if has_waited { TURN } else { BATCH_MAX };
         let credit = self.guard.shared.poll_credit(context, &mut places.credit, flow::Credit::take);
         credit.map_ok(|credit| {
@@ -107,7 +106,7 @@ impl StreamBatch {
         let (written, length) = self.batch.put(write);
         if let Some(length) = length {
             self.messages += 1;
-            // Cannot overflow: that would take 2^31 messages of the maximum size.
+            // The subtraction cannot overflow, because that would take 2^31 messages of the maximum size.
             self.left = self.left.wrapping_sub((length + MESSAGE_COST) as i64);
         }
         written
@@ -118,7 +117,7 @@ impl StreamBatch {
         self.messages
     }
 
-    /// Returns the capacity of the batch's buffer in bytes.
+    /// Returns the capacity of the batch's buffer in bytes, for memory accounting.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
         self.batch.memory()
@@ -129,7 +128,7 @@ impl StreamBatch {
         self.messages == 0
     }
 
-    /// Sends the messages.
+    /// Sends the messages of the batch.
     ///
     /// # Errors
     /// If the stream or the connection has ended.
@@ -160,8 +159,8 @@ impl StreamBatch {
 
     fn return_buffer(&mut self) {
         let buffer = self.batch.take_buffer();
-        // A batch that has not borrowed a buffer must not replace the one that another batch has returned. The
-        // thread-local is not accessible while the thread's destructors run.
+        // Keep the buffer only if it was allocated, because another batch may have returned one. The thread-local is
+        // not accessible while the thread's destructors run.
         if (1..=BUFFER_KEPT).contains(&buffer.capacity()) {
             let _ = BUFFER.try_with(|kept| kept.set(buffer));
         }
@@ -176,7 +175,7 @@ impl StreamBatch {
 }
 
 impl Drop for StreamBatch {
-    /// Discards messages that have not been flushed, and returns their credit to the stream.
+    /// Discards messages that have not been flushed, and returns the unused credit to the stream.
     fn drop(&mut self) {
         self.return_buffer();
         self.return_credit(self.credit);

@@ -1,4 +1,4 @@
-//! Streams used as byte streams. Message boundaries are ignored.
+//! Streams used as byte streams. Message boundaries are not preserved.
 
 use super::{Stream, StreamEnd, StreamPlaces};
 use crate::SendError;
@@ -10,8 +10,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Maximum size of a message in bytes, unless one of the ends accepts less. It is a quarter of a stream's credit, so
-/// that several messages can be in flight, and is small enough not to delay other packets for long.
+/// Maximum size in bytes of the messages that a byte stream sends, unless an end accepts less. This is a quarter of the
+/// stream's credit, so several messages can be in flight. It is also small enough not to delay other packets for long.
 const MESSAGE_MAX: usize = 64 * 1024;
 
 /// A [`Stream`] used as a byte stream, for tunnels within a connection.
@@ -70,21 +70,21 @@ const MESSAGE_MAX: usize = 64 * 1024;
 /// ```
 pub struct StreamIo {
     stream: Stream,
-    /// Rest of the last received message, which did not fit into the caller's buffer.
+    /// Rest of the last received message, which exceeded the caller's buffer.
     rest: Bytes,
     places: StreamPlaces,
 }
 
 impl Stream {
-    /// Converts the stream to a byte stream. Messages that were received but not read are read first.
+    /// Converts the stream to a byte stream. Reads return messages that have already been received first.
     pub fn into_io(self) -> StreamIo {
         StreamIo { stream: self, rest: Bytes::new(), places: StreamPlaces::default() }
     }
 }
 
 impl StreamIo {
-    /// Returns the result of a read after the last message: `Ok` if the peer ended the stream regularly, and otherwise
-    /// an error.
+    /// Returns the result of a read after the last message: `Ok` if the peer ended the stream regularly, otherwise an
+    /// error.
     fn end(&self) -> io::Result<()> {
         match self.stream.close_reason() {
             StreamEnd::Ended => Ok(()),

@@ -1,5 +1,5 @@
-//! Lookup of the job that handles a call, for when the peer cancels the call. Insertion and removal must be cheap,
-//! because almost all calls are answered without a lookup.
+//! Index for finding the job of a call that the peer cancels. Insertion and removal must be cheap, because almost all
+//! calls complete without a lookup.
 
 use super::{Call, JobSlot};
 use std::collections::BinaryHeap;
@@ -12,8 +12,8 @@ const FIRST_BITS: u32 = 4;
 /// Marks the end of a hash chain in place of a slot index.
 pub(super) const END: u32 = u32::MAX;
 
-/// Hash table of the slots whose jobs handle calls. The slots of a chain are linked through the slots themselves. There
-/// are at least as many chains as slots.
+/// Hash table of the slots whose jobs handle calls. Each chain is a linked list through the slots. There are at least
+/// as many chains as slots.
 ///
 /// The keys are chosen by the peer. Each connection multiplies them by a secret random number, so that the peer cannot
 /// construct long chains.
@@ -34,7 +34,7 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// Inserts the call of a slot before earlier calls with the same key.
+    /// Inserts the call of a slot at the front of its hash chain, before earlier calls with the same key.
     #[inline]
     pub(super) fn enter(&mut self, call: Call, index: usize, slots: &mut [JobSlot]) {
         if slots.len() > self.first.len() {
@@ -56,8 +56,8 @@ impl Calls {
         }
     }
 
-    /// Doubles the number of hash chains. Calls are inserted again in the order of their jobs, so that later calls
-    /// precede earlier ones.
+    /// Doubles the number of hash chains. Calls are inserted again in the order of their jobs, so later calls precede
+    /// earlier ones with the same key.
     #[cold]
     fn grow(&mut self, slots: &mut [JobSlot]) {
         self.bits += 1;
@@ -68,7 +68,8 @@ impl Calls {
         calls.into_sorted_vec().into_iter().for_each(|(_, index, call)| self.link(call, index, slots));
     }
 
-    /// Removes the call of a slot. Takes constant time even if the peer has used the same id for all calls.
+    /// Removes the call of a slot from its hash chain. Takes constant time even if the peer uses the same id for all
+    /// calls.
     #[inline]
     pub(super) fn leave(&mut self, call: Call, index: usize, slots: &mut [JobSlot]) {
         let Some(&JobSlot { before, next, .. }) = slots.get(index) else { return };
@@ -99,8 +100,8 @@ impl Calls {
         None
     }
 
-    /// Returns the hash chain of a call. The hash is a product whose upper bits select the chain, because they depend
-    /// on all bits of the key.
+    /// Returns the hash chain of a call. Multiplicative hashing: the chain is selected by the upper bits of the
+    /// product, which depend on all bits of the key.
     #[inline]
     fn chain(&self, (id, operation): Call) -> usize {
         let key = u64::from(id.0) << 16 | u64::from(operation.number());
@@ -146,7 +147,7 @@ mod tests {
         }
         assert_eq!(
             calls.find(
-                (PacketId(1), Operation::user(11).expect("operation number should be above the reserved range")),
+                (PacketId(1), Operation::user(11).expect("operation 11 should be above the reserved range")),
                 &slots
             ),
             None

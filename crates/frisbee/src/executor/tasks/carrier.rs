@@ -51,7 +51,7 @@ pub(crate) struct Carrier {
     has_next: AtomicBool,
     /// Whether the task must end instead of waiting for another job.
     is_over: AtomicBool,
-    /// Waker of the task. It is set under the lock of `next` at the first poll, and never changes.
+    /// Waker of the task. Set at the first poll, under the lock of `next`, and never changed.
     waker: OnceLock<Waker>,
 }
 
@@ -76,8 +76,8 @@ impl Carrier {
         self.is_on_worker
     }
 
-    /// Returns the future of the task, which runs this job first. It must be spawned as a task of its own, because it
-    /// relies on a waker that never changes.
+    /// Returns a future that runs this job and then the jobs assigned later. Spawn the future as a task of its own,
+    /// because it relies on a waker that never changes.
     pub(crate) fn carry(self: Arc<Self>, assigned: AssignedJob) -> CarrierFuture {
         CarrierFuture { carrier: self, current: Some(assigned), resident: None }
     }
@@ -87,7 +87,7 @@ impl Carrier {
         CarrierFuture { carrier: self, current: Some(assigned), resident: Some(WorkerTaskShared::new(owner)) }
     }
 
-    /// Assigns another job to the task, which runs it after the current one. Returns the job if the task has ended.
+    /// Assigns another job to the task, which runs it after the current one.
     ///
     /// # Errors
     /// Returns the job if the task has ended.
@@ -108,13 +108,13 @@ impl Carrier {
     /// Makes the task end, whether it is idle or running a job.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Release);
-        // Take the lock, because it synchronizes with the first poll of the task, which either has set the waker or
-        // will see the flag.
+        // Take the lock to synchronize with the first poll of the task: that poll has either set the waker or will see
+        // the flag.
         drop(self.next.lock());
         self.wake();
     }
 
-    /// Returns whether the task must end instead of waiting for another job.
+    /// Returns whether the task must end instead of waiting for its next job.
     #[cfg(all(test, frisbee_loom))]
     pub(super) fn is_to_end(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
@@ -133,7 +133,7 @@ opaque_debug!([] Carrier, "Carrier");
 pub(crate) struct CarrierFuture {
     carrier: Arc<Carrier>,
     current: Option<AssignedJob>,
-    /// State that the jobs share while the task runs on the connection's worker. `None` if the task runs in a runtime.
+    /// State shared by the jobs of a task on the connection's worker. `None` if the task runs in a runtime.
     resident: Option<WorkerTaskShared>,
 }
 
@@ -155,8 +155,8 @@ impl Future for CarrierFuture {
             *current = next.job.take();
         }
         let Some(assigned) = current else { return Poll::Pending };
-        // Catch panics, because a panic must only end its own job: the next job may already be assigned. The panic hook
-        // has reported it.
+        // Catch panics, because a panic must end only its own job, and the next job may already be assigned. The panic
+        // hook has reported the panic.
         let is_pending = match resident {
             None => matches!(catch_unwind(AssertUnwindSafe(|| assigned.job.as_mut().poll(context))), Ok(Poll::Pending)),
             Some(resident) => {
@@ -169,8 +169,8 @@ impl Future for CarrierFuture {
         if !is_pending {
             let _entered = resident.as_ref().map(WorkerTaskShared::enter);
             *current = None;
-            // A job that is assigned from now on wakes the task. One may have been assigned before, because a job
-            // releases its slot when it replies.
+            // A job assigned from now on wakes the task. Check for an earlier one, because a job releases its slot when
+            // it replies.
             if carrier.has_next.load(Ordering::Acquire) {
                 context.waker().wake_by_ref();
             }
@@ -180,7 +180,7 @@ impl Future for CarrierFuture {
 }
 
 impl Drop for CarrierFuture {
-    /// Drops the remaining jobs in the context of the runtime to which their sockets and timers belong.
+    /// Drops the remaining jobs in the context of the runtime that owns their sockets and timers.
     fn drop(&mut self) {
         let _entered = self.resident.as_ref().map(WorkerTaskShared::enter);
         let mut next = self.carrier.next.lock();

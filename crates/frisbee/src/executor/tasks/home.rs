@@ -1,4 +1,4 @@
-//! Running of jobs on the worker of their connection. Slow jobs are moved to the caller's runtime.
+//! Execution of jobs on the worker of their connection. Slow jobs are moved to the caller's runtime.
 //!
 //! # Decisions
 //!
@@ -20,16 +20,16 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::runtime::{EnterGuard, Handle, RuntimeFlavor};
 
-/// Minimum duration for which a poll of a job counts as long. The same limit applies to a poll of the driver in which
-/// handlers run inline.
+/// Minimum duration of a long poll. The limit applies to polls of jobs, and to polls of the driver in which handlers
+/// run inline.
 const LONG: Duration = Duration::from_millis(1);
 
-/// Number of consecutive long polls after which a job moves from the worker to the runtime. A single long poll may be
-/// caused by preemption of the thread.
+/// Number of consecutive long polls after which a job moves from the worker to the runtime. A single long poll may
+/// result from preemption of the thread.
 const LONG_POLLS: u32 = 3;
 
-/// Duration of a single poll after which a job moves from the worker to the runtime. The watchdog has already noticed a
-/// poll of this length, or will notice it soon.
+/// Duration of a single poll after which a job moves from the worker to the runtime. The watchdog notices polls of
+/// about this length.
 const BLOCKED: Duration = Duration::from_millis(8);
 
 /// The worker or io_uring thread that drives a connection and can run its jobs.
@@ -38,14 +38,14 @@ pub(crate) trait Home: Send + Sync {
     fn spawn(&self, task: Job);
 }
 
-/// A connection, as the owner of the tasks that run on a worker for it.
+/// A connection, as the owner of tasks that run on its worker.
 pub(crate) trait TaskOwner: Send + Sync {
     fn tasks(&self) -> &Tasks;
 
-    /// Returns the caller's runtime, to which the sockets and timers of tasks belong.
+    /// Returns the caller's runtime, which owns the sockets and timers of the connection's tasks.
     fn runtime(&self) -> &Handle;
 
-    /// Sets the operation that the watchdog reports if the current thread is blocked. Zero stands for none.
+    /// Sets the operation that the watchdog reports if it finds the current thread blocked. Zero stands for none.
     fn set_routed(&self, operation: u16);
 }
 
@@ -54,13 +54,13 @@ pub(crate) fn has_threads(runtime: &Handle) -> bool {
     runtime.runtime_flavor() != RuntimeFlavor::CurrentThread
 }
 
-/// State of a reusable task on a worker. The successive jobs of the task share it.
+/// State of a reusable task on a worker, shared by the successive jobs of the task.
 pub(super) struct WorkerTaskShared {
     owner: Arc<dyn TaskOwner>,
     /// Number of consecutive long polls. After [`LONG_POLLS`], the job moves to the runtime, because other connections
     /// of the worker must wait for its polls.
     long_polls: u32,
-    /// Whether the jobs of the task are so slow that they must run on the tokio runtime instead of the worker.
+    /// Whether the task's jobs have been so slow that they must move from the worker to the tokio runtime.
     is_slow: bool,
 }
 
@@ -69,7 +69,7 @@ impl WorkerTaskShared {
         Self { owner, long_polls: 0, is_slow: false }
     }
 
-    /// Enters the caller's runtime, to which the tokio resources of jobs belong.
+    /// Enters the caller's runtime, which owns the tokio resources of jobs.
     pub(super) fn enter(&self) -> EnterGuard<'_> {
         self.owner.runtime().enter()
     }
@@ -80,7 +80,7 @@ impl WorkerTaskShared {
         self.owner.set_routed(assigned.operation);
         let began = Instant::now();
         // `block_on` does not block, because the future is always ready. `Handle::enter` would set the context without
-        // a budget, and a job that always makes progress would never return.
+        // a cooperative budget, and a job that always makes progress would never return.
         let polled = self
             .owner
             .runtime()
@@ -89,7 +89,7 @@ impl WorkerTaskShared {
         matches!(polled, Ok(Poll::Pending))
     }
 
-    /// Records the duration of a poll that began at `began`.
+    /// Records the duration of a poll of the job that started at `began`.
     fn record(&mut self, began: Instant) {
         let now = Instant::now();
         let took = now.saturating_duration_since(began);
@@ -104,7 +104,8 @@ impl WorkerTaskShared {
         }
     }
 
-    /// Returns whether a job must move to the caller's runtime, because it may not be polled on the worker again.
+    /// Returns whether the job must move to the caller's runtime because its permission was revoked or its polls were
+    /// slow.
     pub(super) fn is_to_leave(&self, assigned: &AssignedJob) -> bool {
         self.is_slow || assigned.permission.as_ref().is_some_and(|permission| !permission.is_kept())
     }

@@ -25,8 +25,8 @@ thread_local! {
 
 pub(super) struct WorkerTask {
     number: u64,
-    /// Whether the task is a job of a connection rather than its driver. A job that yields while it can make progress
-    /// is queued behind all other tasks.
+    /// Whether the task is a job of a connection rather than the driver. A job that yields is queued behind all other
+    /// tasks.
     is_job: bool,
     worker: Arc<ExecutorShared>,
     phase: TaskPhase,
@@ -36,12 +36,12 @@ pub(super) struct WorkerTask {
 
 struct Body {
     future: Job,
-    /// Waker of the task. The resulting reference cycle is broken when the task completes.
+    /// Waker of the task. It holds a reference to the task, and the cycle is broken when the task completes.
     waker: Waker,
 }
 
 impl WorkerTask {
-    /// Creates a task. The caller must put it into the ready queue immediately.
+    /// Creates a task that counts as woken. The caller must put it into the ready queue immediately.
     pub(super) fn new(number: u64, is_job: bool, worker: Arc<ExecutorShared>, future: Job) -> Arc<Self> {
         let task = Arc::new(Self { number, is_job, worker, phase: TaskPhase::queued(), body: Mutex::new(None) });
         *task.body.lock() = Some(Body { future, waker: task.clone().into() });
@@ -80,7 +80,8 @@ impl WorkerTask {
             }
             AfterPoll::Over => {}
         }
-        // Without the lock, because the future may hold the last handle of the worker, whose drop acquires the lock.
+        // Drop the future without the lock, because it may hold the last handle of the worker, whose destructor takes
+        // the lock.
         let over = body.take();
         drop(body);
         let _ = catch_unwind(AssertUnwindSafe(|| drop(over)));

@@ -1,4 +1,4 @@
-//! The order in which connections on a multi-threaded tokio runtime run.
+//! Order in which the connections of a multi-threaded tokio runtime run.
 //!
 //! # Decisions
 //!
@@ -21,8 +21,8 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use tokio::runtime::{self, Handle, RuntimeFlavor};
 
-/// Maximum number of connections in a runtime for which wake-ups bypass this queue. Equal to a quarter of the capacity
-/// of tokio's per-thread queue.
+/// Maximum number of connections of a runtime that are woken directly instead of through this queue. This is a quarter
+/// of the capacity of tokio's per-thread queue.
 const DIRECT_MAX: usize = 64;
 
 /// Number of connections that a forwarding task wakes per poll. Each connection may wake ten callers, and all of these
@@ -33,7 +33,7 @@ const WOKEN_AT_ONCE: usize = 4;
 /// connections at a time.
 pub(crate) struct WakeQueue {
     runtime: Handle,
-    /// Whether the runtime has so many connections that wake-ups are queued.
+    /// Whether the runtime has more than [`DIRECT_MAX`] connections, so that wake-ups must be queued.
     is_used: AtomicBool,
     state: Mutex<State>,
 }
@@ -51,14 +51,13 @@ struct State {
 /// A connection that can be woken through the queue.
 struct Connection {
     queue: Arc<WakeQueue>,
-    /// Waker of the task that drives the connection. It does not change.
+    /// Waker of the connection's driver. Set at the driver's first poll and never changed.
     task: OnceLock<Waker>,
     is_queued: AtomicBool,
 }
 
 impl WakeQueue {
-    /// Returns the wake-up queue of a runtime. Returns `None` for a single-threaded runtime, because its own queue is
-    /// fair.
+    /// Returns the wake-up queue of a runtime, or `None` for a single-threaded runtime, whose own queue is fair.
     pub(crate) fn of(runtime: &Handle) -> Option<Arc<Self>> {
         static QUEUES: Mutex<Vec<(runtime::Id, Weak<WakeQueue>)>> = Mutex::new(Vec::new());
         if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread {
@@ -75,7 +74,7 @@ impl WakeQueue {
         }))
     }
 
-    /// Records a new connection of this runtime. Starts the tasks that forward wake-ups if the runtime has more than
+    /// Counts a new connection of this runtime. Starts the forwarding tasks if the runtime now has more than
     /// [`DIRECT_MAX`] connections.
     fn add(self: &Arc<Self>) {
         let mut state = self.state.lock();
@@ -93,8 +92,7 @@ impl WakeQueue {
         }
     }
 
-    /// Records that a connection of this runtime has ended. The tasks that forward wake-ups end with the last
-    /// connection.
+    /// Counts a connection of this runtime as ended. The forwarding tasks end with the last connection.
     fn remove(&self) {
         let mut state = self.state.lock();
         state.connections -= 1;
@@ -106,7 +104,7 @@ impl WakeQueue {
         }
         let (idle, woken) = (std::mem::take(&mut state.idle), std::mem::take(&mut state.woken));
         drop(state);
-        // Without the lock, because dropping a waker may run arbitrary code.
+        // Drop the wakers without the lock, because their destructors may run arbitrary code.
         drop(woken);
         idle.into_iter().for_each(Waker::wake);
     }
@@ -141,7 +139,7 @@ impl Future for Passing {
         }
         drop(state);
         for connection in woken.into_iter().flatten() {
-            // Synchronizes with the wake-ups, so that the connection sees all writes before them.
+            // Acquire the writes that preceded the wake-ups, so that the connection sees them.
             connection.is_queued.swap(false, Ordering::AcqRel);
             connection.wake_task();
         }
@@ -175,7 +173,7 @@ impl Wake for Connection {
 }
 
 pin_project_lite::pin_project! {
-    /// The future that drives a connection. It must be spawned as a task.
+    /// The future that drives a connection. Must be spawned as a task, because it keeps the waker of its first poll.
     struct DriverFuture<F> {
         // `None` on workers, and if the runtime has no queue. Boxed because drivers account for most of the memory of
         // idle connections.

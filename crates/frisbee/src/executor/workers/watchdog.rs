@@ -17,35 +17,36 @@ use std::time::{Duration, Instant};
 
 /// Interval between checks of the workers.
 ///
-/// A task that is still being polled at the second check is suspect, and its thread is replaced at the third one, after
-/// 8 to 12 ms. On a busy machine, the operating system may preempt a thread for as long, so a shorter interval would
-/// mostly detect such delays.
+/// A task that is still in the same poll at the second check is suspect. Its thread is replaced at the third check, 8
+/// to 12 ms after the poll began. On a busy machine the operating system may preempt a thread for as long, so a shorter
+/// interval would mostly detect preemption.
 const INTERVAL: Duration = Duration::from_millis(4);
 
-/// Minimum time since the second check for which a thread must have been running or sleeping to count as blocked. Time
-/// spent waiting for a processor is excluded. Slightly less than the interval between two checks.
+/// Minimum time for which a suspect thread must have been running or sleeping to count as blocked, slightly less than
+/// the interval between two checks. Time spent waiting for a processor is excluded.
 const HELD_UP_MIN: Duration = Duration::from_millis(3);
 
-/// Number of checks without activity after which the watchdog thread goes to sleep. Waking it takes a system call,
-/// which workers with occasional activity should not need each time.
+/// Number of checks without activity after which the watchdog thread goes to sleep. Waking the watchdog takes a system
+/// call, which workers with occasional activity should not make each time.
 const QUIET_MAX: u32 = 25;
 
-/// Number of a poll. By comparing it, the watchdog recognizes that a thread is still in the same poll.
+/// Number of a worker's poll. The watchdog compares numbers to recognize that a thread is still in the same poll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PollId(pub(crate) u64);
 
 /// A thread that polls tasks and is checked by the watchdog.
 pub(crate) trait WatchedThread: Send + Sync {
-    /// Returns the last poll of the thread, and whether it is still running.
+    /// Returns the latest poll of the thread, and whether that poll is still running.
     fn current_poll(&self) -> (PollId, bool);
 
-    /// Returns the connection whose task is being polled, if this poll is still running.
+    /// Returns the connection whose task the thread is polling, or `None` if `poll` is no longer running.
     fn culprit(&self, poll: PollId) -> Option<Arc<dyn Blocked>>;
 
-    /// Returns the total time for which the thread was ready to run but waited for a processor.
+    /// Returns the total time during which the thread was ready to run but had no processor.
     fn waited(&self) -> Duration;
 
-    /// If this poll is still running, starts another thread that takes over all other tasks of the blocked one.
+    /// Starts another thread, which takes over all other tasks of the blocked thread. Does nothing if `poll` is no
+    /// longer running.
     fn hand_over(self: Arc<Self>, poll: PollId) -> io::Result<()>;
 }
 
@@ -60,7 +61,7 @@ pub(crate) trait Blocked: Send + Sync {
     /// Notifies the router that the operation blocks a thread. Returns `false` if the router does not handle this.
     fn handle(&self, operation: Operation) -> bool;
 
-    /// Calls `report` after a delay, with an argument that states whether a panic has blocked the thread.
+    /// Calls `report` after a delay. `report` receives whether a panic has blocked the thread.
     fn report_later(&self, report: Box<dyn FnOnce(bool) + Send>);
 }
 
@@ -93,10 +94,10 @@ pub(crate) fn register(worker: Weak<dyn WatchedThread>) {
     });
 }
 
-/// Returns whether the watchdog is asleep, so that an active worker must [wake](wake_watchdog) it.
+/// Returns whether the watchdog is asleep. If so, an active worker must [wake](wake_watchdog) it.
 ///
-/// The activity must be recorded before this call, under a lock or by a sequentially consistent operation like the load
-/// here. Otherwise the watchdog could miss it and fall asleep.
+/// Record the activity before this call, under a lock or by a sequentially consistent operation like the load here.
+/// Otherwise the watchdog could miss the activity and fall asleep.
 #[inline]
 pub(crate) fn is_asleep() -> bool {
     WATCHDOG.is_asleep.load(Ordering::SeqCst)
@@ -131,7 +132,8 @@ impl Watchdog {
             quiet = if self.check(&mut suspects, &mut reported) { 0 } else { quiet + 1 };
             if quiet >= QUIET_MAX {
                 self.is_asleep.store(true, Ordering::SeqCst);
-                // Check once more: workers that become active after this check see that the watchdog is asleep.
+                // Check once more before sleeping. Workers that become active after this check see that the watchdog is
+                // asleep and wake it.
                 if self.check(&mut suspects, &mut reported) {
                     self.is_asleep.store(false, Ordering::SeqCst);
                 }
@@ -143,13 +145,13 @@ impl Watchdog {
         }
     }
 
-    /// Checks all workers. Returns whether any of them has been active.
+    /// Checks all workers. Returns whether any worker has been active.
     fn check(&self, suspects: &mut Vec<WorkerSample>, reported: &mut ReportedLines) -> bool {
         suspects.append(&mut self.registry.lock().workers);
         let mut is_busy = false;
         suspects.retain_mut(|suspect| {
             let Some(worker) = suspect.worker.upgrade() else { return false };
-            // A panic of a router in its notification must not end the checks of all workers.
+            // Catch panics of a router's notification, because they must not end the checks of all workers.
             is_busy |= catch_unwind(AssertUnwindSafe(|| suspect.sample(&worker, reported))).unwrap_or(true);
             true
         });
@@ -157,19 +159,19 @@ impl Watchdog {
     }
 }
 
-/// Results of the watchdog's last checks of a worker.
+/// Results of the watchdog's previous checks of a worker.
 struct WorkerSample {
     worker: Weak<dyn WatchedThread>,
     poll: PollId,
-    /// Time at which a check found the same poll for the second time, with the total time for which the thread had
-    /// waited for a processor by then.
+    /// Time at which a check found the same poll for the second time, and the thread's total waiting time for a
+    /// processor at that time.
     since: Option<(Instant, Duration)>,
-    /// Whether the blocked thread has already been reported.
+    /// Whether the current blocked poll has already been reported.
     is_reported: bool,
 }
 
 impl WorkerSample {
-    /// Checks a worker. Returns whether it has been active since the last check.
+    /// Checks a worker. Returns whether the worker has been active since the previous check.
     fn sample(&mut self, worker: &Arc<dyn WatchedThread>, reported: &mut ReportedLines) -> bool {
         let (poll, is_polled) = worker.current_poll();
         let is_new = std::mem::replace(&mut self.poll, poll) != poll;
@@ -209,7 +211,8 @@ struct ReportedLines {
 }
 
 impl ReportedLines {
-    /// Notifies the router of a blocked thread. If the router does not handle this, logs it once per operation.
+    /// Notifies the router that its operation has blocked a thread. If the router does not handle the notification,
+    /// logs it once per operation.
     fn report(&mut self, culprit: Option<Arc<dyn Blocked>>, operation: Option<Operation>) {
         if let (Some(culprit), Some(operation)) = (&culprit, operation)
             && culprit.handle(operation)
@@ -249,12 +252,12 @@ pub(crate) struct ThreadClock(Option<PathBuf>);
 
 impl ThreadClock {
     pub(crate) fn of_this_thread() -> Self {
-        // Only available on Linux. On other systems, waiting for a processor counts as run time of the task.
+        // Available only on Linux. On other systems, waiting for a processor counts as run time of the task.
         let thread = std::fs::read_link("/proc/thread-self");
         Self(thread.ok().map(|thread| PathBuf::from("/proc").join(thread).join("schedstat")))
     }
 
-    /// Returns the total time for which the thread was ready to run but waited for a processor.
+    /// Returns the total time during which the thread was ready to run but had no processor.
     pub(crate) fn waited(&self) -> Duration {
         let text = self.0.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
         let nanos = text.as_ref().and_then(|text| text.split_whitespace().nth(1)?.parse().ok());

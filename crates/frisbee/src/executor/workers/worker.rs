@@ -32,27 +32,27 @@ use std::thread;
 use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// Maximum number of sockets that a worker polls at a time. The data of up to 32 sockets is processed while the state
-/// of their connections is still in the cache, which would not be the case with tokio's default of 1024. Polling the
-/// sockets costs about as much as a packet, which up to 32 packets share.
+/// Maximum number of sockets that a worker polls at a time. With up to 32 sockets, data is processed while the state of
+/// the connections is still in the cache, which is not the case with tokio's default of 1024. Polling sockets costs
+/// about as much as processing a packet, and up to 32 packets share this cost.
 const EVENTS_AT_ONCE: usize = 32;
 
 /// Maximum number of tasks that are polled between two polls of the sockets. Equal to the default of tokio.
 const POLLS_AT_ONCE: usize = 61;
 
-/// Maximum number of yielding tasks that are polled between two polls of the sockets, because all other tasks must wait
-/// for them. Without it, if a thousand clients send continuously, each reply would have to wait for a thousand polls.
+/// Maximum number of yielding tasks that are polled between two polls of the sockets. All other tasks wait for them:
+/// without the limit, each reply would wait for a thousand polls if a thousand clients send continuously.
 const LAST_AT_ONCE: usize = 4;
 
-/// Maximum number of blocked threads of a worker, because each thread needs a stack. Handlers that block soon run in
-/// other tasks and do not reach the limit. Routers may reach it, because they always run inline.
+/// Maximum number of blocked threads of a worker, because each thread needs a stack. Handlers that block move to tasks
+/// before they reach the limit. Routers may reach it, because they always run inline.
 const BLOCKED_MAX: usize = 32;
 
 /// Handle of a worker. Dropping it ends the worker's threads and tasks.
 #[derive(Debug)]
 pub(crate) struct Worker(Arc<ExecutorShared>);
 
-/// Load of a worker.
+/// Statistics of a worker thread.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct WorkerView {
@@ -63,7 +63,7 @@ pub struct WorkerView {
     pub ready: usize,
     /// Number of times that the worker has polled tasks since it was started.
     pub polls: u64,
-    /// Number of threads that were replaced because a task had [blocked them](crate::Router::blocked).
+    /// Number of threads that were replaced because a task [blocked them](crate::Router::blocked).
     pub threads_given_up: usize,
 }
 
@@ -97,16 +97,17 @@ pub(super) struct ExecutorShared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Tasks that have yielded. A few of them at a time are polled after each poll of the sockets, in this order.
+    /// Woken tasks in the order of their wake-ups.
     ready: VecDeque<Arc<WorkerTask>>,
-    /// Tasks that yielded and are polled again after the next poll of the sockets, a few at a time and in this order.
+    /// Tasks that have yielded. A few of them, in this order, are polled again after each poll of the sockets.
     last: VecDeque<DeferredTask>,
     tasks: HashMap<u64, ExecutorEntry>,
     next: u64,
     /// Whether the active thread is waiting for sockets and timers. If so, it must be woken when a task becomes ready.
     is_asleep: bool,
     is_stopped: bool,
-    /// Number of the active thread. Threads with other numbers have been blocked and end when their task returns.
+    /// Number of the active thread. Threads with other numbers have been replaced and end when their current task
+    /// returns.
     thread: usize,
     /// Number of the latest poll. If it is unchanged between two checks, the watchdog reports the thread as blocked.
     poll: PollId,
@@ -117,11 +118,11 @@ struct State {
 #[derive(Debug)]
 struct ExecutorEntry {
     task: Arc<WorkerTask>,
-    /// Connection to be reported if the task blocks its thread.
+    /// Connection to report if the polled task blocks its thread.
     culprit: Option<Arc<dyn Blocked>>,
 }
 
-/// A task that has yielded although it has more work. It is polled again after all tasks that are ready now.
+/// A task that has yielded although it has more work. The task is polled again after all tasks that are ready now.
 #[derive(Debug)]
 enum DeferredTask {
     /// Waker of a yielding task that is not in the ready queue.
@@ -155,7 +156,7 @@ pub(super) struct Core {
 }
 
 thread_local! {
-    /// Worker to which this thread belongs.
+    /// Worker to which the current thread belongs.
     static CURRENT: RefCell<Option<Arc<ExecutorShared>>> = const { RefCell::new(None) };
 }
 
@@ -256,8 +257,8 @@ pub(crate) fn worker_runtime() -> Option<Handle> {
     CURRENT.with_borrow(|current| current.as_ref().map(|shared| shared.runtime.clone()))
 }
 
-/// Wakes a task of the current thread's worker, but only after the next poll of sockets and timers. Returns `false` if
-/// the thread does not belong to a worker.
+/// Wakes a task of the current thread's worker after the next poll of sockets and timers. Returns `false` if the thread
+/// does not belong to a worker.
 pub(crate) fn wake_last(waker: &Waker) -> bool {
     CURRENT.with_borrow(|current| {
         let Some(shared) = current else { return false };
@@ -270,8 +271,8 @@ pub(crate) fn wake_last(waker: &Waker) -> bool {
 }
 
 impl ExecutorShared {
-    /// Spawns a task on this worker. For a job of a connection, `driver` is the number of the task that drives the
-    /// connection, which names the connection in the log if the job blocks the thread.
+    /// Spawns a task on this worker. For a job of a connection, `driver` is the number of the connection's driver task.
+    /// If the job blocks its thread, the log names that connection.
     fn spawn(self: &Arc<Self>, future: Job, driver: Option<u64>) {
         let mut state = self.state.lock();
         if state.is_stopped {
@@ -298,7 +299,7 @@ impl ExecutorShared {
         self.wake_thread(state);
     }
 
-    /// Queues a task that was woken during its own poll. It is polled after the next poll of the sockets.
+    /// Queues a task that was woken during its own poll. The task is polled after the next poll of the sockets.
     pub(super) fn queue_last(&self, task: Arc<WorkerTask>) {
         let mut state = self.state.lock();
         if !state.is_stopped {
@@ -311,7 +312,7 @@ impl ExecutorShared {
 
     /// Removes a completed task from the worker.
     pub(super) fn forget(&self, number: u64) {
-        // Dropped without the lock, because it may be the last reference to the task.
+        // Drop the entry without the lock, because it may be the last reference to the task.
         let entry = self.state.lock().tasks.remove(&number);
         drop(entry);
     }
@@ -339,7 +340,7 @@ impl ExecutorShared {
         };
         state.poll.0 += 1;
         state.polled = Some(task.number());
-        // Checked under the lock and after recording the poll; see `is_asleep`.
+        // Check under the lock and after recording the poll; see `is_asleep`.
         let is_watched = !watchdog::is_asleep();
         drop(state);
         if !is_watched {
@@ -349,7 +350,7 @@ impl ExecutorShared {
     }
 
     /// Completes with `true` once the sockets have been polled and a task is ready, or with `false` once the worker is
-    /// stopped. Moves some of the tasks that have yielded to `last`.
+    /// stopped. Moves some of the yielded tasks to `last`.
     fn poll_look(&self, has_looked: &mut bool, last: &mut Vec<DeferredTask>, context: &mut Context<'_>) -> Poll<bool> {
         let mut state = self.state.lock();
         state.is_asleep = state.ready.is_empty() && state.last.is_empty() && !state.is_stopped;
@@ -367,8 +368,8 @@ impl ExecutorShared {
         Poll::Pending
     }
 
-    /// Makes another thread the active one of the worker if the given poll is still running. Returns the number of the
-    /// new thread.
+    /// Starts another active thread of the worker if the given poll is still running. Returns the number of the new
+    /// thread.
     fn take_over(&self, poll: PollId) -> Option<usize> {
         let mut state = self.state.lock();
         if state.poll != poll || state.polled.take().is_none() {
@@ -381,7 +382,7 @@ impl ExecutorShared {
     /// Drops all tasks of a stopped worker.
     fn end(&self) {
         let mut state = self.state.lock();
-        // Without the lock, because destructors may use the worker.
+        // Drop the tasks without the lock, because destructors may use the worker.
         let tasks = std::mem::take(&mut state.tasks);
         let queued = (std::mem::take(&mut state.ready), std::mem::take(&mut state.last));
         drop(state);
@@ -415,8 +416,8 @@ impl WatchedThread for Core {
 }
 
 impl Core {
-    /// Starts the first thread of the worker, or a thread that takes over. The latter ends at once if the poll
-    /// `instead` is no longer running.
+    /// Starts the first thread of the worker, or a thread that takes over from a blocked one. The latter ends at once
+    /// if the poll `instead` is no longer running.
     fn start_thread(self: &Arc<Self>, instead: Option<PollId>) -> io::Result<()> {
         let core = self.clone();
         let run = move || {

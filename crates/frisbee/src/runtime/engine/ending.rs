@@ -1,4 +1,4 @@
-//! The end of a connection: orders to close it, the exchange of GOING_AWAY, and work in progress.
+//! The end of a connection: close orders, the exchange of GOING_AWAY, and work in progress.
 
 use super::{Engine, PANICKED, ReadMode, Routing, log_panic};
 use crate::connection::ConnectionExt;
@@ -13,13 +13,13 @@ use std::time::Instant;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum GoingAway {
     Unsaid,
-    /// The server has sent GOING_AWAY. The client will either close the connection or reply.
+    /// The server has sent GOING_AWAY. The client will close the connection or reply.
     Sent,
-    /// The client has replied to GOING_AWAY. All packets that it had sent before have arrived.
+    /// The client has replied to the server's GOING_AWAY. All packets that the client had sent before have arrived.
     Received,
     /// The client has received GOING_AWAY. It will reply after the packets that its handles have sent so far.
     Due,
-    /// The client has replied to GOING_AWAY.
+    /// The client has sent its reply to GOING_AWAY.
     Answered,
 }
 
@@ -37,15 +37,17 @@ impl<R: Router> Engine<R> {
         if self.has_departed() {
             return Ok(self.core.is_handed_off().then_some(Order::HandOver));
         }
-        // The peer has closed its half first, which is the reason even if this end was about to close the connection.
+        // The peer has closed its half first. This is the close reason even if this end was about to close the
+        // connection.
         let closes_when_idle = matches!(self.order.as_deref(), None | Some(Order::WhenIdle(_)));
         if self.reading == ReadMode::HalfClosed && closes_when_idle && self.is_idle() {
             return Ok(Some(Order::Flush(CloseReason::ClosedByPeer)));
         }
         if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
-            // Send GOING_AWAY first, because the peer may send requests until it receives it. These are served.
+            // Send GOING_AWAY first, because the peer may send requests until it receives GOING_AWAY. Those requests
+            // are served.
             let sends_going_away = self.core.role() == Role::Server && matches!(self.core.peer(), PeerKind::Native(_));
-            // The first packet of a new client may be in transit, so the client keeps its full timeout for it.
+            // The first packet of a new client may be in transit, so wait for it until its full timeout.
             let may_begin = self.pending_handshake.is_some() && self.reading == ReadMode::Open;
             if may_begin || sends_going_away && !self.received_going_away() || !self.is_idle() || self.is_busy()? {
                 return Ok(None);
@@ -55,7 +57,8 @@ impl<R: Router> Engine<R> {
             if !self.mail_is_held {
                 self.handle.collect(self.core.outbox());
             } else if !self.handle.0.mailbox.lock().outbox.is_empty() {
-                // Packets of handles wait until the format of headers is known. That wait has its own timeout.
+                // Wait, because packets of handles remain in the mailbox until the peer's header format is known. That
+                // wait has its own timeout.
                 return Ok(None);
             }
         }
@@ -68,21 +71,19 @@ impl<R: Router> Engine<R> {
         self.order.take_if(|order| matches!(**order, Order::Now(_))).map(|order| *order)
     }
 
-    /// Returns whether the driver waits without the usual timeout for the peer to read the last bytes. The peer has
-    /// replied to GOING_AWAY, and will close the connection afterwards.
+    /// Returns whether the driver waits for the peer to read the last bytes without the usual timeout. This is the case
+    /// after the peer has replied to GOING_AWAY, because the peer then closes the connection.
     pub(crate) fn waits_for_peer(&self) -> bool {
         self.goodbye == GoingAway::Received
     }
 
-    /// Returns whether a connection that is closed immediately for `reason` still sends a CLOSE packet with this
-    /// reason.
+    /// Returns whether the driver sends a CLOSE packet when a connection is closed immediately for `reason`.
     pub(crate) fn sends_reason(&self, reason: &CloseReason) -> bool {
         let is_native = matches!(self.core.peer(), PeerKind::Native(_));
         is_native && matches!(reason, CloseReason::Protocol(_) | CloseReason::TooSlow | CloseReason::Router(_))
     }
 
-    /// Returns whether a handle has requested, while the last bytes are being written, that the connection be closed
-    /// immediately.
+    /// Returns whether a handle has requested an immediate close while the driver is writing the last bytes.
     pub(crate) fn is_aborted(&self) -> bool {
         let mailbox = &self.handle.0.mailbox;
         mailbox.is_notified() && matches!(mailbox.lock_by_task().order.as_deref(), Some(Order::Now(_)))
@@ -141,7 +142,7 @@ impl<R: Router> Engine<R> {
         if matches!(reason, CloseReason::Router(text) if **text == *PANICKED) {
             log_panic(&self.handle);
         }
-        // An adapter connection stays open and continues to count as a connection.
+        // An adapter connection stays open, so it still counts as a connection.
         if !self.handle.0.is_within && !matches!(reason, CloseReason::OtherProtocol) {
             self.handle.0.mailbox.account.budget().counts.count_closed(self.handle.peer_addr(), reason, Instant::now());
         }

@@ -1,12 +1,12 @@
-//! Routing while the peer reads too slowly: requests are deferred, and packets that cause no replies are routed.
+//! Routing while the peer reads too slowly. Requests are deferred, but packets that cause no replies are routed.
 //!
 //! # Decisions
 //!
-//! When an outbox reaches its limit, the driver continues to read. Requests are deferred in order, while messages of
-//! open streams, credit, CANCEL, PINGs and replies to calls of this end are handled. Deferred requests have a limit and
-//! are charged to the memory of the server. The server stops reading only when they reach the limit, so a client can
-//! occupy no more than the outbox and the deferred requests. While requests are deferred, only bytes accepted by the
-//! client count as progress for its timeouts.
+//! When an outbox reaches its limit, the driver continues to read. Requests are deferred in order. Messages of open
+//! streams, credit, CANCEL, PINGs and replies to calls of this end are handled immediately. Deferred requests have a
+//! limit and are charged to the memory of the server. The server stops reading only when they reach the limit, so a
+//! client can occupy no more than the outbox and the deferred requests. While requests are deferred, only bytes
+//! accepted by the client count as progress for its timeouts.
 //!
 //! The router decides whether a packet may be deferred, because the bytes that follow the last packet before a change
 //! of protocol are not packets.
@@ -20,25 +20,25 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 impl<R: Router> Engine<R> {
-    /// Returns whether the driver may process more input. It may not while deferred packets must be routed first.
+    /// Returns whether the driver may process more input. If not, deferred packets must be routed first.
     #[inline]
     pub(super) fn takes_more(&mut self) -> bool {
         self.routing != Routing::Deferring || !self.has_room() && !self.is_stuck()
     }
 
-    /// Returns whether no packet at all may be examined until the outbox has space.
+    /// Returns whether the driver must not examine any packet until the outbox has space.
     #[cold]
     fn is_stuck(&self) -> bool {
         let shared = &self.handle.0;
-        // Nothing more may be examined, because a hand-off passes on the transport together with the bytes after the
-        // current packet.
+        // A hand-off passes on the transport together with the bytes after the current packet, so nothing more may be
+        // examined.
         self.is_leaving()
             || shared.mailbox.account.is_over()
             || shared.deferred.is_full(shared.mailbox.backlog_max(), &shared.mailbox.account)
     }
 
-    /// Routes deferred packets while the outbox has space. While it has none, routes only packets that need no space
-    /// for a reply.
+    /// Routes deferred packets while the outbox has space. Without space, routes only packets that need no space for a
+    /// reply.
     #[cold]
     #[inline(never)]
     pub(super) fn route_full(&mut self, now: Instant) -> Result<(), CloseReason> {
@@ -55,15 +55,15 @@ impl<R: Router> Engine<R> {
         Ok(())
     }
 
-    /// Tells the protocol core whether this end currently reads from the peer. Reading also pauses while the server has
-    /// too little memory.
+    /// Informs the protocol core whether this end currently reads from the peer. Reading also pauses while the server
+    /// is short of memory.
     #[cold]
     pub(super) fn notify_listening(&mut self, now: Instant) {
         let listens = self.takes_more() || self.has_room();
         self.core.set_listening(listens, now);
     }
 
-    /// Routes the oldest deferred packet. If none is left, resumes normal routing and returns `None`.
+    /// Routes the oldest deferred packet. If there is none, resumes normal routing and returns `None`.
     fn route_deferred(&mut self) -> Option<(Routed, usize)> {
         let Some(DeferredPacket { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.mailbox.account)
         else {
@@ -86,8 +86,8 @@ impl<R: Router> Engine<R> {
         Some((next, length))
     }
 
-    /// Takes the next event from the input, and either handles it or defers its packet. Returns `None` if there is no
-    /// event, or if it may not be examined yet.
+    /// Takes the next event from the input, and handles it or defers its packet. Returns `None` if there is no event,
+    /// or if the event may not be examined yet.
     fn route_urgent(&mut self, now: Instant) -> Result<Option<(Routed, usize)>, CloseReason> {
         if self.is_stuck() {
             return Ok(None);
@@ -134,8 +134,8 @@ impl<R: Router> Engine<R> {
         None
     }
 
-    /// Returns `Some` if a stream's packet must be deferred, because it opens the stream or earlier packets of the
-    /// stream are deferred. The value states whether the packet opens the stream.
+    /// Returns `Some` if a packet of a stream must be deferred: it opens the stream, or earlier packets of the stream
+    /// are deferred. The value states whether the packet opens the stream.
     fn must_defer(&mut self, id: PacketId, body: &Bytes) -> Option<bool> {
         let shared = &self.handle.0;
         if shared.deferred.has_stream(id) {
@@ -144,8 +144,7 @@ impl<R: Router> Engine<R> {
         let inner = shared.mailbox.lock();
         let (is_open, rich) = (inner.streams.get(id).is_some(), inner.peer.hello().is_some());
         drop(inner);
-        // A packet that was sent before its sender knew of the stream's end opens no stream, and is ignored
-        // immediately.
+        // A late packet, whose sender did not know of the stream's end yet, opens no stream and is ignored immediately.
         (!is_open && self.opens_stream(id, body, rich)).then_some(true)
     }
 }

@@ -1,4 +1,4 @@
-//! The start of a connection: the kind of the peer, its HELLO, and mail that waits until the format of headers is
+//! The start of a connection: the kind of the peer, its HELLO, and mail that waits until the peer's header format is
 //! known.
 
 use super::Engine;
@@ -7,17 +7,17 @@ use frisbee_core::{Decoder, Role};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Maximum size in bytes of the items of a HELLO that connections share in memory. It is enough for a few dozen
-/// services. Longer HELLOs are rare and are charged to the server's memory.
+/// Maximum size in bytes of a HELLO's items that connections share in memory. A few dozen services fit. Longer HELLOs
+/// are rare and are charged to the server's memory.
 const SHARED_MAX: usize = 4 * 1024;
 
 thread_local! {
-    /// Last HELLO received by a connection of this thread. Connections that receive an equal HELLO share its memory.
+    /// Last HELLO that a connection of this thread received. Connections with an equal HELLO share its memory.
     static LAST_HELLO: RefCell<Option<Arc<Hello>>> = const { RefCell::new(None) };
 }
 
 impl<R: Router> Engine<R> {
-    /// Handles the discovery whether the peer supports the protocol extension, which has just been made.
+    /// Handles the discovery of the peer's kind, native or not.
     #[cold]
     pub(super) fn handle_peer_known(&mut self) -> Routed {
         self.pending_handshake = None;
@@ -41,7 +41,7 @@ impl<R: Router> Engine<R> {
     }
 
     /// Charges the memory of a client's HELLO, which is kept until the connection ends. A short HELLO is not charged,
-    /// because most connections share it.
+    /// because most connections share its memory.
     fn charge_greeting(&mut self, hello: &Hello) -> bool {
         let length = hello.items_len();
         if self.core.role() == Role::Server && length > SHARED_MAX {
@@ -53,9 +53,9 @@ impl<R: Router> Engine<R> {
         true
     }
 
-    /// Releases packets that handles of a server have sent before the format of headers was known. They were encoded
-    /// with the default format and are encoded again. Must be called before anything is routed, because routing can
-    /// make handles send more.
+    /// Encodes packets again that a server's handles sent before the peer's header format was known, because they were
+    /// encoded with the default format. Call this before anything is routed, because routing can make handles send more
+    /// packets.
     #[cold]
     pub(super) fn release_deferred(&mut self) {
         let Some(form) = self.core.sends() else { return };
@@ -67,7 +67,7 @@ impl<R: Router> Engine<R> {
         drop(inner);
         let mut packets = packets.take_bytes();
         let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
-        // The packets have been accepted, so they are sent even if memory has become short.
+        // Send the packets even if memory has become short, because they have already been accepted.
         let mut reframed = Outbox::new(form);
         reframed.set_limit(u32::MAX);
         while let Ok(Some(packet)) = decoder.next(&mut packets) {
@@ -75,15 +75,15 @@ impl<R: Router> Engine<R> {
             debug_assert!(sent.is_ok(), "there is no limit");
         }
         self.core.outbox().append(&mut reframed);
-        // Headers of the old format are shorter, so the backlog shrinks here and later writes might not notify
-        // producers.
+        // Notify producers here: headers of the old format are shorter, so the backlog shrinks now, and later writes
+        // might not notify them.
         self.notify_producers();
     }
 }
 
-/// Replaces the peer's HELLO by the copy of another connection of this thread if both are equal. This saves memory
-/// because most clients of a server run the same program and send the same HELLO. Only the latest HELLO is kept, so a
-/// peer that varies its HELLO merely prevents the saving.
+/// Replaces the peer's HELLO by an equal one of another connection of this thread, to save memory: most clients of a
+/// server run the same program and send the same HELLO. Only the latest HELLO is kept, so a peer that varies its HELLO
+/// merely prevents the saving.
 #[cold]
 fn share_hello(core: &mut frisbee_core::Connection) {
     LAST_HELLO.with_borrow_mut(|last| {
@@ -111,7 +111,7 @@ mod tests {
 
     const MEMORY: usize = 1 << 20;
 
-    /// Router that sends a long packet to each client, and then fills up the server's memory.
+    /// Router that sends a long packet to each client and then exhausts the server's memory.
     struct Welcome;
 
     impl Router for Welcome {
@@ -157,8 +157,8 @@ mod tests {
         assert_eq!(welcome.body.len(), 10_000);
     }
 
-    /// Regression test: a packet longer than the server accepts closed the connection, and thus ended all other work on
-    /// it.
+    /// Regression test: a packet longer than the server accepts closed the connection, and thus failed all other work
+    /// on the connection.
     #[tokio::test]
     async fn packet_too_long_for_the_server_fails_alone_before_its_hello() {
         let config = Config::default().body_max(BODY_MAX_LEAST);

@@ -1,4 +1,4 @@
-//! Hand-off in the engine: the request, the decision and the transfer of the transport.
+//! Hand-off in the engine: the request, the peer's or router's decision, and the transfer of the transport.
 
 use super::{Engine, ReadMode};
 use crate::clock::now;
@@ -12,19 +12,19 @@ use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, HandOffEvent, TooLong};
 use tokio::runtime::Handle;
 
-/// Progress of a hand-off, in which this end passes its transport to another owner.
+/// Progress of handing off this end's transport to another owner.
 pub(super) enum OutgoingHandOff {
     None,
     /// The transport will be handed off once the current packet has been received and all deferred requests have been
     /// routed.
     AtPacketEnd(Box<HandOffTarget>),
     /// The connection has ended for its handles. The transport is passed on once the pending bytes have been written.
-    /// Contains the bytes that were already read from the transport.
+    /// Contains the new owner and the bytes already read from the transport.
     Decided(Box<(HandOffTarget, Bytes)>),
 }
 
 impl<R: Router> Engine<R> {
-    /// Handles an event of a hand-off that was caused by the peer.
+    /// Handles a hand-off event that the peer caused.
     #[cold]
     pub(super) fn handle_hand_off(&mut self, event: HandOffEvent) -> Routed {
         match event {
@@ -51,7 +51,7 @@ impl<R: Router> Engine<R> {
                 let Some(asking) = self.asking.take() else { return Routed::Continue };
                 let error = match answer {
                     HandOffAnswer::Accepted => {
-                        // The caller may have stopped waiting, in which case the transport is closed.
+                        // If the caller no longer waits, this closes the transport.
                         let accepted = |transport| asking.answer(Ok(HandOffAccepted { reply: body, transport }));
                         self.depart(HandOffTarget::at_once(accepted), &CloseReason::HandedOff);
                         return Routed::Continue;
@@ -67,8 +67,8 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Carries out a hand-off step that a handle has requested. If the step is a request, [`request`] has already
-    /// written it to the outbox with the result `encoded`.
+    /// Carries out a hand-off step that a handle requested. If the step is a request, [`request`] has already encoded
+    /// it into the outbox, and `encoded` is the result.
     #[cold]
     pub(super) fn decide(&mut self, step: HandOffStep, encoded: Result<(), TooLong>) {
         match step {
@@ -79,7 +79,7 @@ impl<R: Router> Engine<R> {
                     asking.answer(Err(HandOffError::TooLong(error)));
                 }
             },
-            // A reply may already have been received, or another request may have been sent.
+            // The reply may have arrived already, or another request may have been sent.
             HandOffStep::GiveUp => {
                 if let Some(asking) = self.asking.as_ref().filter(|asking| asking.is_abandoned()) {
                     self.core.give_up_hand_off(asking.operation);
@@ -93,8 +93,8 @@ impl<R: Router> Engine<R> {
                 let is_free = inner.closed.is_none() && inner.streams.is_empty();
                 drop(inner);
                 match take_over {
-                    // The peer that has sent the request would close the transport. An incomplete packet also shows
-                    // that it has abandoned the request, because no packet may follow a request.
+                    // Refuse, because the peer that sent the request would close the transport. An incomplete packet
+                    // also shows that the peer has abandoned the request, because no packet may follow a request.
                     Some(_) if is_abandoned => drop(self.answer(HandOffAnswer::Refused, &Bytes::new())),
                     Some(take_over) if is_free => {
                         if self.answer(answer, &reply) {
@@ -108,8 +108,7 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Replies to a hand-off request of the peer. Returns `false` if the reply is too long, in which case the hand-off
-    /// is refused.
+    /// Replies to a hand-off request of the peer. Refuses the hand-off and returns `false` if the reply is too long.
     fn answer(&mut self, answer: HandOffAnswer, reply: &Bytes) -> bool {
         let answered = self.core.answer_hand_off(answer, reply, now());
         if let Err(error) = &answered {
@@ -124,14 +123,14 @@ impl<R: Router> Engine<R> {
         answered.is_ok()
     }
 
-    /// Passes the transport to a new owner without notifying the peer, either immediately or once the current packet
+    /// Passes the transport to a new owner without notifying the peer, either immediately or when the current packet
     /// has been received.
     #[cold]
     pub(super) fn leave(&mut self, take_over: HandOffTarget) {
         if !self.mail_is_held {
             self.handle.collect(self.core.outbox());
         }
-        // Leave only if no packets are deferred, because the new owner would not receive them.
+        // Wait while packets are deferred, because the new owner would not receive them.
         if self.handle.0.deferred.is_empty() && self.core.leave() {
             self.depart(take_over, &CloseReason::HandedOff);
         } else if !self.core.has_left() {
@@ -139,7 +138,7 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Passes a connection to the protocol adapter that accepts its first bytes. Returns `false` if there is none.
+    /// Passes a connection to the protocol adapter that accepts its first bytes. Returns `false` if no adapter does.
     #[cold]
     pub(super) fn leave_to_adapter(&mut self) -> bool {
         // Do not offer the middle of a header, because the remaining bytes may look like another protocol.
@@ -154,14 +153,13 @@ impl<R: Router> Engine<R> {
         true
     }
 
-    /// Returns whether the transport will be handed off as soon as the current packet has been received.
+    /// Returns whether the transport will be handed off when the current packet has been received.
     #[inline]
     pub(super) fn is_leaving(&self) -> bool {
         matches!(self.departure, OutgoingHandOff::AtPacketEnd(_))
     }
 
-    /// Passes the transport to its new owner if this was postponed. Called when no packet is partially received and
-    /// none is deferred.
+    /// Completes a postponed hand-off. Called when no packet is partially received and none is deferred.
     #[cold]
     pub(super) fn leave_later(&mut self) {
         if let OutgoingHandOff::AtPacketEnd(take_over) = std::mem::replace(&mut self.departure, OutgoingHandOff::None) {
@@ -169,7 +167,7 @@ impl<R: Router> Engine<R> {
         }
     }
 
-    /// Returns whether the transport has been assigned to another owner.
+    /// Returns whether the transport already belongs to another owner.
     #[inline]
     pub(super) fn has_departed(&self) -> bool {
         matches!(self.departure, OutgoingHandOff::Decided(_))
@@ -183,8 +181,7 @@ impl<R: Router> Engine<R> {
         self.end(reason);
     }
 
-    /// Returns the bytes that were read after the last packet, the new owner of the transport, and the runtime of this
-    /// owner.
+    /// Returns the bytes received after the last packet, the new owner of the transport, and the runtime of this owner.
     pub(crate) fn hand_over(&mut self) -> Option<(Bytes, HandOffTarget, Handle)> {
         let OutgoingHandOff::Decided(decided) = std::mem::replace(&mut self.departure, OutgoingHandOff::None) else {
             return None;
@@ -194,8 +191,8 @@ impl<R: Router> Engine<R> {
     }
 }
 
-/// Writes a hand-off request for the peer to the outbox, if the step is one. The mailbox is locked during the call, so
-/// nothing may be woken or dropped here.
+/// Encodes a hand-off request for the peer into the outbox, if the step is a request. The mailbox is locked, so this
+/// must not wake or drop anything.
 #[cold]
 pub(super) fn request(core: &mut frisbee_core::Connection, step: &mut HandOffStep) -> Result<(), TooLong> {
     let HandOffStep::Request { before, request, asking } = step else { return Ok(()) };
@@ -212,7 +209,7 @@ mod tests {
 
     /// Returns an encoded packet with this operation and body, and the id 0.
     fn packet(operation: u16, body: &[u8]) -> Vec<u8> {
-        let length = u32::try_from(body.len()).expect("length of the test body should fit into u32");
+        let length = u32::try_from(body.len()).expect("test body length should fit into u32");
         [&[0, 15, 0, 0], &operation.to_be_bytes()[..], &length.to_be_bytes(), body].concat()
     }
 
@@ -235,7 +232,8 @@ mod tests {
             .await
             .expect("peer should be able to write its reply");
         drop(there);
-        let mut raw = asking.await.expect("task should not panic").expect("hand-off should be accepted").transport;
+        let mut raw =
+            asking.await.expect("hand-off task should not panic").expect("peer should accept the hand-off").transport;
         let mut read = Vec::new();
         raw.read_to_end(&mut read).await.expect("client should close the transport cleanly");
         assert_eq!(read, b"raw");

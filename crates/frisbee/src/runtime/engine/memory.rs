@@ -1,4 +1,4 @@
-//! Charges the bodies of a connection to the memory of the server, and discards packets that exceed it.
+//! Charging of received bodies to the server's memory. Bodies that exceed the memory are discarded.
 
 use super::Engine;
 use super::streams::NO_ROOM;
@@ -8,12 +8,12 @@ use crate::mailbox::Order;
 use crate::{CloseReason, Operation, PacketId, PeerKind, Routed, Router};
 use frisbee_core::{Role, StreamSignal};
 
-/// Maximum number of bytes by which a body may exceed its caller's memory share while replies use up the share. Equal
-/// to one read.
+/// Maximum number of bytes by which a body may exceed its caller's memory share while unread replies use up the share.
+/// Equal to one read.
 const ONE_READ: usize = READ_BUFFER / 2;
 
 impl<R: Router> Engine<R> {
-    /// Charges the received part of a body to the server's memory. If none is left, the body is discarded as it
+    /// Charges the received part of a body to the server's memory. If no memory is left, the body is discarded as it
     /// arrives.
     #[cold]
     pub(super) fn charge_body(&mut self) -> Result<(), CloseReason> {
@@ -26,8 +26,7 @@ impl<R: Router> Engine<R> {
         if buffered <= before {
             account.release(before - buffered);
         } else if !account.take(buffered - before) {
-            // The client has not read its replies, so it is not read from now on. This may be the first read that
-            // reveals this.
+            // Stop reading, because the client has not read its replies. This may be the first read that reveals this.
             if buffered - before > ONE_READ || self.core.outbox().is_empty() {
                 self.handle.0.mailbox.account.release(std::mem::take(&mut self.body_charge));
                 return self.reject_body();
@@ -38,8 +37,8 @@ impl<R: Router> Engine<R> {
         Ok(())
     }
 
-    /// Releases the charge of a body that has been received completely. Code that keeps the body charges it again, and
-    /// the same memory must not be charged twice.
+    /// Releases the charge of a completely received body. Code that keeps the body charges it again, and the same
+    /// memory must not be charged twice.
     #[cold]
     pub(super) fn release_body(&mut self) {
         let account = &self.handle.0.mailbox.account;
@@ -74,8 +73,8 @@ impl<R: Router> Engine<R> {
         Ok(())
     }
 
-    /// Ends a stream whose message was discarded. If the message may have been the first one of a new stream, which
-    /// `may_open` states, refuses that stream.
+    /// Ends a stream whose message was discarded. If `may_open` is set, the message may have opened the stream, and the
+    /// stream is refused.
     fn reject_stream_body(&mut self, id: PacketId, may_open: bool) {
         let inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();
@@ -88,7 +87,7 @@ impl<R: Router> Engine<R> {
                 return drop(self.leave_stream(signal));
             }
             None => {
-                // The deferred opening of the stream is no longer needed.
+                // Remove the deferred packet that opens the stream, because the stream is refused.
                 let waited = self.handle.0.deferred.leave_stream(id, &self.handle.0.mailbox.account);
                 match rich {
                     false => StreamSignal::Close,

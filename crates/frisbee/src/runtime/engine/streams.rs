@@ -9,15 +9,15 @@ use frisbee_core::{BatchSize, StreamSignal, extension};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Reset reason of a stream whose peer has sent more bytes than the stream's memory or credit permits.
+/// Reset reason of a stream whose peer exceeded the stream's memory or credit.
 pub(super) const NO_ROOM: &str = "the memory limit for unread messages of the stream is reached";
 
 impl<R: Router> Engine<R> {
     #[inline(always)] // Called for every message.
     pub(super) fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         // Consecutive messages often belong to the same stream. Invariant: `last_stream` receives messages only while
-        // it is in the table. A stream that has ended returns the body, which is then looked up in the table, so a
-        // later stream with the same id receives its own messages.
+        // it is in the table. A stream that has ended returns the body, which is then looked up in the table. A later
+        // stream with the same id thus receives its own messages.
         let body = match &self.last_stream {
             Some(stream) if stream.id == id && !body.is_empty() => match stream.handle_packet(body) {
                 Ok(StreamSignal::Nothing) => return Routed::Continue,
@@ -44,8 +44,8 @@ impl<R: Router> Engine<R> {
         if self.opens_stream(id, &body, rich) { self.open_stream(id, body) } else { Routed::Continue }
     }
 
-    /// Routes a packet that contains several messages of a stream. Such a packet never opens a stream, because the
-    /// packet that opens one has another format, with a single message.
+    /// Routes a packet with several messages of a stream. Such a packet never opens a stream, because the packet that
+    /// opens one has another format, with a single message.
     pub(super) fn handle_batch(&mut self, id: PacketId, body: &Bytes) -> Routed {
         let Some(size) = BatchSize::of(body) else {
             return Routed::Close(CloseReason::Protocol(ProtocolError::Malformed(Operation::BATCH)));
@@ -53,7 +53,7 @@ impl<R: Router> Engine<R> {
         // See `handle_stream` for the invariant.
         let last = self.last_stream.as_ref().filter(|stream| stream.id == id);
         match last.and_then(|stream| stream.handle_batch(body, &size)) {
-            // Routing took long, because the batch may have contained thousands of messages.
+            // Report slow routing, because the batch may have contained thousands of messages.
             Some(StreamSignal::Nothing) => Routed::Slow,
             Some(signal) => self.leave_stream(signal),
             None => {
@@ -83,21 +83,20 @@ impl<R: Router> Engine<R> {
         self.leave_stream(signal)
     }
 
-    /// Returns whether a packet opens a new stream. No stream with its id may be open. Must be called once for each
+    /// Returns whether a packet opens a new stream. No stream with its id may be open. Call this exactly once for each
     /// such packet, in the order of arrival.
     pub(super) fn opens_stream(&mut self, id: PacketId, body: &Bytes, rich: bool) -> bool {
-        // Neither a close opens a stream, nor a message whose sender did not know that this end has closed the stream.
-        // A Go client uses several id counters and may reuse an id immediately.
+        // A close opens no stream, nor does a message whose sender did not know yet that this end has closed the
+        // stream. A Go client uses several id counters and may reuse an id immediately.
         !body.is_empty() && (!rich || self.openings.handle(id))
     }
 
-    /// Opens the stream that a packet of the peer requests.
+    /// Opens the stream that a received packet requests.
     pub(super) fn open_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         let mut inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();
-        // A stream that is opened and closed in a loop counts until its last handle is dropped. As many further streams
-        // whose handles are about to be dropped are permitted, so that a peer within the limit is not refused at
-        // random.
+        // A stream that is opened and closed in a loop counts until its last handle is dropped. Permit as many further
+        // streams whose handles are about to be dropped, so that a peer within the limit is not refused at random.
         let peer_streams = self.handle.0.peer_streams.load(Ordering::Relaxed);
         let most = self.handle.0.streams_max;
         let is_full = inner.streams.opened_by_peer() >= most as usize || peer_streams >= most.saturating_mul(2);
@@ -111,8 +110,8 @@ impl<R: Router> Engine<R> {
         }
         let shared = Arc::new(self.handle.0.stream(id, &inner.peer, false));
         if !inner.streams.enter_opened_by_peer(shared.clone()) {
-            // Both ends have opened a stream with this id: this end did so while the opening of the peer, which does
-            // not support the protocol extension, was deferred.
+            // Both ends have opened a stream with this id: this end opened its stream while the opening of the peer,
+            // which does not support the protocol extension, was deferred.
             drop(inner);
             return self.handle_stream(id, body);
         }
@@ -165,7 +164,7 @@ mod tests {
         }
     }
 
-    /// A connection of a server, whose driver the test calls step by step.
+    /// A server's connection whose driver polls are executed by the test step by step.
     struct Driven {
         engine: Engine<Streams>,
         router: Arc<Streams>,
@@ -210,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Returns the header of a packet with id 1 and the first bytes of its body.
+    /// Returns the header of a packet with id 1, followed by the first bytes of its body.
     fn packet(operation: u16, length: u32, body: &[u8]) -> Vec<u8> {
         [&[0, 15, 0, 1], &operation.to_be_bytes()[..], &length.to_be_bytes(), body].concat()
     }
@@ -225,22 +224,22 @@ mod tests {
 
     const HELLO: &[u8] = b"\0\x0f\0\0\0\x03\0\0\0\x05fris\x01";
 
-    /// Regression test: a stream was opened after the peer had shut down its sending half. Its reader waited forever
-    /// for the end, and the connection waited for the stream.
+    /// Regression test: a stream was opened after the peer had shut down its sending half. The stream's reader waited
+    /// forever for the end, and the connection waited for the stream.
     #[tokio::test]
     async fn stream_opened_after_half_close_of_peer_has_an_end() {
         let mut driven = Driven::new(usize::MAX, 2 << 20);
         let messages = [b"first", b"other"].map(|body| whole(Operation::STREAM, body)).concat();
         driven.receive(&[HELLO, &whole(Operation::FIRST_USER, b""), &messages].concat());
         assert!(driven.stream().is_none(), "deferred stream should wait for space in the outbox");
-        driven.engine.handle_eof(driven.now).expect("connection should stay open for the deferred request");
+        driven.engine.handle_eof(driven.now).expect("connection should remain open for the deferred request");
         driven.write();
         driven.route();
         let mut opened = driven.stream().expect("deferred stream should open once the outbox has space");
         assert_eq!(poll(&mut opened), Poll::Ready(Some("other".into())));
         assert_eq!(poll(&mut opened), Poll::Ready(None));
         let mut own =
-            driven.handle.open_stream(&Bytes::from_static(b"first")).await.expect("stream of this end should open");
+            driven.handle.open_stream(&Bytes::from_static(b"first")).await.expect("this end should open a stream");
         assert_eq!(poll(&mut own), Poll::Ready(None));
     }
 
@@ -283,7 +282,7 @@ mod tests {
     async fn rejected_message_after_its_end_leaves_other_direction() {
         let mut driven = Driven::new(1 << 20, 0);
         driven.receive(&[HELLO, &whole(Operation::STREAM, b"first"), &whole(Operation::END, b"")].concat());
-        let stream = driven.stream().expect("peer's stream should open");
+        let stream = driven.stream().expect("peer should open a stream");
         let _most = driven.handle.charge((1 << 20) - 8192);
         driven.receive(&packet(Operation::STREAM.number(), 100_000, &[0; 20_000]));
         assert!(driven.handle.0.mailbox.lock().streams.get(PacketId(1)).is_some());

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 /// A connection that has ended. Contains the transport if it must be passed to another owner.
 pub(crate) struct ClosedConnection<T> {
     pub(super) reason: CloseReason,
-    /// Transport to be passed on, the bytes already read from it, its new owner, and the runtime of this owner.
+    /// Transport to be handed off, the bytes already read from it, its new owner, and the runtime of this owner.
     pub(super) handed: Option<(T, Bytes, HandOffTarget, Handle)>,
 }
 
@@ -23,7 +23,7 @@ impl<T> ClosedConnection<T> {
         if self.handed.is_none() { Ok(self.reason) } else { Err(self) }
     }
 
-    /// Passes the transport to its new owner, if there is one. If the owner continues in this task, runs its future.
+    /// Passes the transport to its new owner, if there is one. If the owner continues in this task, polls its future.
     /// `raw` combines the transport with the bytes already read from it, in the runtime of the owner.
     pub(crate) async fn hand_over<F>(self, tasks: Tasks, raw: impl FnOnce(T, Bytes, Handle) -> F) -> CloseReason
     where
@@ -54,22 +54,22 @@ impl ClosedConnection<Transport> {
     }
 }
 
-/// Runs `work` in a separate task, which is aborted when this future is dropped.
+/// Executes `work` in a separate task, which is aborted when this future is dropped.
 pub(crate) async fn run_apart(runtime: &Handle, work: AdapterFuture) -> CloseReason {
     let (ended, reason) = oneshot::channel();
     let job: Job = Box::pin(async move { drop(ended.send(work.await)) });
     let mut task = JoinSet::new();
     task.spawn_on(job, runtime);
-    // No reason is available if the task panicked or ended with its runtime.
+    // If the task panicked or ended with its runtime, no close reason is available.
     reason.await.unwrap_or(CloseReason::Shutdown)
 }
 
-/// Kind of executor that has run a connection's task. It determines how the transport is moved to another owner.
+/// Kind of executor that has driven a connection. Determines how the transport is moved to another owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tasks {
-    /// A tokio runtime has driven the connection. The transport may still be registered with its reactor.
+    /// A tokio runtime. The transport may still be registered with its reactor.
     OfTokio,
-    /// An io_uring thread has driven the connection, so the socket must be moved to a tokio runtime.
+    /// An io_uring thread. The socket must be moved to a tokio runtime.
     #[cfg(all(feature = "uring", target_os = "linux"))]
     OfRing,
 }
