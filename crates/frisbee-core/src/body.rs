@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 /// A body for [`Outbox::push`](crate::Outbox::push).
 ///
 /// Bodies below 16 KiB are copied into the outbox, so that many packets leave in a single write. Larger bodies are
-/// moved if owned and shared if passed as `&Bytes`; only borrowed slices and strings are copied.
+/// moved if owned, and shared if passed as `&Bytes`. Borrowed slices and strings are always copied.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -81,7 +81,7 @@ mod tests {
 
     const LARGE: usize = 100_000;
 
-    /// Returns whether the pending bytes of an outbox contain the memory at this address.
+    /// Returns whether `address` lies within the memory of an outbox's pending bytes.
     fn contains_address(outbox: &Outbox, address: *const u8) -> bool {
         let mut slices = [IoSlice::new(&[]); 8];
         let filled = outbox.slices(&mut slices, usize::MAX);

@@ -7,7 +7,7 @@ use serde::ser::Serializer;
 /// Serializes a size as its number of bytes.
 ///
 /// # Errors
-/// Returns the error of the serializer.
+/// If the serializer fails.
 pub fn serialize<T: Copy + TryInto<u64>, S: Serializer>(size: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64((*size).try_into().unwrap_or(u64::MAX))
 }

@@ -30,7 +30,8 @@ pub enum CloseReason {
     Truncated,
     /// The peer violated the protocol.
     Protocol(ProtocolError),
-    /// The TLS handshake failed, for example because the client has no certificate. The inner error has the details.
+    /// The TLS handshake failed, for example because the client has no certificate. The contained error has the
+    /// details.
     TlsHandshake(Arc<io::Error>),
     /// This end expects TLS and the peer does not use it.
     NotTls,
@@ -63,7 +64,7 @@ pub enum CloseReason {
     HandedOff,
     /// The connection uses a protocol other than Frisbee and was passed to that protocol's handler.
     OtherProtocol,
-    /// This end closed the connection.
+    /// The program at this end closed the connection.
     Local,
     /// This end is shutting down, for example because its server stops.
     Shutdown,
@@ -105,7 +106,7 @@ impl CloseReason {
         }
     }
 
-    /// Encodes the reason as the body of a CLOSE packet. Returns `None` for reasons that the peer can detect without a
+    /// Encodes the reason as the body of a CLOSE packet. Returns `None` for reasons that the peer detects without a
     /// CLOSE packet.
     pub(crate) fn to_packet(&self) -> Option<Vec<u8>> {
         let (code, text) = match self {

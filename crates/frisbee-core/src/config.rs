@@ -77,7 +77,7 @@ settings! {
     pub struct Config;
 
     /// Maximum body size in either direction, in bytes. A connection whose peer sends a larger body is closed. HELLO
-    /// packets have a limit of their own. Values below [`BODY_MAX_LEAST`] are raised to it. Defaults to [`BODY_MAX`].
+    /// packets have their own limit. Values below [`BODY_MAX_LEAST`] are raised to it. Defaults to [`BODY_MAX`].
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     body_max: u32 = BODY_MAX;
     /// Interval after which a PING is sent if no bytes are received. Defaults to 2 s, so that two PINGs fit into the
@@ -88,7 +88,7 @@ settings! {
     /// as activity of the peer. Defaults to 10 s, five times the ping interval.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     idle_timeout: Duration = Duration::from_secs(10);
-    /// Maximum time without progress while bytes are pending. Defaults to 5 s, like in Go.
+    /// Maximum time without progress while bytes wait to be written. Defaults to 5 s, like in Go.
     ///
     /// Bytes accepted by the operating system have not necessarily reached the peer: a Linux socket buffers up to 4 MiB
     /// and accepts more only after a third of that has been sent. The timeout is therefore extended by four times its
@@ -101,8 +101,8 @@ settings! {
     /// count as progress, because a server may stop reading while its own packets are not accepted.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     write_timeout: Duration = Duration::from_secs(5);
-    /// Maximum number of pending bytes before senders wait and a server delays a client's requests. A single packet may
-    /// exceed it, because otherwise a large packet could never be sent. A server stops reading when the delayed
+    /// Maximum backlog in bytes. Beyond it, senders wait and a server delays a client's requests. A single packet may
+    /// exceed the limit, because otherwise a large packet could never be sent. A server stops reading when the delayed
     /// requests reach the same size, which one request may exceed. Defaults to 1 MiB, the bandwidth-delay product of 1
     /// Gbit/s and 8 ms.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]

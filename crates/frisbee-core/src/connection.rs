@@ -1,4 +1,5 @@
-//! Protocol state of a connection: parses input into events, replies to protocol packets, and determines close reasons.
+//! Protocol state of a connection: decodes received bytes into events, replies to protocol packets, and determines
+//! close reasons.
 
 pub(crate) mod hand_off;
 
@@ -15,12 +16,12 @@ use hand_off::{HandOffEvent, HandOffProgress, Stage};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Burst size of the rate limit on PINGs from a peer. Go peers send two PINGs per second.
+/// Maximum number of PINGs that a peer may send in a burst. Go peers send two PINGs per second.
 const PING_BURST: u32 = 40;
 const PINGS_PER_SECOND: u32 = 20;
 
-/// Interval of PINGs to a peer that has closed its write half. If the peer is gone, it resets the connection and the
-/// next write fails.
+/// Interval of the PINGs to a peer that has closed its write half. If the peer no longer exists, its system replies
+/// with a reset, and the next write fails.
 const HALF_CLOSED_PING_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Protocol state of one end of a connection. It performs no I/O; the caller owns the socket.
@@ -40,11 +41,12 @@ pub struct Connection {
     received: u64,
     usage: IdleTracker,
     write_progress: WriteProgress,
-    /// Reason why the idle timeout is suspended, if it is. Boxed because reading from most peers is never paused.
+    /// Reason why the idle timeout is suspended, or `None` while it applies. Boxed because reading from most peers is
+    /// never paused.
     excuse: Option<Box<SilenceExcuse>>,
-    /// Whether a PONG may be pending in the outbox. If so, no second PONG is queued.
+    /// Whether a PONG may be pending in the outbox. If set, no second PONG is queued.
     pong_waits: bool,
-    /// Whether the fast path is disabled, because no packet was received yet or a hand-off is in progress.
+    /// Whether the fast path is disabled, because no packet has been received yet or a hand-off is in progress.
     is_special: bool,
     /// Deadline of the current phase: a client must detect the kind of its server, a server must receive the start of
     /// the first packet, and a closing connection must write its pending bytes.
@@ -146,8 +148,8 @@ impl Connection {
         self.decoder.set_pool(pool);
     }
 
-    /// Returns the header format of sent packets. Returns `None` while a server must not send yet, because it has not
-    /// received a header or has not replied to a HELLO.
+    /// Returns the header format of sent packets. Returns `None` while a server must not send: before the first header
+    /// of the client has arrived, and before the server has replied to a HELLO.
     #[inline]
     pub fn sends(&self) -> Option<HeaderForm> {
         let is_greeted = || self.peer == PeerKind::Unknown && self.decoder.arriving() == Some(Operation::EXTENSION);
@@ -178,22 +180,22 @@ impl Connection {
         !self.is_special && self.first.is_none() && self.decoder.is_at_header()
     }
 
-    /// Parses the next packet if it is complete and belongs to a call or a stream, as most packets do. Otherwise
+    /// Decodes the next packet if it is complete and belongs to a call or a stream, as most packets do. Otherwise
     /// returns `None` and leaves `input` unchanged for [`poll_event`](Self::poll_event).
     ///
-    /// The connection must be [at a packet](Self::is_at_packet), and still is afterwards. One check therefore suffices
-    /// for all packets of a read until `poll_event` is called.
+    /// The connection must be [at a packet](Self::is_at_packet), and remains so afterwards. One check therefore
+    /// suffices for all packets of a read until `poll_event` is called.
     #[inline(always)]
     pub fn poll_packet(&self, input: &mut Bytes) -> Option<Packet> {
         debug_assert!(self.is_at_packet(), "checked by the caller");
         self.decoder.next_whole(input)
     }
 
-    /// Parses the next event from the input, which consumes at most one packet. PING and PONG are handled internally.
+    /// Decodes the next event from the input, which consumes at most one packet. PING and PONG are handled internally.
     /// If the peer does not support the protocol extension, the reserved operations 3 to 9 are skipped, like in Go.
     ///
-    /// Returns `None` if `input` is exhausted, or if the connection [has been left](Self::has_left), so that the
-    /// remaining `input` belongs to its next owner.
+    /// Returns `None` if `input` is exhausted, or if this end [has left](Self::has_left) the connection, so that the
+    /// remaining `input` belongs to the next owner.
     ///
     /// # Errors
     /// If the peer violated the protocol. The caller must close the connection.
@@ -274,7 +276,7 @@ impl Connection {
         self.watch_pace(now);
     }
 
-    /// Returns whether only PINGs and PONGs were sent and received for [`Config::ping_interval`]. Must be called
+    /// Returns whether only PINGs and PONGs were sent and received for [`Config::ping_interval`]. Call this
     /// periodically, because the interval starts at the first call that finds no other packets.
     pub fn is_unused(&mut self, now: Instant) -> bool {
         self.usage.check(self.keepalive.ping_interval(), now)
@@ -314,7 +316,7 @@ impl Connection {
         }
         let consumed = self.bytes_consumed();
         if self.write_progress.handle_written(count, !all, consumed, now) {
-            // Accepting bytes counts as activity, because a peer that reads may have nothing to send.
+            // Count accepted bytes as activity, because a peer that reads may have nothing to send.
             self.keepalive.received(now);
         }
         if all {
@@ -322,10 +324,10 @@ impl Connection {
         }
     }
 
-    /// Returns the number of received bytes if they show that the peer is also reading, and 0 at a server.
+    /// Returns the number of received bytes that show that the peer is also reading. Always 0 at a server.
     #[inline]
     fn bytes_consumed(&self) -> u64 {
-        // A server that waits for this client to read may not be reading itself, so bytes received from it show
+        // A server that waits for this client to read may have stopped reading, so bytes received from it show
         // progress.
         match self.role {
             Role::Client => self.received,
@@ -337,8 +339,7 @@ impl Connection {
     /// this time.
     #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
-        // Fast path, because this is called in every poll of every driver. Most connections have only the keepalive
-        // timeout.
+        // Fast path, because every driver calls this in each poll. Most connections have only the keepalive timeout.
         let minds_more = self.write_progress.is_stalled()
             || self.hand_off.is_some()
             || self.shows_by.is_some()
@@ -410,7 +411,7 @@ impl Connection {
         if self.write_progress.is_too_slow(unsent, consumed, now) {
             return Err(CloseReason::WriteTimeout { waiting: unsent });
         }
-        // No other timeout applies during a hand-off, because the peer may not send anything but the reply.
+        // During a hand-off no other timeout applies, because the peer may send nothing but the reply.
         if let Some(hand_off) = &self.hand_off {
             let late = hand_off.deadline.is_some_and(|by| now >= by);
             return if late { Err(CloseReason::HandOffTimeout) } else { Ok(()) };
@@ -420,8 +421,8 @@ impl Connection {
         }
         match self.keepalive.poll(now) {
             Liveness::Dead => Err(CloseReason::IdleTimeout),
-            // Do not send a PING while bytes are pending, unless the peer has been silent, because the peer must react
-            // to those bytes anyway.
+            // Send a PING while bytes are pending only if the peer has been silent, because the peer must react to
+            // those bytes anyway.
             Liveness::SendPing
                 if self.sends().is_some() && (!self.write_progress.is_stalled() || self.keepalive.is_silent(now)) =>
             {
@@ -453,20 +454,20 @@ impl Connection {
         self.write_progress.release();
     }
 
-    /// Returns whether only a part of a client's first packet has been received.
+    /// Returns whether a client's first packet has been received only partially.
     fn is_beginning(&self) -> bool {
         self.role == Role::Server && self.decoder.form().is_some()
     }
 
-    /// Determines how to handle the next packet while the fast path is disabled.
+    /// Decides how to handle the next packet while the fast path is disabled.
     #[cold]
     fn peek_kind(&mut self, input: &mut Bytes) -> Result<PacketKind, ProtocolError> {
         match self.hand_off.as_ref().map(|hand_off| hand_off.stage) {
             Some(Stage::Left) => Ok(PacketKind::Stop),
             Some(Stage::Deciding) => self.next_while_deciding(input),
             Some(Stage::Requested) => Ok(PacketKind::GoOn),
-            // Report the kind of a client before its first packet, because the caller must know it to handle the
-            // packet.
+            // Report the kind of a client before the client's first packet, because the caller must know the kind to
+            // handle the packet.
             None if self.judge_first_packet(input)? => {
                 self.is_special = false;
                 Ok(PacketKind::PeerKnown)
@@ -475,7 +476,7 @@ impl Connection {
         }
     }
 
-    /// Parses the first packet of a client, which shows whether the client supports the protocol extension. Returns
+    /// Decodes the first packet of a client, which shows whether the client supports the protocol extension. Returns
     /// whether the packet is complete.
     #[cold]
     fn judge_first_packet(&mut self, input: &mut Bytes) -> Result<bool, ProtocolError> {
@@ -559,14 +560,14 @@ impl Connection {
         Ok(Event::Nothing)
     }
 
-    /// Records whether the server supports the protocol extension, and returns the event that reports it.
+    /// Records the kind of the server, and returns the event that reports it.
     fn decide(&mut self, peer: PeerKind) -> Event {
         self.peer = peer;
         self.shows_by = None;
         Event::PeerKnown
     }
 
-    /// Queues a PING or PONG. Its bytes do not count as traffic of the connection.
+    /// Queues a PING or PONG, whose bytes do not count as traffic of the connection.
     fn send_sign(&mut self, id: PacketId, operation: Operation) {
         let sent: Result<(), TooLong> = self.outbox.push(id, operation, Bytes::new());
         debug_assert!(sent.is_ok(), "no limit is below zero bytes");
@@ -574,12 +575,12 @@ impl Connection {
     }
 }
 
-/// Reason why the idle timeout is suspended: this end was not reading.
+/// Reason for suspending the idle timeout: this end has not been reading from the peer.
 #[derive(Debug)]
 enum SilenceExcuse {
-    /// Reading has been paused since this time, so bytes from the peer cannot be received.
+    /// Reading has been paused since the time `since`, so no bytes of the peer can be received.
     Deaf { since: Instant },
-    /// Reading has resumed. The peer may not notice before this time that it can send again.
+    /// Reading has resumed. Until the time `until`, the peer may not have noticed that it can send again.
     Again { until: Instant },
 }
 
@@ -587,7 +588,7 @@ enum SilenceExcuse {
 enum PacketKind {
     /// The next packet can be parsed and handled now.
     GoOn,
-    /// The input has shown whether the peer supports the protocol extension, which is reported before any packet.
+    /// The kind of the peer has been determined and is reported before any packet.
     PeerKnown,
     /// The peer cancelled its hand-off request.
     Abandoned,

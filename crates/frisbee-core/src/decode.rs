@@ -1,5 +1,5 @@
-//! Decoding of a byte stream into packets. Limits are checked before memory is allocated. A packet that is received in
-//! a single read is not copied.
+//! Decoder of a byte stream into packets. It checks limits before it allocates memory. A packet received in a single
+//! read is not copied.
 
 use crate::hello::HELLO_MAX;
 use crate::{
@@ -13,20 +13,20 @@ use std::sync::Arc;
 /// Initial capacity in bytes of the buffer for a partially received body, equal to the size of a read.
 const FIRST_CAPACITY: usize = 64 * 1024;
 
-/// Maximum ratio between the capacity of a body's buffer and the number of bytes received. Growing the buffer copies
-/// the body, but at this ratio even the longest body is copied only twice, in total less than half of its bytes.
+/// Maximum ratio between the capacity of a body's buffer and the number of bytes received. Each growth copies the body.
+/// At this ratio, even the longest body is copied only twice, in total less than half of its bytes.
 const GROWTH: usize = 4;
 
 /// Number of received bytes after which the buffer of a body may grow directly to the size of the previous body. This
-/// avoids growing it in steps, each of which copies the body. A peer gains nothing from announcing long bodies, because
-/// it could occupy as much memory by sending bodies concurrently.
+/// avoids growing in steps, each of which copies the body. A peer gains nothing by announcing long bodies, because
+/// sending bodies concurrently occupies as much memory.
 const TRUSTED_FROM: usize = 32 * 1024;
 
-/// Number of bytes that are kept of a discarded body, enough to identify the message.
+/// Maximum number of bytes that are kept of a discarded body. They suffice to identify the message.
 const REJECTED_KEEPS: usize = 64;
 
-/// Minimum number of missing bytes at which the rest of a body is read directly into its buffer; see
-/// [`Decoder::body_mut`]. For fewer bytes, an additional system call costs more than the copy.
+/// Minimum number of missing bytes for reading the rest of a body directly into its buffer; see [`Decoder::body_mut`].
+/// For fewer bytes, the additional system call costs more than a copy.
 const DIRECT_MIN: usize = 16 * 1024;
 
 /// Decoder of a byte stream into packets.
@@ -49,7 +49,8 @@ const DIRECT_MIN: usize = 16 * 1024;
 pub struct Decoder {
     /// Header format of the peer. `None` before the first header, when either format is accepted.
     form: Option<HeaderForm>,
-    /// Operations that are accepted in the first packet of a peer with old headers.
+    /// Operations that are accepted in the first packet of a peer with old headers. They distinguish it from other
+    /// protocols.
     served: Arc<[RangeInclusive<u16>]>,
     limit: u32,
     /// Partially received header, of which the first `head_len` bytes have arrived.
@@ -101,7 +102,7 @@ impl Decoder {
     /// Headers in the current form start with [`MAGIC`]. Otherwise the header is assumed to be in the old form if it is
     /// valid for a first packet: a PING without a body, a STREAM packet, a packet of operation 3 such as HELLO, or a
     /// packet of one of the `served` operations, with a length within the limit. Any other header is a protocol error.
-    /// A peer with old headers whose first packet has id 15 cannot be distinguished from one with current headers.
+    /// An old header with packet id 15 cannot be distinguished from a current header.
     pub fn detecting(served: Arc<[RangeInclusive<u16>]>, limit: u32) -> Self {
         Self { form: None, served, limit, head: [0; Header::MAX_LEN], head_len: 0, body: None, last: 0, pool: None }
     }
@@ -124,7 +125,7 @@ impl Decoder {
         self.body.as_ref().is_some_and(|partial| partial.missing == 0)
     }
 
-    /// Returns the operation of the partially received packet.
+    /// Returns the operation of the partially received packet, or `None` between packets.
     pub(crate) fn arriving(&self) -> Option<Operation> {
         self.body.as_ref().map(|partial| partial.header.operation)
     }
@@ -137,8 +138,8 @@ impl Decoder {
     }
 
     /// Decodes the next packet if it is complete and belongs to a call or a stream, as most packets do. Otherwise
-    /// returns `None` and changes nothing, so that [`next`](Self::next) can handle the input. The decoder must be [at a
-    /// header](Self::is_at_header), and still is afterwards.
+    /// returns `None` without changes, so that [`next`](Self::next) can handle the input. The decoder must be [at a
+    /// header](Self::is_at_header), and remains so afterwards.
     #[inline(always)] // Hot path with fewer branches than `next`.
     pub(crate) fn next_whole(&self, input: &mut Bytes) -> Option<Packet> {
         debug_assert!(self.is_at_header(), "checked by the caller, and no bytes were taken since");
@@ -157,12 +158,12 @@ impl Decoder {
     /// Decodes the next packet and removes it from `input`. Returns `None` if `input` is exhausted.
     ///
     /// # Errors
-    /// If the peer violates the protocol. No further packets can be decoded then.
+    /// If the peer violates the protocol. The decoder must not be used afterwards.
     #[inline(always)] // For the same reason as `Connection::poll_event`.
     pub fn next(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
         if self.body.is_some() {
             let packet = self.continue_body(input);
-            // The input may contain further packets after a discarded body.
+            // Continue, because further packets may follow a discarded body in the input.
             if packet.is_some() || self.body.is_some() {
                 return Ok(packet);
             }
@@ -194,8 +195,8 @@ impl Decoder {
         self.body.as_ref().map_or(0, |partial| partial.received.room())
     }
 
-    /// Discards the partially received body and the rest of it still to be received. Returns a packet with up to 64
-    /// bytes of the body. Returns `None` if no body is incomplete or if it is already being discarded.
+    /// Discards the partially received body, including the part still to be received. Returns a packet with up to 64
+    /// bytes of the body. Returns `None` if no body is incomplete or the body is already being discarded.
     pub fn discard_body(&mut self) -> Option<Packet> {
         let partial = self.body.as_mut().filter(|partial| !partial.is_discarded)?;
         partial.is_discarded = true;
@@ -224,7 +225,7 @@ impl Decoder {
         loop {
             let [m0, m1, ..] = self.head;
             // Two bytes identify most other protocols, whose servers may send fewer bytes than a header has. If the
-            // first byte is 0, two more are needed, because several protocols start with it.
+            // first byte is 0, four bytes are needed, because several protocols start with it.
             let enough = if m0 == 0 { 4 } else { 2 };
             let magic = u16::from_be_bytes([m0, m1]);
             let come = usize::from(self.head_len);
@@ -286,8 +287,7 @@ impl Decoder {
         }
     }
 
-    /// Checks the length of a packet that exceeds the body limit. Extension packets such as HELLO have a limit of their
-    /// own.
+    /// Checks a packet length that exceeds the body limit. Extension packets such as HELLO have their own limit.
     #[cold]
     fn check_long(&self, header: Header) -> Result<(), ProtocolError> {
         if header.operation == Operation::EXTENSION && header.length <= HELLO_MAX {
@@ -336,7 +336,7 @@ impl Decoder {
 #[cold]
 fn not_frisbee(bytes: &[u8], form: Option<HeaderForm>) -> ProtocolError {
     let magic = bytes.first_chunk().map_or(0, |magic| u16::from_be_bytes(*magic));
-    // Exclude old headers while both formats are accepted, because these bytes would have been decoded as one.
+    // Exclude old headers while both formats are accepted, because the decoder would have accepted them.
     let is_known = |protocol: &OtherProtocol| *protocol != OtherProtocol::OldHeaders || form.is_some();
     match OtherProtocol::of(bytes).filter(is_known) {
         _ if matches!(magic, 0x1503 | 0x1603) => ProtocolError::SpeaksTls,
@@ -355,7 +355,8 @@ impl Partial {
         let received = self.received.len().saturating_add(more);
         let trusted = if received < TRUSTED_FROM { 0 } else { self.last as usize };
         let most = FIRST_CAPACITY.saturating_add(received.saturating_mul(GROWTH).max(trusted));
-        // Round the size down, because fewer distinct sizes make it more likely that pooled memory is reused.
+        // Round the size down to a multiple, because pooled memory is more likely to be reused if there are fewer
+        // distinct sizes.
         let room = if total <= most { total } else { most.saturating_sub(most % FIRST_CAPACITY) };
         let mut grown = BodyMemory::new(room, pool);
         grown.buffer().extend_from_slice(self.received.as_ref());
@@ -378,14 +379,14 @@ impl BodyMut<'_> {
         self.0.missing.min(self.0.received.available())
     }
 
-    /// Updates the decoder after bytes were appended to the body buffer.
+    /// Updates the decoder after bytes were appended to the buffer of the body.
     ///
     /// # Panics
     /// If more bytes were appended than were missing.
     pub fn appended(self) {
         let length = self.0.header.length as usize;
         let missing = length.checked_sub(self.0.received.len());
-        self.0.missing = missing.expect("driver should not append more bytes than the body lacks");
+        self.0.missing = missing.expect("driver should append no more bytes than are missing from the body");
     }
 }
 

@@ -3,21 +3,20 @@
 use crate::{HandOffEvent, Hello, Packet};
 use std::sync::Arc;
 
-/// Something that the driver of a [`Connection`](crate::Connection) must handle, decoded from received bytes.
+/// A decoded event that the driver of a [`Connection`](crate::Connection) must handle.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
     /// A packet of a user operation or of a [stream](crate::Operation::STREAM). An empty STREAM packet closes the
     /// stream.
     Packet(Packet),
-    /// It was determined whether the peer supports the protocol extension; see
-    /// [`Connection::peer`](crate::Connection::peer).
+    /// The kind of the peer has been determined; see [`Connection::peer`](crate::Connection::peer).
     PeerKnown,
     /// A packet of the protocol extension that concerns a stream, a call or the connection:
     /// [`CREDIT`](crate::Operation::CREDIT), [`CANCEL`](crate::Operation::CANCEL), [`END`](crate::Operation::END),
     /// [`BATCH`](crate::Operation::BATCH), [`GOING_AWAY`](crate::Operation::GOING_AWAY), or an
     /// [`EXTENSION`](crate::Operation::EXTENSION) of a known type.
     Control(Packet),
-    /// The peer requested, cancelled or answered a hand-off.
+    /// The peer requested a hand-off, cancelled its request, or replied to one.
     HandOff(HandOffEvent),
     /// A packet that the connection handled internally. The driver need not do anything.
     Nothing,
@@ -34,7 +33,7 @@ impl Event {
     }
 }
 
-/// Whether a peer supports the protocol extension.
+/// Kind of a peer: whether it supports the protocol extension.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum PeerKind {
     /// It has not been determined yet whether the peer supports the extension.

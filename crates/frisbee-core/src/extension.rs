@@ -1,6 +1,6 @@
 //! Types of [`Operation::EXTENSION`](crate::Operation::EXTENSION) packets. The type of a packet is its id.
 //!
-//! Types 0 to 63 belong to the protocol and 64 to 127 to user protocols; the others are unassigned. A receiver skips
+//! Types 0 to 63 belong to the protocol, and 64 to 127 to user protocols. Other types are unassigned. A receiver skips
 //! unknown types below [`MUST_UNDERSTAND`]. Type 32 768 + n is the mandatory variant of type n.
 
 use crate::hello::HELLO_MAX;
@@ -10,11 +10,11 @@ use bytes::{Buf, Bytes};
 /// First packet of every peer that supports the protocol extension, with its limits and services; see
 /// [`Hello`](crate::Hello).
 pub const HELLO: PacketId = PacketId(0);
-/// Requests the descriptions of type layouts. The body contains 1 to 64 fingerprints of 16 bytes.
+/// Request for the descriptions of type layouts. The body contains 1 to 64 fingerprints of 16 bytes.
 pub const ASK: PacketId = PacketId(1);
 /// Description of a type layout. If the layout is unknown, the body is a zero byte followed by the fingerprint.
 pub const LAYOUT: PacketId = PacketId(2);
-/// Announces a service that the sender is going to call, in the format of a HELLO item.
+/// Announcement of a service that the sender is going to call, in the format of a HELLO item.
 pub const CALLS: PacketId = PacketId(3);
 /// Last packet before a connection is closed. Contains the reason as a code and a text.
 pub const CLOSE: PacketId = PacketId(4);
@@ -98,7 +98,7 @@ mod tests {
             assert_eq!(max, 64 * 1024 - 2);
             vec![7; max]
         };
-        outbox.push_stream_items(TRAILERS, PacketId(300), items).expect("trailers should fit into the maximum length");
+        outbox.push_stream_items(TRAILERS, PacketId(300), items).expect("trailers should fit into an extension packet");
         assert!(outbox.push_stream_items(HEADERS, PacketId(300), |max| vec![7; max + 1]).is_err());
         let body = outbox.take_bytes().slice(10..);
         let packet = |kind, body| Packet::new(kind, Operation::EXTENSION, body);

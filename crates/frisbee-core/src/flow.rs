@@ -1,5 +1,5 @@
 //! Credit-based flow control of streams. Credit is the number of bytes that the sender may send before the receiver
-//! grants more. This module performs no I/O: its state depends only on message lengths and timestamps.
+//! grants more. This module performs no I/O. Its state depends only on message lengths and timestamps.
 //!
 //! Each message costs its length plus [`MESSAGE_COST`]. A sender may send while its credit is above zero, so the last
 //! message may exceed the credit. The receiver grants new credit once messages have been read. Each stream has its own
@@ -7,11 +7,11 @@
 
 use std::time::{Duration, Instant};
 
-/// Credit in bytes that a message costs in addition to its length. Approximates the memory overhead of a queued
-/// message. Without it, an unlimited number of empty messages could be sent.
+/// Credit in bytes that a message costs in addition to its length, about the memory overhead of a queued message.
+/// Without this cost, a sender could send any number of empty messages.
 pub const MESSAGE_COST: usize = 64;
 
-/// Returns the flow-control credit that a message of `length` bytes costs.
+/// Returns the flow-control credit in bytes that a message of `length` bytes costs.
 #[inline]
 pub const fn cost(length: usize) -> u64 {
     (length as u64).saturating_add(MESSAGE_COST as u64)
@@ -25,7 +25,7 @@ pub struct Credit {
 }
 
 impl Credit {
-    /// Creates the initial credit of a stream, which the receiver has announced.
+    /// Creates the initial credit of a stream. `initial` is the credit in bytes that the receiver has announced.
     pub const fn new(initial: u32) -> Self {
         Self { left: Some(initial as i64) }
     }
@@ -35,7 +35,7 @@ impl Credit {
         Self { left: None }
     }
 
-    /// Returns whether the credit permits sending a message.
+    /// Returns whether the sender may send a message.
     #[inline]
     pub fn is_open(self) -> bool {
         self.left.is_none_or(|left| left > 0)
@@ -55,21 +55,21 @@ impl Credit {
         }
     }
 
-    /// Takes all remaining credit for one sender, so that it can send several messages. Other senders wait until it
-    /// returns the unused credit by [`settle`](Self::settle).
+    /// Takes all remaining credit for one sender, so that it can send several messages. Other senders wait until the
+    /// sender returns the unused credit by [`settle`](Self::settle).
     pub fn take(&mut self) -> i64 {
         self.left.as_mut().map_or(i64::MAX, std::mem::take)
     }
 
-    /// Returns unused credit that was obtained from [`take`](Self::take). `rest` is negative if the last message
-    /// exceeded the credit.
+    /// Returns unused credit to the stream after [`take`](Self::take). `rest` is negative if the last message exceeded
+    /// the credit.
     pub fn settle(&mut self, rest: i64) {
         if let Some(left) = &mut self.left {
             *left = left.saturating_add(rest);
         }
     }
 
-    /// Adds credit granted by the receiver.
+    /// Adds `credit` bytes that the receiver has granted.
     pub fn receive(&mut self, credit: u64) {
         if let Some(left) = &mut self.left {
             *left = left.saturating_add_unsigned(credit);
@@ -81,52 +81,53 @@ impl Credit {
 /// maximum of a TCP send buffer on Linux.
 const GROWTH_MAX: u64 = 16;
 
-/// Number of windows over which the transfer rate is measured. A single window would be inaccurate: because credit is
-/// granted in quarters, it takes between one and two round trips.
+/// Number of windows over which the transfer rate is measured. A single window would be inaccurate: credit is granted
+/// in quarters, so a window takes between one and two round trips.
 const TIMED: u64 = 4;
 
-/// Minimum duration of a measurement that lets the window grow, equal to 1 ms per window. A window of 256 KiB per
-/// millisecond already permits two gigabits per second, and a larger one would delay calls that queue behind the stream
-/// on the same connection. Within one machine a window takes 0.1 to 0.7 ms.
+/// Minimum duration of a measurement after which the window may grow, 1 ms per window. A window of 256 KiB per
+/// millisecond already permits two gigabits per second. A larger window would delay calls that queue behind the stream
+/// on the same connection. Within one machine, a window takes 0.1 to 0.7 ms.
 const NEAR: Duration = Duration::from_millis(TIMED);
 
-/// Divisor of the window size. Credit for read messages is withheld until it amounts to this part of the window,
-/// because smaller grants are not worth a packet. The effective window is smaller by the withheld credit.
+/// Fraction of the window, as a divisor, that must have been read before the receiver grants credit, because smaller
+/// grants are not worth a packet. The effective window is smaller by the withheld credit.
 const PARTS: u64 = 4;
 
-/// Number of windows for which a failed increase of the window is not tried again.
+/// Number of windows after a failed growth during which the window does not grow again.
 const TRIED_AGAIN: u64 = 64;
 
 /// Receive window of a stream: decides how much credit to grant to the sender.
 ///
 /// A stream transfers at most one window per round trip, so a fixed size is either too small for long distances or
 /// wasteful for short ones. If the reader keeps up, the window is therefore doubled on trial. It is doubled again as
-/// long as the rate rises by at least a quarter. Otherwise it shrinks to its former size and is not enlarged for the
-/// next 64 windows. The window of a reader that falls behind never grows.
+/// long as the rate rises by at least a quarter. Otherwise the window shrinks to its former size and does not grow for
+/// the next 64 windows. The window of a reader that falls behind never grows.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     size: u64,
     size_max: u64,
-    /// Credit that was granted before the window shrank and is withheld from later grants.
+    /// Credit in bytes that was granted before the window shrank. The receiver withholds this amount from later grants.
     excess: u64,
-    /// Cost of the messages that were received but not read, which is the used part of the window.
+    /// Cost in bytes of the messages that were received but not read: the used part of the window.
     held: u64,
-    /// Cost of the messages read since the last credit grant. Granted together to save packets.
+    /// Cost in bytes of the messages read since the last credit grant. Their credit is granted together to save
+    /// packets.
     read: u64,
     round: Option<GrowthWindow>,
-    /// Rate in bytes per second before the window was last doubled. `None` unless the larger window is being tested.
+    /// Transfer rate in bytes per second before the window was last doubled, or `None` if no larger window is on trial.
     rate: Option<u64>,
 }
 
-/// Measures whether the receive window limits the speed of a stream's reader, so that it must grow.
+/// Measurement that shows whether the receive window limits the transfer rate of a stream, so that the window should
+/// grow.
 #[derive(Clone, Copy, Debug)]
 struct GrowthWindow {
     since: Instant,
     granted: u64,
-    /// Whether the reader has waited for a message at least once during the measurement.
+    /// Whether the reader has waited for a message during the measurement. If not, the reader is the bottleneck.
     waited: bool,
-    /// Number of windows during which nothing is measured because the window size has just changed. Zero while
-    /// measuring.
+    /// Number of windows for which measuring pauses, because the window size has just changed. Zero while measuring.
     resting: u64,
 }
 
@@ -137,7 +138,7 @@ impl Window {
         Self { size, size_max, excess: 0, held: 0, read: 0, round: None, rate: None }
     }
 
-    /// Returns the current window size, which is the maximum cost of unread messages.
+    /// Returns the current window size in bytes: the maximum cost of unread messages.
     pub fn size(&self) -> u64 {
         self.size
     }
@@ -150,8 +151,8 @@ impl Window {
         within
     }
 
-    /// Deducts the cost of all messages of one read at once. `all` is their total cost and `last` is the cost of the
-    /// last message. Returns `false` and changes nothing if the sender lacked credit for any of them.
+    /// Deducts the cost of several messages at once. `all` is their total cost, and `last` is the cost of the last
+    /// message. Returns `false` without changes if the sender had no credit left when it sent one of them.
     #[inline]
     pub fn receive_all(&mut self, all: u64, last: u64) -> bool {
         let before = self.held.saturating_add(self.read).saturating_add(all.saturating_sub(last));
@@ -170,25 +171,26 @@ impl Window {
         }
     }
 
-    /// Returns the total [`cost`] of read messages at which the receiver grants new credit, for a window of `size`
-    /// bytes.
+    /// Returns the amount of credit at which the receiver sends a grant: a quarter of a window of `size` bytes. Credit
+    /// is the total [`cost`] of the messages read since the last grant.
     #[inline]
     pub fn due(size: u64) -> u64 {
         size.div_ceil(PARTS)
     }
 
-    /// Records that messages of this total [`cost`] were read. Returns the credit to grant once a quarter of the window
-    /// has been read, because smaller grants are not worth a packet.
+    /// Records that messages of a total [`cost`] were read. Once a quarter of the window has been read, returns the
+    /// credit to grant. Smaller grants are not worth a packet.
     pub fn consume(&mut self, cost: u64) -> Option<u64> {
         self.held = self.held.saturating_sub(cost);
         self.read = self.read.saturating_add(cost);
         (self.read >= Self::due(self.size)).then(|| std::mem::take(&mut self.read))
     }
 
-    /// Adjusts the window size and returns the credit to grant after messages costing `credit` were read. It exceeds
-    /// `credit` if the window grows and is lower while the window shrinks.
+    /// Adjusts the window size after messages with a cost of `credit` bytes were read. Returns the credit to grant:
+    /// more than `credit` if the window grows, and less while it shrinks.
     pub fn adapt(&mut self, credit: u64, now: Instant) -> u64 {
-        // Withhold the credit of a shrunk window first, because the sender may hold more than the new size permits.
+        // Withhold the credit of a shrunk window first, because the sender may hold more credit than the new size
+        // permits.
         let withheld = self.excess.min(credit);
         self.excess = self.excess.saturating_sub(withheld);
         let granted = credit.saturating_sub(withheld);
@@ -206,7 +208,7 @@ impl Window {
         let took = now.saturating_duration_since(since);
         if resting > 0 || !waited || took < NEAR {
             // Do not grow if the window has just changed, the reader was the bottleneck, or the round trip is too short
-            // to gain from it.
+            // to gain from growth.
             return granted;
         }
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
@@ -287,8 +289,8 @@ mod tests {
         assert!(grown > 100 && gone_back > 50, "{grown}, {gone_back}");
     }
 
-    /// Returns the most frequent window size of a stream over a network with this round-trip time and `network` bytes
-    /// per second, if its reader keeps up.
+    /// Simulates a stream whose reader keeps up, over a network with the given round-trip time and a bandwidth of
+    /// `network` bytes per second. Returns the most frequent window size.
     fn window_over(round_trip: Duration, network: u64) -> u64 {
         const LENGTH: usize = 16 * 1024 - MESSAGE_COST;
         let on_the_link = Duration::from_nanos(cost(LENGTH) * 1_000_000_000 / network);
@@ -328,8 +330,8 @@ mod tests {
         assert_eq!(window_over(Duration::from_micros(100), 20 * GIGABIT), 256 * KIB, "it is near");
     }
 
-    /// Reads `windows` whole windows within `time`, waiting before each. Returns the difference between granted and
-    /// used credit.
+    /// Simulates a reader that consumes `windows` whole windows within `time` and waits before each. Returns the
+    /// difference between granted and used credit.
     fn use_up(window: &mut Window, now: &mut Instant, windows: u32, time: Duration) -> i64 {
         let mut more = 0;
         for _ in 0..windows {

@@ -89,9 +89,9 @@ impl fmt::Display for Operation {
     }
 }
 
-/// Identifies a packet among those of the same operation.
+/// Id of a packet among those of the same operation.
 ///
-/// Replies have the id of their request. In [`Operation::STREAM`] packets it is the id of the stream.
+/// Replies have the id of their request. The id of an [`Operation::STREAM`] packet is the id of its stream.
 ///
 /// ```
 /// use frisbee_core::{Operation, Packet, PacketId};
@@ -110,9 +110,9 @@ impl fmt::Display for PacketId {
     }
 }
 
-/// Format of the packet headers of a connection. Both directions use the same.
+/// Format of the packet headers of a connection. Both directions use the same format.
 ///
-/// A server detects the form that the client uses. A client must select the old form to connect to an old server:
+/// A server detects the client's format. A client must select the old format to connect to an old server:
 ///
 /// ```
 /// use frisbee_core::{ClientConfig, HeaderForm};
@@ -157,7 +157,7 @@ impl Header {
     /// Maximum size of a packet header in bytes.
     pub const MAX_LEN: usize = 10;
 
-    /// Encodes the header. Only the first `form.size()` bytes of the array are used.
+    /// Encodes the header. The first `form.size()` bytes of the returned array are valid.
     ///
     /// ```
     /// use frisbee_core::{Header, HeaderForm, Operation, PacketId};

@@ -25,8 +25,7 @@ pub struct Hello {
     pub streams_max: u32,
     /// Maximum number of in-flight calls that the sender accepts from the receiver of the HELLO.
     pub calls_max: u32,
-    /// Initial credit of each stream, which is the number of bytes that may be sent on it before more credit is
-    /// granted.
+    /// Initial flow-control credit of each stream: the number of bytes that may be sent before more credit is granted.
     pub stream_credit: u32,
     /// Whether the sender accepts CANCEL packets for hand-off requests.
     pub hand_off_cancel: bool,
@@ -37,8 +36,8 @@ pub struct Hello {
 
 /// Application-defined items of a HELLO, whose types start at [`Hello::FIRST_USER_ITEM`].
 ///
-/// The items are stored encoded, because a peer may send many short ones and a list would take several times their
-/// memory.
+/// The items are stored in encoded form, because a peer may send many short items, and a list would take several times
+/// their memory.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HelloItems(Box<[u8]>);
 
@@ -149,7 +148,7 @@ impl Hello {
         }
         let rest = body.strip_prefix(&SIGNATURE).ok_or(HelloError::NoSignature)?;
         let (&version, rest) = rest.split_first().filter(|(version, _)| **version > 0).ok_or(HelloError::NoVersion)?;
-        // Absent items impose no limit beyond those of a peer without the protocol extension.
+        // Defaults for absent items: no limits beyond those of a peer without the protocol extension.
         let mut hello = Self {
             version,
             body_max: BODY_MAX,
@@ -276,7 +275,8 @@ mod tests {
         assert!(with_items(&[127, 0]).is_ok());
     }
 
-    /// Regression: the peer was treated as one without the protocol extension, which lost its deadlines and metadata.
+    /// Regression test: the peer was treated as one without the protocol extension, so its deadlines and metadata were
+    /// lost.
     #[test]
     fn number_above_32_bits_saturates() {
         for number in [1 << 32, 1 << 40, u64::MAX] {
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn hello_has_a_size_limit_and_a_least_body_limit() {
-        // An item of an unknown type, whose value is preceded by nine bytes.
+        // An item of an unknown type with a value of `length` bytes, after nine other bytes.
         let decoded = |length: usize| {
             let mut body = b"fris\x01".to_vec();
             tlv::put_item(&mut body, 30, &vec![0; length - 9]);

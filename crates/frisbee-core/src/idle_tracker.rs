@@ -1,11 +1,11 @@
-//! Detection of unused connections, based on byte counts and time.
+//! Detection of unused connections from byte counts and time.
 //!
 //! # Decisions
 //!
 //! A connection is unused if it carries only PINGs and PONGs. Silence cannot be the criterion, because keepalive
 //! packets are sent in every interval. An unused connection frees memory that remains from bursts: outbox, mailbox,
-//! jobs and, by `Protocol::idle`, call slots. Id counters are kept, because they distinguish a call or job from later
-//! ones that reuse its slot.
+//! jobs and, through `Protocol::idle`, call slots. Id counters are kept, because they distinguish a call or job from
+//! later ones in the same slot.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ const SIGNS_MAX: u32 = 64;
 pub(crate) struct IdleTracker {
     /// Number of bytes transferred in both directions, modulo 2³², excluding keepalive packets.
     carried: u32,
-    /// Number of bytes transferred at the last check, by which later data is detected.
+    /// Value of `carried` at the last check. A different value shows that data was transferred since.
     seen: u32,
     /// Time at which the current period without data began.
     since: Instant,
@@ -30,13 +30,13 @@ impl IdleTracker {
         Self { carried: 0, seen: 0, since: now }
     }
 
-    /// Adds the number of bytes that were received or written.
+    /// Counts `count` bytes that were received or written.
     #[inline]
     pub(crate) fn carry(&mut self, count: usize) {
         self.carried = self.carried.wrapping_add(count as u32); // May wrap, because only differences matter.
     }
 
-    /// Subtracts the bytes of a PING or PONG, so that keepalive packets do not count as traffic.
+    /// Subtracts the bytes of a PING or PONG from the count, so that keepalive packets do not count as traffic.
     pub(crate) fn carry_sign(&mut self, count: usize) {
         self.carried = self.carried.wrapping_sub(count as u32);
     }

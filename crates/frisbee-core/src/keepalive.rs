@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 /// Action that [`Keepalive`] requires from the owner of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Liveness {
-    /// No action is required until [`Keepalive::deadline`].
+    /// No action is required before [`Keepalive::deadline`].
     Alive,
     /// Send a PING, because the peer or this end has been silent for the ping interval.
     SendPing,
@@ -16,8 +16,7 @@ pub enum Liveness {
 /// Keepalive timers, which track the silence of both ends.
 ///
 /// Every byte counts as activity, so a connection that is busy in both directions sends no PINGs. An end that only
-/// receives sends PINGs nevertheless, because the PINGs of the peer may be queued behind megabytes of data on a slow
-/// link.
+/// receives still sends PINGs, because the peer's PINGs may be queued behind megabytes of data on a slow link.
 ///
 /// ```
 /// use frisbee_core::{Keepalive, Liveness};
@@ -109,8 +108,8 @@ pub(crate) fn millis(time: Duration) -> u32 {
     u32::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX)
 }
 
-/// Returns the earlier of two optional times. Called in each poll of every connection; a comparison through iterators
-/// takes three times as many instructions.
+/// Returns the earlier of two optional times. Written as a comparison because every connection calls it in each poll,
+/// and iterators take three times as many instructions.
 #[inline]
 pub fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {

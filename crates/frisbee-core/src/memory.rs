@@ -16,17 +16,17 @@ pub trait MemoryPool: fmt::Debug + Sync {
     fn put(&self, memory: Vec<u8>);
 }
 
-/// Offset within a page at which a body starts. Large allocations start at a page boundary, and so do large writes in
-/// the kernel, up to a few bytes. On some processors, copying between addresses whose offsets in their pages differ by
-/// a few bytes is ten times slower, because the last store is mistaken for the source of the next load (4K aliasing).
-/// An offset of half a page prevents this.
+/// Offset within a page at which a body starts: half a page. Large allocations start at a page boundary, as do large
+/// writes in the kernel, up to a few bytes. On some processors, copying between addresses whose page offsets differ by
+/// a few bytes is ten times slower, because the processor mistakes the last store for the source of the next load (4K
+/// aliasing).
 const BEGIN: usize = PAGE / 2;
 const PAGE: usize = 4096;
 
 /// A body buffer whose memory returns to its pool when dropped.
 ///
-/// It accepts exactly the requested number of bytes even if reused memory is larger, so that connections behave the
-/// same with new and with reused memory.
+/// The buffer accepts exactly the requested number of bytes even if reused memory is larger. Connections thus behave
+/// the same with new and with reused memory.
 #[derive(Debug, Default)]
 pub struct BodyMemory {
     bytes: Vec<u8>,
@@ -38,8 +38,8 @@ pub struct BodyMemory {
 }
 
 impl BodyMemory {
-    /// Creates an empty buffer for `room` bytes, from the pool if possible. Reused memory may be larger by up to a
-    /// quarter.
+    /// Creates an empty buffer for `room` bytes, from the pool if possible. Reused memory may be up to a quarter
+    /// larger.
     pub fn new(room: usize, pool: Option<&'static dyn MemoryPool>) -> Self {
         if room < POOLED_MIN {
             return Self { bytes: Vec::with_capacity(room), pool: None, start: 0, room };

@@ -20,7 +20,7 @@ pub enum OtherProtocol {
     Lines,
 }
 
-/// First bytes that the clients or servers of other protocols send, with the protocol.
+/// Initial bytes by which other protocols are recognized, as sent by their clients or servers.
 const BEGINNINGS: [(&[u8], OtherProtocol); 12] = [
     (b"HTTP/", OtherProtocol::Http1),
     (b"GET ", OtherProtocol::Http1),
@@ -44,7 +44,7 @@ impl OtherProtocol {
             return Some(*found);
         }
         match bytes {
-            // A PING or PONG in an old header of eight bytes, with id 0 and without a body.
+            // A PING or PONG in an old header of eight bytes, with id 0 and no body.
             [0, 0, 0, 0 | 1, rest @ ..] if rest.iter().take(4).all(|byte| *byte == 0) => Some(Self::OldHeaders),
             // SETTINGS, the first frame of every HTTP/2 server: a length below 64 KiB, the frame type, flags, and
             // stream 0.

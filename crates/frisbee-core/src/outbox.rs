@@ -1,4 +1,4 @@
-//! Encoding of packets, and the buffer of the bytes that a connection has yet to write.
+//! Encoding of packets, and the buffer of bytes that a connection must write.
 
 mod batch;
 
@@ -47,11 +47,11 @@ pub struct Outbox {
     /// Headers and small bodies. The first `written` bytes of the buffer have already been written to the socket.
     buffer: Vec<u8>,
     written: usize,
-    /// Large bodies, which are sent without a copy. Each has the offset in `buffer` at which it is inserted. Offsets
+    /// Large bodies, which are sent without a copy, each with the offset in `buffer` at which it is inserted. Offsets
     /// ascend and are never below `written`.
     bulk: LargeBodies,
     bulk_len: usize,
-    /// Last packet of the outbox, to which further messages of the same stream may be added.
+    /// Last packet of the outbox, to which messages of the same stream may be added.
     tail: LastPacket,
 }
 
@@ -114,7 +114,7 @@ impl Outbox {
         self.limit = limit;
     }
 
-    /// Limits the size of later bodies to `room` bytes, the available memory, in addition to the peer's limit. `None`
+    /// Limits the size of later bodies to `room` bytes of available memory, in addition to the peer's limit. `None`
     /// removes this limit.
     pub fn set_room(&mut self, room: Option<usize>) {
         let room = room.and_then(|room| u32::try_from(room).ok());
@@ -124,7 +124,7 @@ impl Outbox {
         }
     }
 
-    /// Returns the memory of the pending packets in bytes. Memory shared with other owners counts in full.
+    /// Returns the memory of the pending packets in bytes. Memory that is shared with other owners counts in full.
     #[inline]
     pub fn memory(&self) -> usize {
         self.buffer.capacity().wrapping_add(self.bulk_len) // Each term is at most half of the address space.
@@ -159,10 +159,10 @@ impl Outbox {
         self.form.size()
     }
 
-    /// Returns the number of bytes pending to be written.
+    /// Returns the number of bytes that wait to be written.
     #[inline]
     pub fn len(&self) -> usize {
-        // Cannot wrap: `written` is at most the buffer length, and both parts are in memory.
+        // The sum cannot wrap: `written` is at most the buffer length, and both parts are in memory.
         self.buffer.len().wrapping_sub(self.written).wrapping_add(self.bulk_len)
     }
 
@@ -181,16 +181,16 @@ impl Outbox {
         }
     }
 
-    /// Returns whether no bytes are pending to be written.
+    /// Returns whether no bytes wait to be written.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.written == self.buffer.len() && self.bulk.is_empty()
     }
 
-    /// Appends a packet. Small bodies are copied; large ones are shared or moved as described at [`Body`].
+    /// Appends a packet. Small bodies are copied. Large bodies are shared or moved; see [`Body`].
     ///
     /// # Errors
-    /// If the body exceeds the current maximum size. The outbox is unchanged then.
+    /// If the body exceeds the current maximum size. The outbox then remains unchanged.
     #[inline]
     pub fn push(&mut self, id: PacketId, operation: Operation, body: impl Body) -> Result<(), TooLong> {
         let mut packet = self.packet(id, operation);
@@ -229,10 +229,10 @@ impl Outbox {
         self.buffer.len()
     }
 
-    /// Moves all pending bytes of `other` to the end of this outbox. Swaps the buffers instead of copying if this
-    /// outbox is empty.
+    /// Moves all pending bytes of `other` to the end of this outbox. If this outbox is empty, swaps the buffers instead
+    /// of copying.
     pub fn append(&mut self, other: &mut Self) {
-        // Messages must not be added to a packet that is no longer the last one.
+        // Reset both tails, because messages must not be added to a packet that is no longer the last one.
         (self.tail, other.tail) = (LastPacket::default(), LastPacket::default());
         if self.is_empty() {
             std::mem::swap(&mut self.buffer, &mut other.buffer);
@@ -270,8 +270,8 @@ impl Outbox {
         self.bulk.push_back((0, shared));
     }
 
-    /// Appends the pending bytes of `other` without removing them from it, so that packets for many connections are
-    /// encoded only once. Bytes are copied unless they are in shared memory, because their body is large or due to
+    /// Appends the pending bytes of `other` without removing them, so that packets for many connections are encoded
+    /// only once. Bytes are copied unless they are in shared memory, because of a large body or due to
     /// [`share`](Self::share).
     ///
     /// ```
@@ -289,11 +289,11 @@ impl Outbox {
     /// # Ok::<(), frisbee_core::TooLong>(())
     /// ```
     ///
-    /// Packets are appended unchanged. The caller must ensure that both outboxes have the same header form and that no
-    /// body exceeds the [`limit`](Self::limit) of this one.
+    /// Packets are appended unchanged. The caller must ensure that both outboxes have the same header format and that
+    /// no body exceeds the [`limit`](Self::limit) of this outbox.
     pub fn extend_from(&mut self, other: &Self) {
         debug_assert_eq!(self.form, other.form, "packets are appended as they are");
-        // Messages must not be added to a packet that is no longer the last one.
+        // Reset the tail, because messages must not be added to a packet that is no longer the last one.
         self.tail = LastPacket::default();
         let shift = self.buffer.len().wrapping_sub(other.written);
         self.buffer.extend_from_slice(other.buffer.get(other.written..).unwrap_or_default());
@@ -341,7 +341,7 @@ impl Outbox {
     /// If `count` exceeds the number of pending bytes.
     #[inline]
     pub fn advance(&mut self, count: usize) {
-        // Fast path: a single write has accepted everything.
+        // Fast path: a single write has accepted all bytes.
         if self.bulk.is_empty() && self.written.checked_add(count) == Some(self.buffer.len()) {
             self.reset();
         } else {
@@ -439,9 +439,11 @@ pub struct PacketWriter<'a> {
     outbox: &'a mut Outbox,
     /// Offset in the buffer at which the packet's body starts, after the header.
     body: usize,
-    /// Number of large bodies that were in the outbox before this packet was started. Later ones belong to the packet.
+    /// Number of large bodies that the outbox contained before this packet was started. Later ones belong to the
+    /// packet.
     bulk_start: usize,
-    /// Whether the packet is a message that is added to the last batch. One byte before it is reserved for its length.
+    /// Whether the packet is a message that joins the last batch. The byte before the message is reserved for its
+    /// length.
     is_joining: bool,
 }
 
@@ -452,7 +454,7 @@ impl PacketWriter<'_> {
         self.outbox.buffer.extend_from_slice(bytes);
     }
 
-    /// Appends `bytes` to the packet's body. Short ones are copied, and long ones are shared.
+    /// Appends `bytes` to the packet's body. Short slices are copied, and long ones are shared.
     #[inline(always)]
     pub fn put_shared(&mut self, bytes: &Bytes) {
         if bytes.len() < GATHER_MIN {
@@ -462,7 +464,7 @@ impl PacketWriter<'_> {
         }
     }
 
-    /// Appends `bytes` to the packet's body. Short ones are copied, and long ones are moved.
+    /// Appends `bytes` to the packet's body. Short buffers are copied, and long ones are moved.
     #[inline]
     pub fn put_owned(&mut self, bytes: impl AsRef<[u8]> + Into<Bytes>) {
         if bytes.as_ref().len() < GATHER_MIN {
@@ -485,8 +487,8 @@ impl PacketWriter<'_> {
         &mut self.outbox.buffer
     }
 
-    /// Returns a second writer for this packet, which another function finishes or drops. The caller must
-    /// [forget](std::mem::forget) the first one. The compiler can keep a copy in registers, but not a reference.
+    /// Returns a second writer for this packet, for a function that finishes or drops it. The caller must
+    /// [forget](std::mem::forget) this writer. Unlike a reference, the compiler can keep a copy in registers.
     #[inline(always)]
     pub fn continued(&mut self) -> PacketWriter<'_> {
         let Self { body, bulk_start, is_joining, .. } = *self;
@@ -496,7 +498,7 @@ impl PacketWriter<'_> {
     /// Inserts `bytes` into the body at offset `at` of the [`buffer`](Self::buffer) without copying them. Offsets must
     /// not decrease between calls.
     pub fn gather(&mut self, at: usize, bytes: Bytes) {
-        // An empty part is omitted, because an outbox with one would never count as written.
+        // Omit an empty part, because an outbox with one would never count as written.
         if !bytes.is_empty() {
             self.outbox.bulk.push_back((at, bytes));
         }
@@ -508,7 +510,7 @@ impl PacketWriter<'_> {
     /// If the body exceeds the limit. The packet is then removed.
     #[inline(always)]
     pub fn finish(self) -> Result<(), TooLong> {
-        // Cannot wrap, because the buffer has only grown since the header was written.
+        // The difference cannot wrap, because the buffer has only grown since the header was written.
         let mut length = self.outbox.buffer.len().wrapping_sub(self.body);
         if self.is_joining && length < SHORT_MAX && self.outbox.bulk.len() == self.bulk_start {
             std::mem::forget(self);

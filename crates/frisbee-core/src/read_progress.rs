@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 /// Detects partially received packets that arrive too slowly.
 ///
-/// The bytes received in each window must reach the minimum rate. Otherwise the sender occupies a connection and the
-/// buffer of a packet without making progress.
+/// The bytes received in each window must reach the minimum rate. Otherwise the sender would occupy a connection and a
+/// packet's buffer without making progress.
 ///
 /// ```
 /// use frisbee_core::ReadProgress;
@@ -25,10 +25,10 @@ use std::time::{Duration, Instant};
 pub struct ReadProgress {
     /// Interval in milliseconds over which the receive rate is measured.
     window: u32,
-    /// Minimum number of bytes that must arrive within each interval.
+    /// Minimum number of bytes that must arrive within each window.
     least: u64,
-    /// End of the current interval, and the total number of bytes received before it. `None` while no packet is
-    /// partially received.
+    /// End of the current window, and the total number of bytes received before it. `None` while no packet is partially
+    /// received.
     running: Option<(Instant, u64)>,
 }
 
@@ -40,33 +40,33 @@ impl ReadProgress {
         Self { window, least, running: None }
     }
 
-    /// Returns how long `bytes` take at the minimum rate, rounded to whole intervals.
+    /// Returns how long `bytes` take at the minimum rate, rounded to whole windows.
     pub fn time_for(&self, bytes: u64) -> Duration {
         let windows = bytes.checked_div(self.least).unwrap_or(u64::MAX);
         Duration::from_millis(u64::from(self.window).saturating_mul(windows))
     }
 
     /// Records that a packet has been received only partially. `total` is the number of all bytes received on the
-    /// connection.
+    /// connection so far.
     pub fn waiting(&mut self, total: u64, now: Instant) {
         if self.running.is_none() {
             self.running = now.checked_add(Duration::from_millis(self.window.into())).map(|end| (end, total));
         }
     }
 
-    /// Records that no packet is partially received. The next partial packet starts a new interval.
+    /// Records that no packet is partially received. The next partial packet starts a new window.
     pub fn complete(&mut self) {
         self.running = None;
     }
 
-    /// Returns the time at which [`is_too_slow`](Self::is_too_slow) must be called, the end of the current interval.
-    /// Returns `None` while no packet is partially received.
+    /// Returns the end of the current window, when [`is_too_slow`](Self::is_too_slow) must be called. Returns `None`
+    /// while no packet is partially received.
     pub fn deadline(&self) -> Option<Instant> {
         self.running.map(|(end, _)| end)
     }
 
-    /// Returns whether the interval has ended with too few bytes received. If enough bytes were received, starts the
-    /// next interval.
+    /// Returns whether the window has ended with too few bytes received. If enough bytes were received, starts the next
+    /// window.
     pub fn is_too_slow(&mut self, total: u64, now: Instant) -> bool {
         let Some((end, at_start)) = self.running else { return false };
         if now < end {

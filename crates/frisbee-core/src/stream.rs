@@ -24,7 +24,7 @@ use crate::{Operation, Outbox, PacketId, Role, tlv};
 ///    +--- close (a reset), handle_close (a reset or the end of the connection) ---> Closed
 /// ```
 ///
-/// The first close wins. If both ends close at the same time, neither close is an error, and no reply is sent.
+/// The first close wins. If both ends close at the same time, neither close is an error and no reply is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamState {
     /// Whether the peer supports the protocol extension, which is required to end each direction separately.
@@ -38,7 +38,7 @@ pub struct StreamState {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum StreamSignal {
-    /// Nothing must be sent, because the peer already knows of the change or cannot be notified.
+    /// Nothing is sent, because the peer already knows of the change or cannot be notified.
     Nothing,
     /// Closes the stream with an empty packet, because the peer does not support END.
     Close,
@@ -51,8 +51,8 @@ pub enum StreamSignal {
 }
 
 impl StreamSignal {
-    /// Appends the packet to `outbox`, or nothing if no packet is required. A reset carries `code`, a gRPC status code,
-    /// and `reason`, truncated to the current maximum body size.
+    /// Appends the signal's packet to `outbox`, if it requires one. A reset contains `code`, a gRPC status code, and
+    /// `reason`, truncated to the current maximum body size.
     pub fn put(self, outbox: &mut Outbox, id: PacketId, code: u32, reason: &str) {
         let operation = match self {
             Self::Nothing => return,
@@ -60,7 +60,7 @@ impl StreamSignal {
             Self::End | Self::Reset | Self::Refuse => Operation::END,
         };
         if self == Self::Refuse {
-            // A credit of zero, which older peers ignore.
+            // Append a credit of zero, which older peers ignore.
             let mut packet = outbox.packet(id, Operation::CREDIT);
             packet.put_slice(&[0]);
             let sent = packet.finish();
@@ -71,7 +71,7 @@ impl StreamSignal {
         if matches!(self, Self::Reset | Self::Refuse) {
             tlv::put_varint(&mut body, code.into());
             body.extend_from_slice(reason.as_bytes());
-            // The receiver accepts a text that is truncated within a character.
+            // Truncate anywhere, because the receiver accepts a text that ends within a character.
             body.truncate(usize::try_from(packet.limit()).unwrap_or(usize::MAX));
         }
         packet.put_slice(&body);
@@ -150,7 +150,7 @@ impl StreamState {
     }
 }
 
-/// Tracks the ids of streams that a peer has opened. Ids ascend and wrap around, which distinguishes a packet that
+/// Tracks the ids of the streams that a peer has opened. Ids ascend and wrap around. This distinguishes a packet that
 /// opens a stream from a late packet of a stream that was reset.
 #[derive(Clone, Copy, Debug)]
 pub struct PeerStreamIds {
@@ -167,8 +167,8 @@ impl PeerStreamIds {
         Self { by, last: None }
     }
 
-    /// Records a packet with the id of a stream that is not open, and returns whether it opens a new stream. A peer may
-    /// skip up to half of its ids, for example those of streams that are still open.
+    /// Records a packet with the id of a stream that is not open, and returns whether the packet opens a new stream. A
+    /// peer may skip up to half of its ids, for example those of streams that are still open.
     pub fn handle(&mut self, id: PacketId) -> bool {
         let ahead = self.last.map_or(1, |last| id.0.wrapping_sub(last.0) % IDS);
         let opens = (id.0 < IDS) == (self.by == Role::Client) && (1..=IDS / 2).contains(&ahead);

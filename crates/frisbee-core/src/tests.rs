@@ -137,7 +137,7 @@ fn client_sends_nothing_while_hand_off_is_pending() {
     client.core.request_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
     client.core.outbox().push(PacketId(2), GATEWAY, Bytes::from_static(b"behind")).unwrap();
     client.write(&mut server, usize::MAX, now);
-    // A PING, and a packet to which the router replies, are in transit at the same time as the request.
+    // A PING, and a packet to which the router replies, are in transit together with the request.
     server.core.handle_timeout(now + 3 * SECOND).unwrap();
     server.core.outbox().push(PacketId(9), GATEWAY, Bytes::from_static(b"crossing")).unwrap();
     server.write(&mut client, usize::MAX, now);
@@ -406,15 +406,15 @@ fn a_connection_is_left_between_packets_only() {
     assert_eq!(server.inbox, "raw");
 }
 
-/// Returns the bytes that the new owner of an end sends after the hand-off.
+/// Returns the bytes that the new owner of this role's end sends after the hand-off.
 fn raw_of(role: Role) -> Vec<u8> {
     let first = if role == Role::Client { 1 } else { 101 };
-    // The bytes start like a packet, because a stray packet would then be noticed.
+    // Let the bytes start like a packet, because a stray packet would then be noticed.
     [&[0, 0x0F, 0, first, 0, 1, 0, 0, 0, 0], vec![first; 50].as_slice()].concat()
 }
 
-/// Runs one random race of calls, PINGs, packets of the server, a hand-off, a reply and closes, over a wire that splits
-/// at any byte. Returns how the race has ended.
+/// Simulates one random race of calls, PINGs, packets of the server, a hand-off, a reply and closes. The wire splits at
+/// any byte. Returns the outcome of the race.
 fn race(seed: u64) -> &'static str {
     let mut dice = fastrand::Rng::with_seed(seed);
     let mut now = Instant::now();
@@ -434,7 +434,7 @@ fn race(seed: u64) -> &'static str {
             2 => now += Duration::from_millis(dice.u64(0..900)),
             3 if !has_requested && dice.u8(0..8) == 0 => {
                 client.core.request_hand_off(GATEWAY, &Bytes::from(vec![1; dice.usize(0..100)]), now).unwrap();
-                // Calls are queued from here on.
+                // From here on, calls are queued.
                 (has_requested, abandoned) = (true, false);
             }
             4 | 5 => client.write(&mut server, dice.usize(0..120), now),
@@ -493,7 +493,7 @@ fn race(seed: u64) -> &'static str {
             }
         }
     }
-    // In every run, every byte arrives eventually.
+    // Deliver the remaining bytes, because every byte arrives eventually.
     for _ in 0..4 {
         client.write(&mut server, usize::MAX, now);
         server.read(usize::MAX, now).unwrap();

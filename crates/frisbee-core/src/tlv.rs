@@ -65,7 +65,7 @@ pub fn whole_varint(mut bytes: &[u8]) -> Option<u64> {
     take_varint(&mut bytes).filter(|_| bytes.is_empty())
 }
 
-/// Appends an item of type `kind` with a value.
+/// Appends an item of type `kind` with the given value.
 ///
 /// ```
 /// use frisbee_core::tlv::{Items, put_item};
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(whole_varint(&[0x80; 11]), None);
     }
 
-    /// Regression: the number was read as 0, so a deadline of 2^64 microseconds had expired immediately.
+    /// Regression test: the number was read as 0, so a deadline of 2^64 microseconds had expired immediately.
     #[test]
     fn number_above_64_bits_is_malformed() {
         let number = |last| whole_varint(&[&[0x80; 9][..], &[last]].concat());

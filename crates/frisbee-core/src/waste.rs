@@ -2,22 +2,22 @@
 //!
 //! # Decisions
 //!
-//! Limiting the duration of a driver's poll does not stop a flood, because thousands of skipped or rejected packets can
-//! keep a CPU core busy in every poll. The core charges packets that the protocol skips, and routers charge others by
-//! `Routed::Useless`. Reading from a peer that exceeds its allowance is suspended.
+//! A limit on the duration of a driver's poll does not stop a flood, because thousands of skipped or rejected packets
+//! can keep a CPU core busy in every poll. The core charges packets that the protocol skips, and routers charge others
+//! by `Routed::Useless`. Reading from a peer that exceeds its allowance is suspended.
 
 use std::time::{Duration, Instant};
 
-/// Cost in bytes of a useless packet in addition to its length, equal to that of stream messages. It exists because
-/// handling a packet takes longer than sending it.
+/// Cost in bytes of a useless packet in addition to its length, equal to that of stream messages. Handling a packet
+/// takes longer than sending it, so short packets must not be free.
 const WASTE_EACH: u64 = 64;
 
-/// Divisor of the rate that determines the burst size: the peer may send an eighth of a second's worth at once. Even if
-/// several peers do so at the same time, they occupy a core for only a few milliseconds.
+/// Burst that a peer may send at once, as a divisor of its rate: an eighth of a second's allowance. Even if several
+/// peers do so at the same time, they occupy a core for only a few milliseconds.
 const AHEAD: u64 = 8;
 
-/// Divisor of the rate that determines the minimum pause of reading: a sixteenth of a second. This is short for a
-/// well-behaved peer, and long enough that an abusive one does not affect others.
+/// Minimum pause of reading, as a divisor of a second: a sixteenth of a second. This is short for a well-behaved peer,
+/// and long enough that an abusive peer does not affect others.
 const REST: u64 = 16;
 
 /// Suspends reading from a peer that sends useless bytes faster than permitted.
@@ -27,25 +27,25 @@ const REST: u64 = 16;
 /// before.
 #[derive(Clone, Debug)]
 pub struct WasteLimiter {
-    /// Number of useless bytes that the peer may send per second.
+    /// Number of useless bytes per second that the peer may send.
     rate: u64,
     /// Number of useless bytes received since the last call of [`end_batch`](Self::end_batch).
     batch: u64,
-    /// Number of useless bytes above the permitted rate at the time `counted`. Reading is paused if it exceeds a limit.
+    /// Excess over the permitted rate in bytes, at the time `counted`. Reading is paused if the excess is too large.
     total: u64,
     counted: Instant,
-    /// Number of useful bytes received that still offset useless ones.
+    /// Number of received useful bytes that can still offset useless ones.
     useful: u64,
     rests_until: Option<Instant>,
 }
 
 impl WasteLimiter {
-    /// Creates a limiter that permits `rate` useless bytes per second, but at least one.
+    /// Creates a limiter that permits `rate` useless bytes per second, at least one.
     pub fn new(rate: u32, now: Instant) -> Self {
         Self { rate: u64::from(rate).max(1), batch: 0, total: 0, counted: now, useful: 0, rests_until: None }
     }
 
-    /// Charges a useless packet whose length is `length` bytes.
+    /// Charges a useless packet with a body of `length` bytes.
     ///
     /// ```
     /// use frisbee_core::WasteLimiter;
@@ -62,8 +62,7 @@ impl WasteLimiter {
         self.total = self.total.saturating_add(length as u64).saturating_add(WASTE_EACH);
     }
 
-    /// Ends a batch of `count` received bytes, some of which may be useless, and updates the excess over the permitted
-    /// rate.
+    /// Ends a batch of `count` received bytes, useless ones included, and updates the excess over the permitted rate.
     #[inline]
     pub fn end_batch(&mut self, count: usize, now: Instant) {
         self.useful = self.useful.saturating_add(count as u64);
@@ -83,7 +82,7 @@ impl WasteLimiter {
         let useful = self.useful.saturating_sub(std::mem::take(&mut self.batch)).min(self.rate);
         let paid = useful.min(self.total);
         self.useful = useful.saturating_sub(paid);
-        // Limit the debt to the allowance of two seconds. Without this, a single long packet could pause its sender for
+        // Limit the debt to the allowance of two seconds. Otherwise, a single long packet could pause its sender for
         // longer.
         self.total = self.total.saturating_sub(paid).min(self.rate.saturating_mul(2));
         let ahead = self.rate / AHEAD;
@@ -94,7 +93,7 @@ impl WasteLimiter {
         }
     }
 
-    /// Returns when reading resumes, or `None` if it is not paused.
+    /// Returns the time at which reading resumes, or `None` if reading is not paused.
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         self.rests_until
@@ -112,8 +111,8 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Simulates a peer that sends useless packets in batches for ten seconds, as fast as the limiter permits. Returns
-    /// the number of bytes that it sends.
+    /// Simulates a peer that sends batches of useless packets for ten seconds, as fast as the limiter permits. Returns
+    /// the number of bytes sent.
     fn waste_for_ten_seconds(rate: u32, packets: usize, length: usize, useful: usize) -> u64 {
         let start = Instant::now();
         let mut waste = WasteLimiter::new(rate, start);

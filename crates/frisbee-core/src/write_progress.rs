@@ -1,4 +1,4 @@
-//! Detection of peers that do not read the bytes sent to them, based on byte counts and time.
+//! Detection of peers that do not read, from byte counts and time.
 
 use crate::keepalive::millis;
 use std::time::{Duration, Instant};
@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 /// Maximum number of unsent bytes that the system buffers for a socket, 4 MiB on Linux by default.
 const SYSTEM_BUFFER_MAX: u32 = 4 << 20;
 
-/// Unit in bytes in which the operating system's send buffer is measured.
+/// Unit in bytes for counting the bytes in the operating system's send buffer.
 const UNIT: u32 = 64 * 1024;
 
-/// Extension of the timeout, in multiples of its value, per MiB of buffered bytes. A socket becomes writable only once
-/// a third of its buffer has been sent. With the default timeout of 5 s, four times the timeout per MiB allows for a
-/// peer that reads 17 KiB/s, slightly more than the default minimum rate.
+/// Extension of the write timeout, in multiples of the timeout, per MiB of buffered bytes. A socket becomes writable
+/// only once a third of its buffer has been sent. With the default timeout of 5 s, this permits a peer that reads 17
+/// KiB/s, slightly more than the default minimum rate.
 const PART: u64 = 4;
 
-/// Checks that a peer makes progress in accepting pending bytes.
+/// Tracks whether a peer makes progress in accepting pending bytes.
 ///
 /// A peer may accept nothing for the duration of the timeout. In addition, it must accept at least half of the minimum
 /// rate while more bytes are pending than that rate transfers within the timeout. Both periods are longer if the
@@ -29,10 +29,10 @@ pub struct WriteProgress {
     least_rate: u32,
     /// Number of bytes accepted by the transport, up to the maximum size of its send buffer.
     written: u32,
-    /// Whether output is pending. The timeouts run only while output is pending.
+    /// Whether output is pending. The timeouts apply only then.
     waits: bool,
-    /// Measurement of the write rate while output is pending. Boxed because most connections are idle, and kept
-    /// allocated for reuse.
+    /// Measurement of the write rate while output is pending. Boxed because most connections are idle. Kept allocated
+    /// for reuse.
     pending: Option<Box<PendingWrite>>,
 }
 
@@ -43,11 +43,11 @@ struct PendingWrite {
     stalled: Instant,
     /// Value of `consumed` at the time `stalled`. A larger value shows that the peer is still reading.
     consumed: u64,
-    /// Start of the interval over which the write rate is measured.
+    /// Start of the window over which the write rate is measured.
     window: Instant,
-    /// Number of bytes that the transport has accepted in the current interval.
+    /// Number of bytes that the transport has accepted in the current window.
     moved: u64,
-    /// Value of `consumed` at the start of the current interval.
+    /// Value of `consumed` at the start of the current window.
     consumed_before: u64,
 }
 
@@ -57,10 +57,10 @@ impl WriteProgress {
         Self { timeout: millis(timeout), least_rate, written: 0, waits: false, pending: None }
     }
 
-    /// Records that the transport has accepted `count` bytes, or 0 if it accepts none at present. `waits` tells whether
+    /// Records that the transport accepted `count` bytes, or 0 if it accepts none at present. `waits` states whether
     /// more bytes are pending. `consumed` is the total number of received bytes that count as progress.
     ///
-    /// Returns whether the peer has read bytes, which is certain only if the transport was full before.
+    /// Returns whether the peer has certainly read bytes, which is known only if the transport was full before.
     #[inline]
     pub fn handle_written(&mut self, count: usize, waits: bool, consumed: u64, now: Instant) -> bool {
         if count > 0 {
@@ -108,8 +108,8 @@ impl WriteProgress {
         self.pending.as_deref().filter(|_| self.waits)
     }
 
-    /// Returns how long the transport may accept no bytes: the write timeout, plus four times the timeout for each MiB
-    /// that the operating system may have buffered.
+    /// Returns how long the transport may accept no bytes: the write timeout, extended by four times its value for each
+    /// MiB that the operating system may have buffered.
     pub fn patience(&self) -> Duration {
         let units = self.written / UNIT;
         let millis = u64::from(self.timeout);
@@ -130,8 +130,8 @@ impl WriteProgress {
         crate::earlier(self.stalled_by(), window)
     }
 
-    /// Returns whether the peer has accepted too few bytes while `pending` bytes remain. `consumed` has the same
-    /// meaning as in [`handle_written`](Self::handle_written).
+    /// Returns whether the peer has accepted too few bytes while `pending` bytes remain. For `consumed`, see
+    /// [`handle_written`](Self::handle_written).
     pub fn is_too_slow(&mut self, pending: usize, consumed: u64, now: Instant) -> bool {
         let patience = self.patience();
         // Number of bytes that half of the minimum rate transfers in twice the permitted time.
@@ -168,9 +168,9 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
     const LEAST_RATE: u32 = 16 * 1024;
 
-    /// Returns after how long a peer times out. It reads `rate` bytes per second from a socket with a buffer of
-    /// `buffer` bytes and sends `gives` bytes, while `pending` bytes always remain. Returns `None` if it does not time
-    /// out within an hour.
+    /// Simulates a peer that reads `rate` bytes per second from a socket with a buffer of `buffer` bytes and sends
+    /// `gives` bytes per second, while `pending` bytes always remain. Returns the time until the peer times out, or
+    /// `None` if it does not within an hour.
     fn time_to_timeout(buffer: u64, rate: u64, gives: u64, pending: u64) -> Option<Duration> {
         let start = Instant::now();
         let mut write_progress = WriteProgress::new(5 * SECOND, LEAST_RATE);
@@ -179,7 +179,7 @@ mod tests {
             let now = start + Duration::from_millis(millis);
             buffered -= buffered.min(rate / 10);
             let consumed = gives * millis / 1000;
-            // A socket becomes writable once a third of its buffer is free.
+            // A socket becomes writable only when a third of its buffer is free.
             let room = if buffer - buffered >= buffer.div_ceil(3) { buffer - buffered } else { 0 };
             write_progress.handle_written(room as usize, true, consumed, now);
             buffered += room;

@@ -13,15 +13,16 @@
 //!              +------ refused ---+
 //! ```
 //!
-//! After its request, the client sends nothing more; further packets are queued. While the server decides, it receives
-//! nothing, because the client may send only after the reply. The exception is a single CANCEL, which reports that the
-//! caller no longer waits. The server replies regardless.
+//! After its request, the client sends nothing more, and further packets are queued. While the server decides, it
+//! receives nothing, because the client may send only after the reply. The exception is a single CANCEL, which reports
+//! that the caller no longer waits. The server replies regardless.
 //!
 //! # Decisions
 //!
 //! The core implements hand-off, because only it controls the order of packets. `transmit` returns the buffer being
-//! written, and `outbox` the buffer for new packets. These differ once an end has requested a hand-off or left, so that
-//! no packet can follow the request. The call table delays calls meanwhile by reporting that it is full.
+//! written, and `outbox` the buffer for new packets. The two differ once an end has requested a hand-off or left, so
+//! that no packet can follow the request. During a hand-off, the call table reports that it is full, which delays
+//! calls.
 
 use super::{Connection, Event, PacketKind, PeerKind};
 use crate::Role;
@@ -37,7 +38,7 @@ pub enum HandOffAnswer {
     Refused = 0,
     /// The hand-off is accepted. Bytes after the reply belong to the new owner of the connection.
     Accepted = 1,
-    /// The hand-off is refused because the connection has work in progress. It continues as before.
+    /// The hand-off is refused because the connection has work in progress. The connection continues as before.
     Busy = 2,
     /// The hand-off is refused because the peer does not support it for this operation. The connection continues as
     /// before.
@@ -88,10 +89,10 @@ pub(crate) enum Stage {
 
 impl Connection {
     /// Requests a hand-off from the peer. Later packets are sent only after the reply, which is reported as
-    /// [`HandOffEvent::Answered`]. Until then this end does not reply to PINGs, and no idle timeout applies.
+    /// [`HandOffEvent::Answered`]. Until then, this end does not reply to PINGs, and no idle timeout applies.
     ///
     /// # Errors
-    /// If the body is too long. The state is unchanged then.
+    /// If the body is too long. The state then remains unchanged.
     ///
     /// # Panics
     /// If this end is the server, a request is already in progress, or the peer is not known to be native.
@@ -107,8 +108,8 @@ impl Connection {
     }
 
     /// Notifies the peer that the caller no longer waits for the [requested](Self::request_hand_off) hand-off. The
-    /// reply still follows and may accept the request. Does nothing if the peer does not support this notification or
-    /// has already been notified.
+    /// reply still follows, and may accept the request. Does nothing if the peer does not support this notification or
+    /// has already received it.
     pub fn give_up_hand_off(&mut self, operation: Operation) {
         let understands = self.peer.hello().is_some_and(|hello| hello.hand_off_cancel);
         let hand_off =
@@ -126,7 +127,7 @@ impl Connection {
     /// Replies to a hand-off request of the peer. If the request is accepted, this end sends nothing after the reply.
     ///
     /// # Errors
-    /// If the body is too long. The request then remains open.
+    /// If the body is too long. The peer's request then remains open.
     ///
     /// # Panics
     /// If the peer has no open hand-off request.
@@ -145,7 +146,7 @@ impl Connection {
     /// Leaves the connection without notifying the peer, so that later input belongs to the next owner. Pending bytes
     /// are still written.
     ///
-    /// Returns `false` and changes nothing if a packet has been received partially or [is held](Self::holds_packet), or
+    /// Returns `false` without leaving if a packet has been received partially or [is held](Self::holds_packet), or if
     /// a hand-off is in progress.
     pub fn leave(&mut self) -> bool {
         let is_between = !self.is_mid_packet() && !self.holds_packet();
@@ -157,7 +158,7 @@ impl Connection {
     }
 
     /// Leaves a connection before its first packet, so that all received bytes belong to the new owner. Returns `false`
-    /// and changes nothing if any part of a header has been received.
+    /// without leaving if any part of a header has been received.
     pub fn leave_unread(&mut self) -> bool {
         let is_allowed = self.decoder.form().is_none() && !self.is_mid_packet() && self.hand_off.is_none();
         if is_allowed {
@@ -230,7 +231,7 @@ impl Connection {
                     hand_off.deadline = None;
                     self.hand_off = Some(hand_off);
                 } else {
-                    // The rest of `last` precedes the packets that were queued until the reply.
+                    // Send the rest of `last` before the packets that were queued until the reply.
                     hand_off.last.append(&mut self.outbox);
                     self.outbox = hand_off.last;
                     self.is_special = false;

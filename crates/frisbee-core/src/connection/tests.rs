@@ -11,12 +11,12 @@ fn server(now: Instant) -> Connection {
     Connection::server(&ServerConfig::default().served(Arc::new([10..=20])), now)
 }
 
-/// Creates a client that does not send HELLO.
+/// Creates a client whose settings disable HELLO.
 fn client(now: Instant) -> Connection {
     Connection::client(&Config::default().hello(false).into(), now)
 }
 
-/// Feeds bytes to a connection and asserts that no event is reported before the result.
+/// Feeds bytes to a connection. Asserts that they cause no event before the result.
 fn feed(connection: &mut Connection, bytes: &[u8], now: Instant) -> Result<(), ProtocolError> {
     let mut input = Bytes::copy_from_slice(bytes);
     while let Some(event) = connection.poll_event(&mut input, now)? {
@@ -114,7 +114,7 @@ fn throttled_peer_does_not_count_as_silent() {
     assert!(!connection.is_resting(), "packet should cost 74 bytes");
     feed(&mut connection, &PONG.repeat(14), start).unwrap();
     assert!(connection.is_resting());
-    // In the first period 1110 bytes decay to an eighth of 1000, and in the second a further sixteenth of 1000 decays.
+    // In the first period, 1110 bytes decay to an eighth of 1000. In the second, a further sixteenth of 1000 decays.
     let over = start + Duration::from_millis(985 + 62);
     for due in [SECOND / 4, SECOND / 2, 3 * SECOND / 4].map(|after| start + after) {
         assert!(connection.next_timeout().is_some_and(|next| next <= over));
@@ -262,7 +262,8 @@ fn pong_before_hello_marks_a_go_peer() {
     assert_eq!(server.outbox().take_bytes(), PONG);
 }
 
-/// Regression: the peer was treated as one without the protocol extension, so its deadlines and metadata were lost.
+/// Regression test: the peer was treated as one without the protocol extension, so its deadlines and metadata were
+/// lost.
 #[test]
 fn malformed_hello_closes_and_never_makes_a_go_peer() {
     let now = Instant::now();
@@ -395,7 +396,7 @@ fn peer_gets_more_time_after_megabytes() {
     }
 }
 
-/// Advances the time to `until` for a peer that accepts all bytes.
+/// Advances the time to `until`. The peer accepts all bytes.
 fn pass(connection: &mut Connection, until: Instant) -> Result<(), CloseReason> {
     while let Some(due) = connection.next_timeout().filter(|due| *due <= until) {
         connection.handle_timeout(due)?;
@@ -413,7 +414,7 @@ fn a_peer_that_is_not_listened_to_is_neither_silent_nor_slow() {
         feed(&mut connection, &[PING, partial].concat(), start).unwrap();
         connection.set_listening(false, start + SECOND);
         pass(&mut connection, start + 50 * SECOND).unwrap();
-        // The peer may take as long again to notice that reading has resumed, and the operating system has buffered
+        // The peer may take as long again to notice that reading has resumed. The operating system has also buffered
         // some of the bytes.
         let again = start + 51 * SECOND;
         connection.set_listening(true, again);
@@ -482,7 +483,7 @@ fn equal_hellos_are_shared_between_connections() {
     assert_eq!(shared(&other).calls_max, 2);
 }
 
-/// Returns a configuration without keepalive, so that other timeouts expire first.
+/// Returns a configuration with long keepalive intervals, so that other timeouts expire first.
 fn patient() -> Config {
     Config::default().ping_interval(1000 * SECOND).idle_timeout(1000 * SECOND)
 }
@@ -640,7 +641,7 @@ fn first_packet_follows_the_event_of_its_kind() {
     assert!(!connection.holds_packet() && connection.is_at_packet());
 }
 
-/// Regression: a peer was considered too slow for bytes that were not read while reading was paused.
+/// Regression test: a peer was considered too slow because of bytes that were not read while reading was paused.
 #[test]
 fn resting_peer_is_not_too_slow() {
     let start = Instant::now();

@@ -7,7 +7,8 @@ fn operation(number: u16) -> Operation {
     Operation::user(number).unwrap()
 }
 
-/// Returns three packets and their encoding: a small one, an empty one, and one larger than the initial allocation.
+/// Returns three packets and their encoding: a small packet, an empty packet, and one that is larger than the initial
+/// allocation.
 fn script(form: HeaderForm) -> (Vec<Packet>, Bytes) {
     let packets = vec![
         Packet::new(PacketId(1), operation(18), vec![7; 33]),
@@ -45,7 +46,7 @@ fn packets_survive_every_cut_in_two() {
     }
 }
 
-/// Decodes a packet on the fast path if its precondition holds.
+/// Decodes a packet on the fast path, or returns `None` if the precondition of the fast path does not hold.
 fn whole(decoder: &Decoder, input: &mut Bytes) -> Option<Packet> {
     if decoder.is_at_header() { decoder.next_whole(input) } else { None }
 }
@@ -128,7 +129,7 @@ fn a_packet_that_lies_whole_in_a_chunk_is_not_copied() {
 
 #[test]
 fn the_short_way_takes_no_packet_out_of_the_middle_of_another() {
-    // The bytes from the third one on look like a header of operation 10 without a body.
+    // From the third byte on, these bytes look like a header of operation 10 without a body.
     let header = [0, 0x0F, 0, 0x0F, 0, 18, 0, 10, 0, 0];
     let mut decoder = Decoder::new(HeaderForm::Current, crate::BODY_MAX);
     assert_eq!(decoder.next(&mut Bytes::from_static(&[0, 0x0F])), Ok(None));
@@ -181,7 +182,7 @@ fn reused_buffers_are_given_for_received_bytes_like_new_ones() {
         let most = if round == 0 { FIRST_CAPACITY + GROWTH * TRUSTED_FROM } else { FIRST_CAPACITY + (1 << 20) };
         assert!(grown <= 4096 + most, "{grown} bytes in round {round}");
         let packet = decoder.next(&mut whole).unwrap().unwrap();
-        // Memory released in this round is reused in the next one.
+        // The memory of this round is released and reused in the next round.
         assert!(packet.body.len() == 1 << 20 && packet.body.iter().all(|byte| *byte == round));
     }
 }

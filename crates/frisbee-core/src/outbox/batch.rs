@@ -1,4 +1,4 @@
-//! Batching of short messages of a stream into one packet. When a second message is appended directly after the first,
+//! Batching of a stream's short messages into one packet. When a second message is appended directly after the first,
 //! it joins the packet of the first, which becomes an [`Operation::BATCH`]. Pending packets are complete at any time: a
 //! single message is sent unchanged and never waits for others.
 //!
@@ -10,22 +10,22 @@
 use super::{Outbox, PacketWriter};
 use crate::{Header, Operation, PacketId};
 
-/// Minimum size in bytes of messages that are sent in packets of their own, because the overhead of their header is
-/// negligible.
+/// Minimum size in bytes of a message that gets a packet of its own, because the overhead of its header is negligible.
 const ALONE_MIN: usize = 4 * 1024;
 
-/// Maximum body size of a batch in bytes. About half of the peer's read size, so that a batch usually arrives in a
+/// Maximum body size of a batch in bytes: about half of the peer's read size, so that a batch usually arrives in a
 /// single read.
 const BATCH_MAX: u32 = 32 * 1024;
 
 /// Minimum message length whose encoding takes more than one byte.
 pub(super) const SHORT_MAX: usize = 0x80;
 
-/// Maximum number of bytes that a short message adds to a batch, including two bytes for the length of the first
+/// Maximum number of bytes by which a short message enlarges a batch, including two bytes for the length of the first
 /// message.
 const SHORT_ROOM: u32 = SHORT_MAX as u32 + 2;
 
-/// The last packet of an outbox, if messages may be added to it. Stored compactly because each connection has several.
+/// The last packet of an outbox, if messages may be added to it. Stored compactly, because each connection has several
+/// outboxes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LastPacket {
     id: PacketId,
@@ -34,12 +34,12 @@ pub(super) struct LastPacket {
     body: u32,
     /// Offset in the buffer at which the packet ends. Equal to the end of the buffer unless another packet follows.
     end: u32,
-    /// Maximum value of `end` at which another short message still fits into the batch.
+    /// Maximum value of `end` at which another short message fits into the batch.
     end_max: u32,
 }
 
 impl Default for LastPacket {
-    /// Creates a value to which no messages can be added.
+    /// Creates a value for an outbox whose last packet accepts no messages.
     fn default() -> Self {
         Self { id: PacketId(0), is_batch: false, body: 0, end: u32::MAX, end_max: 0 }
     }
@@ -53,7 +53,7 @@ struct OpenMessage {
 }
 
 impl LastPacket {
-    /// Returns whether a message of stream `id` may be added to the packet, if `end` is the end of the buffer.
+    /// Returns whether a message of stream `id` may be added to the packet. `end` is the end of the buffer.
     #[inline(always)]
     fn takes(&self, id: PacketId, end: usize) -> bool {
         self.end as usize == end && self.id == id && self.end <= self.end_max
@@ -61,9 +61,9 @@ impl LastPacket {
 }
 
 impl Outbox {
-    /// Appends one message of stream `id`, written in place by `write`. If `joins` is set, short messages of a stream
-    /// that follow each other are sent in one packet; the peer must [support batches](crate::Hello::batches). Returns
-    /// the result of `write`, and the length of the message if it was completed.
+    /// Appends one message of stream `id`, which `write` encodes in place. If `joins` is set, consecutive short
+    /// messages of a stream are sent in one packet. The peer must [support batches](crate::Hello::batches) then.
+    /// Returns the result of `write`, and the length of the message if it was completed.
     ///
     /// ```
     /// use frisbee_core::{HeaderForm, Outbox, PacketId};
@@ -92,8 +92,8 @@ impl Outbox {
     }
 
     /// Like [`message`](Self::message), but does not write the length of the last batch into its header. Pending
-    /// packets are complete only after [`close_batch`](Self::close_batch). If `is_joining` is set, the message is added
-    /// to that batch.
+    /// packets are complete only after [`close_batch`](Self::close_batch). If `is_joining` is set, the message joins
+    /// the last batch.
     #[inline(always)]
     fn put_message<T>(
         &mut self,
@@ -105,7 +105,7 @@ impl Outbox {
         let OpenMessage { body, bulk_start, is_joining } =
             if is_joining { self.join() } else { self.begin_message(id) };
         let written = write(PacketWriter { outbox: self, body, bulk_start, is_joining });
-        // If the writer was dropped, which removes the message, the length wraps and thus exceeds every limit.
+        // If the writer was dropped, which removes the message, the length wraps and exceeds every limit.
         let end = self.buffer.len();
         let length = end.wrapping_sub(body);
         if is_joining && length < SHORT_MAX && self.bulk.len() == bulk_start {
@@ -118,14 +118,14 @@ impl Outbox {
         (written, self.settle(id, joins, is_joining, (body, bulk_start)))
     }
 
-    /// Starts a message that is added to the last batch.
+    /// Starts a message that joins the last batch.
     #[inline(always)]
     fn join(&mut self) -> OpenMessage {
         self.buffer.push(0); // Reserved for the length.
         OpenMessage { body: self.buffer.len(), bulk_start: self.bulk.len(), is_joining: true }
     }
 
-    /// Starts a message that is not added to an existing batch. It starts a packet, or turns the last packet into a
+    /// Starts a message that does not join an existing batch. It starts a packet, or turns the last packet into a
     /// batch.
     #[inline(never)] // Slow path: at most two messages of a batch.
     fn begin_message(&mut self, id: PacketId) -> OpenMessage {
@@ -138,8 +138,8 @@ impl Outbox {
         OpenMessage { body, bulk_start: self.bulk.len(), is_joining: false }
     }
 
-    /// Completes a message that was not added to an existing batch by the fast path. Returns its length, or `None` if
-    /// the message was removed.
+    /// Completes a message that was not added on the fast path. Returns its length, or `None` if the message was
+    /// removed.
     #[inline(never)]
     fn settle(
         &mut self,
@@ -157,7 +157,7 @@ impl Outbox {
         let length = end.wrapping_sub(body).saturating_add(shared);
         let is_short = is_whole && length < ALONE_MIN;
         if is_joining {
-            // One byte is reserved for the length, but the message requires a length of two bytes or a packet header.
+            // One byte was reserved for the length, but the message requires two bytes or a packet header.
             let start = body.wrapping_sub(1);
             let written = length.saturating_add(2);
             if is_short && start.saturating_add(written) <= (self.tail.end_max.saturating_add(SHORT_ROOM)) as usize {
@@ -231,7 +231,7 @@ impl Outbox {
 }
 
 /// Messages of one stream that are collected before they are moved to an outbox. Headers are completed only once, after
-/// all messages have been added, which makes each message cheaper than [`Outbox::message`].
+/// the last message, which makes each message cheaper than by [`Outbox::message`].
 ///
 /// ```
 /// use frisbee_core::{HeaderForm, MessageBatch, Outbox, PacketId};
@@ -253,13 +253,13 @@ impl Outbox {
 pub struct MessageBatch {
     id: PacketId,
     joins: bool,
-    /// The encoded packets, complete except for the length of the last batch.
+    /// The encoded packets. They are complete except for the length of the last batch.
     packets: Outbox,
 }
 
 impl MessageBatch {
-    /// Creates an empty batch for messages of stream `id` on this outbox. `joins` has the same meaning as for
-    /// [`Outbox::message`].
+    /// Creates an empty batch for messages of stream `id`, with the limits of `outbox`. `joins` has the same meaning as
+    /// for [`Outbox::message`].
     pub fn new(outbox: &Outbox, id: PacketId, joins: bool) -> Self {
         Self { id, joins, packets: outbox.new_like() }
     }
@@ -277,7 +277,7 @@ impl MessageBatch {
         std::mem::take(&mut self.packets.buffer)
     }
 
-    /// Copies the current size limits of an outbox, which change while a server is short of memory.
+    /// Copies the current size limits of an outbox. They change while a server is short of memory.
     pub fn set_limits_of(&mut self, outbox: &Outbox) {
         (self.packets.limit, self.packets.room) = (outbox.limit, outbox.room);
     }
@@ -287,7 +287,7 @@ impl MessageBatch {
     #[inline(always)] // Hot path, like `message`.
     pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> (T, Option<usize>) {
         let Self { id, joins, ref mut packets } = *self;
-        // A batch is always at the end, because no other packets are appended to this outbox.
+        // A batch is always the last packet, because no other packets are appended to this outbox.
         debug_assert!(!packets.tail.is_batch || packets.tail.end as usize == packets.buffer.len());
         let is_joining = packets.tail.is_batch && packets.tail.end <= packets.tail.end_max;
         packets.put_message(is_joining, id, joins, write)
@@ -310,8 +310,8 @@ impl MessageBatch {
         self.packets.memory()
     }
 
-    /// Moves all messages to an outbox. They are copied instead of swapping buffers, because otherwise each stream
-    /// would end up with the largest buffer that its connection ever used.
+    /// Moves all messages to an outbox. The messages are copied instead of swapping buffers, because otherwise each
+    /// stream would end up with the largest buffer that its connection ever used.
     pub fn move_to(&mut self, outbox: &mut Outbox) {
         self.packets.close_batch();
         outbox.append_copy(&mut self.packets);

@@ -1,4 +1,4 @@
-//! Tests of batches: merged messages are decoded unchanged, with any packets between them.
+//! Tests of batches: merged messages are decoded unchanged, whatever packets are between them.
 
 use super::*;
 use crate::{Batch, BatchSize, Decoder, HeaderForm, TooLong};
