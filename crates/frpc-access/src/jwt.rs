@@ -42,7 +42,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// Default allowed clock skew between token issuer and server, sufficient for clocks that are synchronized over the
+/// Default allowed clock skew between token issuer and server. It suffices for clocks that are synchronized over the
 /// network.
 const LEEWAY: Duration = Duration::from_secs(30);
 
@@ -61,7 +61,7 @@ pub struct Jwt {
     keys: Arc<Ring>,
 }
 
-/// The current verification keys, with a generation number that changes when they are replaced.
+/// The current verification keys and their generation, a number that changes when the keys are replaced.
 struct Ring {
     keys: RwLock<Arc<Keys>>,
     generation: AtomicU64,
@@ -81,7 +81,8 @@ impl Jwt {
         }
     }
 
-    /// Sets the allowed clock skew. Tokens are accepted this long before `nbf` and after `exp`. Defaults to 30 s.
+    /// Sets the allowed clock skew. Tokens are accepted this long before their start (`nbf`) and after their expiry
+    /// (`exp`). Defaults to 30 s.
     #[must_use]
     pub fn leeway(mut self, leeway: Duration) -> Self {
         self.leeway = leeway;
@@ -103,8 +104,8 @@ impl Jwt {
         self
     }
 
-    /// Replaces the verification keys. Tokens accepted before are verified again at their next use, so a removed key
-    /// takes effect immediately. Streams in progress continue until their token expires.
+    /// Replaces the verification keys. Tokens that were accepted earlier are verified again at their next use, so
+    /// removing a key takes effect immediately. Streams in progress continue until their token expires.
     pub fn reload(&self, keys: Keys) {
         *self.keys.keys.write() = Arc::new(keys);
         self.keys.generation.fetch_add(1, Ordering::Release);
@@ -113,8 +114,8 @@ impl Jwt {
     fn principal(&self, token: &str) -> Result<Principal, TokenError> {
         let refused = |reason: &dyn fmt::Display| TokenError::Refused(reason.to_string());
         let header = decode_header(token).map_err(|error| refused(&error))?;
-        // RFC 7515, section 4.1.11: a token with an unsupported critical parameter must be rejected. None are
-        // supported.
+        // RFC 7515, section 4.1.11: a token with an unsupported critical parameter must be rejected. This verifier
+        // supports none.
         if let Some(critical) = &header.crit {
             return Err(refused(&format_args!("unsupported critical header parameters: {critical:?}")));
         }
@@ -124,7 +125,7 @@ impl Jwt {
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
         validation.set_issuer(&[&self.issuer]);
         validation.set_audience(&[&self.audience]);
-        // Expiry and start are checked below with the configured clock.
+        // Disable both checks here, because expiry and start are checked below by the configured clock.
         (validation.validate_exp, validation.validate_nbf) = (false, false);
         let claims: Claims = decode(token, &key.key, &validation).map_err(|error| refused(&error))?.claims;
         let now = (self.clock)().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

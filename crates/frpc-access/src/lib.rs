@@ -5,8 +5,8 @@
 //!
 //! # Decisions
 //!
-//! A rule set is immutable: each builder method creates a new set with an empty cache. A cached verdict therefore
-//! cannot outlive the rules, keys or limits it was derived from.
+//! A rule set is immutable: each builder method creates a new set with an empty cache. A cached verdict thus cannot
+//! outlive the rules, keys or limits that it was derived from.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(test)]

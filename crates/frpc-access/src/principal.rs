@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// An authenticated caller: the subject of a certificate, a local Unix user, or the bearer of a token.
 ///
-/// [Access rules](crate::Access) create one per connection and token, and handlers retrieve it by
+/// [Access rules](crate::Access) create one principal per connection and token. Handlers retrieve the principal by
 /// [`of_request`](Self::of_request). Unverified metadata never creates a principal. Clones share the same principal.
 ///
 /// ```
@@ -56,7 +56,8 @@ pub enum Proof {
 pub struct CertificateNames {
     /// SPIFFE ID of the owner, such as `spiffe://example.org/billing`, if the certificate is an X.509-SVID.
     pub spiffe: Option<String>,
-    /// DNS names among the subject alternative names, in the order of the certificate.
+    /// DNS names among the subject alternative names, in the order of the certificate. Access rules match them as host
+    /// names.
     pub hosts: Vec<String>,
     /// Common name of the certificate's subject. It is not used as a host name.
     pub common_name: Option<String>,
@@ -91,7 +92,7 @@ impl Principal {
         self
     }
 
-    /// Sets the expiry by the runtime's clock. After it, calls are rejected and streams end.
+    /// Sets the expiry of the authentication by the runtime's clock. Afterwards, calls are rejected and streams end.
     ///
     /// ```
     /// use frpc_access::{Principal, Proof};
@@ -106,8 +107,8 @@ impl Principal {
         self
     }
 
-    /// Like [`with_expiry`](Self::with_expiry), but relative to now. A time beyond the range of the clock means no
-    /// expiry.
+    /// Like [`with_expiry`](Self::with_expiry), but with a duration from now. A time beyond the range of the clock
+    /// means no expiry.
     ///
     /// ```
     /// use frpc_access::{Principal, Proof};
@@ -144,12 +145,13 @@ impl Principal {
     }
 
     /// Returns the name of the principal: a SPIFFE ID, the first host name of a certificate or its common name, `uid
-    /// 1000`, or the subject of a token. Principals with different kinds of proof may have the same name.
+    /// 1000` for a Unix user, or the subject of a token. Principals with different kinds of proof may have the same
+    /// name.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// Returns how the principal was authenticated.
+    /// Returns the proof by which the principal was authenticated.
     pub fn proof(&self) -> &Proof {
         &self.0.proof
     }
@@ -178,12 +180,12 @@ impl Principal {
         self.0.roles.iter().any(|own| own == role)
     }
 
-    /// Returns when the authentication expires, if it does.
+    /// Returns the time at which the authentication expires, or `None` for no expiry.
     pub fn expires(&self) -> Option<Instant> {
         self.0.expires
     }
 
-    /// Returns the value of a type that was attached by [`with`](Self::with).
+    /// Returns the value of the type `T` that was attached by [`with`](Self::with).
     ///
     /// ```
     /// use frpc_access::{Principal, Proof};
@@ -202,7 +204,7 @@ impl Principal {
         }
     }
 
-    /// Returns the principal of a connection. Calls on it that carry no token are made as this principal.
+    /// Returns the principal of a connection, which makes all calls on the connection that carry no token.
     pub fn of(connection: &Connection) -> Option<Self> {
         Self::attached(connection.attachments())
     }
@@ -226,7 +228,7 @@ impl Principal {
         Self::of_call_with(request.extensions(), request.attachments())
     }
 
-    /// Returns the caller of a call, for server middleware. Like [`of_request`](Self::of_request).
+    /// Returns the caller of a call, for server middleware. A token of the call takes precedence over the connection.
     ///
     /// ```
     /// # async fn example(call: frpc::Call) -> Result<(), Box<dyn std::error::Error>> {
@@ -244,12 +246,12 @@ impl Principal {
         extensions.get().cloned().or_else(|| Self::attached(connection?))
     }
 
-    /// Sets the principal of a connection. It applies to later calls without a token and to packets for mounted
-    /// routers. When the principal expires, the connection is closed, unless another principal has replaced it. For a
-    /// client of another protocol the connection stays open, but its calls are rejected.
+    /// Makes this the principal of a connection, for later calls without a token and for packets to mounted routers.
+    /// When the principal expires, the connection is closed, unless another principal has replaced it. A connection
+    /// that uses another protocol stays open, but its calls are rejected.
     ///
-    /// Intended for sign-in methods where each connection belongs to one user. Every sender on the connection acts as
-    /// this user, so a proxy that multiplexes several users must not sign in.
+    /// Intended for sign-in methods, on connections that belong to a single user. Every sender on the connection acts
+    /// as this user, so a proxy that multiplexes several users must not sign in.
     ///
     /// ```
     /// use frpc::{Request, Response, Status};
@@ -272,7 +274,8 @@ impl Principal {
     /// as one authenticated by a certificate.
     pub fn sign_in(&self, connection: &Connection) -> Result<(), Status> {
         let lock = connection.attachments().get_or_insert::<SignInLock>();
-        // Hold the lock during the check and the replacement, because otherwise concurrent sign-ins could both succeed.
+        // Hold the lock during both the check and the replacement, because otherwise concurrent sign-ins could both
+        // succeed.
         let signing_in = lock.0.lock();
         if Self::of(connection).is_some_and(|own| own.expires().is_none()) {
             return Err(Status::failed_precondition("the connection itself identifies the caller"));
@@ -281,7 +284,8 @@ impl Principal {
         drop(signing_in);
         let Some(expires) = self.expires() else { return Ok(()) };
         let (of, signed_in) = (connection.clone(), Arc::downgrade(&self.0));
-        // Spawn on the runtime rather than as a task of the connection, because a shutdown would wait for the latter.
+        // Spawn the task on the runtime rather than on the connection, because a shutdown would wait for tasks of the
+        // connection.
         connection.runtime_handle().spawn(async move {
             if tokio::time::timeout_at(expires.into(), of.closed()).await.is_ok() {
                 return;
@@ -294,7 +298,7 @@ impl Principal {
         Ok(())
     }
 
-    /// Sets this as the principal of a connection.
+    /// Makes this the principal of a connection without any checks.
     pub(crate) fn own(&self, connection: &Connection) {
         connection.attachments().insert(ConnectionPrincipal(self.clone()));
     }
@@ -316,7 +320,7 @@ impl Principal {
     }
 }
 
-/// Attachment that stores the principal of a connection. The type is private so that users cannot replace the
+/// Attachment that stores the principal of a connection. The type is private, so that users cannot replace the
 /// attachment by mistake.
 struct ConnectionPrincipal(Principal);
 
@@ -348,7 +352,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     /// Regression test: two concurrent sign-ins both succeeded, and later calls of the first caller were attributed to
-    /// the second.
+    /// the second caller.
     #[tokio::test]
     async fn of_two_sign_ins_at_one_moment_one_fails() {
         let (connects, mut connected) = mpsc::unbounded_channel();
@@ -364,7 +368,7 @@ mod tests {
             Principal::new(name, Proof::Other).sign_in(&connection).is_ok()
         };
         for round in 0..2000 {
-            // A principal that expires may be replaced by another sign-in.
+            // Set a principal that expires, because only such a principal may be replaced by another sign-in.
             Principal::new("guest", Proof::Other).expiring_in(Duration::from_secs(60)).own(&connection);
             let signed_in = std::thread::scope(|scope| {
                 let other = scope.spawn(|| sign_in("ada"));

@@ -1,6 +1,6 @@
-//! Immutable rule sets, and the verdicts on each connection's peer.
+//! Immutable rule sets, and their verdicts on the peer of each connection.
 //!
-//! [`Access`] implements [`Authorize`] for an endpoint, and [`Visitor`] implements [`PeerRules`] for one connection.
+//! [`Access`] implements [`Authorize`] for an endpoint, and [`Visitor`] implements [`PeerRules`] for a connection.
 //! `certificates.rs` extracts the names from a certificate.
 
 #[cfg(feature = "tls")]
@@ -26,15 +26,15 @@ use std::fmt;
 use std::ops::{Bound, RangeBounds, RangeInclusive};
 use std::sync::Arc;
 
-/// Authentication and authorization rules.
+/// Rules for authenticating callers and authorizing their calls.
 ///
 /// An endpoint with rules rejects every call that no rule permits, including calls to methods that a later schema adds.
 /// The rules apply to all protocols: every kind of call, calls in the reverse direction, hand-offs, other protocols of
 /// a gateway, and mounted routers such as a pub/sub broker.
 ///
 /// Callers are authenticated by `certificates`, local [`users`](Self::users) or [`tokens`](Self::tokens), as far as
-/// these are enabled. This happens once per connection and once per token. Unauthorized calls fail before their request
-/// is decoded: those of unknown callers with [`Unauthenticated`](frpc::Code::Unauthenticated), others with
+/// these methods are enabled. This happens once per connection and once per token. Unauthorized calls fail before their
+/// request is decoded: those of unknown callers with [`Unauthenticated`](frpc::Code::Unauthenticated), others with
 /// [`PermissionDenied`](frpc::Code::PermissionDenied).
 ///
 #[cfg_attr(feature = "tls", doc = "```")]
@@ -58,18 +58,18 @@ use std::sync::Arc;
 #[must_use]
 pub struct Access(Arc<RuleSet>);
 
-/// A complete set of access rules with its cached verdicts. It is immutable: adding a rule creates a new set with an
-/// empty cache, so a verdict cannot outlive the rules, keys or limits that it was derived from.
+/// A complete set of access rules with its cached verdicts. The set is immutable: adding a rule creates a new set with
+/// an empty cache, so a verdict cannot outlive the rules, keys or limits that it was derived from.
 #[derive(Default)]
 pub(crate) struct RuleSet {
     rules: Rules,
-    /// Rules of methods, including their rate limits. The names of the methods are mapped to indexes in this list.
+    /// Access rules and rate limits of methods. Method names are mapped to indexes in this list.
     methods: Vec<Rule>,
     numbers: HashMap<String, usize>,
-    /// Cache of accepted tokens with the rules evaluated for each.
+    /// Cache of accepted tokens, with the results of the rules for each token's caller.
     cache: Cache,
     limits: Limits,
-    /// Whether the verdict on a token depends on the connection that presents it, because some rule excludes callers.
+    /// Whether any rule excludes callers. If so, the verdict on a token depends on the connection that presents it.
     has_exclusion: bool,
 }
 
@@ -86,20 +86,20 @@ struct Rules {
     limits: Vec<Limit>,
     /// Rate limits of single methods, by full method name, as indexes into `limit_sets`.
     limited: HashMap<String, usize>,
-    /// Sets of rate limits, as indexes into `limits`.
+    /// Sets of rate limits. Each set is a list of indexes into `limits`.
     limit_sets: Vec<Vec<usize>>,
 }
 
-/// Access rule of a method: the index of the condition that callers must meet, and the method's own rate limits.
+/// Access rule of a method: the index of the condition that callers must meet, and the rate limits of the method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rule {
     condition: usize,
-    /// Rate limits of the method in addition to the general ones, as an index into [`Rules::limit_sets`].
+    /// Rate limits of the method in addition to the general limits, as an index into [`Rules::limit_sets`].
     limits: Option<usize>,
 }
 
 impl Access {
-    /// Creates rules that authenticate and permit nobody.
+    /// Creates rules that authenticate and permit no callers.
     ///
     /// ```
     /// use frpc::Server;
@@ -115,8 +115,8 @@ impl Access {
     /// Authenticates callers by their TLS certificates: by SPIFFE ID, host names or common name. Requires TLS with
     /// client certificates, see [`ServerTls::mutual`](frpc::tls::ServerTls::mutual).
     ///
-    /// A certificate with an invalid SPIFFE ID or more than one URI is ignored. A connection keeps its initial
-    /// principal when the certificate expires.
+    /// A certificate with an invalid SPIFFE ID or more than one URI is ignored. A connection keeps its principal when
+    /// the certificate expires.
     #[cfg(feature = "tls")]
     pub fn certificates(self) -> Self {
         self.change(|rules| rules.by_certificate = true)
@@ -145,10 +145,11 @@ impl Access {
         self.change(|rules| rules.tokens = Some(Arc::new(tokens)))
     }
 
-    /// Permits callers to call methods, named `package.Service/Method`. Several rules for the same method permit the
-    /// callers of each. [`bind`](frpc::ServerBuilder::bind) fails if a method does not exist.
+    /// Permits callers that match `who` to call the given methods, named `package.Service/Method`. Several rules for a
+    /// method permit the callers of each rule. [`bind`](frpc::ServerBuilder::bind) fails if a method does not exist.
     ///
-    /// Rules name methods rather than services, so that a method added later is closed until a rule permits it.
+    /// Rules name methods rather than services, so that a method that is added later stays closed until a rule permits
+    /// it.
     ///
     /// ```
     /// use frpc_access::{Access, Who};
@@ -215,8 +216,9 @@ impl Access {
     /// unknown caller by address. The first limit that matches a caller applies; other callers are not limited.
     ///
     /// Excess calls fail with [`ResourceExhausted`](frpc::Code::ResourceExhausted) before their request is decoded. The
-    /// status contains the time to wait as a [`RetryInfo`](frpc::details::RetryInfo). Packets for mounted routers are
-    /// not counted. To bound memory, callers share one bucket once 65 536 others have used some of their allowance.
+    /// status states the time to wait as a [`RetryInfo`](frpc::details::RetryInfo). Packets for mounted routers are not
+    /// counted. To bound memory, additional callers share one bucket while 65 536 others have used some of their
+    /// allowance.
     ///
     /// ```
     /// use frpc_access::{Access, Rate, Who};
@@ -229,7 +231,7 @@ impl Access {
 
     /// Like [`limit`], but counts only calls to the given methods, named `package.Service/Method`. Calls to methods
     /// given together are counted together. If several such limits for a method match a caller, the first one applies,
-    /// in addition to that of [`limit`].
+    /// in addition to the limit set by [`limit`].
     ///
     /// ```
     /// use frpc_access::{Access, Rate, Who};
@@ -292,17 +294,17 @@ impl Rules {
 }
 
 impl RuleSet {
-    /// Returns the access rule of the method with this index, or `None` if the method has no rule.
+    /// Returns the access rule with this index, or `None` if the method has no rule.
     fn rule(&self, number: Option<usize>) -> Option<Rule> {
         self.methods.get(number?).copied()
     }
 
-    /// Returns whether an access rule permits every possible caller.
+    /// Returns whether the condition of an access rule is met by every possible caller.
     pub(crate) fn includes_all(&self, rule: Option<Rule>) -> bool {
         rule.and_then(|rule| self.rules.conditions.get(rule.condition)).is_some_and(Who::includes_all)
     }
 
-    /// Returns the identities of a connection's peer, one by certificate and one by Unix user.
+    /// Returns the identities that the transport of a connection has verified: one by certificate and one by Unix user.
     pub(crate) fn principals(&self, connection: &Connection) -> [Option<Principal>; 2] {
         let mut principals = [None, None];
         #[cfg(feature = "tls")]
@@ -321,7 +323,7 @@ impl RuleSet {
         principals
     }
 
-    /// Describes the credentials that the server accepts, for the error sent to unauthenticated callers.
+    /// Describes the credentials that the server accepts, for the error text of unauthenticated calls.
     fn accepted_credentials(&self) -> String {
         let ways = [
             (self.rules.by_certificate, "a client certificate"),

@@ -18,7 +18,7 @@ fn clock() -> SystemTime {
 }
 
 fn shared() -> Keys {
-    Keys::new().secret("main", Algorithm::HS256, SECRET).expect("secret should be long enough")
+    Keys::new().secret("main", Algorithm::HS256, SECRET).expect("shared secret should be long enough")
 }
 
 fn jwt(keys: Keys) -> Jwt {
@@ -31,7 +31,7 @@ fn claims(changes: &Value) -> Value {
         "iss": "https://issuer.example.org", "aud": "bank", "sub": "ada", "exp": NOW + 60, "roles": ["teller"],
     });
     let all = claims.as_object_mut().expect("claims should be a JSON object");
-    for (name, value) in changes.as_object().expect("changes should be a JSON object") {
+    for (name, value) in changes.as_object().expect("changes to claims should be a JSON object") {
         all.insert(name.clone(), value.clone());
         all.retain(|_, value| !value.is_null());
     }
@@ -58,7 +58,7 @@ fn refused(jwt: &Jwt, token: &str) -> String {
     }
 }
 
-/// Encodes base64 without padding, for malformed tokens that no library creates.
+/// Encodes bytes as base64 without padding, for malformed tokens that no library creates.
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let digits = bytes.chunks(3).flat_map(|chunk| {
@@ -123,7 +123,7 @@ fn token_is_verified_by_its_key_and_algorithm() {
     refused(&jwt(shared()), &signed(&header(Algorithm::HS512, Some("main")), &key));
     refused(&jwt(shared()), &signed(&header(Algorithm::HS256, Some("other")), &key));
     accepted(&jwt(shared()), &signed(&header(Algorithm::HS256, None), &key));
-    let two = shared().secret("second", Algorithm::HS256, [9; 32]).expect("secret should be long enough");
+    let two = shared().secret("second", Algorithm::HS256, [9; 32]).expect("second shared secret should be long enough");
     refused(&jwt(two), &signed(&header(Algorithm::HS256, None), &key));
 }
 
@@ -208,7 +208,9 @@ fn replaced_keys_apply_to_all_clones_and_bump_generation() {
     let clone = jwt.clone();
     accepted(&jwt, &good);
     let before = jwt.generation();
-    clone.reload(Keys::new().secret("main", Algorithm::HS256, [9; 32]).expect("secret should be long enough"));
+    clone.reload(
+        Keys::new().secret("main", Algorithm::HS256, [9; 32]).expect("new shared secret should be long enough"),
+    );
     refused(&jwt, &good);
     assert_ne!(jwt.generation(), before);
     clone.reload(Keys::new());

@@ -22,13 +22,13 @@ impl Claims {
         self.0.get(name)
     }
 
-    /// Returns the claim with this name if it is a string.
+    /// Returns the claim with this name if the claim is a string.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name)?.as_str()
     }
 
-    /// Returns the strings in a claim, which is a list of strings or a single string separated by spaces.
+    /// Returns the words in a claim, which is a list of strings or a single string separated by spaces.
     pub(crate) fn words(&self, name: &str) -> impl Iterator<Item = &str> {
         let claim = self.get(name);
         let list = claim.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
@@ -50,7 +50,7 @@ impl<'de> serde::Deserialize<'de> for Claims {
 }
 
 impl fmt::Debug for Claims {
-    /// Formats only the names of the claims, because their values may be private.
+    /// Formats the names of the claims without their values, which may be private.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.keys()).finish()
     }

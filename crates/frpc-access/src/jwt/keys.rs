@@ -10,14 +10,15 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 use std::str::FromStr;
 
-/// Minimum length of a shared secret in bytes. Equal to the length of the shortest MAC, so that guessing the secret is
-/// not easier than guessing the MAC.
+/// Minimum length of a shared secret in bytes, equal to the length of the shortest MAC. Guessing a longer secret is not
+/// easier than guessing the MAC.
 const SECRET_MIN: usize = 32;
 
-/// Keys that verify the tokens of an issuer.
+/// Verification keys of a token issuer.
 ///
-/// Each key has a name, the `kid` of tokens, and one algorithm. A token that states another algorithm is rejected, so
-/// that a public key is never used as a secret. A token without a `kid` is accepted if there is only one key.
+/// Each key has one algorithm and an id, which tokens state as `kid`. A token that states another algorithm is
+/// rejected, so that a public key is never used as a secret. A token without a `kid` is accepted if there is only one
+/// key.
 #[derive(Default)]
 pub struct Keys(HashMap<String, Key>);
 
@@ -34,12 +35,13 @@ impl Keys {
     /// Creates an empty set of verification keys.
     #[must_use]
     pub fn new() -> Self {
-        // The crypto provider is process-wide. If another one was installed earlier, it is used.
+        // The crypto provider is process-wide. Ignore the error, because a provider that was installed earlier is used
+        // instead.
         let _ = aws_lc::DEFAULT_PROVIDER.install_default();
         Self::default()
     }
 
-    /// Adds a public key in PEM format. The algorithm determines its type: RSA, elliptic curve or Ed25519.
+    /// Adds a public key in PEM format. The algorithm determines the type of the key: RSA, elliptic curve or Ed25519.
     ///
     /// # Errors
     /// If the key is invalid or of another type, or the `kid` is already in use.
@@ -101,8 +103,7 @@ impl Keys {
         }
     }
 
-    /// Returns the key whose id is the `kid` in a token's header. If the header has no id, returns the only key of the
-    /// set.
+    /// Returns the key with the id `kid` from a token's header. Without an id, returns the only key of the set.
     pub(crate) fn find(&self, kid: Option<&str>) -> Option<&Key> {
         match kid {
             Some(kid) => self.0.get(kid),
@@ -130,7 +131,7 @@ fn public_key(jwk: &Jwk) -> Option<(Algorithm, DecodingKey)> {
 }
 
 impl fmt::Debug for Keys {
-    /// Formats only the ids and algorithms of the keys.
+    /// Formats the ids and algorithms of the keys, but not the keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.0.iter().map(|(kid, key)| (kid, key.algorithm))).finish()
     }

@@ -1,5 +1,5 @@
-//! Extraction of names from a peer's certificate. This module only parses the certificate; rustls has verified it
-//! before.
+//! Extraction of names from a peer's certificate. The certificate has already been verified by rustls, so this module
+//! only parses it.
 
 use crate::{CertificateNames, Principal, Proof};
 use frpc::tls::CertificateDer;
@@ -14,8 +14,8 @@ const SPIFFE_MAX: usize = 2048;
 /// DER-encoded object identifier of the common name attribute, with tag and length.
 const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
 
-/// Returns the principal that a certificate names. Returns `None` if the certificate has no name, or if its SPIFFE ID
-/// is invalid, because its other names must not be used for authentication then.
+/// Returns the principal that a certificate names. Returns `None` if the certificate has no name. Also returns `None`
+/// if its SPIFFE ID is invalid, because the certificate's other names must not be used for authentication then.
 pub(super) fn principal(certificate: &CertificateDer<'_>) -> Option<Principal> {
     let certificate = EndEntityCert::try_from(certificate).ok()?;
     let uris: Vec<&str> = certificate.valid_uri_names().collect();
@@ -44,8 +44,8 @@ fn is_spiffe_id(uri: &str) -> bool {
     uri.len() <= SPIFFE_MAX && !domain.is_empty() && domain.bytes().all(in_domain) && path.split('/').all(is_segment)
 }
 
-/// Returns the first common name in a DER-encoded certificate subject, which consists of sets of attributes with an
-/// identifier and a text.
+/// Returns the first common name in a DER-encoded certificate subject. The subject consists of sets of attributes with
+/// an identifier and a text.
 fn common_name(subject: &[u8]) -> Option<String> {
     let mut rest = subject;
     while let Some((set, behind)) = value(rest) {
@@ -60,8 +60,8 @@ fn common_name(subject: &[u8]) -> Option<String> {
     None
 }
 
-/// Returns the content of the first DER value and the bytes after it. Lengths of more than two bytes are not supported,
-/// because they do not occur in names.
+/// Returns the content of the first DER value, and the bytes that follow the value. Lengths of more than two bytes are
+/// not supported, because they do not occur in names.
 fn value(der: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = match der.get(1..)? {
         [length @ 0..=0x7F, rest @ ..] => (usize::from(*length), rest),

@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 /// Maximum number of callers with their own token bucket. Each takes about a hundred bytes.
 const CALLERS_MAX: usize = 65_536;
 
-/// Minimum interval between removals of full token buckets. A removal takes about a millisecond.
+/// Minimum interval between two removals of full token buckets. A removal takes about a millisecond.
 const SWEPT: Duration = Duration::from_secs(1);
 
-/// A rate limit: the average call rate and the maximum burst.
+/// A rate limit: the average rate of calls and the maximum burst.
 ///
 /// ```
 /// use frpc_access::Rate;
@@ -31,13 +31,13 @@ const SWEPT: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub struct Rate {
-    /// Time after which the token bucket gains another call.
+    /// Interval at which the token bucket gains another call.
     interval: Duration,
     burst: u32,
 }
 
 impl Rate {
-    /// Permits `calls` per second on average, and as many in a burst. 0 counts as 1.
+    /// Permits `calls` calls per second on average, and the same number in a burst. 0 counts as 1.
     ///
     /// ```
     /// use frpc_access::Rate;
@@ -83,9 +83,9 @@ fn since_start() -> Duration {
 /// Token bucket that limits the call rate of one caller, using the generic cell rate algorithm (GCRA).
 pub(crate) struct Bucket {
     rate: Rate,
-    /// Whether several callers share the bucket, because the maximum number of buckets was reached.
+    /// Whether several callers share the bucket, because the maximum number of buckets has been reached.
     is_shared: bool,
-    /// Time at which the bucket will be full again.
+    /// Time at which the bucket will be full again, as a duration since the first use of the clock.
     full_at: Mutex<Duration>,
 }
 
@@ -94,8 +94,8 @@ impl Bucket {
         Self { rate, is_shared, full_at: Mutex::new(Duration::ZERO) }
     }
 
-    /// Takes one call from a caller's bucket, if it has one, and returns the bucket. A shared bucket is looked up again
-    /// with `find`, because the caller may have its own by now.
+    /// Takes one call from a caller's bucket, if the caller has one, and returns the bucket. A shared bucket is looked
+    /// up again by `find`, because the caller may have a bucket of its own by now.
     pub(crate) fn take_from(
         bucket: Option<&Arc<Self>>,
         find: impl FnOnce() -> Option<Arc<Self>>,
@@ -105,13 +105,13 @@ impl Bucket {
         Ok(bucket)
     }
 
-    /// Puts a call back into the bucket, because it was taken but then not made.
+    /// Returns a call to the bucket that was taken but not made.
     pub(crate) fn put_back(&self) {
         let mut full_at = self.full_at.lock();
         *full_at = full_at.saturating_sub(self.rate.interval);
     }
 
-    /// Takes one call from the bucket. If it is empty, fails with a status that contains the time to wait.
+    /// Takes one call from the bucket. If the bucket is empty, fails with a status that states the time to wait.
     fn take(&self) -> Result<(), Status> {
         let now = since_start();
         let mut full_at = self.full_at.lock();
@@ -122,7 +122,7 @@ impl Bucket {
             return Ok(());
         }
         drop(full_at);
-        // Round up, so that a retry after this time succeeds.
+        // Round up, so that a retry after the stated time succeeds.
         let wait = wait.saturating_add(Duration::from_millis(1));
         let text = format!("too many calls by this caller: try again in {} ms", wait.as_millis());
         Err(Status::resource_exhausted(text).with_detail(&RetryInfo::new(wait)))
@@ -144,20 +144,20 @@ pub(crate) struct Limits {
 pub(crate) struct Limit {
     pub(crate) who: Who,
     pub(crate) rate: Rate,
-    /// Whether the rate limit applies only to the methods that refer to it, rather than to all methods.
+    /// Whether the limit applies only to the methods that refer to it. Otherwise, it applies to all methods.
     pub(crate) is_of_methods: bool,
 }
 
 #[derive(Default)]
 struct Buckets {
     by_caller: HashMap<Caller, Arc<Bucket>>,
-    /// Token buckets for callers that arrive when the maximum number of callers is tracked, by index of the rate limit.
-    /// All such callers share one bucket.
+    /// Token buckets shared by all callers that arrive while the maximum number of callers is tracked, by index of the
+    /// rate limit.
     shared: HashMap<usize, Arc<Bucket>>,
     swept: Option<Instant>,
 }
 
-/// Key of a token bucket, which consists of the index of the rate limit and the caller.
+/// Key of a token bucket: the index of the rate limit, and the caller.
 type Caller = (usize, Name);
 
 #[derive(PartialEq, Eq, Hash)]
@@ -186,14 +186,16 @@ impl Name {
 /// Network address by which unauthenticated callers are rate limited.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CallerAddress {
-    /// IP address of the caller. For IPv6 it is the /64 network, because a host can use any address of its network.
+    /// IP address of an IPv4 caller, or the /64 network of an IPv6 caller, because a host can use any address of its
+    /// network.
     network: IpAddr,
-    /// Whether the caller sends datagrams. Such callers have separate limits, because others may forge their address.
+    /// Whether the caller communicates by datagrams. Such callers have separate limits, because their addresses may be
+    /// forged.
     is_connectionless: bool,
 }
 
 impl CallerAddress {
-    /// Returns the network address of a connection's peer, if it has one.
+    /// Returns the address of a connection's peer for rate limits, or `None` if the peer has no address.
     pub(crate) fn of(connection: &Connection) -> Option<Self> {
         let network = network(connection.peer_addr()?.ip());
         Some(Self { network, is_connectionless: connection.is_connectionless() })
@@ -222,12 +224,12 @@ impl Limits {
         self.general().next().is_none()
     }
 
-    /// Returns the token bucket for a caller's calls to all methods, or `None` if the caller is not limited.
+    /// Returns the token bucket that limits a caller's calls to all methods, or `None` if the caller is not limited.
     pub(crate) fn bucket(&self, principal: Option<&Principal>, address: Option<CallerAddress>) -> Option<Arc<Bucket>> {
         self.bucket_among(self.general(), principal, address)
     }
 
-    /// Returns the token bucket of a caller for the first rate limit that matches it.
+    /// Returns the caller's token bucket for the first matching rate limit.
     pub(crate) fn bucket_among(
         &self,
         mut numbers: impl Iterator<Item = usize>,
@@ -251,8 +253,8 @@ impl Limits {
 }
 
 impl Buckets {
-    /// Removes full buckets that are not in use, which are equivalent to new ones. Returns whether there is space for
-    /// another bucket.
+    /// Removes full buckets that are not in use, because they are equivalent to new ones. Returns whether there is
+    /// space for another bucket.
     fn sweep(&mut self, now: Instant) -> bool {
         if self.swept.is_some_and(|swept| now.saturating_duration_since(swept) < SWEPT) {
             return false;
@@ -300,7 +302,7 @@ mod tests {
         assert!(wait > Duration::from_millis(90) && wait < Duration::from_millis(110), "{wait:?}");
         take_token(&limits, &other).expect("other caller should not be rate limited");
         advance(wait).await;
-        take_token(&limits, &one).expect("caller should be permitted after the delay");
+        take_token(&limits, &one).expect("caller should be permitted after the retry delay");
         assert!(take_token(&limits, &one).is_err());
     }
 
@@ -352,14 +354,15 @@ mod tests {
         assert_eq!(limits.buckets.lock().by_caller.len(), CALLERS_MAX);
         assert!(take_token(&limits, &named(1)).is_err(), "a flood of others does not fill a bucket");
         advance(Duration::from_secs(40)).await;
-        take_token(&limits, &named(CALLERS_MAX + 2)).expect("first caller's full bucket should have been replaced");
+        take_token(&limits, &named(CALLERS_MAX + 2))
+            .expect("full bucket of the first caller should have been replaced");
         assert_eq!(limits.buckets.lock().by_caller.len(), CALLERS_MAX);
         advance(Duration::from_secs(60)).await;
         take_token(&limits, &named(CALLERS_MAX + 3)).expect("all full buckets should have been removed");
         assert!(limits.buckets.lock().by_caller.len() <= 2);
     }
 
-    /// Regression test: a caller that arrived during a flood of callers shared a bucket for the lifetime of its
+    /// Regression test: a caller that arrived during a flood of callers used a shared bucket for the lifetime of its
     /// connection.
     #[tokio::test(start_paused = true)]
     async fn caller_gets_its_own_bucket_when_there_is_room() {

@@ -40,29 +40,29 @@ const ENTRY: usize = 512;
 /// }
 /// ```
 pub trait Tokens: Send + Sync + 'static {
-    /// Verifies a token and returns its principal. The token has up to 8 KiB of the characters permitted by RFC 6750.
+    /// Verifies a token and returns its principal. A token has up to 8 KiB and only characters that RFC 6750 permits.
     ///
-    /// This is called on the thread that drives the connection and must not block; fetch keys elsewhere. The result is
+    /// Called on the thread that drives the connection, so it must not block. Fetch keys in another task. The result is
     /// cached until the principal [expires](Principal::expires).
     ///
     /// # Errors
     /// If the token is invalid.
     fn verify(&self, token: &str) -> Result<Principal, TokenError>;
 
-    /// Returns a number that changes when accepted tokens may have become invalid, after which all tokens are verified
-    /// again. Defaults to 0.
+    /// Returns a number that changes when accepted tokens may have become invalid. After a change, all tokens are
+    /// verified again. Defaults to 0.
     fn generation(&self) -> u64 {
         0
     }
 }
 
-/// Reason why a token is rejected. Callers are only told whether the token has expired.
+/// Reason why a token is rejected. Callers only learn whether the token has expired.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TokenError {
     /// The token has expired.
     Expired,
-    /// The token is invalid for this reason, which is logged but not sent to the caller.
+    /// The token is invalid. The contained reason is logged but not sent to the caller.
     Refused(String),
 }
 
@@ -77,24 +77,24 @@ impl fmt::Display for TokenError {
 
 impl std::error::Error for TokenError {}
 
-/// Cache of accepted tokens in two halves. When the young half is full, it replaces the old one, whose entries are
-/// evicted. Using a token moves it to the young half, so tokens in use are not evicted.
+/// Cache of accepted tokens in two generations. When the young generation is full, it replaces the old one, whose
+/// entries are evicted. Using a token moves it to the young generation, so tokens in use are not evicted.
 #[derive(Default)]
 pub(crate) struct Cache(Mutex<CacheGenerations>);
 
 #[derive(Default)]
 struct CacheGenerations {
-    /// Generation of the verification keys with which the cached tokens were accepted. The cache is cleared when it
+    /// Generation of the verification keys that accepted the cached tokens. The cache is cleared when the generation
     /// changes.
     generation: u64,
     young: HashMap<Box<str>, Arc<JudgedCaller>>,
     old: HashMap<Box<str>, Arc<JudgedCaller>>,
-    /// Memory in bytes used by the entries in `young`, which is limited.
+    /// Memory used by the entries in `young`, in bytes. At most [`HALF`].
     memory: usize,
 }
 
 impl Cache {
-    /// Returns the cached caller of a token that was accepted with this generation of keys.
+    /// Returns the caller of a cached token, or `None` if the token was accepted with another `generation` of keys.
     pub(crate) fn get(&self, token: &str, generation: u64) -> Option<Arc<JudgedCaller>> {
         let mut halves = self.0.lock();
         halves.begin(generation);
@@ -106,7 +106,7 @@ impl Cache {
         Some(caller)
     }
 
-    /// Caches the caller of a token that was accepted with this generation of keys.
+    /// Caches the caller of a token that was accepted with this `generation` of keys.
     pub(crate) fn insert(&self, token: &str, caller: Arc<JudgedCaller>, generation: u64) {
         let mut halves = self.0.lock();
         halves.begin(generation);
@@ -138,7 +138,7 @@ fn memory(token: &str) -> usize {
 }
 
 impl fmt::Debug for Cache {
-    /// Omits the tokens.
+    /// Formats the cache without the tokens, which are secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let halves = self.0.lock();
         f.debug_struct("Cache").field("tokens", &(halves.young.len() + halves.old.len())).finish_non_exhaustive()

@@ -35,7 +35,7 @@ pub struct TopicRules {
 }
 
 impl TopicRules {
-    /// Creates rules that permit nothing.
+    /// Creates rules that permit neither publishing nor subscribing.
     ///
     /// ```
     /// use frpc_access::{TopicRules, Who};
@@ -46,7 +46,7 @@ impl TopicRules {
         Self::default()
     }
 
-    /// Permits callers to publish to all topics that match one of these patterns.
+    /// Permits callers that match `who` to publish to all topics that match one of these patterns.
     ///
     /// ```
     /// use frpc_access::{TopicRules, Who};
@@ -58,7 +58,7 @@ impl TopicRules {
         self
     }
 
-    /// Permits callers to subscribe to these patterns and to all patterns that they cover.
+    /// Permits callers that match `who` to subscribe to these patterns and to all patterns that they cover.
     ///
     /// ```
     /// use frpc_access::{TopicRules, Who};
@@ -70,7 +70,7 @@ impl TopicRules {
         self
     }
 
-    /// Returns whether the rules permit the peer of a connection to publish or subscribe as `wish` states. Pass it to
+    /// Returns whether the peer of a connection may publish or subscribe as requested by `wish`. Pass this method to
     /// [`BrokerBuilder::permit`](frpc::pubsub::BrokerBuilder::permit).
     pub fn may(&self, connection: &Connection, wish: TopicUse<'_>) -> bool {
         let (rules, topics) = match wish {

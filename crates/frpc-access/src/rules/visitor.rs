@@ -13,21 +13,22 @@ use std::time::{Duration, Instant};
 /// Metadata key that carries the bearer token.
 const AUTHORIZATION: &str = "authorization";
 
-/// Maximum number of rejected tokens per peer, after which its tokens are not verified for a while. A misconfigured
-/// client sends fewer before it stops, and verifying that many takes less than a millisecond.
+/// Maximum number of rejected tokens per peer within [`REFUSALS_WITHIN`]. Further tokens of the peer are rejected
+/// without verification for a while. A misconfigured client sends fewer tokens before it stops, and verifying this many
+/// takes less than a millisecond.
 const REFUSALS_MAX: u32 = 16;
 
 /// Period over which a peer's rejected tokens are counted.
 const REFUSALS_WITHIN: Duration = Duration::from_secs(10);
 
-/// A caller with the results of all access rules, evaluated once so that each call only checks a bit.
+/// A caller with the precomputed results of all access rules, so that each call only checks a bit.
 pub(crate) struct JudgedCaller {
     principal: Option<Principal>,
     /// Bit set of the rule conditions that the caller meets.
     allowed: Box<[u64]>,
     bucket: Option<Arc<Bucket>>,
-    /// Token buckets for the rate limits of single methods, by the index of the limit set. Created at the first call of
-    /// such a method.
+    /// Token buckets for the rate limits of single methods, by index of the limit set. Each is created at the first
+    /// call of such a method.
     of_methods: Box<[OnceLock<Option<Arc<Bucket>>>]>,
 }
 
@@ -72,7 +73,7 @@ impl JudgedCaller {
             of_method = Bucket::take_from(bucket.get_or_init(find).as_ref(), find)?;
         }
         let taken = Bucket::take_from(self.bucket.as_ref(), || access.limits.bucket(principal, address));
-        // Return the call to the method's bucket, because a call that the general limit rejects must not count.
+        // Return the call to the method's bucket, because a call rejected by the general limit must not count.
         if let (Err(_), Some(bucket)) = (&taken, of_method) {
             bucket.put_back();
         }
@@ -88,7 +89,7 @@ impl JudgedCaller {
     }
 }
 
-/// Access state of a connection's peer, which decides which of its calls are permitted.
+/// Access state of a connection's peer, which authorizes the peer's calls.
 pub(crate) struct Visitor {
     access: Arc<RuleSet>,
     connection: Connection,
@@ -96,17 +97,17 @@ pub(crate) struct Visitor {
     memory: Mutex<Memory>,
 }
 
-/// Identities of the peer that are cached between its calls.
+/// Identities of the peer, cached between its calls.
 struct Memory {
-    /// Identity of calls without a token. It is evaluated again if the connection's attachments have changed since the
-    /// state that the number counts.
+    /// Identity of calls without a token, with the number of changes to the connection's attachments. If the number
+    /// differs, the identity is evaluated again.
     own: (u32, Arc<JudgedCaller>),
     bearer: Option<Bearer>,
-    /// Number of tokens that were recently rejected, and the start of the period in which they are counted.
+    /// Number of recently rejected tokens, and the start of the period in which they are counted.
     refusals: (u32, Option<Instant>),
 }
 
-/// The last accepted token and its caller, reused until the verification keys or the connection's attachments change.
+/// The last accepted token and its caller. Reused until the verification keys or the connection's attachments change.
 struct Bearer {
     token: Box<str>,
     caller: Arc<JudgedCaller>,
@@ -115,7 +116,7 @@ struct Bearer {
 }
 
 impl Visitor {
-    /// Creates the access state for the peer of a new connection, which is authenticated by its transport.
+    /// Creates the access state for the peer of a new connection. The peer is identified by its transport.
     pub(crate) fn new(access: &Arc<RuleSet>, connection: &Connection) -> Self {
         Principal::own_all(access.principals(connection), connection);
         let address = CallerAddress::of(connection);
@@ -131,8 +132,8 @@ impl PeerRules for Visitor {
         let rule = self.access.rule(rule);
         let own = self.own();
         let is_limited = !self.access.limits.is_empty() || rule.is_some_and(|rule| rule.limits.is_some());
-        // Do not cache the verdict on an unauthenticated caller, because it may later sign in as one that the rule
-        // rejects.
+        // Do not cache the verdict on an unauthenticated caller, because the caller may later sign in as a principal
+        // that the rule rejects.
         let stays = own.principal.is_some() || self.access.includes_all(rule);
         own.may(rule) && own.expires().is_none() && stays && !is_limited
     }
@@ -172,8 +173,8 @@ impl PeerRules for Visitor {
 }
 
 impl Visitor {
-    /// Returns the caller identified by this metadata and whether it presented a token. Fails unless a rule permits the
-    /// caller to call the method. Does not check rate limits.
+    /// Returns the caller identified by `metadata`, and whether the caller presented a token. Fails if the rule does
+    /// not permit the caller to call the method. Does not check rate limits.
     fn allowed(
         &self,
         rule: Option<Rule>,
@@ -187,11 +188,12 @@ impl Visitor {
         Ok((caller, has_token))
     }
 
-    /// Returns the caller identified by this metadata and whether it presented a token. Fails if the token is invalid.
+    /// Returns the caller identified by `metadata`, and whether the caller presented a token. Fails if the token is
+    /// invalid.
     fn identify(&self, metadata: &Metadata) -> Result<(Arc<JudgedCaller>, bool), Status> {
         let token = self.access.rules.tokens.as_ref().and_then(|_| metadata.get(AUTHORIZATION));
         let caller = match token {
-            // Reject several tokens, because the next hop might evaluate a different one.
+            // Reject multiple tokens, because the next hop might evaluate another one of them.
             Some(_) if metadata.get_all(AUTHORIZATION).nth(1).is_some() => {
                 return Err(self.not_accepted(&TokenError::Refused("more than one token".to_owned())));
             }
@@ -222,7 +224,7 @@ impl Visitor {
         memory.own.1.clone()
     }
 
-    /// Returns the identity of the caller whose token is in this value of the `authorization` metadata.
+    /// Returns the caller whose token is in `value`, a value of the `authorization` metadata.
     fn bearer(&self, value: &str) -> Result<Arc<JudgedCaller>, Status> {
         let Some(tokens) = &self.access.rules.tokens else { return Ok(self.own()) };
         let Some(token) = token(value) else {
@@ -241,7 +243,7 @@ impl Visitor {
             Some(Bearer { token: token.into(), caller: caller.clone(), generation, changes })
         };
         if let Some(caller) = self.access.cache.get(token, generation) {
-            // The cached verdicts are from another connection. If rules exclude callers, evaluate them again, because
+            // The cached verdicts belong to another connection. If rules exclude callers, evaluate them again, because
             // exclusions depend on all identities of a connection.
             let caller = match self.access.has_exclusion {
                 true => self.judge(caller.principal.clone()),
@@ -330,7 +332,7 @@ mod tests {
     use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
     use tokio::io::AsyncWriteExt as _;
 
-    /// Service that signs its callers in under the requested name, which is also used as their role.
+    /// Service that signs each caller in under the requested name, which is also the caller's role.
     struct Reception;
 
     impl Greeter for Reception {
@@ -348,8 +350,8 @@ mod tests {
         }
     }
 
-    /// Regression test: a method open to unauthenticated callers stayed open on a connection after a sign-in, even to a
-    /// caller that must be rejected.
+    /// Regression test: a method that was open to unauthenticated callers stayed open on a connection after a sign-in,
+    /// even to a caller that the rule excludes.
     #[tokio::test]
     async fn signed_in_caller_is_refused_where_unknown_ones_are_not() {
         let access = Access::new().allow(["greet.Greeter/Greet"], Who::anybody().except(Who::role("guest")));
@@ -366,7 +368,7 @@ mod tests {
         assert_eq!(refused.code(), Code::PermissionDenied);
     }
 
-    /// Regression test: the principal that `on_connect` sets was lost when the client spoke HTTP, so a rule that
+    /// Regression test: the principal that `on_connect` sets was lost when the client used HTTP, so a rule that
     /// excludes the principal's role permitted the call.
     #[tokio::test]
     async fn principal_of_new_connection_holds_in_other_protocols() {
@@ -378,14 +380,16 @@ mod tests {
                 .access(access)
                 .on_connect(move |connection| {
                     let principal = Principal::new(role, Proof::Other).with_role(role);
-                    principal.sign_in(connection).expect("connection should have no principal yet");
+                    principal.sign_in(connection).expect("unauthenticated connection should accept a sign-in");
                 })
                 .adapter(
                     |_| true,
                     move |_, context| {
                         let method =
                             context.methods().get("greet.Greeter", "Greet").expect("method should exist in the schema");
-                        shows.send(method.check_access(&Metadata::new())).expect("test should be receiving verdicts");
+                        shows
+                            .send(method.check_access(&Metadata::new()))
+                            .expect("test should be waiting for the access verdict");
                         std::future::ready(Ok(()))
                     },
                 )
@@ -393,7 +397,7 @@ mod tests {
                 .expect("server settings should be valid");
             let (mut here, there) = frpc::memory();
             tokio::spawn(async move { server.serve_connection(there).await });
-            here.write_all(b"x").await.expect("in-memory transport should accept a byte");
+            here.write_all(b"x").await.expect("in-memory transport should accept the first byte");
             let verdict = shown.recv().await.expect("adapter should report its access verdict");
             assert_eq!(verdict.map_err(|status| status.code()), expected, "{role}");
         }

@@ -1,4 +1,4 @@
-//! Conditions on callers, of which access rules consist.
+//! Conditions on callers, as used by access rules.
 
 use crate::Principal;
 #[cfg(any(unix, test))]
@@ -61,7 +61,7 @@ impl Who {
         Self(Condition::Known)
     }
 
-    /// Matches callers with a role, from their token or added by the program.
+    /// Matches callers with this role, which comes from their token or was added by the program.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -85,7 +85,7 @@ impl Who {
         Self(Condition::Spiffe(id.into()))
     }
 
-    /// Matches workloads whose SPIFFE ID is below this one. `spiffe://example.org` matches a whole trust domain.
+    /// Matches workloads whose SPIFFE ID is below `id`. `spiffe://example.org` matches a whole trust domain.
     /// `spiffe://example.org/shop` matches `spiffe://example.org/shop/till`, but not `spiffe://example.org/shopping`.
     ///
     /// ```
@@ -153,7 +153,7 @@ impl Who {
         Self(Condition::Group(gid))
     }
 
-    /// Matches principals for which a function returns true. The result is cached per connection and token, so it must
+    /// Matches principals for which `predicate` returns true. The result is cached per connection and token, so it must
     /// not change.
     ///
     /// ```
@@ -166,7 +166,7 @@ impl Who {
         Self(Condition::When(Arc::new(predicate)))
     }
 
-    /// Matches callers that meet either condition.
+    /// Matches callers that meet `self`, `other` or both.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -178,7 +178,7 @@ impl Who {
         Self(Condition::Either(Box::new([self, other])))
     }
 
-    /// Matches callers that meet both conditions.
+    /// Matches callers that meet both `self` and `other`.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -230,8 +230,9 @@ impl Who {
         self.includes_any(caller.as_slice(), caller.as_slice())
     }
 
-    /// Returns whether one of the identities in `callers` meets the condition. A caller is excluded if any of `all` its
-    /// verified identities meets the exclusion. An exclusion inside an exclusion applies to `callers` again.
+    /// Returns whether one of the identities in `callers` meets the condition. An exclusion rejects a caller if any of
+    /// the caller's verified identities, `all`, meets the excluded condition. An exclusion within an exclusion is
+    /// evaluated for `callers` only.
     pub(crate) fn includes_any(&self, callers: &[&Principal], all: &[&Principal]) -> bool {
         match &self.0 {
             Condition::Anybody => true,
@@ -357,7 +358,7 @@ mod tests {
         // The two conditions are met by different identities.
         assert!(!is_let_in(&Who::known().except(evil().and(Who::role("reader")))));
         assert!(is_let_in(&Who::known().except(evil().and(Who::role("writer")))));
-        // An exclusion within an exclusion is evaluated against the caller only.
+        // An exclusion within an exclusion is evaluated for the calling identity only.
         assert!(!is_let_in(&Who::known().except(Who::known().except(evil()))));
         assert!(is_let_in(&Who::known().except(Who::known().except(Who::role("reader")))));
         assert!(!is_let_in(&evil()), "only the caller itself is let in");

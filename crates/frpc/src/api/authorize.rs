@@ -1,4 +1,4 @@
-//! Access control: callers are authorized before their requests are decoded.
+//! Access control for incoming calls. Callers are authorized before their requests are decoded.
 
 use crate::api::metadata::Metadata;
 use crate::{Connection, Extensions, Status};
@@ -56,7 +56,7 @@ pub trait Authorize: Send + Sync + 'static {
     }
 
     /// Returns the index of the access rule for a method, which is later passed to [`PeerRules::admit`]. Called once
-    /// for each method. Defaults to `None`.
+    /// for each method. Defaults to `None`, which means that the method has no rule.
     fn rule(&self, method: &str) -> Option<usize> {
         let _ = method;
         None

@@ -13,7 +13,7 @@ use std::io::{self, ErrorKind};
 use tokio::task::JoinError;
 use tokio::time::error::Elapsed;
 
-/// The kind of the I/O error determines the code, and its text becomes the message.
+/// Converts the kind of the I/O error to a code, and its text to the message.
 ///
 /// | kinds | code |
 /// |---|---|

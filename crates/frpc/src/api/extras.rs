@@ -60,7 +60,7 @@ impl Extras {
         &mut extras.present().extensions
     }
 
-    /// Clears metadata and extensions before the allocation is reused.
+    /// Clears the metadata and extensions before the box is reused.
     fn clear(&mut self) {
         self.metadata.clear();
         self.extensions.clear();
@@ -68,7 +68,7 @@ impl Extras {
 }
 
 /// Metadata and extensions of a message, allocated only if there are any. Not a plain `Option`, because the compiler
-/// would emit its drop code at each place where a message is moved.
+/// would then emit drop code wherever a message is moved.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct OptionalExtras(Option<Box<Extras>>);

@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 pub use frisbee::RawTransport;
 
-/// A caller's request to hand off its connection, which the handler may accept.
+/// A caller's request to hand off its connection. The handler may accept the request.
 #[derive(Clone, Default)]
 pub struct HandOff(Arc<Mutex<Option<HandOffTarget>>>);
 

@@ -10,12 +10,12 @@ use std::fmt;
 /// Maximum length of a metadata key in bytes.
 const KEY_MAX: usize = 256;
 
-/// Maximum number of metadata entries. Keys are compared one by one, which is fastest for a few entries. Without this
+/// Maximum number of metadata entries. Keys are compared one by one, which is fastest for a few entries. Without the
 /// limit, a peer could send 64 KiB of tiny entries and cause 100 milliseconds of comparisons.
 pub(crate) const ENTRIES_MAX: usize = 256;
 
-/// Maximum total size of all metadata entries in bytes, including eight bytes of overhead for each. Leaves space for
-/// the other items of a call's prefix within the 64 KiB that peers accept.
+/// Maximum total size of all metadata entries in bytes, including an overhead of eight bytes per entry. Of the 64 KiB
+/// that peers accept, the rest is for the other items of a call's prefix.
 const BYTES_MAX: usize = 60 * 1024;
 
 /// Encoding overhead of a metadata entry in bytes.
@@ -109,7 +109,7 @@ impl Metadata {
         self.put(key.as_ref(), value.as_ref(), true)
     }
 
-    /// Returns the first text value of a key.
+    /// Returns the first text value of a key, or `None` if the key has none.
     pub fn get(&self, key: &str) -> Option<&str> {
         let value = self.find(key).filter(|_| !is_binary(key.as_bytes()))?;
         std::str::from_utf8(value).ok()
@@ -135,7 +135,7 @@ impl Metadata {
         self.0.iter().filter(move |entry| is_any && entry.key == key.as_bytes()).map(|entry| entry.value)
     }
 
-    /// Removes all values of a key. Returns whether the key existed.
+    /// Removes all values of a key. Returns whether there were any.
     pub fn remove(&mut self, key: &str) -> bool {
         self.0.remove(key.as_bytes())
     }
@@ -151,8 +151,8 @@ impl Metadata {
         self.0.iter().map(|entry| (entry.name(), entry.value))
     }
 
-    /// Returns all entries in their wire encoding. Returns `None` if some are sensitive, because their flags are stored
-    /// in the encoding and must not be sent.
+    /// Returns all entries in their wire encoding. Returns `None` if some entries are sensitive, because their flags
+    /// are part of the encoding and must not be sent.
     pub(crate) fn plain_items(&self) -> Option<&[u8]> {
         self.0.plain_bytes()
     }
@@ -205,7 +205,7 @@ impl Metadata {
 
     #[inline(always)]
     fn enter(&mut self, key: &[u8], value: &[u8], replaces: bool) -> Result<(), MetadataError> {
-        // Check the value first. Most values are printable, in which case the suffix of the key does not matter.
+        // Check the value first. If the value is printable, as most are, the suffix of the key does not matter.
         if !is_key(key) || !(is_printable(value) || is_binary(key)) {
             return Err(refused(key));
         }
@@ -270,7 +270,7 @@ fn is_any_key(key: &[u8]) -> bool {
     !key.is_empty() && key.len() <= KEY_MAX && key.iter().all(|byte| IN_KEYS[usize::from(*byte)])
 }
 
-/// Returns a non-zero value unless the byte is a lowercase letter or a hyphen.
+/// Returns zero if the byte is a lowercase letter or a hyphen, and another value otherwise.
 fn other(byte: u8) -> u8 {
     byte.wrapping_sub(b'a').saturating_sub(b'z' - b'a').min(byte ^ b'-')
 }
@@ -278,8 +278,8 @@ fn other(byte: u8) -> u8 {
 /// Number of bytes checked at once, chosen so that the compiler emits a few vector instructions.
 const LANES: usize = 16;
 
-/// Returns whether a text is printable ASCII. Stops at the first invalid block. Without this early exit, the compiler
-/// would emit a loop for very long texts with 100 times as much code.
+/// Returns whether a text is printable ASCII. Stops at the first invalid block, because without an early exit the
+/// compiler would emit 100 times as much code, a loop for very long texts.
 fn is_printable(text: &[u8]) -> bool {
     const TWO: usize = 2 * LANES;
     const FOUR: usize = 2 * TWO;
@@ -294,7 +294,7 @@ fn is_printable(text: &[u8]) -> bool {
     chunks.iter().all(|chunk| is_zero(unprintable::<LANES>(chunk))) && is_zero(unprintable(last))
 }
 
-/// Returns a non-zero byte for each byte that is not printable ASCII.
+/// Maps each byte to zero if it is printable ASCII, and to another value otherwise.
 fn unprintable<const COUNT: usize>(bytes: &[u8; COUNT]) -> [u8; COUNT] {
     let mut wrong = [0; COUNT];
     for (wrong, byte) in wrong.iter_mut().zip(bytes) {
@@ -311,7 +311,7 @@ fn is_binary(key: &[u8]) -> bool {
     key.ends_with(b"-bin")
 }
 
-/// Returns the beginning of a key for use in an error message.
+/// Returns the beginning of a key, for use in error messages.
 fn shown(key: &[u8]) -> String {
     String::from_utf8_lossy(key).chars().take(KEY_MAX).collect()
 }

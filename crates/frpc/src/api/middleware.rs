@@ -24,8 +24,8 @@ pub(crate) use chain::{Chain, PooledCall, through};
 ///
 /// Middleware runs [around the services of a server](crate::ServerBuilder::middleware) or [around the calls of a
 /// client](crate::Channel::with_middleware). The middleware added first is the outermost. Without middleware, a call
-/// costs one additional branch. One middleware costs about 500 instructions at a server and 1100 at a client. Its
-/// memory is reused by later calls.
+/// costs one additional branch. One middleware costs about 500 instructions at a server and 1100 at a client. The
+/// memory of a call's middleware is reused by later calls.
 ///
 /// Middleware has access to the method, the metadata and the names of the message types, but not to the messages.
 /// Around a streaming call it ends when the handler has returned, or when the client has received its stream of
@@ -155,7 +155,7 @@ impl Parts {
         Self { about, extras: OptionalExtras::default(), timeout: None, origin: Origin::default() }
     }
 
-    /// Stores the properties of the next call in this reused allocation.
+    /// Stores the properties of the next call in this allocation, which an earlier call has used.
     fn put(&mut self, about: MethodInfo, timeout: Option<Duration>, origin: Origin, extras: OptionalExtras) {
         (self.about, self.timeout) = (about, timeout);
         // Skip the drop code, because the previous values have already been taken.
@@ -163,7 +163,7 @@ impl Parts {
         std::mem::forget(std::mem::replace(&mut self.extras, extras));
     }
 
-    /// Takes the parts of the request other than its message.
+    /// Takes the timeout, the origin, and the metadata with extensions of the request.
     fn take(&mut self) -> (Option<Duration>, Origin, OptionalExtras) {
         (self.timeout, std::mem::take(&mut self.origin), self.extras.take())
     }
@@ -314,7 +314,7 @@ accessors!(
 /// let builder = frpc::Server::builder().middleware(sign);
 /// ```
 pub struct CallResponse {
-    /// The innermost call, inside all middleware, which stores its response message.
+    /// The call inside all middleware. Its response message is stored there.
     of: Box<InnermostCall>,
 }
 

@@ -40,7 +40,7 @@ pub struct Request<T> {
     extras: OptionalExtras,
 }
 
-/// Where a request came from. By default, a call made within this program.
+/// Source of a request. By default, a call within this program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
     /// Connection that the request was received on. It may use a protocol other than frpc's.
@@ -192,7 +192,7 @@ impl<T: fmt::Debug> fmt::Debug for Request<T> {
     }
 }
 
-/// Extension of a request that is made on behalf of a remote caller, by its address or `None`. Such a call does not
+/// Request extension for a call on behalf of a remote caller, with the caller's address if known. Such a call does not
 /// wait if the server accepts no further streams, and one caller cannot use all streams of the server.
 ///
 /// ```

@@ -101,8 +101,8 @@ impl Status {
     ///
     /// A call has not run if it was not sent, or if a native server rejected it before running middleware and handler.
     /// A server does so if the method does not exist, the layouts are incompatible, the deadline has passed, the
-    /// request cannot be decoded, the server is out of capacity, or the handler [states it](Self::rejected). After any
-    /// other failure reported by the server, the call may have run.
+    /// request cannot be decoded, the server is out of capacity, or the handler [rejects](Self::rejected) the call.
+    /// After any other failure reported by the server, the call may have run.
     ///
     /// ```
     /// use frpc::Status;
@@ -116,8 +116,8 @@ impl Status {
         !self.0.not_run
     }
 
-    /// States in a handler that it has done nothing for the call. A native caller then knows that the call
-    /// [has not run](Self::may_have_run), and may retry it. For handlers that pass calls on.
+    /// Declares that the handler has done nothing for the call, so that a native caller knows that the call [has not
+    /// run](Self::may_have_run) and may retry it. Intended for handlers that forward calls.
     ///
     /// ```
     /// let status = frpc::Status::unavailable("the queue is full").rejected();
@@ -145,7 +145,7 @@ impl Status {
         self
     }
 
-    /// Returns the code and details to send in the prefix of the reply, or `None` if the message alone suffices.
+    /// Returns the code and details for the prefix of the reply, or `None` if the message alone suffices.
     pub(crate) fn in_prefix(&self) -> Option<(Code, &[u8])> {
         let details = self.details();
         (self.code() != Code::Unknown || !details.is_empty()).then_some((self.code(), details))

@@ -85,7 +85,7 @@ impl TryFrom<&MetadataMap> for Metadata {
 fn insert(metadata: &mut Metadata, entry: &KeyAndValueRef<'_>) -> Result<(), MetadataError> {
     match entry {
         KeyAndValueRef::Ascii(key, value) => {
-            // A lossy conversion suffices, because text that is not UTF-8 is not valid ASCII either.
+            // A lossy conversion suffices, because text that is not UTF-8 is not valid ASCII.
             let value = String::from_utf8_lossy(value.as_encoded_bytes());
             let separator = if *key == "cookie" { "; " } else { ", " };
             match metadata.get(key.as_str()) {
@@ -98,7 +98,8 @@ fn insert(metadata: &mut Metadata, entry: &KeyAndValueRef<'_>) -> Result<(), Met
         }
         KeyAndValueRef::Binary(key, value) => match value.to_bytes() {
             Ok(bytes) => metadata.insert_bin(key, bytes),
-            // Insert an empty text, which fails for a binary key and thus yields the error for invalid base64.
+            // The value is invalid base64. Insert an empty text, which fails for a binary key and thus yields the
+            // error.
             Err(_) => metadata.insert(key, ""),
         },
     }
@@ -143,7 +144,7 @@ mod tests {
             map.append_bin("raw-bin", MetadataValue::from_bytes(value.as_bytes()));
         }
         assert_eq!(Metadata::try_from(&map), Err(MetadataError::Repeated("raw-bin".to_owned())));
-        // Invalid metadata must not cause the status to be lost.
+        // Even with invalid metadata, the status itself must be converted.
         let status = Status::from(tonic::Status::with_metadata(tonic::Code::NotFound, "gone", map));
         let metadata = status.metadata();
         assert_eq!((metadata.get("x-part"), metadata.get_bin("raw-bin")), (Some("a, b, c"), Some(&b"a"[..])));
@@ -152,8 +153,8 @@ mod tests {
     #[test]
     fn metadata_with_an_entry_it_cannot_hold_is_an_error() {
         let mut map = MetadataMap::new();
-        map.insert("tenant", "blue".parse().expect("value should be valid metadata"));
-        let metadata = Metadata::try_from(&map).expect("entry should be valid metadata");
+        map.insert("tenant", "blue".parse().expect("tenant should be valid metadata"));
+        let metadata = Metadata::try_from(&map).expect("metadata of a single entry should be convertible");
         assert_eq!((metadata.len(), metadata.get("tenant")), (1, Some("blue")));
         assert_eq!(MetadataMap::from(&metadata).get("tenant").map(MetadataValue::as_encoded_bytes), Some(&b"blue"[..]));
         map.insert(

@@ -1,11 +1,12 @@
 //! A per-thread pool of boxes for metadata and extensions. Each message with metadata needs a box, and most boxes are
-//! freed on the thread that allocates the next one. The pool takes half as many instructions as the allocator.
+//! freed on the thread that allocates the next one. Taking a box from the pool needs half as many instructions as
+//! allocating it.
 
 use super::Extras;
 use std::cell::RefCell;
 
-/// Maximum number of pooled allocations per thread, of about 140 bytes each. A connection rarely handles more messages
-/// with metadata at the same time.
+/// Maximum number of pooled boxes per thread, of about 140 bytes each. A connection rarely handles more messages with
+/// metadata at the same time.
 const POOL_MAX: usize = 64;
 
 thread_local! {
@@ -20,7 +21,7 @@ pub(super) fn take() -> Box<Extras> {
     pool.ok().flatten().unwrap_or_default()
 }
 
-/// Drops the contents of the box and returns it to the pool.
+/// Drops the contents of a box and returns the box to the pool.
 pub(super) fn recycle(mut extras: Box<Extras>) {
     // Clear the box before borrowing the pool, because dropping the user's values may free other boxes.
     extras.clear();

@@ -1,9 +1,9 @@
-//! Storage of metadata. The entries are stored contiguously in their wire format, inline while they are small, so that
-//! they can be sent and received by a single copy.
+//! Storage of metadata entries. They are stored contiguously in their wire format, so that they can be sent and
+//! received by a single copy. Small metadata is stored inline.
 
 use frisbee::tlv::{put_varint, take_varint};
 
-/// Size in bytes of the inline storage for metadata, enough for a `traceparent` and another short entry.
+/// Size in bytes of the inline storage for metadata. A `traceparent` and another short entry fit.
 const INLINE_LEN: usize = 84;
 
 /// Item type that identifies a metadata entry in the prefix of a call.
@@ -33,7 +33,7 @@ pub(super) struct Entries {
     apart: Vec<u8>,
 }
 
-// Lengths of 0x80 and above are encoded in several bytes.
+// The inline encoding requires lengths below 0x80, because larger ones take several bytes.
 const _: () = assert!(INLINE_LEN < 0x80);
 
 /// A metadata entry, borrowed from the encoded entries.
@@ -42,7 +42,7 @@ pub(super) struct Entry<'a> {
     pub(super) key: &'a [u8],
     pub(super) value: &'a [u8],
     is_sensitive: bool,
-    /// Offset of the entry's first byte.
+    /// Offset of the entry's first byte within the encoded entries.
     begin: usize,
     end: usize,
 }
@@ -138,7 +138,7 @@ impl Entries {
         let room = self.inline.get_mut(..SHORT_HEAD + content_len);
         let Some((head, content)) = room.and_then(<[u8]>::split_first_chunk_mut) else { return false };
         let Some((of_key, of_value)) = content.split_at_mut_checked(key.len()) else { return false };
-        // All lengths are below 0x80.
+        // All lengths are below 0x80 here, so each takes a single byte.
         *head = [ENTRY, content_len as u8 + 1, key.len() as u8];
         copy::<8>(of_key, key);
         copy::<32>(of_value, value);
@@ -147,7 +147,7 @@ impl Entries {
         true
     }
 
-    /// Appends an entry. The caller must have checked the size limits of metadata.
+    /// Appends an entry. The caller must check the size limits of metadata first.
     pub(super) fn push(&mut self, key: &[u8], value: &[u8]) {
         let mut key_len = Vec::new();
         put_varint(&mut key_len, key.len() as u64);

@@ -1,6 +1,6 @@
-//! Execution of calls within their middleware, and reuse of the memory that it needs.
+//! Execution of calls within their middleware, and reuse of their allocations.
 //!
-//! The chain keeps the box of the outermost middleware for its next call, and that box keeps those of the inner
+//! The chain keeps the box of the outermost middleware for its next call. That box keeps the boxes of the inner
 //! middleware.
 //!
 //! # Decisions
@@ -39,7 +39,7 @@ pub(crate) struct Chain {
     spares: Arc<Mutex<Vec<Pin<Box<RunnerSlot>>>>>,
 }
 
-/// The middleware inside of another one, which contains at least one.
+/// The middleware inside another middleware, at least one.
 pub(super) struct InnerChain {
     chain: Arc<Chain>,
     at: usize,
@@ -51,7 +51,7 @@ impl InnerChain {
     }
 }
 
-/// The future that a middleware awaits: that of the next middleware, or of the call itself.
+/// The future that a middleware awaits: the future of the next middleware, or of the call itself.
 pub(super) struct ChainFuture {
     /// The innermost call. `None` while the next middleware owns it, and after completion.
     last: Option<Box<InnermostCall>>,
@@ -114,7 +114,7 @@ impl Future for ChainFuture {
         match ended {
             Ok(()) => Poll::Ready(Ok(CallResponse { of })),
             Err(status) => {
-                // On a client, the status states whether the call has run. On a server, the handler has run.
+                // At a client, the status states whether the call has run. At a server, the handler has run.
                 of.has_run.store(!of.is_own || status.may_have_run(), Ordering::Relaxed);
                 Poll::Ready(Err(status))
             }
@@ -122,9 +122,9 @@ impl Future for ChainFuture {
     }
 }
 
-/// A call within its middleware, in memory that belongs to the chain. `T` is the result. After completion, another call
-/// can be started in the same memory, which is returned to the chain on drop. Boxes are reused across methods, except
-/// for that of the innermost call.
+/// A call within its middleware, in memory that belongs to the chain. `T` is the result of the call. After completion,
+/// another call can be started in the same memory. Dropping the value returns the memory to the chain. Boxes are reused
+/// across methods, except for the box of the innermost call.
 pub(crate) struct PooledCall<T> {
     /// Slot with the future of the outermost middleware. `None` only during drop.
     outermost: Option<Pin<Box<RunnerSlot>>>,
@@ -196,11 +196,11 @@ impl<B: 'static> PooledCall<Result<Response<B>, Status>> {
     }
 
     /// Returns the status of the call, given the status that its middleware returned. The call counts as not run if
-    /// middleware never continued it or it was not sent, regardless of where the status came from. It may still run
+    /// middleware never continued it or it was not sent, whatever the source of the status. The call may still run
     /// while a task holds its [`Next`].
     fn verdict(&mut self, status: Status) -> Status {
         let has_run = self.outermost().and_then(|outermost| outermost.has_run.as_mut());
-        // `get_mut` synchronizes with a task that has run the call and dropped it.
+        // `get_mut` synchronizes with a task that has run the call and dropped its reference.
         let may_have_run = has_run.is_none_or(|has_run| Arc::get_mut(has_run).is_none_or(|flag| *flag.get_mut()));
         match may_have_run {
             true => status.may_run(),
@@ -250,7 +250,7 @@ impl Chain {
 
     /// Returns a slot for the outermost middleware's future, reusing that of a completed call if possible.
     fn slot(&self) -> Pin<Box<RunnerSlot>> {
-        // Allocate instead of waiting for the lock.
+        // If another thread holds the lock, allocate instead of waiting.
         if let Some(spare) = self.spares.try_lock().and_then(|mut spares| spares.pop()) {
             return spare;
         }

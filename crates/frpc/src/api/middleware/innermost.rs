@@ -1,4 +1,4 @@
-//! The call inside of all middleware, and its reusable memory.
+//! The call inside of all middleware, with allocations that later calls reuse.
 
 use super::Parts;
 use super::chain::InnerChain;
@@ -18,11 +18,11 @@ const SLOTS_MAX: usize = 32;
 /// chain and returned with the response.
 pub(super) struct InnermostCall {
     pub(super) call: Pin<Box<dyn MakeCall>>,
-    /// Properties of the call that middleware can access. `None` while a middleware owns them.
+    /// Properties of the call that middleware can access. `None` while a middleware holds them.
     pub(super) parts: Option<Box<Parts>>,
     /// Whether the call has not been started yet.
     pub(super) is_coming: bool,
-    /// Whether this side makes the call, rather than having received it from a client.
+    /// Whether this side makes the call rather than having received it.
     pub(super) is_own: bool,
     /// The remaining middleware between the current owner of the call and the call itself.
     pub(super) rest: Option<InnerChain>,
@@ -46,8 +46,8 @@ impl InnermostCall {
 
 /// The call inside all middleware, with its message types erased.
 pub(super) trait MakeCall: Send {
-    /// Polls the call, starting it first if `parts` are given. When it completes, it stores the response message in
-    /// itself, and the metadata and extensions of the response in `extras`.
+    /// Polls the call, starting it first if `parts` is `Some`. On completion, the call keeps its response message and
+    /// stores the response's metadata and extensions in `extras`.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<&mut Parts>,
@@ -63,7 +63,7 @@ pub(super) trait MakeCall: Send {
 }
 
 pin_project_lite::pin_project! {
-    /// Progress of a call, which holds first its input, then its future and finally its response.
+    /// Stage of a call, which holds first its input, then its future, and finally its response.
     struct CallStage<A, B, L, F> {
         make: Option<(L, A)>,
         #[pin]
@@ -115,8 +115,8 @@ where
 }
 
 impl InnermostCall {
-    /// Creates a call that has not been started, reusing the memory of a completed one if given. `make` creates the
-    /// call's future from the request message.
+    /// Creates a call that has not been started, in the memory of the completed call `spare` if possible. `make`
+    /// creates the call's future from the request message.
     pub(super) fn new<A, B, L, F>(spare: Option<Box<Self>>, make: L, message: A) -> Box<Self>
     where
         A: Send + 'static,
@@ -127,7 +127,7 @@ impl InnermostCall {
         let Some(mut spare) = spare else { return Self::of(CallStage::boxed(make, message)) };
         match spare.call.as_mut().slot().downcast_mut::<Option<(L, A)>>() {
             Some(slot) => *slot = Some((make, message)),
-            // The memory belongs to a call of another method, so its type differs.
+            // The memory belongs to a call of another method, whose type differs. Allocate instead.
             None => spare.call = CallStage::boxed(make, message),
         }
         spare.is_coming = true;

@@ -31,20 +31,20 @@ pub(super) type RunnerSlot = dyn RunMiddleware;
 pub(super) struct OutermostState {
     /// The innermost call, present before it is started and after it has completed.
     pub(super) last: Option<Box<InnermostCall>>,
-    /// Whether the innermost call of the previous run has run, shared with that call.
+    /// Whether the innermost call of the previous run has run. Shared with that call.
     pub(super) has_run: Option<Arc<AtomicBool>>,
 }
 
 /// Runs one middleware around calls, in a reusable slot.
 pub(super) trait RunMiddleware: Send {
-    /// Polls the middleware, starting it first if a call is given. Ready when the middleware has completed.
+    /// Polls the middleware, starting it first if a call is given. Completes when the middleware has completed.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<(Call, Next)>,
         context: &mut Context<'_>,
     ) -> Poll<Result<CallResponse, Status>>;
 
-    /// Returns whether this slot belongs to `middleware`.
+    /// Returns whether this slot was created for `middleware`.
     fn is_of(&self, middleware: &Arc<dyn ErasedMiddleware>) -> bool;
 
     /// Returns the state that belongs to the outermost middleware.
@@ -53,11 +53,11 @@ pub(super) trait RunMiddleware: Send {
 
 pin_project_lite::pin_project! {
     struct MiddlewareRunner<M, G, F> {
-        // Moved into the future while it runs, because cloning the reference for each call would cause contention
-        // between cores.
+        // Moved into the future while it runs, because cloning the reference for each call would be contended by all
+        // cores.
         middleware: Option<Arc<M>>,
         make: G,
-        // A completed future is kept until the next call, because it no longer holds resources.
+        // A completed future remains until the next call, because it no longer holds resources.
         #[pin]
         future: Option<F>,
         outermost: OutermostState,
@@ -81,7 +81,7 @@ where
     G: Fn(Arc<M>, Call, Next) -> F + Send,
     F: Future<Output = (Arc<M>, Result<CallResponse, Status>)> + Send,
 {
-    // A single function, so that the code of the future is inlined into it.
+    // Keep this a single function, so that the code of the future is inlined into it.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<(Call, Next)>,
