@@ -152,8 +152,8 @@ fn rust_entries() -> Vec<Entry> {
     const SECURED: &str = "raw-cores-tls";
     const SECURED_SHARED: &str = "raw-tls";
     let rust = [
-        ("raw-cores", "frames sent back by hand, a thread for each core, at both ends", PER_CORE, Kind::Frames),
-        ("raw", "frames sent back by hand, tokio's multi-thread runtime, at both ends", SHARED, Kind::Frames),
+        ("raw-cores", "raw frames echoed by hand, a thread for each core, at both ends", PER_CORE, Kind::Frames),
+        ("raw", "raw frames echoed by hand, tokio's multi-thread runtime, at both ends", SHARED, Kind::Frames),
         ("frisbee", "frames through frisbee's routers, a thread for each core, at both ends", PER_CORE, Kind::Frames),
         (
             "frisbee-rpc",
@@ -178,11 +178,11 @@ fn rust_entries() -> Vec<Entry> {
         ),
         ("frpc-concurrent", "fRPC with a task for each handler", PER_CORE, Kind::Policy),
         ("frpc-at-most-16", "the same, sixteen at work for a connection at one time", PER_CORE, Kind::Policy),
-        ("frpc-bytes", "frpc with a field of bytes that share their memory", SHARED, Kind::Shares),
-        ("frpc-utf8-bytes", "frpc with a string that shares its memory", SHARED, Kind::Shares),
-        ("tonic", "no delay, windows of 4 and 64 MiB, frames of 1 MiB", SHARED, Kind::Calls),
+        ("frpc-bytes", "frpc with a bytes field that is not copied", SHARED, Kind::Shares),
+        ("frpc-utf8-bytes", "frpc with a string field that is not copied", SHARED, Kind::Shares),
+        ("tonic", "TCP_NODELAY, windows of 4 and 64 MiB, frames of 1 MiB", SHARED, Kind::Calls),
         ("tonic-cores", "the same with a runtime for each core, at both ends", PER_CORE, Kind::Calls),
-        ("tarpc", "bincode, no delay, queues of 16 384, a task for each handler", SHARED, Kind::Calls),
+        ("tarpc", "bincode, TCP_NODELAY, queues of 16 384, a task for each handler", SHARED, Kind::Calls),
         (
             "tarpc-in-place",
             "the same with handlers in place and a runtime for each core, at both ends",
@@ -270,7 +270,7 @@ fn go_entries() -> Vec<Entry> {
     [
         ("go-frpc", "Go's frisbee runtime, handlers in place", Kind::Go),
         ("go-frpc-spawn", "Go's frisbee runtime, a goroutine for each call", Kind::Go),
-        ("grpc-go", "stream workers, windows of 4 and 64 MiB, no delay", Kind::Go),
+        ("grpc-go", "stream workers, windows of 4 and 64 MiB, TCP_NODELAY", Kind::Go),
         ("twirp", "protobuf over HTTP/1.1, net/http, as many idle connections as calls in flight", Kind::GoPooled),
     ]
     .map(|(name, about, kind)| Entry { name, about, raw: "raw", program: program.clone(), kind })

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// The beginning of the sentence before the name of the machine, and its continuation.
-const BEGINNING: &str = "This report is of ";
+const BEGINNING: &str = "This report was measured on ";
 const BEHIND: &str = ", at revision ";
 
 /// The page written by the program `formats`.
@@ -28,11 +28,11 @@ pub(crate) fn sentence(folder: &Path, machine: &str, revision: &str) -> String {
     let links: Vec<_> = others.iter().map(|(name, path)| format!("[{name}]({path})")).collect();
     let _ = match &links[..] {
         [] => write!(sentence, "."),
-        [other] => write!(sentence, "; another is of {other}."),
-        [first @ .., last] => write!(sentence, "; the others are of {} and {last}.", first.join(", ")),
+        [other] => write!(sentence, "; another was measured on {other}."),
+        [first @ .., last] => write!(sentence, "; the others were measured on {} and {last}.", first.join(", ")),
     };
     if folder.join(FORMATS).is_file() {
-        let _ = write!(sentence, " Formats of messages have [a page of their own]({FORMATS}).");
+        let _ = write!(sentence, " [Another page]({FORMATS}) compares message formats.");
     }
     sentence
 }
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn report_keeps_machine_name_until_processor_changes() {
-        let before = "This report is of an old box, at revision 1.\n\n* Machine: 2 x Box, memory 7 kB\n";
+        let before = "This report was measured on an old box, at revision 1.\n\n* Machine: 2 x Box, memory 7 kB\n";
         assert_eq!(machine(None, before, "2 x Box, memory 8 kB"), "an old box");
         assert_eq!(machine(Some("my box"), before, "2 x Box, memory 8 kB"), "my box");
         assert_eq!(machine(None, before, "2 x Crate, memory 8 kB"), "2 x Crate, memory 8 kB");
@@ -87,13 +87,13 @@ mod tests {
         assert_eq!(
             [of(""), of("crate"), of("tin")],
             [
-                "This report is of this, at revision 2; the others are of [a crate](crate/README.md) and [a tin](tin/README.md).",
-                "This report is of this, at revision 2; the others are of [a box](../README.md) and [a tin](../tin/README.md).",
-                "This report is of this, at revision 2; the others are of [a box](../README.md) and [a crate](../crate/README.md).",
+                "This report was measured on this, at revision 2; the others were measured on [a crate](crate/README.md) and [a tin](tin/README.md).",
+                "This report was measured on this, at revision 2; the others were measured on [a box](../README.md) and [a tin](../tin/README.md).",
+                "This report was measured on this, at revision 2; the others were measured on [a box](../README.md) and [a crate](../crate/README.md).",
             ]
         );
         std::fs::write(top.join("tin").join(FORMATS), "").unwrap();
-        assert!(of("tin").ends_with(". Formats of messages have [a page of their own](formats.md)."), "{}", of("tin"));
+        assert!(of("tin").ends_with(". [Another page](formats.md) compares message formats."), "{}", of("tin"));
         std::fs::remove_dir_all(top).unwrap();
     }
 }

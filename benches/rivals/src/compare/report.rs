@@ -119,7 +119,10 @@ fn page(
             .collect(),
     };
     let mut page = Page { text: format!("# Performance\n\n{introduction}\n\n"), files: Vec::new() };
-    let about = format!("The first cells, the machine and the contestants are in [the report]({TEXT}).");
+    let about = format!(
+        "This page continues the report with further cells. The first cells, the machine and the \
+                         contestants are described in [the report]({TEXT})."
+    );
     let mut more = Page { text: format!("# Performance: further cells\n\n{about}\n\n"), files: Vec::new() };
     results.summary(&mut page.text);
     let _ = write!(page.text, "## Machine and method\n\n{machine}{}", results.method());
@@ -167,98 +170,106 @@ const FIRST: [Section; 4] = [Section::Small, Section::Bulk, Section::Handler, Se
 
 /// Sections with their headings and explanations.
 const SECTIONS: [(Section, &str, &str); 16] = [
-    (Section::Small, "Short texts", "Closed loop: each caller makes the next call when it has its reply."),
-    (Section::Bulk, "Long texts", "Up to a thousand texts of a mebibyte are in flight."),
+    (
+        Section::Small,
+        "Short texts",
+        "The load is a closed loop: each caller makes its next call when it has received \
+                      the reply to the previous one.",
+    ),
+    (Section::Bulk, "Long texts", "Up to a thousand texts of a mebibyte are in flight at the same time."),
     (
         Section::Handler,
         "A handler that waits for 50 us",
-        "Handlers in Rust sleep by `frisbee::timer`, also those of rivals, since tokio's timer has steps of a millisecond; \
-         those in Go by `time.Sleep`. A handler that blocks does so in a thread of tokio's `spawn_blocking`, in Go in a \
-         system call.",
+        "Handlers in Rust, including those of rivals, sleep by `frisbee::timer`, because tokio's timer has a \
+         resolution of a millisecond. Handlers in Go sleep by `time.Sleep`. Blocking handlers block in a thread of \
+         tokio's `spawn_blocking`, or in Go in a system call.",
     ),
     (
         Section::Connect,
         "A connection for each call",
-        "Connect, call once, close; compared with the same load on kept connections.",
+        "Each call opens a connection and closes it afterwards. The results are compared with the same load on kept \
+         connections.",
     ),
     (
         Section::Pinned,
         "Both processes on one core",
-        "The ratios of record: without the luck of how two processes share two cores.",
+        "These ratios are the most reliable, because they do not depend on how two processes share two cores.",
     ),
     (
         Section::Apart,
         "One core for each process",
-        "The server on one core and the load on another: neither takes processor time from the other. The difference from \
-         the same load on shared cores is the part of a result that comes from both ends on two cores.",
+        "The server runs on one core and the load on another, so that neither takes processor time from the other. The \
+         difference from the same load on shared cores shows the effect of sharing.",
     ),
     (
         Section::Syscalls,
         "System calls",
-        "In runs of their own, counted in the kernel by `perf stat`: calls that arrive with one read, leave with one \
-         write, and are made between two waits for sockets. Wake-ups are writes to wake a thread and calls of `futex`. \
-         io_uring reads and writes without system calls; its waits are submissions.",
+        "System calls were counted in the kernel by `perf stat`, in separate runs. The tables show how many calls \
+         arrive with one read, leave with one write, and are made between two waits for sockets. Wake-ups are writes \
+         to wake a thread and calls of `futex`. io_uring reads and writes without system calls, and its waits are \
+         submissions.",
     ),
     (
         Section::Streams,
         "Messages of streams",
-        "One stream at a time on each connection, which ends after 20 000 messages or 16 MiB, and then the next. Processor \
-         time and rate are those of a message. `frisbee` is its streams without calls. Latencies are the time of a stream \
-         divided by its messages; in ping-pong, where each message waits for the one before to come back, they are round \
-         trips, on average of 200.",
+        "Each connection carries one stream at a time, which ends after 20 000 messages or 16 MiB. Processor time and \
+         rate are per message. `frisbee` uses the streams of frisbee without calls. Latencies are the time of a stream \
+         divided by the number of its messages. In ping-pong, where each message waits until the previous one has \
+         returned, latencies are round trips, as averages of 200.",
     ),
     (
         Section::Observed,
         "Calls that are counted and traced",
-        "Of both, one trace in a hundred is recorded, the decision travels with the calls, and spans go in batches to an \
-         exporter that drops them. Durations and codes of fRPC's calls are counted as well.",
+        "Both frameworks record one trace in a hundred, propagate this decision with the calls, and send spans in \
+         batches to an exporter that drops them. Durations and codes of fRPC's calls are also counted.",
     ),
     (
         Section::Open,
         "Calls at a fixed rate",
-        "Open loop over 64 connections: a latency counts from the time at which the call was to be sent. The thread that \
-         sends sleeps in steps of about 100 us, which everybody's latencies contain.",
+        "The load is an open loop over 64 connections, in which the latency of a call is measured from its scheduled \
+         start. The sending thread sleeps in steps of about 100 us, which are part of all latencies.",
     ),
     (
         Section::Hog,
         "A hog and its victims",
-        "100 connections with one call at a time each; then the same beside one connection that sends texts of 4 MiB, two \
-         at a time, and beside one that has 10 000 calls in flight. Processor time and calls are those of the victims, \
-         the server's time includes what it does for the hog.",
+        "The victims are 100 connections with one call at a time each. The same load is then measured together with \
+         one connection that sends texts of 4 MiB, two at a time, and with one that has 10 000 calls in flight. \
+         Processor time and calls are those of the victims, but the server's time includes its work for the hog.",
     ),
     (
         Section::Idle,
         "Idle connections",
-        "Resident memory of the server for each connection, after some calls on each and 5 s of rest. What the kernel \
-         keeps is not in it.",
+        "The table shows the server's resident memory per connection, after some calls on each and 5 s of rest. It \
+         excludes memory of the kernel.",
     ),
     (
         Section::OneHost,
         "On one host",
-        "The ways between two processes of one host. Those that end with `spin` or `threads` ask for more again and again \
-         for 20 us, and iceoryx2 and the bare ring without end, and so take all of a processor at either end while they wait. \
-         The last four are bytes that a thread sends back, and not calls.",
+        "This section compares transports between two processes of one host. Those that end with `spin` or `threads` \
+         poll for 20 us before they sleep. iceoryx2 and the bare ring poll forever, so each peer uses a whole \
+         processor while it waits. The last four echo bytes and make no calls.",
     ),
     (
         Section::Gateway,
         "Calls by other protocols",
-        "One client calls all but four of them: it pipelines requests that it writes by hand, so the processor time to \
-         compare is that of the server. Ratios are those of the server's time. `frpc` and `frpc-ws` are called by fRPC's \
-         own clients, `frpc-grpc` and `tonic` by tonic's.",
+        "One client, which pipelines handwritten requests, calls all contestants except four. Compare only the \
+         processor time of the server, as the ratios do. `frpc` and `frpc-ws` are called by fRPC's own clients, \
+         `frpc-grpc` and `tonic` by tonic's.",
     ),
     (
         Section::JsonRpc,
         "JSON-RPC",
-        "The rows of UCall's table: 1 and 32 clients, on kept connections and with a connection for each call, which the \
-         client resets. UCall on sockets closes after each reply, and on io_uring does not. With ten in flight, rows that \
-         end with `batch` send them in one POST. One client writes all requests by hand, except those of `frpc`, `grpcio` and \
-         `tonic`, so the processor time to compare is that of the server.",
+        "The cells are those of UCall's table: 1 and 32 clients, on kept connections and with a connection for each \
+         call, which the client resets. UCall closes a connection after each reply on sockets, but not on io_uring. \
+         With ten calls in flight, rows that end with `batch` send them in one POST. One client with handwritten \
+         requests calls all contestants except `frpc`, `grpcio` and `tonic`, so compare only the processor time of the \
+         server.",
     ),
     (
         Section::Tls,
         "Over TLS",
-        "TLS 1.3 with one certificate of ECDSA on P-256. Those that connect for each call resume sessions as each does by \
-         default. Ratios are those to raw frames and to tonic over TLS.",
+        "All connections use TLS 1.3 with one certificate of ECDSA on P-256. Contestants that connect for each call \
+         resume sessions as they do by default. Ratios are relative to raw frames and to tonic over TLS.",
     ),
 ];
 
@@ -275,15 +286,17 @@ impl Results<'_> {
         let windows = spread(self.samples.iter().map(|sample| sample.outcome.seconds).collect()).unwrap_or_default();
         let [least, _, greatest] = windows.map(|seconds| (seconds * 10.0).round() / 10.0);
         format!(
-            "* Method: server and load are separate processes; every reply is checked; all contestants have their turn in \
-             each round of a cell; a run warms up and then counts for {least} to {greatest} s. Processor time is that of all \
-             threads of a process over exactly that window. Figures are medians over the rounds; ratios are taken within a \
-             round, their median is given and their least and greatest behind it. Beyond 15 calls at one time one in eight \
-             is timed. Runs: [{RUNS}]({RUNS}), also those of cells with fewer than {ROUNDS_MIN} rounds.\n* Reading: `16x10` is 16 connections with 10 calls in flight on each. k/s: \
-             thousand calls per second. us: processor time per call. `x raw`: processor time of both processes as a multiple \
-             of raw frames on the same flavour of runtime. `tonic /`: how many times cheaper than tonic. The processor time \
-             is the figure to trust, and only together with p99: a contestant that lets connections starve looks \
-             cheap.\n\n",
+            "* Method: Server and load are separate processes, and every reply is checked. In each round of a cell, \
+             all contestants take turns. A run warms up and then measures for {least} to {greatest} s. Processor time \
+             is that of all threads of a process during this window. Figures are medians over the rounds. Ratios are \
+             computed within a round, and their median is followed by their minimum and maximum. With more than 15 \
+             calls in flight, the latency of one call in eight is measured. \
+             Runs: [{RUNS}]({RUNS}), including cells with fewer than {ROUNDS_MIN} \
+             rounds.\n* Reading: `16x10` means 16 connections with 10 calls in flight on each. k/s means thousand \
+             calls per second, and us means processor time per call. `x raw` is the processor time of both processes \
+             as a multiple of raw frames on the same kind of runtime. `tonic /` is how many times cheaper a contestant \
+             is than tonic. Processor time is the most reliable figure, but only together with p99, because a \
+             contestant that lets connections starve looks cheap.\n\n",
         )
     }
 
@@ -501,9 +514,10 @@ impl Results<'_> {
             if let [Some(plain), Some(raw), Some(tonic), Some(tonic_cores)] = ratios {
                 let _ = writeln!(
                     text,
-                    "* With {calls} in flight on each of 16 connections, frpc with its defaults takes {plain} times the \
-                     processor time of raw frames in the same runtimes, and tonic with its defaults {tonic} times that of frpc; \
-                     with a runtime for each core at both ends it is {raw} times, and {tonic_cores} times."
+                    "* With {calls} in flight on each of 16 connections, frpc with its defaults uses {plain} times the \
+                     processor time of raw frames in the same runtimes, and tonic with its defaults {tonic} times that \
+                     of frpc. With a runtime for each core at both ends, frpc uses {raw} times that of raw frames, and \
+                     tonic {tonic_cores} times that of frpc."
                 );
             }
         }
@@ -638,12 +652,15 @@ mod tests {
         let runs = std::fs::read_to_string(crate::default_folder().join(RUNS)).unwrap();
         let ours: Vec<_> = runs.lines().filter(|line| !line.contains("go") && !line.starts_with("twirp")).collect();
         let (samples, _) = runs::read(&ours.join("\n"), &entries, &grid(false)).unwrap();
-        let page = page("This report is of a machine.", "* Machine: one\n", &samples, &[], &entries).unwrap();
+        let page = page("This report was measured on a machine.", "* Machine: one\n", &samples, &[], &entries).unwrap();
         let headings: Vec<_> = page.text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
         assert_eq!(headings[..4], ["In short", "Machine and method", "Contestants", "Short texts"]);
         let (short, rest) = page.text.split_once("## Machine and method").unwrap();
         assert_eq!(short.lines().filter(|line| line.starts_with("| ")).count(), 1 + 5, "a head and five figures");
-        assert!(short.starts_with("# Performance\n\nThis report is of a machine.\n\n## In short\n"), "{short}");
+        assert!(
+            short.starts_with("# Performance\n\nThis report was measured on a machine.\n\n## In short\n"),
+            "{short}"
+        );
         assert!(rest.starts_with("\n\n* Machine: one\n* Method: "), "{rest}");
     }
 

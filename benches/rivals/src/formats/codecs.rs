@@ -102,7 +102,7 @@ pub(crate) struct SharedPolyglot<S> {
 
 impl<M: Subject + prost::Message + PartialEq> Format<M> for SharedPolyglot<M::Shared> {
     const NAME: &'static str = "polyglot-shared";
-    const ABOUT: &'static str = "the same with `Utf8Bytes` and `Bytes`, which share the memory of the input";
+    const ABOUT: &'static str = "polyglot with `Utf8Bytes` and `Bytes`, which share the memory of the input";
     type Decoded<'a> = M::Shared;
 
     fn new(message: &M) -> Self {
@@ -131,7 +131,7 @@ pub(crate) struct PolyglotView(Polyglot);
 impl<M: Subject + PartialEq> Format<M> for PolyglotView {
     const NAME: &'static str = "polyglot-view";
     const ABOUT: &'static str =
-        "the same read in place, by generated views; lists and maps are checked, and read when used";
+        "polyglot read in place by generated views; lists and maps are checked, and read when used";
     type Decoded<'a> = M::View<'a>;
 
     fn new(message: &M) -> Self {
@@ -180,7 +180,7 @@ pub(crate) struct Rkyv(Vec<u8>);
 
 impl<M: Archivable> Format<M> for Rkyv {
     const NAME: &'static str = "rkyv";
-    const ABOUT: &'static str = "validated, and deserialized to the owned message";
+    const ABOUT: &'static str = "validated, and deserialized into the owned message";
     type Decoded<'a> = M;
 
     fn new(_message: &M) -> Self {
@@ -208,7 +208,7 @@ pub(crate) struct ValidatedRkyv(Rkyv);
 
 impl<M: Archivable<Archived: 'static>> Format<M> for ValidatedRkyv {
     const NAME: &'static str = "rkyv-in-place";
-    const ABOUT: &'static str = "the same validated and read in place, without deserialization";
+    const ABOUT: &'static str = "rkyv validated and read in place, without deserialization";
     type Decoded<'a> = &'a M::Archived;
 
     fn new(message: &M) -> Self {
@@ -233,7 +233,7 @@ pub(crate) struct Bitcode(bitcode::Buffer);
 
 impl<M: bitcode::Encode + bitcode::DecodeOwned + PartialEq> Format<M> for Bitcode {
     const NAME: &'static str = "bitcode";
-    const ABOUT: &'static str = "by its own traits, with a kept buffer for each direction";
+    const ABOUT: &'static str = "by its own traits, with a reused buffer for each direction";
     type Decoded<'a> = M;
 
     fn new(_message: &M) -> Self {

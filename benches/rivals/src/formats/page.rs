@@ -14,9 +14,9 @@ const PACKAGES: [&str; 6] = ["prost", "rkyv", "bitcode", "postcard", "rmp-serde"
 const INTRODUCTION: &str = "\
 # Cost of message formats
 
-This page compares the native encoding of fRPC, Polyglot, with other formats: the instructions and the time of an encoding
-and of a decoding, and the length of the result. The calls of [the report](README.md) contain such costs at both ends. The
-measurement can be repeated:
+This page compares the native encoding of fRPC, Polyglot, with other formats. For each format it shows the instructions
+and the time to encode and to decode a message, and the length of the result. The calls of [the report](README.md)
+include these costs at client and server. This command repeats the measurement:
 
 ```sh
 cargo run --release --manifest-path benches/rivals/Cargo.toml --features formats --bin formats
@@ -25,15 +25,15 @@ cargo run --release --manifest-path benches/rivals/Cargo.toml --features formats
 ";
 
 const METHOD: &str = "\
-* **Data.** Every format gets the same content. One schema generates the types; only those of `polyglot-shared` differ,
-  in strings and bytes that share memory.
-* **Encoding** writes into a buffer that is used again.
-* **Decoding** includes the checks that input of strangers needs, and the release of the result. It gives an owned message,
-  except for `polyglot-shared`, `polyglot-view` and `rkyv-in-place`. Values that those leave in the input cost when they are
-  used: a view reads lists and maps again each time.
-* **Instructions** are counted by callgrind, as the difference of a run with some iterations and one with twice as many.
-  They hardly depend on the machine. Their number does not show cache misses and wrong branch predictions, so the times are
-  here as well.
+* **Data.** Every format encodes the same content. One schema generates the types. Only the types of `polyglot-shared`
+  differ, because their strings and bytes share memory.
+* **Encoding** writes into a buffer that is reused.
+* **Decoding** includes the checks that untrusted input needs, and the release of the result. It returns an owned
+  message, except for `polyglot-shared`, `polyglot-view` and `rkyv-in-place`. Values that these leave in the input have
+  a cost when they are used: a view reads lists and maps again each time.
+* **Instructions** are counted by callgrind, as the difference between a run with some iterations and one with twice as
+  many. They hardly depend on the machine. Because their number does not show cache misses and mispredicted branches,
+  the tables also contain times.
 ";
 
 /// The messages whose costs are charted.
