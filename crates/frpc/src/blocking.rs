@@ -1,4 +1,4 @@
-//! Blocking clients, for programs that do not use async code.
+//! Blocking clients for programs without async code.
 //!
 //! Each call blocks the calling thread until it completes. A background thread drives the connection, unless the
 //! channel has its own workers: it replies to PINGs and receives stream messages between calls. Generated clients are
@@ -89,12 +89,12 @@ where
 
 impl<C> Blocking<C> {
     /// Calls `call` with the client and blocks the thread until the returned future completes. The future is usually an
-    /// RPC, but may be any other, such as sending on a stream.
+    /// RPC, but may be any other future, such as sending on a stream.
     ///
     /// # Panics
     /// If called from async code, which must not block.
     pub fn call<'a, F: Future>(&'a self, call: impl FnOnce(&'a C) -> F) -> F::Output {
-        // This only polls the future itself. The background thread drives sockets and timers.
+        // Poll only this future here. The background thread drives sockets and timers.
         self.background.runtime.block_on(async { call(&self.client).await })
     }
 
@@ -135,7 +135,7 @@ impl<M: Message> Iterator for Messages<M> {
 /// The background thread that drives the connection of a blocking client.
 struct BackgroundThread {
     runtime: Handle,
-    /// Sender whose drop stops the background thread.
+    /// Sender whose drop stops the background thread. Taken on drop.
     running: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -165,7 +165,7 @@ impl BackgroundThread {
 impl Drop for BackgroundThread {
     fn drop(&mut self) {
         self.running = None;
-        // A task of the connection may drop the last client on the background thread, which must not join itself.
+        // Do not join on the background thread itself, where a task of the connection may drop the last client.
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {

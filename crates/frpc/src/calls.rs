@@ -1,14 +1,14 @@
-//! In-flight calls of a connection, and matching of replies to calls. Performs no I/O; the time is passed as an
-//! argument.
+//! In-flight calls of a connection, and the matching of replies to calls. This module performs no I/O. Times are passed
+//! as arguments.
 //!
 //! # Decisions
 //!
 //! * **Deadlines are not sorted.** When the earliest known deadline is reached, all calls in flight are examined. If
-//!   all calls have the same timeout, this happens only once per timeout, and the deadline costs each call a single
+//!   all calls have the same timeout, this happens only once per timeout, and the deadline of a call costs a single
 //!   store.
-//! * **Sending a call takes two locks**: that of the mailbox and, nested in it, that of the call table. Receiving a
+//! * **Sending a call takes two locks**: the lock of the mailbox and, nested in it, that of the call table. Receiving a
 //!   reply takes only the latter. The request is registered and queued under the lock of the mailbox, so the connection
-//!   cannot close in between. This way frisbee needs no concept of calls.
+//!   cannot close in between. Thus frisbee needs no concept of calls.
 //! * **Every request gets exactly one reply, even a cancelled one**, and only the reply releases the id.
 
 pub(crate) mod attachments;
@@ -36,7 +36,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 /// Maximum number of calls in flight on a connection, including cancelled calls without a reply. Of the 16 bits of an
-/// id, the highest identifies the end that makes the call. The next one alternates between successive calls in a slot,
+/// id, the highest identifies the end that makes the call. The next bit alternates between successive calls in a slot,
 /// so that a duplicate reply is not mistaken for the reply to the next call.
 pub(crate) const CALLS_MAX: usize = 1 << SLOT_BITS;
 const SLOT_BITS: u32 = 14;
@@ -44,19 +44,19 @@ const SLOT_BITS: u32 = 14;
 /// First id of calls made by the accepting side of a connection. Calls made by the side that dialled have lower ids.
 const ACCEPTING_IDS: u16 = 0x8000;
 
-/// Maximum number of concurrent calls until the server has announced its own limit. If that limit is lower, the server
-/// rejects the excess calls before running them, and the client sends them again.
+/// Maximum number of concurrent calls before the server has announced its own limit. If the announced limit is lower,
+/// the server rejects excess calls without running them, and the client sends them again.
 const EARLY_CALLS_MAX: usize = 32;
 
-/// Returns whether this id belongs to a call made by the accepting side of the connection. Only native frpc peers
-/// assign ids this way.
+/// Returns whether `id` belongs to a call made by the accepting side of the connection. Only native frpc peers assign
+/// ids this way.
 #[inline]
 pub(crate) fn is_of_accepting_end(id: PacketId) -> bool {
     id.0 >= ACCEPTING_IDS
 }
 
-/// Maximum length in bytes of replies that are copied into a reusable buffer. Longer replies share the read buffer
-/// instead of being copied, because copying them would cost more than replacing that buffer.
+/// Maximum length in bytes of replies that are copied into a reusable buffer. A longer reply shares the read buffer
+/// instead, because copying it would cost more than replacing that buffer.
 const COPY_MAX: usize = 4 * 1024;
 
 /// The call table of a connection: calls in flight, with the slots and packet ids that they occupy.
@@ -70,17 +70,17 @@ pub(crate) struct Calls {
     ids: Vec<PacketId>,
     /// Queue of callers waiting for a free slot, because the maximum number of calls is in flight.
     pub(crate) queue: PermitQueue,
-    /// The connection whose driver must revoke slots that were granted to waiting callers but not used in time. Set
-    /// while callers wait.
+    /// The connection whose driver revokes granted slots that waiting callers have not used in time. Set while callers
+    /// wait.
     driver: Option<Connection>,
-    /// Cached time for the current poll of the connection's driver. A batch of calls thus reads the clock only once.
+    /// Cached time of the current poll of the driver, so that a batch of calls reads the clock only once.
     now: Option<Instant>,
-    /// Lower bound of all deadlines in the table. May be earlier than the next deadline, because the call with that
-    /// deadline may have ended.
+    /// Lower bound of all deadlines in the table. May be earlier than the next deadline, because the call with the
+    /// earliest deadline may have ended.
     next_deadline: Option<Instant>,
     /// Status with which every call fails after the connection has closed.
     ended: Option<Status>,
-    /// Wakers to drop after the lock is released, because a waker may hold the last reference to a task whose drop
+    /// Wakers to drop after the lock is released: a waker may hold the last reference to a task whose destructor
     /// accesses this table.
     pub(crate) stale: Vec<Waker>,
     /// Number of received packets that matched no call in flight.
@@ -89,17 +89,17 @@ pub(crate) struct Calls {
     abandoned: usize,
     /// Maximum number of concurrent calls that the server has announced, once known.
     allowed: Option<usize>,
-    /// Whether the local peer dialled the connection, rather than accepted it.
+    /// Whether the local peer dialled the connection rather than accepted it.
     is_dialler: bool,
     /// Kind of the server, which determines how calls are encoded. Unknown until the server's first packet.
     pub(crate) server: ServerKind,
     /// Free slots and call limit saved while new calls are paused. `None` if they are not paused.
     paused: Option<(Vec<u16>, Option<usize>)>,
-    /// Services that this peer calls, with the wire layouts that the remote peer uses for them.
+    /// Services that this peer calls, with the wire layout of each on this connection.
     pub(crate) offers: CalledServices,
     /// State for reporting calls to observers. `None` if the calls are not observed.
     observed: Option<Box<ObservedCalls>>,
-    /// Whether to measure the duration of the next call that is started.
+    /// Whether to measure the duration of the next call.
     pub(crate) times_next: bool,
     /// Measurement of call durations, used to choose among the servers of a load-balanced channel.
     timing: Option<Box<Timing>>,
@@ -162,8 +162,8 @@ const _: () = assert!(size_of::<Slot>() == 64);
 ///                                         abandon
 /// ```
 ///
-/// `revoke` frees the slot of a request that was not sent. After the connection has ended,
-/// `take_reply` and `abandon` free each slot.
+/// `revoke` frees the slot of a request that was not sent. After the connection has ended, `take_reply` and `abandon`
+/// free the slots.
 #[derive(Clone, Copy, Debug)]
 enum State {
     Free,
@@ -243,7 +243,7 @@ impl Calls {
         Ok(CallTicket { slot, id: entry.id, is_early: self.server == ServerKind::Unknown })
     }
 
-    /// Appends a slot to the table and returns its index.
+    /// Appends a slot for a call of `operation` to the table and returns the index of the slot.
     #[cold]
     fn add_slot(&mut self, operation: Operation) -> u16 {
         let slot = self.slots.len() as u16; // The number of slots is below CALLS_MAX.
@@ -295,7 +295,7 @@ impl Calls {
     }
 
     /// Configures the table for the side that dialled, whose server has not announced its call limit yet.
-    // The limit of early calls applies until the server announces its own.
+    // The limit of early calls applies until the server has announced its own limit.
     pub(crate) fn set_dialler(&mut self) {
         self.is_dialler = true;
         self.allowed = Some(EARLY_CALLS_MAX);
@@ -343,8 +343,8 @@ impl Calls {
         }
     }
 
-    /// Returns the deadline of the call that used the ticket's slot last. Until the lock is released, this is the call
-    /// of the ticket, even if it has ended.
+    /// Returns the deadline of the latest call in the ticket's slot. While the lock is held, this is the ticket's call,
+    /// even if that call has ended.
     pub(crate) fn deadline(&self, ticket: CallTicket) -> Option<Instant> {
         self.deadlines.get(usize::from(ticket.slot)).copied().flatten()
     }
@@ -438,8 +438,7 @@ impl Calls {
         }
     }
 
-    /// Requests that the reply of this call be kept undecoded, because it must be translated from the peer's layout
-    /// first.
+    /// Keeps the reply of this call undecoded, because it must be translated from the peer's layout first.
     pub(crate) fn share_reply(&mut self, ticket: CallTicket) {
         if let Some(slot) = self.slots.get_mut(usize::from(ticket.slot)) {
             slot.reply = Reply::Shared(Bytes::new());
@@ -462,7 +461,7 @@ impl Calls {
     /// operation.
     ///
     /// Invariant: the caller holds the lock of the connection's mailbox, like for
-    /// [`begin_in_turn`](Self::begin_in_turn). A reply may release the id at any time, and the CANCEL must be sent
+    /// [`begin_in_turn`](Self::begin_in_turn). A reply may release the id at any time, but the CANCEL must be sent
     /// before the request of a later call with the same id.
     pub(crate) fn abandon(&mut self, ticket: CallTicket, cancel: impl FnOnce(PacketId, Operation)) {
         let slot = usize::from(ticket.slot);
@@ -504,8 +503,8 @@ impl Calls {
         self.next_deadline
     }
 
-    /// Ends calls whose deadline has passed, adding their callers to `wake`. Also reports the measured call if it has
-    /// ended.
+    /// Ends calls whose deadline has passed, adding their callers to `wake`. Also reports the duration of the measured
+    /// call if that call has ended.
     #[cold]
     fn handle_due(&mut self, now: Instant, wake: &mut Vec<Waker>) {
         if !self.measure_timed(now) {
@@ -541,8 +540,8 @@ impl Calls {
         self.slots.iter_mut().filter_map(|entry| entry.caller.take()).chain(self.queue.take_all()).collect()
     }
 
-    /// Returns the number of received packets that matched no call, because of an unknown id, a different operation
-    /// number or a duplicate reply.
+    /// Returns the number of received packets that matched no call: they had an unknown id or another operation number,
+    /// or were duplicate replies.
     pub(crate) fn unmatched(&self) -> u64 {
         self.unmatched
     }
@@ -611,7 +610,7 @@ impl Reply {
     }
 }
 
-/// Body of a reply, from which the caller decodes the message.
+/// Body of a reply that the caller has yet to decode.
 #[derive(Clone, Copy)]
 pub(crate) enum Body<'a> {
     Copied(&'a [u8]),

@@ -26,7 +26,7 @@ pub(crate) async fn wait_until(runtime: &Handle, at: Instant) -> bool {
     // Exempt from the cooperative budget, so that a task that has used its budget still notices its deadline.
     let mut timer = pin!(tokio::task::unconstrained(sleep_until(runtime, at)));
     poll_fn(|context| {
-        // Polling a timer panics after its runtime has shut down. There is no other way to detect this.
+        // Catch the panic of a timer whose runtime has shut down. There is no other way to detect the shutdown.
         let polled = catch_unwind(AssertUnwindSafe(|| timer.as_mut().poll(context)));
         polled.map_or(Poll::Ready(false), |polled| polled.map(|()| true))
     })

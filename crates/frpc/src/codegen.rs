@@ -11,8 +11,8 @@
 //! | services about the server | A [`Lifecycle`] is notified of the [`OfferedService`]s when a server starts, and when it stops. |
 //!
 //! A binding registers each method with its own message type, which implements `polyglot::Message` for the values of
-//! its language: `Methods::new(&service, layout).unary(method, handler)`, once for each method, and `done`.
-//! `Layout::leak` makes the layout of a schema that is read at run time.
+//! its language: `Methods::new(&service, layout).unary(method, handler)`, once for each method, followed by `done`.
+//! `Layout::leak` creates the layout of a schema that is read at run time.
 
 pub use crate::api::BoxFuture;
 pub use crate::client::unary::UnaryCall;

@@ -15,7 +15,7 @@ pub(crate) struct InheritedContext {
 }
 
 thread_local! {
-    /// Whether the inherited context of this thread has any properties. Most calls check only this flag.
+    /// Whether the context of the handler that this thread polls has any properties. Most calls check only this flag.
     static IS_SOMETHING: Cell<bool> = const { Cell::new(false) };
     /// Context of the handler that this thread is currently polling. Only valid if `IS_SOMETHING` is set.
     static CURRENT: Cell<InheritedContext> = const { Cell::new(InheritedContext::NOTHING) };
@@ -63,8 +63,8 @@ pub(crate) fn trace() -> Option<TraceContext> {
     if IS_SOMETHING.get() { CURRENT.get().trace } else { None }
 }
 
-/// Guard that restores the previous inherited context on drop, including after a panic. `None` if that context was
-/// empty, which is the common case and copies nothing.
+/// Guard that restores the previous inherited context on drop, including after a panic. Contains `None` if that context
+/// was empty, the common case, in which nothing is copied.
 pub(crate) struct Restore(Option<InheritedContext>);
 
 impl Drop for Restore {
@@ -106,7 +106,7 @@ impl TraceContext {
         trace()
     }
 
-    /// Runs `work` outside of a handler as part of this trace. The calls that it makes inherit the context.
+    /// Awaits `work` outside of a handler as part of this trace. The calls made by `work` inherit the context.
     ///
     /// ```
     /// use frpc::observe::TraceContext;

@@ -49,14 +49,14 @@ details! {
         /// Service that defines the error reason, such as `pubsub.example.com`.
         #[prost(string, tag = "2")]
         domain: String,
-        /// Additional values.
+        /// Additional values that describe the error, by key.
         #[prost(map = "string, string", tag = "3")]
         metadata: HashMap<String, String>,
     }
 
     /// Tells clients how long to wait before they retry.
     RetryInfo {
-        /// Minimum delay before the client retries.
+        /// Minimum time that a client should wait before it retries.
         #[prost(message, optional, tag = "1")]
         retry_delay: Option<prost_types::Duration>,
     }

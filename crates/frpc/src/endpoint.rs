@@ -49,24 +49,24 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
 
-/// Maximum number of received packets that match no call. Above it, the peer is considered faulty or malicious and the
-/// connection is closed. Duplicate replies to a burst of calls stay below this limit.
+/// Maximum number of received packets that match no call. Beyond it, the peer is considered faulty or malicious, and
+/// the connection is closed. Duplicate replies to a burst of calls stay below this limit.
 const UNMATCHED_MAX: u64 = 100_000;
 
-/// Maximum size in bytes of unsent replies at the dialling end. Beyond that, further calls of the accepting end are
-/// rejected. A separate limit is necessary because the dialling end never stops reading: two ends with full outboxes
-/// would wait for each other. It is 64 times the limit of an accepting end.
+/// Maximum size in bytes of unsent replies at the dialling end. Beyond it, further calls of the accepting end are
+/// rejected. The limit is separate because the dialling end never stops reading: two ends with full outboxes would wait
+/// for each other. It is 64 times the limit of an accepting end.
 const REPLIES_MAX: usize = 64 * 1024 * 1024;
 
-/// Number of unsent reply bytes at which the connection is closed. Leaves space to reject all calls that may be in
-/// flight.
+/// Size in bytes of unsent replies at which the connection is closed. Leaves space for rejecting all calls that may be
+/// in flight.
 const REPLIES_END: usize = REPLIES_MAX + 4 * 1024 * 1024;
 
 /// Protocol router of a client or server connection: serves requests and matches replies to calls.
 pub(crate) struct Endpoint {
     offer: Arc<ServiceOffer>,
-    /// Call table of the side that dialled. The table of an accepting side is stored in the attachments of its
-    /// connection instead.
+    /// Call table of the side that dialled. An accepting side stores the table in the attachments of its connection
+    /// instead.
     calls: Option<Arc<CallTable>>,
 }
 
@@ -89,7 +89,7 @@ impl Router for Endpoint {
         let compat = compat.iter().flat_map(|layout| layout.operations()).map(|operation| *operation..=*operation);
         let offered = table.layouts.iter().map(|layout| (OFFERED, layout.item()));
         let called = called.iter().map(|layout| (CALLED, layout.item()));
-        // Request load reports from servers, because pickers balance calls by them.
+        // Request load reports from servers, because pickers balance calls by load.
         let is_of_fleet = self.calls.as_ref().is_some_and(|calls| calls.is_of_fleet());
         let load_report = is_of_fleet.then(|| (report::REPORT_REQUEST_ITEM, Bytes::new()));
         let unpacks = packing.iter().map(|_| (UNPACKS, Bytes::from_static(&[ZSTD])));
@@ -97,14 +97,14 @@ impl Router for Endpoint {
             .clone()
             .operations(table.operations().into_iter().chain(compat).chain(mounted.operations))
             .hello_items(offered.chain(called).chain(load_report).chain(unpacks).chain(mounted.hello_items))
-            // A channel closes its connections itself.
+            // A channel closes its connections itself, after its own work.
             .closes_by_itself(self.calls.is_some())
     }
 
     fn connected(&self, connection: &Connection) -> Session {
         self.offer.end(self.calls.as_ref()).attach(connection);
         if let Some(calls) = &self.calls {
-            // A client that sends no HELLO treats its server as a compat peer from the start.
+            // Handle the peer now: a client that sends no HELLO treats its server as a compat peer from the start.
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
                 calls.with(|calls| {
@@ -139,7 +139,7 @@ impl Router for Endpoint {
     }
 
     fn route(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        // Packets for mounted routers may start with any byte, so check for them before checking for a prefix.
+        // Check for mounted routers before checking for a prefix, because their packets may start with any byte.
         if self.offer.mounts.contains(packet.operation) {
             return self.route_mounted(session, packet, outbox);
         }
@@ -171,7 +171,7 @@ impl Router for Endpoint {
         if mounts.contains(packet.operation) || packet.operation == Operation::STREAM && !has_stream() {
             return mounts.overflow(&session.mounted, packet);
         }
-        // Route replies to our own calls immediately, even if the send buffer is full.
+        // Route replies to calls of this end immediately, even if the outbox is full.
         if session.caller.is_native() && is_of_accepting_end(packet.id) {
             OverflowPolicy::Route
         } else {
@@ -199,9 +199,9 @@ impl Router for Endpoint {
                 refuse(&stream, &status);
                 return Routed::Useless;
             }
-            // A late packet of a Go stream that crossed the packet which closed the stream. It is not counted, because
-            // a socket may hold many of them for each stream that is closed early, and because packets on the streams
-            // of mounted routers may have any content.
+            // A late packet of a Go stream, which crossed the packet that closed the stream. Do not count it: a socket
+            // may hold many such packets for each stream that is closed early, and packets on the streams of mounted
+            // routers may have any content.
             OpenPacket::Malformed(_) | OpenPacket::Nothing => {
                 stream.forget();
                 return Routed::Continue;
@@ -284,7 +284,7 @@ impl Router for Endpoint {
     }
 
     fn cancelled(&self, session: &mut Session, id: PacketId, content: Bytes, outbox: &mut Outbox) {
-        // A CANCEL has no effect if it is malformed or arrives after the reply.
+        // Ignore a CANCEL that is malformed or arrives after the reply.
         if let Some(operation) = body::cancelled(&content).and_then(Operation::user) {
             let is_held = session.layouts.as_ref().is_some_and(|layouts| layouts.cancel(id, operation));
             session.caller.cancel(id, operation, is_held, outbox);
@@ -294,7 +294,7 @@ impl Router for Endpoint {
 
     fn hand_off(&self, session: &mut Session, request: HandOffRequest) -> Routed {
         let operation = request.operation();
-        // Keep the connection busy while calls made on this accepted connection are in flight.
+        // The connection must stay open while calls made on this accepted connection are in flight.
         if session.calls().is_some_and(|calls| !calls.is_idle()) {
             request.busy();
             return Routed::Continue;
@@ -330,7 +330,7 @@ impl Router for Endpoint {
         session.bring(operation.number(), &self.offer.table);
         let Some((_, instance)) = &mut session.last else { return Routed::Continue };
         let reply = ReplyTo::HandOff(Box::new((request, HandOff::default())));
-        // Spawn the handler, because the connection must have no call in progress when it is handed off.
+        // Spawn the handler, because no call may be in progress when the connection is handed off.
         let (caller, trace) = (&session.caller, trace.as_ref());
         let has_permit = caller.connection.has_call_permit();
         instance.serve(Incoming { caller, envelope, trace, reply, inline: false, has_permit }).into()
@@ -421,7 +421,7 @@ impl Endpoint {
         match id {
             extension::ASK => self.describe_layouts(body, outbox),
             extension::LAYOUT => {
-                // The description may also have been requested for our own calls.
+                // The description may also have been requested for calls of this end.
                 let connection = &session.caller.connection;
                 let layouts = session.layouts.clone().or_else(|| PeerLayouts::of(connection));
                 let Some(released) = layouts.and_then(|layouts| layouts.handle_layout(body, connection)) else {
@@ -455,14 +455,14 @@ impl Endpoint {
 
     /// Returns whether calls of the accepting end or held calls are in progress.
     fn is_busy(&self, session: &mut Session) -> bool {
-        // Whether calls made on this accepted connection are in flight. Those of a channel are irrelevant here, because
-        // the channel closes its connection when they have ended.
+        // Whether calls made on this accepted connection are in flight. Calls of a channel do not count, because the
+        // channel closes its connection when they have ended.
         let has_calls = self.calls.is_none() && session.calls().is_some_and(|calls| !calls.is_idle());
         let is_held = session.layouts.as_ref().is_some_and(|layouts| layouts.holds_calls());
         has_calls || is_held
     }
 
-    /// Frees memory of an idle connection.
+    /// Frees memory that an idle connection does not need.
     fn release_memory(&self, session: &mut Session) {
         session.last = session.last.take().filter(|(_, instance)| instance.is_needed());
         session.instances.retain(|(_, instance)| instance.is_needed());
@@ -474,7 +474,7 @@ impl Endpoint {
         }
     }
 
-    /// Serves a request.
+    /// Serves a request that a peer sent.
     #[inline(always)]
     fn serve(
         &self,
@@ -523,7 +523,7 @@ impl Endpoint {
         ended: Option<Instant>,
     ) -> Option<Instant> {
         if let Some(batch_calls) = session.caller.batch_calls().filter(|batch_calls| !batch_calls.is_empty()) {
-            // Handlers were not polled, but rejected calls must be counted as well.
+            // No handler was polled, but rejected calls must be counted too.
             let ended = ended.unwrap_or_else(clock::now);
             batch_calls.flush(nanos(ended.saturating_duration_since(batch.now)));
         }
@@ -559,7 +559,7 @@ impl Endpoint {
             session.hold(HeldCall::Unary(id, operation, envelope, trace.copied()));
             return Routed::Continue;
         }
-        // Go ignores such a request. We reply, because otherwise the caller would wait for its deadline.
+        // Reply even though Go ignores such a request, because the caller would otherwise wait for its deadline.
         let unknown = || Status::unimplemented(format!("operation {operation} is not a unary method of this end"));
         let status = session.refused(operation.number()).unwrap_or_else(unknown);
         self.count_unserved();
@@ -610,7 +610,7 @@ impl Endpoint {
             let offered = self.offer.table.layouts.iter().chain(named.iter().flatten());
             put_layout(outbox, fingerprint, offered.copied().find(|layout| layout.fingerprint == fingerprint));
         }
-        // Count the packet as useless, because descriptions are much longer than the request for them.
+        // Count the packet as useless, because the descriptions are much longer than the request for them.
         Routed::Useless
     }
 
@@ -645,7 +645,7 @@ impl Endpoint {
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
         if let Some(calls) = &self.calls {
-            // Replies are passed to the call table at the end of the driver poll.
+            // The call table receives replies at the end of the driver poll.
             calls.handle_prefix(&body);
             session.replies.get_or_insert_default().packets.push(Packet { id, operation, body });
             return Routed::Continue;
@@ -781,8 +781,8 @@ fn settle(
     due
 }
 
-/// Revokes slots that callers were granted but did not use in time, and grants them to the next callers, which are
-/// added to `wake`. Returns the time of the next check.
+/// Revokes slots that were granted to callers but not used in time, and grants them to the next callers. Adds these
+/// callers to `wake`. Returns the time of the next check.
 #[cold]
 fn look_at_slots(table: &mut Calls, now: Instant, wake: &mut Vec<Waker>, due: Option<Instant>) -> Option<Instant> {
     table.queue.expire(now);

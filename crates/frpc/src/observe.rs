@@ -1,4 +1,4 @@
-//! Observers of calls: of individual calls, or of completed calls in batches.
+//! Observers of calls: for individual calls, or for completed calls in batches.
 //!
 //! An [`Observer`] is notified of the beginning and end of each call, for example for tracing. A [`BatchObserver`]
 //! receives the numbers of completed calls by method and code, for metrics; the crate `frpc-telemetry` provides one.
@@ -100,7 +100,8 @@ pub struct CallEnd {
     /// that a client could not send immediately or that have middleware there, and for calls over other protocols.
     pub request_bytes: u64,
     /// Length of the response in bytes, including its header on a server. For streaming calls, the total length of the
-    /// server's messages. 0 in the same cases as for the request, and if a streaming call is cancelled on a server.
+    /// server's messages. 0 in the same cases as [`request_bytes`](Self::request_bytes), and if a streaming call is
+    /// cancelled on a server.
     pub reply_bytes: u64,
 }
 
@@ -112,9 +113,9 @@ pub struct TranslatedService {
     pub service: &'static str,
     /// Fingerprints of the other layouts in use on open connections.
     pub layouts: Vec<Fingerprint>,
-    /// Number of calls whose messages were translated, since the process started.
+    /// Number of calls with translated messages, since the process started.
     pub calls: u64,
-    /// Number of fields that a peer has set and that their reader lacks. Their values are lost.
+    /// Number of fields that peers have set but the readers of the messages lack. The values of such fields are lost.
     pub skipped_fields: u64,
 }
 
@@ -127,7 +128,7 @@ pub enum CallSide {
     Server,
 }
 
-/// Method whose calls are observed, and whether it is observed on the client or the server.
+/// A method whose calls are observed, and the side on which they are observed.
 #[derive(Clone, Copy, Debug)]
 pub struct ObservedMethod {
     side: CallSide,

@@ -167,7 +167,7 @@ pub struct Acceptor {
 }
 
 impl Acceptor {
-    /// Serves a connection over `io` until it closes, and returns the reason; see
+    /// Serves a connection over `io` until it closes, and returns the close reason; see
     /// [`frisbee::Acceptor::serve_connection`].
     ///
     /// # Panics

@@ -126,7 +126,7 @@ impl<M> ResponseStream<M> {
         (sender, Self(Source::Channel(receiver, carrier)))
     }
 
-    /// Records the connection that carries the messages of the stream.
+    /// Records the connection that carries the messages of this stream.
     pub(crate) fn carried_by(&self, connection: &Connection) {
         if let Source::Channel(_, carrier) = &self.0 {
             carrier.set(connection);

@@ -21,7 +21,8 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Trailers(pub Metadata);
 
-/// Trailing metadata of a stream, which is set when the stream has ended. In the
-/// [extensions](crate::Response::extensions) of a response from a gRPC server, or of one for a caller that uses gRPC.
+/// Trailing metadata of a response stream, set when the stream has ended. Found in the
+/// [extensions](crate::Response::extensions) of a response from a gRPC server, and of a response for a caller that uses
+/// gRPC.
 #[derive(Clone, Default, Debug)]
 pub struct LateTrailers(pub Arc<OnceLock<Metadata>>);

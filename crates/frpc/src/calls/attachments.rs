@@ -1,4 +1,4 @@
-//! State that is attached to a connection, for code that has only a reference to the connection.
+//! State attached to a connection, for code that only has a handle of the connection.
 
 use crate::calls::table::CallTable;
 use crate::observe::observers::Observers;

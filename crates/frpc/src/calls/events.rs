@@ -1,14 +1,14 @@
-//! Events of a server that are reported to a picker.
+//! Events of a server, as reported to load balancers.
 
 use crate::Code;
 use crate::wire::report::Report;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// Observer of the connections and replies of a server, for use by a [`Picker`](crate::picker::Picker).
+/// Observer of the connections and replies of one server, for use by a [`Picker`](crate::picker::Picker).
 ///
-/// It is called on threads that drive connections, in some cases while the lock of a call table is held. It must be
-/// fast, and must neither block nor make calls.
+/// Called on threads that drive connections, in some cases while the lock of a call table is held. Implementations must
+/// be fast, and must neither block nor make calls.
 pub trait ServerObserver: fmt::Debug + Send + Sync {
     /// Called for each event of the server's connections.
     fn event(&self, event: ServerEvent);
@@ -33,9 +33,9 @@ pub enum ServerEvent {
         /// Number of this channel's other calls that were in progress at the server at that time.
         own: usize,
     },
-    /// A call whose duration is measured was sent at this time. Each connection measures one call at a time. It starts
-    /// with the first call, and continues with the next one if a measured call took at least a millisecond. Otherwise,
-    /// measuring pauses until [`time_next_call`](crate::picker::Link::time_next_call) is called.
+    /// A call was sent at this time, and its duration is measured. Each connection measures one call at a time,
+    /// starting with its first call. If a measured call took at least a millisecond, the next call is measured too.
+    /// Otherwise, measuring pauses until [`time_next_call`](crate::picker::Link::time_next_call) is called.
     Timed(Instant),
     /// A call whose duration was measured has ended.
     Measured {
@@ -46,9 +46,9 @@ pub enum ServerEvent {
         /// Time at which the measured call ended.
         at: Instant,
     },
-    /// A measurement was discarded, because the call was not sent or the connection has closed.
+    /// A measurement was discarded because its call was not sent or the connection has closed.
     NotMeasured,
-    /// The second server that a [trial](crate::picker::PickedConnection::trial) call was also sent to answered before
+    /// A [trial](crate::picker::PickedConnection::trial) call was also sent to a second server, which answered before
     /// the first one.
     Overtaken,
 }

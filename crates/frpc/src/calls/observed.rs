@@ -23,14 +23,16 @@ pub(crate) struct ObservedCalls {
     /// Whether there is an observer of individual calls in addition to the batch observer.
     has_observer: bool,
     made: Instant,
-    /// Time of the latest driver poll that received replies, in which the calls answered by them count as ended.
+    /// Time of the latest driver poll that received replies. Calls answered by these replies count as ended at this
+    /// time.
     turned: u64,
-    /// Send time, method and record of the last call. These usually apply to the next call too, because calls sent in
-    /// one poll of the driver are often of the same method.
+    /// Send time, method and record of the last call. They usually apply to the next call too, because calls sent in
+    /// one poll of the driver are often calls of the same method.
     sent: (Instant, Option<&'static Method>, CallRecord),
     /// Records of the observed calls, indexed by slot.
     records: Vec<CallRecord>,
-    /// Calls that were sent at the same time and answered in the current driver poll, which are counted together.
+    /// Calls that were sent at the same time and answered in the current driver poll, and are therefore counted
+    /// together.
     answered: AnsweredBatch,
     /// Number of replies in this driver poll whose call had already ended.
     late: u32,
@@ -45,8 +47,8 @@ pub(crate) struct ObservedCalls {
 /// Data about a call in flight that is needed to report its end.
 #[derive(Clone, Copy)]
 struct CallRecord {
-    /// Time at which the call was sent. [`COUNTED`] plus the duration if the call has already been counted or is not
-    /// observed.
+    /// Send time of the call in nanoseconds. If the call has been counted or is not observed, [`COUNTED`] plus its
+    /// duration.
     time: u64,
     /// Id that the batch observer assigned to the method.
     row: u32,
@@ -57,18 +59,17 @@ struct CallRecord {
 /// Calls of one method that were sent at the same time and answered in the same driver poll.
 #[derive(Clone, Copy)]
 struct AnsweredBatch {
-    /// Time of sending.
+    /// Send time of the calls in nanoseconds.
     time: u64,
     row: u32,
     calls: u32,
 }
 
-/// Bit in the send time of a record that is set if the end of the call must not be counted, or has already been
-/// counted.
+/// Flag in a record's send time. Set if the end of the call must not be counted, or has been counted already.
 const COUNTED: u64 = 1 << 63;
 
 impl CallRecord {
-    /// Record of a call that need not be counted when it ends.
+    /// Record of a call whose end is not counted.
     const NOTHING: Self = Self { time: COUNTED, row: 0, has_observer: false };
 
     fn is_counted(self) -> bool {
@@ -87,7 +88,7 @@ impl AnsweredBatch {
 
 /// An observed call that has ended but was not reported yet.
 pub(crate) struct EndedCall {
-    /// Time of sending.
+    /// Time at which the call was sent.
     pub(crate) started: Instant,
     /// Duration of the call in nanoseconds.
     nanos: u64,
@@ -103,7 +104,7 @@ pub(crate) struct LateReplies {
 }
 
 impl LateReplies {
-    /// Reports the late replies to the observers. The lock of the call table must not be held, because an observer may
+    /// Reports the late replies to the observers. Call this without the lock of the call table, because an observer may
     /// make calls.
     pub(crate) fn count(self) {
         (0..self.count).for_each(|_| self.observers.late_reply());
@@ -178,8 +179,8 @@ impl ObservedCalls {
         }
     }
 
-    /// Stores the record of the call in this slot. Its send time and method are those that [`prepare`](Self::prepare)
-    /// set last.
+    /// Stores the record of the call in this slot, with the send time and method that [`prepare`](Self::prepare) set
+    /// last.
     fn record(&mut self, slot: usize, token: Token, trace: Option<&TraceContext>) {
         let has_observer = self.has_observer && token != Token::NO_END;
         if self.has_observer
@@ -192,8 +193,8 @@ impl ObservedCalls {
         }
     }
 
-    /// Sets the send time and method for the records of calls that are sent at `now`, the first of which uses this
-    /// slot.
+    /// Sets the send time and method for calls of `method` that are sent at `now`. `slot` is the slot of the first such
+    /// call.
     fn prepare(&mut self, slot: usize, now: Instant, method: &'static Method) {
         if self.records.len() <= slot {
             self.records.resize(slot + 1, CallRecord::NOTHING);
@@ -272,7 +273,7 @@ impl Calls {
         self.begin_batch(now);
         for packet in replies.drain(..) {
             let slot = Self::slot_of(packet.id);
-            // The body has no prefix and is not compressed. It may still turn out to be malformed.
+            // The body has neither prefix nor compression. It may still turn out to be malformed.
             let is_message = packet.body.first() == Some(&Kind::U8.byte());
             let Some(caller) = self.handle_reply(packet) else { continue };
             wake.push(caller);
@@ -294,8 +295,8 @@ impl Calls {
         self.observed.is_some()
     }
 
-    /// Counts a call as successful whose reply arrived in the current driver poll. Returns its token and the length of
-    /// its request if its end must be reported to an observer.
+    /// Counts a call as successful, because its reply arrived in the current driver poll. If the end of the call must
+    /// be reported to an observer, returns the token of the observer and the length of the request.
     pub(crate) fn observe_ok(&mut self, ticket: CallTicket) -> Option<(Token, u64)> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);

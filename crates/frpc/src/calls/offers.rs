@@ -1,4 +1,4 @@
-//! The services that this end calls on a connection, and their announcement to the peer.
+//! Services that this end calls on a connection, and their announcement to the peer.
 
 use crate::Status;
 use crate::calls::NotSent;
@@ -7,10 +7,10 @@ use crate::wire::layouts::{OFFERED, PeerLayout, put_calls};
 use frisbee::{Outbox, PeerKind};
 use std::sync::Arc;
 
-/// The services called on a connection, and which wire layout to use for each. Checked before each call.
+/// Services called on a connection, and the wire layout of each. Checked before each call.
 #[derive(Default, Debug)]
 pub(crate) struct CalledServices {
-    /// Layout of the most recently called service that needs no translation by the local peer. Checked first.
+    /// Layout of the most recently called service whose messages this end need not translate. Checked first.
     last: Option<&'static Layout>,
     /// Services that can be called in the local wire layout, because the peer uses the same layout or translates
     /// messages.
@@ -23,7 +23,7 @@ pub(crate) struct CalledServices {
     compat: Arc<[&'static Layout]>,
 }
 
-/// Wire layout to use for the messages of a service.
+/// Wire layout for the messages of a service on a connection.
 #[derive(Debug)]
 pub(crate) enum Rules {
     /// Messages are sent in the local layout. If the peer's layout differs, the peer translates them.
@@ -59,8 +59,8 @@ impl CalledServices {
     /// unless its HELLO has named it.
     ///
     /// # Errors
-    /// While the peer is unknown, unless HELLO has named the service and compat servers have the same layout; and if
-    /// another service has one of its operations.
+    /// If the kind of the peer is unknown, unless HELLO has named the service and compat servers use the same layout.
+    /// Also if another service has one of its operations.
     pub(crate) fn check(
         &mut self,
         layout: &'static Layout,

@@ -1,5 +1,5 @@
-//! Release of the call table's memory while its connection is idle. A burst of calls leaves a slot and a buffer for
-//! each.
+//! Release of the call table's memory while its connection is idle. A burst of calls leaves a slot and a buffer per
+//! call.
 
 use super::{Calls, Reply, Slot, State};
 use frisbee::PacketId;
@@ -15,10 +15,10 @@ pub(crate) struct DeferredDrops {
 impl Calls {
     /// Frees the slots after the last one in use, and the buffers of the free slots before it.
     ///
-    /// The next id of each freed slot is kept, which takes two bytes. If slots restarted with their first id, a
-    /// duplicate reply could be mistaken for the reply to a later call.
+    /// Keeps the next id of each freed slot, which takes two bytes. If slots restarted with their first id, a duplicate
+    /// reply could be mistaken for the reply to a later call.
     pub(crate) fn release(&mut self) -> DeferredDrops {
-        // While calls are paused, the list of free slots is empty.
+        // Free nothing while calls are paused, because the list of free slots is empty then.
         if self.paused.is_some() || self.slots.is_empty() {
             return DeferredDrops::default();
         }

@@ -4,8 +4,8 @@
 //!
 //! An id consists of the slot index, a bit that alternates between calls in the slot, and a bit for the end that makes
 //! the call. The alternating bit prevents a duplicate reply from being mistaken for the reply to the next call. The id
-//! of a cancelled call stays reserved until the peer has replied. Small replies are copied into the slot, because
-//! sharing their memory would prevent reuse of the read buffer.
+//! of a cancelled call stays reserved until the peer has replied. Small replies are copied into the slot, because a
+//! shared reply would prevent reuse of the read buffer.
 
 use crate::calls::Calls;
 use crate::calls::events::{ServerEvent, ServerObserver};
@@ -25,14 +25,14 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use tokio::sync::{Notify, futures::Notified};
 
-/// Call table of a connection, with the state that is accessed without locking the table.
+/// Call table of a connection, with additional state that is accessed without the table's lock.
 #[derive(Debug, Default)]
 pub(crate) struct CallTable {
     pub(crate) calls: Mutex<Calls>,
     /// Whether the connection accepts no new calls.
     retired: AtomicBool,
-    /// Notified when the connection stops accepting calls. The queue for slots is not used for this, because it wakes
-    /// only one caller per free slot.
+    /// Notified when the connection stops accepting calls. The queue for slots cannot be used for this, because it
+    /// wakes only one caller per free slot.
     retirement: Notify,
     /// Whether the peer has sent a packet, which shows that it is alive and whether it supports the protocol extension.
     shown: AtomicBool,
@@ -51,8 +51,8 @@ pub(crate) trait ReleaseLink: Send + Sync {
 }
 
 impl CallTable {
-    /// Creates the call table of a dialled connection that calls the services of `offers`, optionally with observers
-    /// and timing. The default value is the table of an accepted connection.
+    /// Creates the call table of a dialled connection that calls the services of `offers`, with optional observers and
+    /// timing. The default value is the table of an accepted connection.
     pub(crate) fn new(
         offers: CalledServices,
         observers: Option<&Arc<Observers>>,
@@ -89,7 +89,7 @@ impl CallTable {
     fn unlock(&self, mut calls: MutexGuard<'_, Calls>) {
         let ((callers, driver), stale) = (calls.grant_slots(), std::mem::take(&mut calls.stale));
         drop(calls);
-        // Wakers may run arbitrary code when dropped or called, so release the lock first.
+        // Release the lock first, because wakers may run arbitrary code when woken or dropped.
         drop(stale);
         wake_all(callers);
         if let Some(driver) = driver {
@@ -105,13 +105,13 @@ impl CallTable {
         }
     }
 
-    /// Wakes all callers queued for a slot, because no slot will become free.
+    /// Wakes all callers that queue for a slot, because no slot will become free.
     fn dismiss_waiters(&self) {
         let waiters: Vec<_> = self.calls.lock().queue.take_all().collect();
         wake_all(waiters);
     }
 
-    /// Creates the call table of a connection that belongs to no channel. All its calls fail.
+    /// Creates the call table of a connection that belongs to no channel. All calls on it fail.
     pub(crate) fn of_nobody() -> Arc<Self> {
         let calls = Arc::new(Self::default());
         drop(calls.calls.lock().end(Status::failed_precondition("the connection has ended or belongs to no channel")));
@@ -157,8 +157,8 @@ impl CallTable {
         if self.server.is_some()
             && let Some(report) = Report::of_reply(body)
         {
-            // Subtract the call that this reply answers. If several replies arrive in one poll, the later ones are
-            // still counted.
+            // Subtract the call that this reply answers. If several replies arrive in one poll, the calls of the later
+            // ones still count.
             let own = self.calls.lock().at_work().saturating_sub(1);
             self.report(ServerEvent::Reported { report, own });
         }
@@ -193,7 +193,7 @@ impl CallTable {
         self.dismiss_waiters();
         self.retirement.notify_waiters();
         self.report(ServerEvent::Retired);
-        // Pairs with the fence in `set_owner`. Either this thread sees the owner, or the owner sees that the connection
+        // Pairs with the fence in `set_owner`: either this thread sees the owner, or the owner sees that the connection
         // is retired.
         fence(Ordering::SeqCst);
         if let Some(owner) = self.owner.get().and_then(Weak::upgrade) {
@@ -245,8 +245,8 @@ pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     }
 }
 
-/// Polls a notification from [`CallTable::retired`] with a waker that does not panic. If a waker panicked, `Notify`
-/// would not wake the remaining tasks.
+/// Polls a notification of [`CallTable::retired`] with a waker that does not panic. If a waker panicked, `Notify` would
+/// not wake the remaining tasks.
 fn poll_notified(notified: Pin<&mut Notified<'_>>, context: &mut Context<'_>) -> Poll<()> {
     let waker = Arc::new(GuardedWaker(context.waker().clone())).into();
     notified.poll(&mut Context::from_waker(&waker))
@@ -405,7 +405,7 @@ mod tests {
         }
     }
 
-    /// Returns a counting waker between two wakers that panic.
+    /// Returns a counting waker, placed between two wakers that panic.
     fn wakers() -> (Arc<Counted>, [Waker; 3]) {
         let counted = Arc::<Counted>::default();
         (counted.clone(), [Arc::new(Broken).into(), counted.into(), Arc::new(Broken).into()])
@@ -437,8 +437,8 @@ mod tests {
         assert_eq!(caller.0.load(Ordering::SeqCst), 2);
     }
 
-    /// Regression test: the wake-up for a free slot was consumed by a task that waited for the connection to be
-    /// retired, so a caller kept waiting.
+    /// Regression test: a task that waited for the connection to be retired consumed the wake-up for a free slot, so a
+    /// caller kept waiting.
     #[test]
     fn free_slot_wakes_a_caller_and_not_a_waiter_for_the_end() {
         let (table, counted) = (CallTable::default(), Arc::<Counted>::default());

@@ -1,5 +1,5 @@
-//! Duration measurement of calls on the connections of a fleet. Only one call at a time is measured, so that the cost
-//! is negligible.
+//! Duration measurement of calls on the connections of a load-balanced channel. Only one call at a time is measured, so
+//! that the cost is negligible.
 //!
 //! The measured call has a state of its own in the table. Other calls therefore need no additional check.
 
@@ -9,8 +9,8 @@ use crate::clock;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Minimum duration of a measured call for which the next call is measured as well. Measuring shorter calls costs as
-/// much as choosing a connection and provides little information.
+/// Duration of a measured call from which on the next call is measured too. Measuring shorter calls costs as much as
+/// choosing a connection and provides little information.
 const QUICK: Duration = Duration::from_millis(1);
 
 /// Measurement of call durations on a connection, one call at a time. Used to choose among servers.
@@ -26,7 +26,7 @@ struct TimedCall {
     started: Instant,
     /// Outcome of the measured call. Set until the end of the driver poll in which it ended.
     end: Option<MeasuredEnd>,
-    /// Earlier value of `next_deadline` that is restored after the measured call, if possible; see
+    /// Value of `next_deadline` before the measured call ended, which is restored afterwards if possible; see
     /// [`Calls::end_timed`].
     next: Option<Option<Instant>>,
 }
@@ -38,8 +38,8 @@ impl Calls {
         self.timing = server.map(|server| Box::new(Timing { server: server.clone(), timed: None }));
     }
 
-    /// Starts measuring the duration of a call that began at `started`, or begins now if `None`. No other call is
-    /// measured until it has ended.
+    /// Starts measuring the duration of a call that began at `started`, or begins now if `started` is `None`. No other
+    /// call is measured until this call has ended.
     pub(crate) fn time(&mut self, ticket: CallTicket, started: Option<Instant>) {
         let started = started.unwrap_or_else(|| self.now(clock::now));
         self.times_next = false;
@@ -57,8 +57,8 @@ impl Calls {
     }
 
     /// Records the end of the measured call. Its duration is reported at the end of the driver's poll, which is
-    /// triggered by setting the next deadline to the past. `is_in_batch` must only be set if no call can start before
-    /// that, so that the previous deadline can be restored.
+    /// triggered by moving the next deadline to the past. Set `is_in_batch` only if no call can start before that, so
+    /// that the previous deadline can be restored.
     pub(super) fn end_timed(&mut self, end: MeasuredEnd, is_in_batch: bool) {
         let Some(timed) = self.timing.as_mut().and_then(|timing| timing.timed.as_mut()) else { return };
         timed.end = Some(end);

@@ -1,4 +1,4 @@
-//! Attempts of unary calls on a connection: waiting for the reply, and the reasons of failures.
+//! Attempts of unary calls on a connection: waiting for the reply, and reasons of failures.
 
 use crate::calls::failures::expired;
 use crate::calls::observed::EndedCall;
@@ -27,7 +27,7 @@ pub(crate) struct Failure {
     pub(crate) observed: Option<CallStart>,
 }
 
-/// How far a failed attempt got, which determines whether the call may be retried.
+/// Progress of a failed attempt, which determines whether the call may be retried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SentState {
     /// The call was not sent because the connection had closed. It may be retried on another connection.
@@ -80,8 +80,8 @@ pub(crate) type AwaitReply = fn(Arc<Link>, &PendingCall<'_>, CallTicket) -> Awai
 
 type AwaitedReply = Pin<Box<dyn Future<Output = Result<Response<AnyReply>, Box<Failure>>> + Send>>;
 
-/// Waits for the reply to a sent call. Passed as a function pointer so that the retry code is compiled once for all
-/// methods.
+/// Waits for the reply to a sent call of reply type `B`. Passed as a function pointer, so that the retry code is
+/// compiled once for all methods.
 pub(crate) fn await_reply<B: Message + Send + 'static>(
     link: Arc<Link>,
     call: &PendingCall<'_>,
@@ -162,8 +162,8 @@ impl SentCall {
         }
     }
 
-    /// Returns whether a call that a load-balanced server rejected may be sent to another one. Only idempotent methods
-    /// may.
+    /// Returns whether a call that a load-balanced server rejected may be sent to another server, which only calls of
+    /// idempotent methods may.
     fn refused(&self, code: Code, until: Option<Instant>) -> SentState {
         match code {
             Code::Unavailable if self.method.idempotent && self.link.calls.is_of_fleet() => {
@@ -196,7 +196,7 @@ impl SentCall {
         };
         let mut failure = Failure::new(status, sent);
         if let Some(over) = over {
-            // The end of the call is reported to the observer after its last attempt.
+            // Report the end of the call to the observer only after its last attempt.
             if failure.may_be_followed() {
                 failure.observed =
                     Some(CallStart { at: over.started, token: over.tracked.token, trace: over.tracked.trace });

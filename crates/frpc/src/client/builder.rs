@@ -59,7 +59,7 @@ impl Channel {
     /// calls then fail with [`Unavailable`](crate::Code::Unavailable).
     ///
     /// # Errors
-    /// Never. Only TLS handshakes and conflicts between services can fail, and these require a builder.
+    /// If the TLS handshake fails or services conflict. Both require a builder, so this function never fails.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the attempt and drops the transport.
@@ -239,8 +239,8 @@ impl ChannelBuilder {
     }
 
     /// Compresses the requests and streamed messages of these methods, given as `package.Service/Method`, for servers
-    /// that [accept compression](Self::accept_compressed). The channel then accepts compressed messages too. By default
-    /// no messages are compressed.
+    /// that [accept compression](Self::accept_compressed). The channel then also accepts compressed messages. By
+    /// default no messages are compressed.
     ///
     /// See [`ServerBuilder::compress`](crate::ServerBuilder::compress) for details and exceptions. Calls from a server
     /// to its clients, and the replies to them, are not compressed. Unknown methods are ignored.
@@ -255,11 +255,11 @@ impl ChannelBuilder {
     /// feature `shm`, the address `unix+shm:/run/service.sock` also offers shared memory to the server. The connection
     /// continues over the socket if the server does not accept.
     ///
-    /// With the feature `grpc`, the addresses `grpc://host:port`, `grpcs://host:port` and `grpc+unix:path` are those of
-    /// gRPC servers, whose clients are generated with `protobuf(true)`. Up to four connections are made to the server,
-    /// and calls that it did not process are sent again. Calls fail if no connection can be made. All failures of a
-    /// streaming call are reported by its stream. A response has the trailing metadata in its extensions, as
-    /// [`Trailers`](crate::Trailers) or [`LateTrailers`](crate::LateTrailers).
+    /// With the feature `grpc`, the addresses `grpc://host:port`, `grpcs://host:port` and `grpc+unix:path` select gRPC
+    /// servers, whose clients are generated with `protobuf(true)`. The channel makes up to four connections to the
+    /// server, and sends calls again that the server did not process. Calls fail if no connection can be made. All
+    /// failures of a streaming call are reported by its stream. A response has the trailing metadata in its extensions,
+    /// as [`Trailers`](crate::Trailers) or [`LateTrailers`](crate::LateTrailers).
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -350,8 +350,8 @@ impl ChannelBuilder {
     }
 
     /// Creates a channel to a gRPC server over the transports of a [connector](Self::connect_with_connector), without
-    /// connecting. `address` is the host and port that the calls name, after `https://` if the transports have TLS. The
-    /// connector has to limit its time.
+    /// connecting. `address` is the host and port that the calls name, preceded by `https://` if the transports have
+    /// TLS. The connector must enforce its own timeout.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -382,7 +382,7 @@ impl ChannelBuilder {
         self.grpc_channel(links)
     }
 
-    /// Returns the connections to the gRPC server at an address with a scheme of gRPC, and `None` for other addresses.
+    /// Returns the connections to the gRPC server at `address`, or `None` if the address has no gRPC scheme.
     #[cfg(feature = "grpc")]
     fn grpc_links(&self, address: &str) -> Result<Option<GrpcLinks>, frisbee::Error> {
         let refused = |problem| {
@@ -448,8 +448,8 @@ impl ChannelBuilder {
     }
 
     /// Creates a channel that takes its connections from a [`Picker`], such as the load balancer of the crate
-    /// `frpc-balance`. `picker` creates it with links from the [`LinkFactory`]; see the [module](crate::picker) for an
-    /// example.
+    /// `frpc-balance`. `picker` receives a [`LinkFactory`] and creates the picker; see the [module](crate::picker) for
+    /// an example.
     ///
     /// # Errors
     /// If the function fails, or two services or mounted routers overlap.
@@ -479,7 +479,7 @@ impl ChannelBuilder {
         self.connect_using(Dialler::transport(io)).await
     }
 
-    /// Connects with `dialler`. The future is boxed so that the client's code is not compiled again in each program.
+    /// Connects by `dialler`. The future is boxed so that the client's code is not compiled again in each program.
     fn connect_using(mut self, dialler: Dialler) -> BoxFuture<'static, Result<Channel, Error>> {
         Box::pin(async move {
             let offer = self.offer()?;

@@ -19,14 +19,14 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 /// Timeout below which the clock is read for each call. Calls with longer timeouts share one reading per poll of the
-/// connection's driver, which may be slightly outdated on a busy runtime.
+/// driver, which may be slightly outdated on a busy runtime.
 const EXACT_BELOW: Duration = Duration::from_secs(10);
 
 /// Default timeout of calls and of opening streams. A timeout is required because a Go server does not reply to a
 /// request that it cannot decode. Calls within a data centre normally take much less. Not sent to the server.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Options of a call: its timeout, and whether an encoding that loses information is an error.
+/// Options of a call: the timeout, and whether a lossy encoding is an error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallOptions {
     pub(crate) timeout: Option<Duration>,
@@ -56,7 +56,7 @@ pub struct PendingCall<'a> {
     pub(crate) trace: Option<&'a TraceContext>,
     /// Token of the call's observer, if the call table reports the end of the call.
     pub(crate) observer: Option<Token>,
-    /// Link that another attempt of this call is already in flight on.
+    /// Link on which another attempt of this call is already in flight.
     pub(crate) avoid: Option<&'a Arc<Link>>,
 }
 
@@ -75,8 +75,8 @@ impl<'a> PendingCall<'a> {
         Extras::sent(self.extras).filter(|metadata| !metadata.is_empty())
     }
 
-    /// Registers the call in the call table of a link and queues its request for sending. If there is no space,
-    /// registers the caller with the waiter. The caller is woken when the call ends, or when there is space.
+    /// Registers the call in the call table of a link and queues its request. If there is no space, registers the
+    /// caller with the waiter. The caller is woken when the call ends, or when there is space.
     #[inline(always)]
     pub(crate) fn send<A: EncodeBody>(
         &self,
@@ -98,7 +98,7 @@ impl<'a> PendingCall<'a> {
     }
 
     /// Like [`send`](Self::send), but returns `None` if the call cannot be sent, and does not register the caller if
-    /// the send buffer is full.
+    /// the outbox is full.
     #[inline(always)]
     pub(crate) fn try_send<A: EncodeBody>(&self, message: &A, link: &Link, caller: &Waker) -> Option<CallTicket> {
         let mut place = PermitPlace::default();
@@ -115,7 +115,7 @@ impl<'a> PendingCall<'a> {
     /// mailbox must not be held.
     #[cold]
     fn release_slot(link: &Link, unsent: NotSent) -> NotSent {
-        // If the call table is full, skip this, because it would repeatedly wake the caller itself.
+        // Skip this if the call table is full, because the wake-up would reach this caller again and again.
         if matches!(unsent, NotSent::Failed(_) | NotSent::Unclear) {
             link.calls.with(|_| ());
         }
@@ -125,7 +125,7 @@ impl<'a> PendingCall<'a> {
     /// Returns the deadline of the call.
     ///
     /// # Errors
-    /// If the deadline has passed while the call waited, so that it is not sent.
+    /// If the deadline passed while the call waited. The call is then not sent.
     #[inline(always)] // There is a single call.
     fn deadline(&self, calls: &mut Calls) -> Result<Option<Instant>, NotSent> {
         Ok(match self.options.timeout {
@@ -152,8 +152,7 @@ impl<'a> PendingCall<'a> {
         let server = calls.server;
         if server != ServerKind::Native {
             match server {
-                // How to send metadata and traces depends on the kind of the server, so the call must wait until it is
-                // known.
+                // Wait until the kind of the server is known, because it determines how metadata and traces are sent.
                 ServerKind::Unknown if link.backward || self.metadata().is_some() || trace.is_some() => {
                     return Err(NotSent::Unclear);
                 }
@@ -188,7 +187,7 @@ impl<'a> PendingCall<'a> {
             Form::Extended => self.prefix(timeout.filter(|_| *sends_timeout)),
             Form::Flat => PrefixFields::default(),
         };
-        // Until the server has announced its limit, use the lowest limit that any server has, because a longer packet
+        // Before the server has announced its limit, apply the lowest limit of any server, because a longer packet
         // could cause the server to close the connection.
         let limit = outbox.limit();
         if server == ServerKind::Unknown {
@@ -209,8 +208,8 @@ impl<'a> PendingCall<'a> {
             Err(error) => {
                 link.calls.calls.lock().revoke(ticket);
                 Err(match error {
-                    // The message can be sent only if the server is native or has a higher limit, so wait until its
-                    // kind is known.
+                    // Wait until the kind of the server is known, because only a native server or one with a higher
+                    // limit accepts the message.
                     _ if server == ServerKind::Unknown => NotSent::Unclear,
                     error => NotSent::Failed(error.into_status()),
                 })

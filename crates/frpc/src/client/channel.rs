@@ -1,4 +1,4 @@
-//! The channel, by which a client makes calls. Lost connections are replaced.
+//! The channel, on which a client makes calls. The channel replaces lost connections.
 
 use crate::api::hand_off::HandOffSlot;
 use crate::api::middleware::{CallKind, Chain};
@@ -186,8 +186,8 @@ impl Channel {
     /// immediately, with exponential backoff after failures. Otherwise it is only replaced by the next call. Use this
     /// for clients that receive more calls than they make. Channels to several servers always stay connected.
     ///
-    /// The future completes when the channel is [closed](Self::close), or when the connection of a channel [created
-    /// from one](Self::from_connection) has ended. It never completes for a channel to several servers.
+    /// The future completes when the channel is [closed](Self::close), or when the connection has ended from which the
+    /// channel was [created](Self::from_connection). It never completes for a channel to several servers.
     ///
     /// ```
     /// # async fn example(channel: frpc::Channel) -> Result<(), Box<dyn std::error::Error>> {
@@ -226,16 +226,15 @@ impl Channel {
         self.inner.picker.link().map(|link| link.connection.clone())
     }
 
-    /// Runs a call. If it is polled outside of any runtime, enters the runtime of the channel, because timers require
-    /// one.
+    /// Polls a call. Outside of any runtime, enters the runtime of the channel first, because timers require a runtime.
     pub(crate) async fn in_runtime<F: Future>(&self, call: F) -> F::Output {
         let mut call = pin!(call);
         poll_fn(|context| self.poll_in_runtime(|| call.as_mut().poll(context))).await
     }
 
-    /// Calls `poll`, entering the channel's runtime if the current thread is not in a runtime.
+    /// Calls `poll`. If the current thread is not in a runtime, enters the channel's runtime first.
     pub(crate) fn poll_in_runtime<T>(&self, poll: impl FnOnce() -> T) -> T {
-        // Check for a task first, because that is faster and implies a runtime.
+        // Check for a task first, because this is faster and a task implies a runtime.
         let is_outside = tokio::task::try_id().is_none() && Handle::try_current().is_err();
         let _entered = is_outside.then(|| self.inner.runtime.enter());
         poll()
@@ -272,7 +271,7 @@ impl Channel {
         let method_observer = observer.method_observer(ObservedMethod::new(CallSide::Client, *method, kind));
         Some(match start {
             Some(start) if observer.has_observer() => method_observer.start(start, 0),
-            // The call table stores no trace for calls that are only counted.
+            // For calls that are only counted, the call table stores no trace.
             Some(start) => method_observer.start(CallStart { trace: context::trace(), ..start }, 0),
             None => method_observer.begin(context::trace()),
         })
@@ -304,8 +303,8 @@ impl Channel {
         picker.downcast_ref()
     }
 
-    /// Returns the options of a call whose request has the timeout `own`. A call made by a handler is also limited by
-    /// the deadline of that handler.
+    /// Returns the options of a call whose request has the timeout `own`. If a handler makes the call, its deadline
+    /// also limits the call.
     pub(crate) fn options(&self, own: Option<Duration>) -> CallOptions {
         let CallOptions { timeout, sends_timeout, strict } = self.inner.options;
         CallOptions {

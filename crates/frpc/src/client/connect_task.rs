@@ -26,22 +26,21 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// Maximum delay after the first failed connection attempt, which doubles with each further failure. The actual delay
-/// is random, so that clients do not all reconnect at the same time when a server returns.
+/// Maximum delay after the first failed connection attempt. It doubles with each further failure. The actual delay is
+/// random, so that clients do not all reconnect at the same time when a server returns.
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
 
-/// Upper bound for the maximum delay between connection attempts.
+/// Maximum to which the delay between connection attempts grows.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
-/// Minimum lifetime of a connection on which no call was answered. If the server closes it earlier, it counts as a
-/// failed attempt. Equal to the longest delay, so that such a server is dialled no more often than one that does not
-/// listen.
+/// Minimum lifetime of a connection on which no call was answered. If the server closes it earlier, the attempt counts
+/// as failed. Equal to the longest delay, so that such a server is dialled no more often than one that does not listen.
 const LASTS_MIN: Duration = PAUSE_MAX;
 
 pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
-/// An established connection and the time of its establishment. Its lifetime decides whether the attempt counts as a
-/// failure.
+/// A new connection and the time of its establishment. The lifetime of the connection decides whether the attempt
+/// counts as a failure.
 struct MadeConnection {
     at: Instant,
     connection: Connection,
@@ -62,13 +61,13 @@ pub(crate) struct ConnectTask {
     server: Option<Arc<dyn ServerObserver>>,
     current: Arc<CurrentLink>,
     progress: Mutex<Progress>,
-    /// Whether the channel's runtime has dropped the task.
+    /// Whether the channel's runtime has dropped the task that connects.
     dropped: AtomicBool,
-    /// Notified when the connection progress changes.
+    /// Notified when [`Progress`] changes.
     changed: Notify,
 }
 
-/// State of connecting to the server. Values whose drop runs user code, such as errors and connections, must not be
+/// State of connecting to a server. Values whose drop runs user code, such as errors and connections, must not be
 /// dropped under its lock.
 #[derive(Default)]
 struct Progress {
@@ -85,11 +84,11 @@ struct Progress {
     made: Option<MadeConnection>,
     /// Error of the last connection attempt, for callers that cannot wait for the next one.
     trouble: Option<String>,
-    /// Reason why no more connections can be established, included in the errors of later calls.
+    /// Reason why no more connections can be established. Included in the errors of later calls.
     over: Option<&'static str>,
 }
 
-/// Consecutive failures of connecting, which determine the delay before the next attempt.
+/// Consecutive failures to connect, which determine the delay before the next attempt.
 #[derive(Default)]
 struct Failures {
     count: u32,
@@ -122,15 +121,15 @@ impl ConnectTask {
         }
     }
 
-    /// Makes a single attempt to establish the first connection. The attempt continues if its caller is dropped, for
-    /// example because another server of a load-balanced channel connected first.
+    /// Makes a single attempt to establish the first connection. The attempt continues if the caller's future is
+    /// dropped, for example because another server of a load-balanced channel connected first.
     pub(crate) async fn dial_first(self: &Arc<Self>) -> Result<(), frisbee::Error> {
         let (sender, receiver) = oneshot::channel();
         self.spawn(&mut self.progress.lock(), Some(sender));
         receiver.await.unwrap_or_else(|_| Err(self.broken_off(RUNTIME_ENDED)))
     }
 
-    /// Returns the error of a connection attempt that was aborted.
+    /// Returns the error of an aborted connection attempt. `why` is the reason.
     fn broken_off(&self, why: &str) -> frisbee::Error {
         frisbee::Error::Connect { address: self.dialler.name.clone(), source: io::Error::other(why) }
     }
@@ -146,7 +145,7 @@ impl ConnectTask {
                 let why = String::from("not sent: no connection before the deadline");
                 return Err(Status::deadline_exceeded(self.with_trouble(why)).not_run());
             }
-            // The connection may have closed after the call began to wait.
+            // Check again, because the connection may have closed after the call began to wait.
             if current_link(&self.current).is_none() {
                 self.judge_last();
             }
@@ -155,9 +154,10 @@ impl ConnectTask {
         })
     }
 
-    /// Returns a connection to a caller that has waited since `started`. Failed attempts are repeated with exponential
-    /// backoff. If a `reconnect_timeout` is set, the caller fails immediately if the next attempt would begin too late,
-    /// or if the last one reached a server of another protocol, in which case waiting would only hide the reason.
+    /// Establishes a connection for a caller that has waited since `started`. Repeats failed attempts with exponential
+    /// backoff. With a `reconnect_timeout`, fails immediately if the next attempt would begin too late. Also fails
+    /// immediately if the last attempt reached a server of another protocol, because waiting would only hide the
+    /// reason.
     pub(crate) async fn make(
         self: &Arc<Self>,
         started: Instant,
@@ -257,7 +257,7 @@ impl ConnectTask {
     /// Establishes a connection and makes it the current one.
     async fn dial(self: &Arc<Self>) -> Result<(), frisbee::Error> {
         let this = self.clone();
-        // Catch panics of the connector, because they must not end the task.
+        // Catch panics of the connector, because they must not end the connection task.
         let made = ParkedFuture::new(async move { this.make_connection().await });
         let made = made.await.unwrap_or_else(|_| Err(self.broken_off("connecting panicked")));
         let mut progress = self.progress.lock();
@@ -298,9 +298,8 @@ impl ConnectTask {
         }
     }
 
-    /// Records an attempt that established no connection. The delay does not grow while the process is out of file
-    /// descriptors, because such attempts do not burden the server and calls can succeed as soon as a descriptor is
-    /// free.
+    /// Records an attempt that established no connection. While the process is out of file descriptors, the delay does
+    /// not grow, because such attempts do not burden the server and calls can succeed as soon as a descriptor is free.
     fn fail_dial(&self, error: &frisbee::Error) {
         if let frisbee::Error::Connect { source, .. } = error
             && is_out_of_descriptors(source)
@@ -347,7 +346,7 @@ impl Task {
         if let Some(outcome) = first
             && let Err(Err(error)) = outcome.send(self.making.dial().await)
         {
-            // No caller awaits the outcome of the first attempt.
+            // No caller awaits the outcome of the first attempt, so record its failure here.
             self.making.fail_dial(&error);
         }
         self.making.attempt().await;
@@ -364,7 +363,7 @@ impl Drop for Task {
     }
 }
 
-/// Returns whether the error states that the process or the system is out of file descriptors.
+/// Returns whether an error means that the process or the system is out of file descriptors.
 fn is_out_of_descriptors(error: &io::Error) -> bool {
     const ENFILE: i32 = 23;
     const EMFILE: i32 = 24;
@@ -394,9 +393,10 @@ struct FailedSetup {
     is_misdirected: bool,
 }
 
-/// Returns why a closed connection counts as a failed attempt: it closed before the kind of the server was known, or
-/// soon and without answering a call. Otherwise a peer that accepts connections and closes them, such as a load
-/// balancer without backends, would be dialled without any delay.
+/// Returns the reason why a closed connection counts as a failed attempt, or `None` if it counts as a success. An
+/// attempt fails if its connection closed before the kind of the server was known, or soon and without answering a
+/// call. Otherwise a peer that accepts connections and closes them, such as a load balancer without backends, would be
+/// dialled without any delay.
 fn failed_setup(made: &MadeConnection) -> Option<FailedSetup> {
     let connection = &made.connection;
     let (reason, is_misdirected) = match connection.close_reason() {
@@ -412,8 +412,8 @@ fn failed_setup(made: &MadeConnection) -> Option<FailedSetup> {
 }
 
 impl Failures {
-    /// Records a failure and returns the delay until the next attempt. If the server speaks another protocol, it may
-    /// interpret the client's bytes as a large packet. The delay is then at least half of the maximum.
+    /// Records a failure and returns the delay until the next attempt. If the server uses another protocol, the delay
+    /// is at least half of the maximum, because the server may interpret the client's bytes as a large packet.
     fn fail(&mut self, at: Instant, is_misdirected: bool) -> Duration {
         let growing = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);
         let pause = match is_misdirected {

@@ -5,7 +5,7 @@ use crate::client::link::Link;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 
-/// Current connection of a channel. Shared with the call tables, which release it once it accepts no new calls.
+/// Current connection of a channel. Shared with the call tables, which release a connection that accepts no new calls.
 pub(crate) type CurrentLink = Mutex<Current>;
 
 #[derive(Default)]

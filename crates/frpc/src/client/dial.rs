@@ -16,8 +16,8 @@ pub(crate) type Dialling = Pin<Box<dyn Future<Output = Result<Connection, frisbe
 pub(crate) struct Dialler {
     /// Name of the server for error messages.
     pub(crate) name: String,
-    /// Server name to verify against the certificate. Overrides the name configured for the channel if an address is
-    /// dialled.
+    /// Server name to verify against the certificate. When an address is dialled, it overrides the name configured for
+    /// the channel.
     pub(crate) server_name: Arc<Mutex<Option<String>>>,
     /// Whether only one connection can be established, because its transport was supplied by the program.
     pub(crate) is_single: bool,

@@ -25,8 +25,8 @@ pub struct LinkFactory {
 }
 
 impl LinkFactory {
-    /// Creates links to an address that [`connect`](crate::ChannelBuilder::connect) accepts. If there is an observer,
-    /// native servers are asked to report their load.
+    /// Creates links to an address that [`connect`](crate::ChannelBuilder::connect) accepts. If `server` is set, native
+    /// servers are asked to report their load.
     ///
     /// # Errors
     /// If the address is invalid.

@@ -1,14 +1,14 @@
-//! Calls to gRPC servers: the connections of a channel to one server. `grpc/link.rs` has a connection and its driver,
-//! `grpc/status.rs` the statuses and metadata, `grpc/calls.rs` the calls of generated clients.
+//! Calls to gRPC servers, and the connections of a channel to one server. `grpc/link.rs` contains a connection and its
+//! driver, `grpc/status.rs` statuses and metadata, and `grpc/calls.rs` the calls of generated clients.
 //!
 //! # Decisions
 //!
-//! **Local calls wait for a stream, those of remote callers do not.** A gateway would hold memory for its callers
-//! without limit, and one of them could exhaust the streams of the server. On each connection, the calls of a remote
-//! caller hold at most half of the streams that others leave free. Replies that are not read hold their own windows
-//! only, because the core returns the credit of the connection on arrival.
+//! **Local calls wait for a stream, but calls of remote callers do not.** Otherwise, a gateway would hold memory for
+//! its callers without limit, and one caller could exhaust the streams of the server. On each connection, the calls of
+//! a remote caller hold at most half of the streams that others leave free. Unread replies hold only the windows of
+//! their streams, because the core returns the connection's credit on arrival.
 //!
-//! **Calls fail while connecting is paused**, like calls of gRPC that do not wait for a connection.
+//! **Calls fail while connecting is paused**, like gRPC calls that do not wait for a connection.
 
 pub(crate) mod calls;
 mod link;
@@ -37,20 +37,22 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-/// Length of the prefix before a message: a byte of flags, and the length in four bytes.
+/// Length of the prefix before a gRPC message: a byte of flags and a length of four bytes.
 const PREFIX: usize = 5;
 
-/// Maximum number of open connections. A second one is opened when a caller may open no stream on the first.
+/// Maximum number of open connections to a gRPC server. Another connection is opened when a caller may open no stream
+/// on the existing ones.
 const LINKS_MAX: usize = 4;
 
-/// Number of times that a call is sent if the server does not process it.
+/// Maximum number of times that a call is sent. It is sent again if the server has not processed it.
 const ATTEMPTS_MAX: usize = 3;
 
-/// Largest delays after the first failed connection and after many. The actual delay is at least half of it.
+/// Maximum delay after the first failed connection, and the delay to which it grows. The actual delay is at least half
+/// of the maximum.
 const PAUSE_FIRST: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// Fields set by the new request.
+/// Request fields that the client sets itself. Metadata must not override them.
 const OF_REQUEST: [&str; 9] = [
     "content-length",
     "content-type",
@@ -77,28 +79,28 @@ struct Shared {
     connect: Box<Connect>,
     runtime: Handle,
     pool: Mutex<Pool>,
-    /// Notified when a call may find another result: a connection was made or ended, or a stream has ended.
+    /// Notified when waiting calls should check again: a connection was made or has ended, or a stream has ended.
     changed: Arc<Notify>,
 }
 
-/// The open connections to the server, and the failures that delay new ones.
+/// Open connections to the server, and the failures that delay new ones.
 #[derive(Default)]
 struct Pool {
     links: Vec<Arc<Link>>,
     is_dialling: bool,
-    /// Number of completed connection attempts, and the error of the latest.
+    /// Number of completed connection attempts, and the error of the latest one.
     dials: u64,
     dial_error: Option<Arc<str>>,
-    /// Number of connections that have failed or ended without a reply since the last that had one.
+    /// Number of connections that have failed or ended without a reply, since the last connection that had a reply.
     failures: u32,
     retry_at: Option<Instant>,
     last_error: Arc<str>,
     is_closed: bool,
 }
 
-/// A call to be made.
+/// A call to a gRPC server.
 pub(crate) struct GrpcCall<'a> {
-    /// The path: `/package.Service/Method`.
+    /// Path of the method: `/package.Service/Method`.
     pub(crate) path: String,
     pub(crate) caller: Option<GrpcCaller>,
     /// Timeout that is sent to the server.
@@ -107,15 +109,15 @@ pub(crate) struct GrpcCall<'a> {
     pub(crate) trace: Option<TraceContext>,
 }
 
-/// The request messages of a call, each [enveloped].
+/// Request messages of a call, each [enveloped] with the gRPC prefix.
 pub(crate) enum GrpcRequests {
-    /// The only message of a request.
+    /// The only request message.
     Whole(Bytes),
-    /// A message that cannot be sent is an error, which fails the call.
+    /// A stream of request messages. An error fails the call, because its message cannot be sent.
     Stream(Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>),
 }
 
-/// The replies of a call for which the server has sent the head.
+/// Replies of a call whose response head has arrived.
 pub(crate) struct GrpcReplies {
     call: Call,
     head: Head,
@@ -136,7 +138,8 @@ impl<T> Drop for AbortOnDrop<T> {
     }
 }
 
-/// Sends messages until the stream ends or waits, or the call fails. `has_sent` is set before the first message.
+/// Sends messages until the stream ends or is pending, or until the call fails. Sets `has_sent` before the first
+/// message.
 fn poll_send(
     requests: &mut Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>,
     has_sent: &mut bool,
@@ -164,7 +167,8 @@ fn poll_send(
 }
 
 impl GrpcLinks {
-    /// Creates the connections to a server with this authority, whose messages have at most `message_max` bytes.
+    /// Creates the connections to a server with this authority, without connecting. Messages have at most `message_max`
+    /// bytes.
     pub(crate) fn new<C, F, T>(is_tls: bool, authority: &str, connect: C, message_max: u32) -> Self
     where
         C: Fn() -> F + Send + Sync + 'static,
@@ -186,10 +190,10 @@ impl GrpcLinks {
         }))
     }
 
-    /// Makes the first connection.
+    /// Establishes the first connection.
     ///
     /// # Errors
-    /// If it fails.
+    /// If the connection attempt fails.
     pub(crate) async fn connect(&self) -> io::Result<()> {
         loop {
             let mut changed = pin!(self.0.changed.notified());
@@ -206,11 +210,11 @@ impl GrpcLinks {
         }
     }
 
-    /// Makes a call of any kind, and waits for the head of the reply. Calls that the server has not processed are
-    /// repeated.
+    /// Makes a call of any kind and waits for the response head. Sends the call again if the server has not processed
+    /// it.
     ///
     /// # Errors
-    /// If the call fails before its first reply.
+    /// If the call fails before the response head arrives.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the call.
@@ -235,8 +239,8 @@ impl GrpcLinks {
             });
             match reply.await {
                 Ok((head, is_end)) => {
-                    // The rest is sent by a task, because replies may be polled only after the server has received
-                    // further requests.
+                    // Send the remaining requests in a task, because the caller may poll for replies only after the
+                    // server has received them.
                     let sending = match requests {
                         GrpcRequests::Stream(mut requests) if is_sending => {
                             let sender = opened.sender().clone();
@@ -284,7 +288,7 @@ impl Shared {
         head
     }
 
-    /// Opens a stream on a connection other than `refused_by`, or on a new one.
+    /// Opens a stream on a connection other than `refused_by`, connecting if necessary.
     async fn open(
         self: &Arc<Self>,
         caller: Option<GrpcCaller>,
@@ -306,7 +310,7 @@ impl Shared {
                 let mut links = pool.links.iter().filter(is_allowed);
                 if let Some(call) = links.find_map(|link| link.call(caller, head, message)) {
                     if has_waited {
-                        // There may be room for the next waiting call.
+                        // Wake the next waiting call, because there may be room for another stream.
                         self.changed.notify_one();
                     }
                     return Ok(call);
@@ -338,7 +342,7 @@ impl Shared {
         }
     }
 
-    /// Starts a connection attempt, unless one is in progress. It continues without the caller.
+    /// Starts a connection attempt, unless one is in progress. The attempt continues if its caller is dropped.
     fn dial(self: &Arc<Self>, pool: &mut Pool) {
         if std::mem::replace(&mut pool.is_dialling, true) {
             return;
@@ -346,7 +350,7 @@ impl Shared {
         let links = self.clone();
         self.runtime.spawn(async move {
             let connecting = links.clone();
-            // A panic of the connector must not end the task.
+            // Catch panics of the connector, because they must not end the task.
             let opened = ParkedFuture::new(async move {
                 Link::open((connecting.connect)().await?, &connecting.runtime, connecting.changed.clone()).await
             });
@@ -374,8 +378,9 @@ impl Shared {
 }
 
 impl Pool {
-    /// Removes connections that accept no more calls. Connecting is paused after the second that has served none; the
-    /// first may have been shut down just before the call, which is repeated at once.
+    /// Removes connections that accept no more calls. Connecting pauses after the second consecutive connection without
+    /// a reply. The first does not count, because the server may have shut it down just before the call, which is
+    /// repeated at once.
     fn remove_closing(&mut self) {
         let mut failed = None;
         self.links.retain(|link| {
@@ -407,7 +412,7 @@ impl Drop for Pool {
     }
 }
 
-/// The server is called by other means than native links. This picker fails the parts of a channel that need one.
+/// A gRPC server is called without native links. This picker fails the parts of a channel that require one.
 impl Picker for GrpcLinks {
     fn pick(&self, _: &PendingCall<'_>) -> Pick {
         Pick::Failed(no_link())
@@ -441,7 +446,7 @@ fn no_link() -> Status {
     Status::unimplemented("gRPC servers do not support hand-off").not_run()
 }
 
-/// Encodes a message in its envelope.
+/// Encodes a message with its gRPC prefix.
 fn enveloped(encode: impl FnOnce(&mut Vec<u8>)) -> Result<Bytes, Status> {
     let mut body = vec![0; PREFIX];
     encode(&mut body);
@@ -454,12 +459,12 @@ fn enveloped(encode: impl FnOnce(&mut Vec<u8>)) -> Result<Bytes, Status> {
     Ok(body.into())
 }
 
-/// Returns `start` plus `time`, or a time years from now if the sum is not representable.
+/// Returns `start` plus `time`, or a time in the far future if the sum is not representable.
 fn after(start: Instant, time: Duration) -> Instant {
     start.checked_add(time).unwrap_or_else(|| start + link::FAR)
 }
 
-/// Converts a cancellation by the server to a timeout if the deadline of the call explains it. Servers cancel late
+/// Converts a cancellation by the server to a timeout if the call's deadline explains it, because servers cancel late
 /// calls, possibly before the deadline expires here.
 fn explain(status: Status, deadline: Option<Instant>, authority: &str) -> Status {
     if status.code() == Code::Cancelled && deadline.is_some_and(|deadline| now() >= deadline) {
@@ -473,13 +478,13 @@ impl GrpcReplies {
         explain(status, self.deadline, &self.links.authority)
     }
 
-    /// Waits for the next message. Returns `None` after the last one.
+    /// Polls for the next message. Returns `None` after the last message.
     fn poll_message(&mut self, task: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Status>> {
         let message = ready!(self.call.poll_message(self.links.message_max, &self.links.authority, task));
         Poll::Ready(message.map_err(|status| self.explain(status)))
     }
 
-    /// Returns the only message and the trailing metadata.
+    /// Waits for the only message of a reply. Returns the message and the trailing metadata.
     async fn single(&mut self) -> Result<(Bytes, Metadata), Status> {
         let message = poll_fn(|task| self.poll_message(task)).await?;
         if message.is_some() && poll_fn(|task| self.poll_message(task)).await?.is_some() {
@@ -489,7 +494,7 @@ impl GrpcReplies {
         message.map(|message| (message, trailers)).ok_or_else(|| Status::internal("the server sent no message"))
     }
 
-    /// Returns the trailing metadata after the last message, or the error of the call.
+    /// Returns the trailing metadata after the last message, or the status of a failed call.
     fn trailers(&self) -> Result<Metadata, Status> {
         let missing = || Status::internal("the reply ended without trailers");
         let trailers = self.call.trailers().ok_or_else(missing)?;
@@ -497,7 +502,7 @@ impl GrpcReplies {
         Ok(status::metadata(&trailers))
     }
 
-    /// Returns the metadata that precedes the messages.
+    /// Returns the metadata of the response head.
     fn metadata(&self) -> Metadata {
         if self.is_end { Metadata::new() } else { status::metadata(&self.head) }
     }
@@ -508,7 +513,7 @@ mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-    /// Regression test: the call waited for the rest of its requests until its deadline.
+    /// Regression test: the call waited for its remaining requests until its deadline.
     #[tokio::test]
     async fn request_that_cannot_be_sent_fails_its_call() {
         let (here, mut server) = tokio::io::duplex(4096);
@@ -516,16 +521,16 @@ mod tests {
         let connect = move || std::future::ready(here.lock().take().ok_or_else(|| io::ErrorKind::NotConnected.into()));
         let links = GrpcLinks::new(false, "server", connect, 4096);
         // An empty SETTINGS frame, after which the client may open streams.
-        server.write_all(b"\0\0\0\x04\0\0\0\0\0").await.expect("client should read");
+        server.write_all(b"\0\0\0\x04\0\0\0\0\0").await.expect("client should accept the SETTINGS frame");
         let metadata = Metadata::new();
         let call =
             GrpcCall { path: "/a.B/C".to_owned(), caller: None, timeout: None, metadata: &metadata, trace: None };
         let requests = GrpcRequests::Stream(Box::pin(crate::iter([Err(Status::out_of_range("too long"))])));
-        let status = links.call(&call, requests).await.err().expect("call should fail");
+        let status = links.call(&call, requests).await.err().expect("call with an unsendable request should fail");
         assert_eq!((status.code(), status.message()), (Code::OutOfRange, "too long"));
         let mut sent = vec![0; 1024];
         let mut read = 0;
-        // The last frame resets the stream with CANCEL.
+        // Read until the client resets the stream with CANCEL.
         while !sent[..read].ends_with(b"\0\0\x04\x03\0\0\0\0\x01\0\0\0\x08") {
             let count = server.read(&mut sent[read..]).await.expect("client should send frames");
             assert!(count > 0, "client should reset the stream before it closes the connection");

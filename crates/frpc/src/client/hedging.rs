@@ -1,5 +1,5 @@
-//! Hedged calls: if the first server does not answer in time, the call is also sent to a second one. The first answer
-//! is used, and the other attempt is cancelled.
+//! Hedged calls: if the first server does not answer in time, the call is also sent to a second server. The first
+//! answer is used, and the other attempt is cancelled.
 
 use crate::client::attempt::{AnyReply, AwaitReply, Failure, SentState};
 use crate::client::call::{CallOptions, PendingCall};
@@ -16,22 +16,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// Parameters for hedging a slow call, which sends it to a second server.
+/// Parameters for hedging a slow call, that is, for sending it to a second server too.
 #[derive(Clone, Copy)]
 pub(crate) struct Hedge {
     /// Time after which the call is also sent to a second server.
     pub(crate) after: Duration,
-    /// Whether the call tests if its first server has recovered.
+    /// Whether the call tests whether its first server has recovered.
     pub(crate) is_trial: bool,
     /// Deadline of the hedged call.
     pub(crate) until: Option<Instant>,
 }
 
 impl Channel {
-    /// Makes an attempt on a connection and, if that takes too long, a second one at another server. `again` is called
-    /// with the reason. It decides whether a second attempt is made, and returns its trace context. The first success
-    /// or reply of a server is the result. If one attempt fails without a reply, the result is that of the other one.
-    /// Failed and dropped attempts are recorded in `attempts`.
+    /// Makes an attempt on a connection and, if it takes too long, a second attempt at another server. `again` is
+    /// called with the reason. It decides whether a second attempt is made, and returns its trace context. The first
+    /// success or reply of a server is the result. If one attempt fails without a reply, the other attempt determines
+    /// the result. Failed and dropped attempts are recorded in `attempts`.
     ///
     /// # Cancel safety
     /// Dropping the future cancels both attempts.

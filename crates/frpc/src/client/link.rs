@@ -1,4 +1,4 @@
-//! A connection of a channel together with its calls.
+//! A connection of a channel, and the calls on it.
 
 use crate::Status;
 use crate::calls::CallTicket;
@@ -33,8 +33,8 @@ const ABANDONED_MAX: usize = crate::calls::CALLS_MAX / 2;
 pub struct Link {
     pub(crate) connection: Connection,
     pub(crate) calls: Arc<CallTable>,
-    /// Whether the local peer accepted the connection. Its requests then carry a prefix item that marks them as reverse
-    /// calls.
+    /// Whether the local peer accepted the connection. Its requests then contain a prefix item that marks them as
+    /// reverse calls.
     pub(crate) backward: bool,
     /// Maximum nesting depth accepted in the peer's messages.
     pub(crate) nesting: Nesting,
@@ -46,13 +46,13 @@ pub struct Link {
     end: LinkEnd,
 }
 
-/// What happens to the connection when the last reference to its link is dropped.
+/// Action when the last reference to a link is dropped.
 #[derive(Clone, Copy)]
 enum LinkEnd {
     Close,
     /// Closes the connection. If the server is shutting down, first waits for the calls that the local peer is serving.
     CloseWhenServed,
-    /// Keeps the connection open, because the channel does not own it.
+    /// The connection stays open, because the channel does not own it.
     Leave,
 }
 
@@ -126,7 +126,7 @@ impl Link {
         self.calls.is_retired() && !matches!(self.end, LinkEnd::Leave)
     }
 
-    /// Awaits `work`. Returns `None` if the link [must be replaced](Self::is_left) first.
+    /// Awaits `work`. Returns `None` if the link [must be replaced](Self::is_left) before `work` completes.
     pub(crate) async fn unless_abandoned<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let (mut work, mut retired) = (pin!(work), pin!(self.calls.retired()));
         poll_fn(|context| match work.as_mut().poll(context) {
@@ -137,8 +137,8 @@ impl Link {
         .await
     }
 
-    /// Returns whether requests of a method are compressed, which requires that the method is configured for it and the
-    /// peer supports it.
+    /// Returns whether requests of a method are compressed. This requires that the method is configured for compression
+    /// and that the peer supports it.
     pub(crate) fn packs(&self, method: &Method, peer: &PeerKind) -> bool {
         let Some(packing) = &self.packing else { return false };
         packing.has(method) && peer.hello().is_some_and(packed::unpacks)
@@ -150,10 +150,10 @@ impl Link {
     }
 
     /// Prepares a streaming call or a hand-off. Returns the operation number that the peer uses for the method, and the
-    /// translation of its messages. Waits until they are known.
+    /// translation of the method's messages. Waits until both are known.
     ///
     /// # Errors
-    /// If the peer cannot be called, or does not send the description of its layout in time.
+    /// If the peer cannot be called, or does not describe its layout in time.
     pub(crate) async fn prepare(
         &self,
         method: &'static Method,
@@ -167,14 +167,14 @@ impl Link {
                 Ok(Ok(prepared)) => return Ok(prepared),
                 Ok(Err(NotSent::Failed(status))) => return Err(status),
                 Ok(Err(_)) => self.clear(method).await?,
-                // The connection has closed, so the call is about to fail or to be sent on another connection.
+                // The connection has closed, so the call will fail or be sent on another connection.
                 Err(_) => return Ok((method.operation, None)),
             }
         }
     }
 
-    /// Sends the description of a service's layout to a server that needs it. Sent in advance, because nothing can be
-    /// sent after a hand-off request.
+    /// Sends the description of a service's layout to a server that needs it. Sends it in advance, because nothing can
+    /// be sent after a hand-off request.
     pub(crate) fn describe(&self, layout: &'static Layout) {
         let _ = self.connection.send_now(|outbox| {
             if !self.backward && self.calls.calls.lock().offers.differs(layout) {

@@ -1,10 +1,9 @@
-//! The connections to one server, of which one at a time is current.
+//! Connections to one server. One connection at a time is current.
 //!
 //! # Decisions
 //!
-//! A link is a connection and its calls. It is kept alive by its users: the channel, calls and streams. A retired link
-//! gets no new calls and closes when its last call has ended. Its reference count is also its load, which pickers
-//! compare.
+//! A link is a connection with its calls. Its users keep it alive: the channel, calls and streams. A retired link gets
+//! no new calls and closes when its last call has ended. Its reference count is also its load, which pickers compare.
 
 use crate::Status;
 use crate::calls::failures::{closed, unreachable};
@@ -21,8 +20,8 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// Connections to one server: the current one, and the task that establishes the next. When dropped, no more
-/// connections are established, and the current one closes once its calls have ended.
+/// Connections to one server: the current connection, and the task that establishes the next one. Dropping the value
+/// stops further connections, and the current one closes once its calls have ended.
 pub struct Links {
     current: Arc<CurrentLink>,
     /// Task that establishes connections. `None` if the program supplied the connection, which cannot be replaced.
@@ -78,13 +77,13 @@ impl Links {
         }
     }
 
-    /// Prevents further calls and connections. The current connection closes once its calls have ended.
+    /// Prevents further calls and connections. The current connection closes once the calls on it have ended.
     pub fn close(&self) {
         let mut current = self.current.lock();
         current.is_closed = true;
         let link = current.link.take();
         drop(current);
-        // If the channel does not own the connection, other channels may still make calls on it.
+        // If the channel does not own the connection, other channels may still make calls on it, so leave it open.
         if let (Some(link), Some(_)) = (&link, &self.making) {
             link.calls.retire();
         }

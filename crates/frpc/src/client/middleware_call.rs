@@ -33,7 +33,7 @@ where
     Box::pin(within_deadline(&channel.inner.runtime, method, timeout, around))
 }
 
-/// Runs a call within its middleware, limited by the deadline of the call.
+/// Executes a call within its middleware, limited by the deadline of the call.
 pub(crate) async fn within_deadline<B: 'static>(
     runtime: &Handle,
     method: Method,

@@ -113,8 +113,8 @@ pub enum Pick {
 /// A connection that was chosen for a call.
 pub struct PickedConnection {
     pub(crate) link: Arc<Link>,
-    /// Set if the call tests whether its server has recovered. After this time, the call is also sent to another
-    /// server.
+    /// Set for a call that tests whether its server has recovered: the time after which the call is also sent to
+    /// another server.
     pub(crate) trial: Option<Duration>,
 }
 
@@ -142,8 +142,8 @@ pub struct WaitPolicy {
 }
 
 impl WaitPolicy {
-    /// Returns when the wait ends, and whether the deadline of the call rather than the [reconnect
-    /// timeout](LinkFactory::reconnect_timeout) ends it.
+    /// Returns the end of the wait, and whether it is the deadline of the call rather than the [reconnect
+    /// timeout](LinkFactory::reconnect_timeout).
     pub fn end(&self, reconnect_timeout: Duration) -> (Option<tokio::time::Instant>, bool) {
         let (by_timeout, deadline) =
             (self.since.checked_add(reconnect_timeout), self.until.map(tokio::time::Instant::from_std));
@@ -166,7 +166,7 @@ impl PendingCall<'_> {
         self.method.idempotent
     }
 
-    /// Returns the link that another attempt of this call is in flight on. The picker should choose another server or
+    /// Returns the link on which another attempt of this call is in flight. The picker should choose another server or
     /// fail the call.
     pub fn avoid(&self) -> Option<&Arc<Link>> {
         self.avoid

@@ -1,15 +1,15 @@
-//! Budgets that limit additional attempts, that is, retries and hedges.
+//! Budgets that limit additional attempts: retries and hedges.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Budget of retries or hedged attempts. Each call adds `EARNED` hundredths of an attempt, which limits the additional
-/// load on an overloaded server to that fraction.
+/// load on an overloaded server to `EARNED` percent.
 #[derive(Debug, Default)]
 pub(crate) struct AttemptBudget<const EARNED: u32> {
     hundredths: AtomicU32,
 }
 
-/// Maximum number of attempts in a budget. A new budget starts with this number.
+/// Maximum number of attempts in a budget, which is also the initial number.
 pub(crate) const ATTEMPTS: u32 = 10;
 
 impl<const EARNED: u32> AttemptBudget<EARNED> {

@@ -17,24 +17,24 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// Default maximum number of attempts of an idempotent call, including the first and a hedged one. One retry covers a
-/// lost connection. A call that has failed on two servers would probably fail on a third.
+/// Default maximum number of attempts of an idempotent call, including the first attempt and a hedge. One retry covers
+/// a lost connection. A call that has failed on two servers would probably fail on a third.
 pub(crate) const ATTEMPTS_MAX: u32 = 2;
 
-/// Maximum delay before the first retry, which doubles with each further retry. Chosen as about the time that it takes
-/// to replace a lost connection.
+/// Maximum delay before the first retry, about the time that replacing a lost connection takes. It doubles with each
+/// further retry.
 const BACKOFF_FIRST: Duration = Duration::from_millis(10);
 
-/// Upper bound for the maximum delay between retries.
+/// Maximum to which the delay between retries grows.
 const BACKOFF_MAX: Duration = Duration::from_secs(1);
 
-/// State of a call's attempts, from which retries are decided.
+/// State of a call's attempts, which determines whether the call is retried.
 #[derive(Default)]
 pub(crate) struct Attempts {
     /// Number of failed attempts whose request was sent.
     failed: u32,
-    /// Status of an earlier attempt that the server may have run. Returned in place of `Unavailable` from a later
-    /// attempt.
+    /// Status of an earlier attempt that the server may have run. The call then fails with this status rather than with
+    /// `Unavailable` from a later attempt.
     ran: Option<Status>,
     /// Whether an attempt was sent and then dropped without awaiting its reply.
     pub(crate) is_cancelled: bool,
@@ -96,7 +96,7 @@ impl Channel {
         Box::pin(self.in_runtime(async move {
             let method = call.method;
             let until = match failure.as_ref().map(|failure| failure.sent) {
-                // The deadline includes the first attempt.
+                // The deadline covers all attempts, including the first one.
                 Some(SentState::Disconnected { until } | SentState::Refused { until } | SentState::Early { until }) => {
                     until
                 }
@@ -123,7 +123,7 @@ impl Channel {
                 if let Some(until) = until {
                     call.options.timeout = Some(until.saturating_duration_since(clock::now()));
                 }
-                // Only idempotent calls are hedged for a trial, because the second server may run the call too.
+                // Hedge a trial only for idempotent calls, because the second server may run the call too.
                 let hedge = trial
                     .filter(|_| method.idempotent)
                     .map(|after| Hedge { after, is_trial: true, until })
@@ -142,7 +142,7 @@ impl Channel {
     /// Records a failed attempt and waits until the next one.
     ///
     /// # Errors
-    /// If there is no other attempt.
+    /// If no further attempt is allowed.
     async fn prepare_retry(&self, failed: Failure, progress: &mut CallProgress) -> Result<(), Status> {
         let CallProgress { method, until, token, ref mut since, ref mut trace, ref mut attempts } = *progress;
         let (is_retry, max) = (failed.may_be_retried(), self.inner.attempts_max);
@@ -169,7 +169,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Makes an attempt on a connection, with a hedge if there may be another attempt.
+    /// Makes an attempt on a connection, with a hedge if another attempt is allowed.
     async fn attempt_on(
         &self,
         call: PendingCall<'_>,
@@ -182,7 +182,7 @@ impl Channel {
         let first = PendingCall { trace: trace.as_ref(), ..call };
         let Some(hedge) = hedge.filter(|_| attempts.may_add(2, self.inner.attempts_max)) else {
             let sent = AtomicBool::new(false);
-            // Boxed like a hedged attempt, so that its code is compiled only once.
+            // Box the attempt like a hedged one, so that its code is compiled only once.
             return Box::pin(first.attempt(message, await_reply, link, &sent, &self.inner.runtime)).await;
         };
         let mut next = trace;

@@ -134,7 +134,7 @@ async fn until_its_end<B>(
     result
 }
 
-/// An observed client-streaming call. Dropping it before its end reports the call as cancelled.
+/// An observed client-streaming call. If it is dropped before its end, the call is reported as cancelled.
 struct ObservedStream {
     call: ObservedCall,
     /// Stream that the call uses, set once it is open.
@@ -173,7 +173,7 @@ where
     let mut started = None;
     let OpenedStream { sender, replies, link, .. } = loop {
         let opened = terms.open(channel, method, extras.as_deref(), &mut started).await?;
-        // A server that reads slowly may delay the sending of the request.
+        // Sending the request may take long, because the server may read slowly.
         let writing = Writing::new(opened.flags, opened.translation.as_deref());
         let sent = terms.within(time_left(terms.open_until), send::<A>(&opened.sender, &message, writing)).await;
         match sent.map_err(|_| not_delivered())? {
@@ -186,15 +186,15 @@ where
         }
     };
     drop(message);
-    // Compat servers take the request as the end of our sending side.
+    // Compat servers take the request as the end of this side's messages.
     sender.end();
     keep_link_alive(link, sender);
     Ok(Response::new(replies.of()))
 }
 
-/// Holds the channel's link until a stream ends. The receiver does not hold the link, because its messages may be read
-/// much later, and a server that shuts down waits for the connection to close. This is a task rather than a job of the
-/// connection, because the connection would count as busy for slightly longer than the stream.
+/// Holds the channel's link until a stream ends. The receiver cannot hold the link, because its messages may be read
+/// much later, and a server that shuts down waits for the connection to close. Spawned as a task rather than a job of
+/// the connection, because the connection would otherwise count as busy for slightly longer than the stream.
 fn keep_link_alive(link: Arc<Link>, sender: StreamSender) {
     let runtime = link.connection.runtime_handle().clone();
     let job: Job = Box::pin(async move {
@@ -228,11 +228,11 @@ where
     stream.iter().for_each(|stream| _ = stream.set(sender.clone()));
     carried_by(&messages, &link.connection);
     let mut sending = pin!(send_messages(&sender, messages, writing));
-    // The server may reply before all requests have been sent.
+    // Poll for the reply while sending, because the server may reply before all requests have been sent.
     let early = poll_fn(|context| match replies.poll_message(context) {
         Poll::Ready(reply) => Poll::Ready(Ok(Some(reply))),
         Poll::Pending => match sending.as_mut().poll(context) {
-            // Sending may have failed because the server has already replied and closed the stream.
+            // Check for a reply, because sending may have failed because the server has replied and closed the stream.
             Poll::Ready(Err(status)) => Poll::Ready(match replies.poll_message(context) {
                 Poll::Ready(reply @ Some(_)) => Ok(Some(reply)),
                 _ => Err(cut_off(status, link.connection.close_reason())),
@@ -341,7 +341,7 @@ struct OpenedStream {
     sender: StreamSender,
     replies: Replies,
     link: Arc<Link>,
-    /// Flags for encoding requests, such as whether to compress them.
+    /// Flags for encoding the requests, for example whether to compress them.
     flags: Flags,
     translation: Option<Arc<Translation>>,
 }
@@ -369,8 +369,8 @@ impl OpenDeadlines {
         Self { runtime, until: at(context::allowed(timeout)), limit, open_until: at(limit) }
     }
 
-    /// Opens the stream of a call. If the connection closes before that, retries on a new one. Sets `started` to the
-    /// time at which waiting for a connection began.
+    /// Opens the stream of a call. If the connection closes before the stream is open, retries on a new connection.
+    /// Sets `started` to the time at which waiting for a connection began.
     ///
     /// The future is boxed so that it is compiled once rather than for each method.
     fn open<'a>(
@@ -407,7 +407,7 @@ impl OpenDeadlines {
                     let prepared = link.unless_abandoned(link.prepare(method)).await;
                     let Some((operation, translation)) = prepared.transpose()? else { continue };
                     let reading = link.reading();
-                    // The timeout sent to the server excludes the time spent waiting for a slot.
+                    // Compute the timeout here, so that it excludes the time spent waiting for a slot.
                     let first = || match peer.hello() {
                         Some(_) => body::open(operation, call.prefix(time_left(self.until))),
                         None => body::open(operation, PrefixFields::default()),
@@ -472,7 +472,7 @@ fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
     }
 }
 
-/// Returns the time left until a deadline.
+/// Returns the time left until the deadline `until`, if there is one.
 fn time_left(until: Option<Instant>) -> Option<Duration> {
     until.map(|until| until.saturating_duration_since(clock::now()))
 }

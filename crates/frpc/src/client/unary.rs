@@ -33,8 +33,8 @@ use std::time::Duration;
 /// Dropping the future cancels the call; the server may still run it. A native server is notified by a CANCEL.
 #[must_use = "a call is not sent before it is polled"]
 pub struct UnaryCall<'a, A, B> {
-    // Implemented by hand, because the future of an `async fn` is three times as large, and reading the memory of
-    // futures is most of the cost with thousands of pending calls. A call within middleware owns its channel.
+    // Implemented by hand, because the future of an `async fn` would be three times as large. With thousands of pending
+    // calls, most of the cost is reading the memory of futures. A call within middleware owns its channel.
     channel: Cow<'a, Channel>,
     method: &'static Method,
     timeout: Option<Duration>,
@@ -232,7 +232,7 @@ where
     }
 }
 
-/// How a call that was not sent immediately continues.
+/// State in which a call that was not sent immediately continues.
 enum AttemptKind {
     Retrying {
         failure: Option<Box<Failure>>,

@@ -20,7 +20,8 @@ use std::time::Instant;
 use tokio::runtime::Handle;
 
 impl PendingCall<'_> {
-    /// Sends the call as soon as possible, sets `is_sent`, and awaits the reply. Its timers run on the given runtime.
+    /// Sends the call as soon as possible, sets `is_sent`, and awaits the reply. The timers of the call run on
+    /// `runtime`.
     pub(crate) async fn attempt(
         &self,
         message: &AnyMessage,
@@ -49,7 +50,8 @@ impl PendingCall<'_> {
             Some(until) => match clock::timeout_at(runtime, until, sent).await {
                 Ok(sent) => sent,
                 Err(_) => {
-                    // Cancelled calls occupy all slots, so the next call would not find a slot either.
+                    // If cancelled calls occupy all slots, fail at once, because the next call would not find a slot
+                    // either.
                     if !link.backward && link.calls.with(|calls| calls.is_worn_out()) {
                         link.calls.retire();
                     }
@@ -73,7 +75,7 @@ impl PendingCall<'_> {
                 if link.is_left() {
                     return Poll::Ready(Err(left()));
                 }
-                // The timeout includes the time spent waiting.
+                // The timeout includes the time that the call has waited.
                 let left = until.map(|until| until.saturating_duration_since(clock::now()));
                 let options = CallOptions { timeout: left.or(self.options.timeout), ..self.options };
                 match (Self { options, ..*self }).send(
@@ -111,7 +113,7 @@ impl PendingCall<'_> {
     }
 }
 
-/// What a call waits for before it can be sent.
+/// Obstacle to sending a call, for which the call waits.
 #[derive(Clone, Copy)]
 enum Obstacle {
     /// A free slot, because the maximum number of calls is in flight on the connection.

@@ -1,5 +1,5 @@
-//! Decides whether the driver polls the handlers of a connection inline or spawns tasks for them, depending on how long
-//! they take. Performs no I/O; the time is passed as an argument.
+//! Decides whether the driver polls the handlers of a connection inline or spawns tasks for them, depending on their
+//! duration. This module performs no I/O. Times are passed as arguments.
 
 use frisbee::rpc::Penalty;
 use std::time::{Duration, Instant};
@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 /// allows more. Polls typically take at most 20 microseconds plus, in the worst case, the time of 32 more handlers.
 const LONG: Duration = Duration::from_millis(1);
 
-/// Number of consecutive long driver polls after which handlers are spawned as tasks. A single long poll may be due to
-/// preemption of the thread.
+/// Number of consecutive long driver polls after which handlers are spawned as tasks. A single long poll may result
+/// from preemption of the thread.
 const LONG_BATCHES_MAX: u32 = 3;
 
 /// Decides whether the handlers of a connection are polled inline by its driver or spawned as tasks, based on how long
@@ -68,7 +68,7 @@ impl InlineRuns {
             return EndedBatch { at: Some(now), is_slow: is_long && self.handle_long_batch(began, now, allowed()) };
         }
         if self.is_apart && self.apart.is_over(began) {
-            // Poll handlers inline again. A single long poll suffices to stop that.
+            // Poll handlers inline again. From now on, a single long poll suffices to stop inline polling.
             self.is_apart = false;
             self.long_batches = LONG_BATCHES_MAX - 1;
         }
@@ -110,7 +110,8 @@ mod tests {
             Self { inline_runs: InlineRuns::new(), now: Instant::now(), allowed: QUICK }
         }
 
-        /// Simulates a driver poll with a handler that takes `took` if it is polled inline. Returns whether it was.
+        /// Simulates a driver poll with a handler that takes `took` if it is polled inline. Returns whether the handler
+        /// was polled inline.
         fn call(&mut self, took: Duration) -> bool {
             let began = self.now;
             let inline = self.inline_runs.begin();
@@ -119,7 +120,8 @@ mod tests {
             inline
         }
 
-        /// Simulates long handlers until handlers are spawned as tasks. Returns how many of them were polled inline.
+        /// Simulates long handlers until handlers are spawned as tasks. Returns the number of handlers that were polled
+        /// inline.
         fn detach(&mut self) -> usize {
             (0..).take_while(|_| self.call(LONG)).count()
         }

@@ -41,9 +41,9 @@ pub(crate) struct OfferBuilder {
     pub(crate) observers: Option<Observers>,
     /// Whether calls in progress are recorded so that operators can list them.
     pub(crate) is_inspectable: bool,
-    /// Access rules that incoming requests are checked against, if any.
+    /// Access rules for incoming requests, if any.
     pub(crate) access: Option<Arc<dyn Authorize>>,
-    /// Configuration of which outgoing calls to compress, if the local peer supports compression.
+    /// Compression settings for outgoing messages, set if the local peer supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
 }
 
@@ -63,18 +63,17 @@ pub(crate) struct ServiceOffer {
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
     /// Observers of calls.
     pub(crate) observers: Option<Arc<Observers>>,
-    /// Whether there are neither mounted routers nor observers, so that the end of a driver poll only has to handle
-    /// calls.
+    /// Whether there are neither mounted routers nor observers. The end of a driver poll then only handles calls.
     pub(crate) is_plain: bool,
     /// Descriptions of the offered services, for introspection.
     pub(crate) offered: Vec<OfferedService>,
     /// Whether calls in progress are recorded for inspection.
     pub(crate) is_inspectable: bool,
-    /// Access rules that incoming requests are checked against, if any.
+    /// Access rules for incoming requests, if any.
     pub(crate) access: Option<Arc<dyn Authorize>>,
     /// Load of the local peer, which is reported to clients for load balancing.
     pub(crate) load: Arc<Load>,
-    /// Configuration of which outgoing calls to compress, if the local peer supports compression.
+    /// Compression settings for outgoing messages, set if the local peer supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
     /// Whether a graceful shutdown has begun.
     is_stopping: AtomicBool,
@@ -91,7 +90,7 @@ impl OfferBuilder {
         &mut self.methods[at].1
     }
 
-    /// Builds the offer.
+    /// Builds the services offered by the server or channel.
     ///
     /// # Errors
     /// If services or mounted routers overlap.
@@ -170,8 +169,8 @@ impl ServiceOffer {
     /// Validates the wire layouts configured for compat clients.
     ///
     /// # Errors
-    /// If this end does not offer one of the services, cannot translate its layout, or one of its operations is already
-    /// used.
+    /// If this end does not offer one of the services, cannot translate its layout, or already uses one of its
+    /// operations.
     pub(crate) fn check_compat(&self) -> Result<(), Error> {
         for (at, theirs) in self.compat.iter().enumerate() {
             let refused = |reason: String| Err(Error::CompatLayout { service: theirs.service.to_owned(), reason });
@@ -182,8 +181,8 @@ impl ServiceOffer {
                 return refused(error);
             }
             let others = self.compat.iter().take(at).chain(
-                // Skip services that have another layout on compat clients, because such clients do not use our
-                // operation numbers.
+                // Skip services that have another layout at compat clients, because such clients do not use the
+                // operation numbers of this end.
                 self.table.layouts.iter().filter(|own| !self.compat.iter().any(|theirs| theirs.service == own.service)),
             );
             let taken = others.flat_map(|other| other.operations).copied();
@@ -226,7 +225,7 @@ impl fmt::Debug for OfferBuilder {
 macro_rules! offering_setters {
     ($builder:ty) => {
         impl $builder {
-            /// Returns the offer for modification. It is in an `Arc` so that its drop code is not instantiated in each
+            /// Returns the offer for modification. It is in an `Arc`, so that its drop code is not instantiated in each
             /// program.
             fn offering(&mut self) -> &mut OfferBuilder {
                 std::sync::Arc::make_mut(&mut self.offering)
@@ -373,7 +372,7 @@ mod tests {
     use bytes::Bytes;
     use frisbee::{Connection, Declaration, MountError, Outbox, Packet, Routed, Router};
 
-    /// A router that adds a HELLO item of this type, used to test conflicts.
+    /// A router that adds a HELLO item with this type, for tests of conflicts.
     struct Claiming(u8);
 
     impl Router for Claiming {

@@ -20,13 +20,13 @@ pub(crate) struct Session {
     pub(crate) caller: Caller,
     /// Per-connection instances of the unary methods that were called, sorted by operation number.
     pub(crate) instances: Vec<(u16, Box<dyn Invoke>)>,
-    /// Instance of the method that was called last, with its operation number. Cached because consecutive calls are
-    /// often of the same method.
+    /// Instance of the method that was called last, with its operation number. Cached because consecutive calls often
+    /// have the same method.
     pub(crate) last: Option<(u16, Box<dyn Invoke>)>,
     pub(crate) mounted: MountsSession,
-    /// Table of the calls made to the peer, if it dialled the connection and any call has been made.
+    /// Table of the calls made to the peer. Set if the peer dialled the connection and any call has been made.
     pub(crate) calls: Option<Arc<CallTable>>,
-    /// Version of the connection's attachments when they were last searched for a call table.
+    /// Number of changes to the connection's attachments when they were last searched for a call table.
     pub(crate) looked: u32,
     /// Replies received in the current driver poll. Boxed because accepted connections rarely make calls.
     pub(crate) replies: Option<Box<Replies>>,
@@ -94,7 +94,8 @@ impl Session {
         }
     }
 
-    /// Returns the status of a call whose operation number is rejected because of the peer's layouts.
+    /// Returns the status with which a call to this operation number fails because of the peer's layouts, or `None` if
+    /// the call is permitted.
     pub(crate) fn refused(&self, operation: u16) -> Option<Status> {
         match self.layouts.as_ref()?.find(operation)? {
             PeerMethod::Refused(status) => Some(status),

@@ -50,7 +50,7 @@ use std::sync::Weak;
 /// ```
 pub trait BatchObserver: Any + Send + Sync {
     /// Registers a method and returns an id for it, which is passed to the other functions. May be called several times
-    /// for a method, and should then return the same id.
+    /// for a method and should then return the same id.
     fn register(&self, about: &ObservedMethod) -> u32;
 
     /// Reports `calls` calls of a method that ended with this status code. Each of them took `nanos` nanoseconds.

@@ -1,5 +1,5 @@
-//! Observation of incoming unary calls. Most are answered in the driver poll in which they arrive. They are counted
-//! together at the end of the poll, because they all took the same time.
+//! Observation of incoming unary calls. Most calls are answered in the driver poll in which they arrive. Such calls are
+//! counted together at the end of the poll, because they all took the same time.
 
 use crate::observe::TraceContext;
 use crate::observe::observers::{CallSizes, CallStart, MethodObserver, ObservedCall, Observers, nanos};
@@ -8,9 +8,9 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 impl MethodObserver {
-    /// Starts observing a unary call whose request has `request` bytes. Before the next call begins, this one must have
-    /// ended or continue as a task. `is_timed` must be set if the call is not part of a batch. `trace` is replaced by
-    /// the context for the calls that the handler makes.
+    /// Starts observing a unary call with a request of `request` bytes. The call must end or continue as a task before
+    /// the next call begins. Set `is_timed` if the call is not part of a batch. `trace` is replaced by the context for
+    /// the calls that the handler makes.
     pub(crate) fn begin_unary(&mut self, request: usize, trace: &mut Option<TraceContext>, is_timed: bool) {
         self.began = is_timed.then(clock::now);
         if self.has_observer {
@@ -19,7 +19,7 @@ impl MethodObserver {
         }
     }
 
-    /// Counts the end of a call that is not counted as part of a batch.
+    /// Counts the end of a call that is not part of a batch.
     pub(crate) fn count_timed(&self, row: u32, code: Code) {
         let nanos = self.began.map_or(0, |began| nanos(clock::now().saturating_duration_since(began)));
         self.observers.ended(row, code, 1, nanos);

@@ -1,4 +1,4 @@
-//! The observers of a client or server, and observed calls.
+//! Observers of a client or server, and observed calls.
 
 use crate::observe::{BatchObserver, CallEnd, ChannelServers, ObservedMethod, Observer, Token, TraceContext};
 use crate::{Code, Status, clock};
@@ -28,7 +28,7 @@ pub(crate) struct MethodObserver {
     pub(crate) request: u64,
     /// Trace context of the current call, which is inherited by the calls that its handler makes.
     pub(crate) trace: Option<TraceContext>,
-    /// Start time of the current call, if it differs from that of the driver poll.
+    /// Start time of the current call, if it differs from the start of the driver poll.
     pub(crate) began: Option<Instant>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct CallSizes {
 }
 
 impl Observers {
-    /// Returns the batch observer, if it has this type.
+    /// Returns the batch observer if its type is `T`.
     pub(crate) fn batches<T: BatchObserver>(&self) -> Option<&T> {
         let batches: &dyn Any = &**self.batches.as_ref()?;
         batches.downcast_ref()
@@ -73,8 +73,7 @@ impl Observers {
         }
     }
 
-    /// Registers a method with the batch observer and returns the id that it assigned. Returns `None` if there is no
-    /// batch observer.
+    /// Registers a method with the batch observer and returns the assigned id, or `None` if there is no batch observer.
     pub(crate) fn register(&self, about: &ObservedMethod) -> Option<u32> {
         self.batches.as_ref().map(|batches| batches.register(about))
     }
@@ -179,7 +178,7 @@ impl ObservedCall {
         self.start.trace
     }
 
-    /// Returns the trace context to propagate: that of the observed call, or the received one if the call is not
+    /// Returns the trace context to propagate: the context of the observed call, or the received one if the call is not
     /// observed.
     pub(crate) fn forwarded_trace(
         observed_call: Option<&Self>,
@@ -192,7 +191,7 @@ impl ObservedCall {
         self.finish(code, reply);
     }
 
-    /// Sets the length of the request. For a stream of requests, it is known only at the end.
+    /// Sets the length of the request in bytes. For a stream of requests, the length is known only at the end.
     pub(crate) fn set_request(&mut self, bytes: u64) {
         self.request = bytes;
     }
@@ -211,7 +210,7 @@ impl ObservedCall {
         }
     }
 
-    /// Awaits the work of the call, then reports the end of the call with its result.
+    /// Awaits `work`, which performs the call, and reports the end of the call with its result.
     pub(crate) async fn over<T>(self, work: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
         let result = work.await;
         self.end(result.as_ref().map_or_else(Status::code, |_| Code::Ok), 0);

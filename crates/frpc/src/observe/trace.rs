@@ -5,10 +5,10 @@ use std::fmt;
 /// Position of a call in a distributed trace: the trace id, the id of the parent span, and whether the trace is
 /// sampled.
 ///
-/// Between native peers, a context adds 29 bytes to a call. [Protocol adapters](crate::ServerBuilder::adapter) take it
+/// Between native peers, a context adds 29 bytes to a call. [Protocol adapters](crate::ServerBuilder::adapter) read it
 /// from the metadata entry `traceparent` (W3C Trace Context). The calls that a handler makes inherit the context
 /// together with the deadline. Contexts are created by an [`Observer`](super::Observer), such as that of the crate
-/// `frpc-telemetry`. Without an observer they are propagated unchanged.
+/// `frpc-telemetry`. Without an observer, contexts are propagated unchanged.
 ///
 /// ```
 /// use frpc::observe::TraceContext;
@@ -42,7 +42,7 @@ impl TraceContext {
         Self { trace: trace_id, span: span_id, flags: u8::from(is_sampled), is_remote: false }.valid()
     }
 
-    /// Parses a `traceparent` header of version 00. Later versions are parsed as far as they are compatible.
+    /// Parses a `traceparent` header of version 00. Of later versions, parses the part that is compatible.
     pub fn from_traceparent(text: &str) -> Option<Self> {
         let mut parts = text.splitn(5, '-');
         let [version] = hex::<1>(parts.next()?)?;
@@ -80,8 +80,8 @@ impl TraceContext {
         bytes
     }
 
-    /// Decodes a trace context received from a peer. Returns `None` if it is invalid. Ignores trailing bytes, because
-    /// later versions may add some.
+    /// Decodes a trace context received from a peer. Returns `None` if the context is invalid. Ignores trailing bytes,
+    /// because later versions may add fields.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (trace, rest) = bytes.split_first_chunk::<16>()?;
         let (span, rest) = rest.split_first_chunk::<8>()?;

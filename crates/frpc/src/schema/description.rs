@@ -57,7 +57,7 @@ impl ServiceDescription {
     }
 
     /// Returns the constants that generated code would contain: the layout, and descriptors of
-    /// [`methods`](Self::methods) in the same order. They are leaked once per description.
+    /// [`methods`](Self::methods) in the same order. They are leaked, once per description.
     ///
     /// # Errors
     /// Same as [`Layout::leak`].

@@ -19,7 +19,7 @@ impl Method {
     /// Creates the descriptor of a method from the layout of its service, its name and its operation number.
     ///
     /// # Panics
-    /// If the operation is below 10, because these are reserved for the protocol.
+    /// If the operation is below 10. Such operations are reserved for the protocol.
     pub const fn new(layout: &'static Layout, name: &'static str, operation: u16) -> Self {
         let Some(operation) = Operation::user(operation) else {
             panic!("operations of methods must be 10 or above");

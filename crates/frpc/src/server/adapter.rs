@@ -1,5 +1,5 @@
-//! Calls from adapter connections, which carry other protocols on the port of the services. Unary calls are made
-//! through the methods like native calls, in `adapter/turn.rs`. Streaming calls are started here.
+//! Calls over adapter connections, which use other protocols on the port of the services. Unary calls invoke the
+//! methods like native calls, in `adapter/turn.rs`. Streaming calls are started here.
 
 pub(crate) mod peers;
 pub(crate) mod responses;
@@ -34,7 +34,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 
-/// Function that adds an adapter or an adapter listener to a server. Called once all services have been added.
+/// Function that adds an adapter or an adapter listener to a server. Called after all services have been added.
 pub(crate) type AdapterSetup =
     Box<dyn FnOnce(frisbee::ServerBuilder, Arc<ServiceOffer>) -> frisbee::ServerBuilder + Send + Sync>;
 
@@ -157,8 +157,8 @@ impl AdapterMethod {
         self.methods.offer.table.get(self.operation).expect("operation should be in the method table")
     }
 
-    /// Checks whether the access rules allow the client to call this method with this metadata. Used to list the
-    /// available methods: makes no call and does not count against a rate limit.
+    /// Returns whether the access rules permit the client to call this method with this metadata, as `Ok` or an error.
+    /// Used to list the available methods: makes no call and does not count against a rate limit.
     ///
     /// # Errors
     /// The status with which a call would be rejected: [`Unauthenticated`](crate::Code::Unauthenticated) or
@@ -251,7 +251,7 @@ impl AdapterMethod {
         };
         let timeout = timeout.map(|timeout| timeout.saturating_sub(clock::now().saturating_duration_since(started)));
         let response = self.unary(Request::from_parts_with_extras(message, timeout, origin, extras), format).await?;
-        // The call has already been counted against the limit and has completed.
+        // Take only the guard of the stream, because the call was counted against the limit and has completed.
         let call = InProgress::stream(&self.methods.caller).0;
         Ok(response.map(|message| AdapterResponses {
             messages: Some(Box::pin(crate::iter([Ok(message)]))),

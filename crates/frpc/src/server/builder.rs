@@ -153,7 +153,7 @@ impl ServerBuilder {
     /// Adds a middleware around the calls of all services, inside of the existing ones. Calls that request a
     /// [hand-off](crate::hand_off) are included.
     ///
-    /// The middleware of a service, and that of a method, runs inside of it. It is added to the service:
+    /// The middleware of a service or a method runs inside of this middleware. It is added to the service:
     ///
     /// ```
     /// use samples::greeter::GreeterServer;

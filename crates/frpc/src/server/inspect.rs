@@ -40,7 +40,7 @@ pub struct Inspector {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CallView {
-    /// Id of the call's packets or, for a streaming call, of its stream.
+    /// Id of the call's packets. For a streaming call, the id of its stream.
     pub id: PacketId,
     /// Full name of the called method, as `package.Service/Method`.
     pub method: String,
@@ -72,7 +72,7 @@ impl Inspector {
         (count, oldest.into_iter().map(view).collect())
     }
 
-    /// Returns the [batch observer](crate::ServerBuilder::batch_observer) of the server, if it has type `T`.
+    /// Returns the [batch observer](crate::ServerBuilder::batch_observer) of the server if its type is `T`.
     pub fn batch_observer<T: BatchObserver>(&self) -> Option<&T> {
         self.offer.observers.as_ref()?.batches()
     }

@@ -10,8 +10,8 @@ use crate::{Status, clock};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Authorizes a call, and stores its deadline and the expiry of its authorization in its options. A call without
-/// options is authorized once for the life of its connection, unless the access rules require a token.
+/// Authorizes a call, and stores its deadline and the expiry of its authorization in `options`. Calls without options
+/// are authorized once for the life of their connection, unless the access rules require a token.
 pub(crate) fn admit(guard: Option<&Guard>, options: &mut Option<Box<Prefix>>) -> Result<(), Status> {
     if options.is_none() && guard.is_none_or(|guard| guard.is_open) {
         return Ok(());
@@ -48,7 +48,7 @@ impl Guard {
     }
 
     /// Authorizes a call by its metadata and adds the resulting values, such as the caller's identity, to its
-    /// extensions. Returns when the authorization expires, if it does.
+    /// extensions. Returns the time at which the authorization expires, if any.
     fn admit(&self, extras: &mut OptionalExtras) -> Result<Option<Instant>, Status> {
         let admitted = self.rules.admit(self.rule, &self.method, Extras::metadata(extras.as_deref()))?;
         if !admitted.extensions.is_empty() {

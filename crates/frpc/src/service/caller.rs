@@ -1,4 +1,4 @@
-//! The caller of incoming calls, that is, the peer of a connection.
+//! The caller of incoming calls: the peer of a connection.
 
 use crate::api::request::Origin;
 use crate::observe::batch_calls::BatchCalls;
@@ -69,7 +69,7 @@ impl Caller {
         self.style = if extended { Form::Extended } else { Form::Flat };
     }
 
-    /// Records that the peer has requested load reports.
+    /// Records that the peer has requested load reports in replies.
     pub(crate) fn request_load(&mut self) {
         self.wants_load = true;
         self.load.is_enabled.store(true, Ordering::Relaxed);
@@ -86,7 +86,7 @@ impl Caller {
         self.style == Form::Extended
     }
 
-    /// Cancels a call of the peer. Sends a reply even to a cancelled call, because every call gets exactly one reply.
+    /// Cancels a call of the peer. Replies to it nevertheless, because every call gets exactly one reply.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, is_held: bool, outbox: &mut Outbox) {
         if is_held || self.connection.cancel_call(id, operation) {
             body::put_error(outbox, id, operation, &abandoned(), self.style);

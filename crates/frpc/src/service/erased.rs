@@ -31,7 +31,7 @@ pub(crate) enum Kind {
     Stream(Box<dyn StreamingMethod>),
 }
 
-/// Where the handlers of a method run: inline on the connection's driver, or as tasks.
+/// Executor of a method's handlers: inline on the connection's driver, or as tasks.
 pub(crate) struct HandlerPlacement {
     pub(crate) policy: Policy,
     /// Tracks whether handlers may be polled inline under [`Policy::Inline`].
@@ -45,7 +45,7 @@ impl HandlerPlacement {
         Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS))))
     }
 
-    /// Returns where the handlers of a streaming method run. `is_apart` must be set if the connection currently spawns
+    /// Returns the executor for the handlers of a streaming method. Set `is_apart` if the connection currently spawns
     /// handlers as tasks because they take too long.
     pub(crate) fn placement(&self, operation: Operation, is_apart: bool) -> Placement {
         if self.policy == Policy::Inline && !is_apart && self.permission.is_kept() {
@@ -71,7 +71,7 @@ pub(crate) trait StreamingMethod: Send + Sync {
     /// Adds a message format to the method. Returns `false` if the format is for other message types.
     fn add_format(&mut self, format: Box<dyn Any>) -> bool;
 
-    /// Serves a call that a native or compat peer has opened a stream for.
+    /// Serves a call for which a native or compat peer has opened a stream.
     fn open(&self, opened: AcceptedStream<'_>);
 
     /// Calls the handler within its middleware, with messages encoded in this format. Returns `None` if the method does
@@ -95,7 +95,7 @@ pub(crate) struct AcceptedStream<'a> {
     pub(crate) reading: DecodeOptions,
     /// Middleware that wraps the call.
     pub(crate) chain: Option<Arc<Chain>>,
-    /// Where the handler is polled: by the worker of the connection, or as a task in the runtime.
+    /// Executor that polls the handler: the worker of the connection, or the runtime.
     pub(crate) placement: Placement,
     /// Reports the end of the call to its observers, if it is observed.
     pub(crate) observed_call: Option<ObservedCall>,

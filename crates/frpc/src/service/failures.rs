@@ -20,7 +20,7 @@ pub(crate) fn no_message() -> Status {
     Status::invalid_argument("the request has no message")
 }
 
-/// Returns the status of a cancelled call. It is sent as the reply, because every request gets one.
+/// Returns the status of a cancelled call. The status is sent as the reply, because every request gets one.
 pub(crate) fn abandoned() -> Status {
     Status::cancelled("cancelled by the caller")
 }
@@ -51,11 +51,11 @@ pub(crate) fn too_many(connection: &Connection) -> Status {
     Status::resource_exhausted(format!("the limit of {most} calls in progress on this connection is reached"))
 }
 
-/// Memory of a decoded request in bytes up to which it is accepted as long as the connection is within its memory
-/// share. A decoded message may take 1000 times its encoded length.
+/// Memory in bytes up to which a decoded request is accepted as long as its connection is within its memory share. A
+/// decoded message may take 1000 times its encoded length.
 const LARGE: usize = 64 * 1024;
 
-/// Returns whether a request exceeds the memory share of its connection, and counts it if it does.
+/// Returns whether a request exceeds the memory share of its connection. Counts the request as rejected if it does.
 pub(crate) fn takes_too_much(connection: &Connection, memory: usize) -> bool {
     let is_too_much = memory >= LARGE && !connection.has_room(memory);
     if is_too_much {

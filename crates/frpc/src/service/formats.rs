@@ -14,7 +14,7 @@ pub struct Format<A, B> {
     pub(crate) info: FormatInfo,
     pub(crate) decode: Decode<A>,
     pub(crate) encode: Encode<B>,
-    /// Like `encode`, but appends to a buffer. Must not append anything if it fails.
+    /// Like `encode`, but appends to a buffer. If it fails, the buffer must remain unchanged.
     pub(crate) append: Option<Append<B>>,
     /// Like `decode`, for requests that contain only field values, in the order of declaration.
     positional: Option<Decode<A>>,
@@ -31,7 +31,7 @@ pub(crate) struct FormatInfo {
     pub(crate) fields: &'static [&'static str],
     /// Comment of the method in the schema, for generated documentation.
     pub(crate) comment: &'static str,
-    /// Schemas of the messages as text, each with the full name of its message.
+    /// Schemas of the messages as text, each with the full name of the message.
     pub(crate) schemas: &'static [(&'static str, &'static str)],
 }
 

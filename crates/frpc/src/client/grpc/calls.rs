@@ -1,4 +1,4 @@
-//! The calls of generated clients to gRPC servers. Only the functions that encode and decode messages are generic; all
+//! Calls of generated clients to gRPC servers. Only the functions that encode and decode messages are generic. All
 //! other code is compiled once.
 
 use super::{AbortOnDrop, GrpcCall, GrpcLinks, GrpcReplies, GrpcRequests, enveloped};
@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// Makes a unary call, inside of its middleware.
+/// Makes a unary call to a gRPC server, inside the channel's middleware.
 pub(crate) fn unary<A, B>(
     channel: Channel,
     method: &'static Method,
@@ -35,7 +35,7 @@ where
     Box::pin(async move { single(&channel, method, options, extras, request?).await })
 }
 
-/// Makes a client-streaming call, inside of its middleware.
+/// Makes a client-streaming call to a gRPC server, inside the channel's middleware.
 pub(crate) async fn client_streaming<S, B>(
     channel: &Channel,
     method: &'static Method,
@@ -52,7 +52,7 @@ where
     single(channel, method, options, extras, encode_all(messages)?).await
 }
 
-/// Makes a server-streaming call, inside of its middleware.
+/// Makes a server-streaming call to a gRPC server, inside the channel's middleware.
 pub(crate) fn server_streaming<A, B>(
     channel: &Channel,
     method: &'static Method,
@@ -67,7 +67,7 @@ where
     replies(channel, method, timeout, extras, encode(&message)?)
 }
 
-/// Makes a bidirectional streaming call, inside of its middleware.
+/// Makes a bidirectional streaming call to a gRPC server, inside the channel's middleware.
 pub(crate) fn streaming<S, B>(
     channel: &Channel,
     method: &'static Method,
@@ -104,7 +104,7 @@ where
     Ok(GrpcRequests::Stream(Box::pin(EncodedRequests { messages: Box::pin(messages), codec })))
 }
 
-/// Makes a call with a single reply.
+/// Makes a call with a single reply of type `B`.
 async fn single<B: Message>(
     channel: &Channel,
     method: &'static Method,
@@ -120,7 +120,7 @@ async fn single<B: Message>(
     Ok(reply.map(|()| message))
 }
 
-/// Makes a call with a stream of replies.
+/// Makes a call with a stream of replies of type `B`.
 fn replies<B: Message + 'static>(
     channel: &Channel,
     method: &'static Method,
@@ -143,7 +143,7 @@ fn invalid(error: impl std::fmt::Display) -> Status {
     Status::internal(format!("the reply is invalid: {error}"))
 }
 
-/// The messages of a request stream, encoded.
+/// Stream that encodes the messages of a request stream.
 struct EncodedRequests<S: Stream> {
     messages: Pin<Box<S>>,
     codec: ProtobufCodec<S::Item>,
@@ -172,7 +172,7 @@ impl<B> Stream for DecodedReplies<B> {
     }
 }
 
-/// A stream of encoded replies.
+/// Stream of encoded reply messages.
 struct EncodedReplies {
     state: ReplyState,
     headers: Arc<OnceLock<Metadata>>,
@@ -180,8 +180,8 @@ struct EncodedReplies {
 }
 
 enum ReplyState {
-    /// Opened by a task, because a server may wait for requests before it sends the head, and the caller may wait for
-    /// the stream before it makes requests.
+    /// A task is opening the call. It must not wait for the caller: a server may wait for requests before it sends the
+    /// response head, and the caller may wait for the reply stream before it makes requests.
     Opening(AbortOnDrop<Result<GrpcReplies, Status>>),
     Open(GrpcReplies),
     Ended,
@@ -193,7 +193,7 @@ impl EncodedReplies {
             let opened = ready!(Pin::new(&mut opening.0).poll(task));
             match opened.unwrap_or_else(|_| Err(Status::unavailable(RUNTIME_ENDED))) {
                 Ok(replies) => {
-                    // Set once, because the state changes.
+                    // The headers are set only once, because the state changes next.
                     let _ = self.headers.set(replies.metadata());
                     self.state = ReplyState::Open(replies);
                 }
@@ -219,7 +219,7 @@ impl Channel {
         self.picker().ok_or_else(super::no_link)
     }
 
-    /// Makes a call with a single reply.
+    /// Makes a call with a single reply, independent of message types.
     async fn call_grpc(
         &self,
         method: &'static Method,
@@ -243,7 +243,7 @@ impl Channel {
         }
     }
 
-    /// Starts a call with a stream of replies.
+    /// Starts a call with a stream of replies, independent of message types.
     fn open_grpc(
         &self,
         method: &'static Method,

@@ -1,5 +1,5 @@
 //! Connections to a gRPC server: the client driver of `frisbee_http2`. Callers send under the connection's lock and
-//! wake the driver, which reads once and writes once per turn.
+//! wake the driver, which reads once and writes once per poll.
 
 use super::status::CallError;
 use super::{PREFIX, after};
@@ -26,21 +26,21 @@ pub(super) trait Io: AsyncRead + AsyncWrite + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Send> Io for T {}
 
-/// Time without input, with calls in progress, after which a keepalive PING is sent. It exceeds five minutes because
-/// many gRPC servers close connections that send PINGs more often.
+/// Time without input during calls after which a keepalive PING is sent. Longer than five minutes, because many gRPC
+/// servers close connections that send PINGs more often.
 const PING_INTERVAL: Duration = Duration::from_secs(310);
 
-/// Maximum number of bytes per read, equal to that of native connections.
+/// Maximum number of bytes per read, as on native connections.
 const READ_MAX: usize = 64 * 1024;
 
-/// Minimum capacity for a read. With less, the buffer is replaced.
+/// Minimum free capacity in bytes for a read. A buffer with less is replaced.
 const READ_LEAST: usize = 4 * 1024;
 
-/// A duration longer than the lifetime of any connection, but representable by the clock.
+/// A duration beyond the lifetime of any connection that the clock can still represent.
 pub(super) const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
-/// Timeout of the reply to a keepalive PING, equal to the default of gRPC. After it the host is considered dead, and
-/// the calls fail.
+/// Timeout for the reply to a keepalive PING, equal to the default of gRPC. When it expires, the host is considered
+/// dead and all calls on the connection fail.
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A connection to a gRPC server, shared by its calls and its driver.
@@ -73,7 +73,7 @@ struct Reply {
     /// The response head, and whether it already contains the trailers, so that no messages follow.
     head: Option<(Head, bool)>,
     body: BytesMut,
-    /// Number of received bytes for which no flow-control credit was returned to the server yet.
+    /// Number of received bytes whose flow-control credit has not been returned to the server.
     uncredited: usize,
     tracker: EnvelopeTracker,
     end: Option<Result<Option<Head>, CallError>>,
@@ -102,7 +102,7 @@ impl LinkState {
         self.calls.get(key.index())?.as_ref().filter(|(of, ..)| *of == key).map(|(_, _, reply)| reply)
     }
 
-    /// Removes a call. Resets its stream with `code` unless both sides have already ended it.
+    /// Removes a call from the connection. Resets its stream with `code` unless both sides have already ended it.
     fn remove(&mut self, key: StreamKey, code: ErrorCode) -> Option<Arc<Mutex<Reply>>> {
         let (_, caller, reply) = self.calls.get_mut(key.index())?.take_if(|(of, ..)| *of == key)?;
         if let Some(caller) = caller
@@ -195,8 +195,8 @@ impl LinkState {
 }
 
 impl Link {
-    /// Starts the driver of a connection. Waits for the server's SETTINGS frame, because it limits the number of
-    /// streams.
+    /// Starts the driver of a connection. Waits for the server's SETTINGS frame, because it states the maximum number
+    /// of streams.
     pub(super) async fn open(
         transport: Pin<Box<dyn Io>>,
         runtime: &Handle,
@@ -233,8 +233,8 @@ impl Link {
         guard.0.take().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    /// Opens a stream for a call. Returns `None` if the connection accepts no further streams or the remote caller
-    /// already holds half of the streams that others leave free. If `message` is set, it is the whole request body.
+    /// Opens a stream for a call. Returns `None` if the connection accepts no further streams, or if the remote caller
+    /// already holds half of the streams that others leave free. `message`, if set, is the whole request body.
     pub(super) fn call(
         self: &Arc<Self>,
         caller: Option<GrpcCaller>,
@@ -253,7 +253,7 @@ impl Link {
         }
         let key = state.http2.open(head, false).ok()?;
         if let Some(message) = message {
-            // The stream was opened above.
+            // Ignore the error, because the stream was opened above.
             let _ = state.http2.send_data(key, message.clone(), true);
         }
         let reply = Arc::<Mutex<Reply>>::default();
@@ -275,7 +275,7 @@ impl Link {
         self.0.lock().is_closing
     }
 
-    /// Returns the close reason if the server closed the connection without replying to any call.
+    /// Returns the server's close reason if the connection has ended without a reply to any call.
     pub(super) fn early_end(&self) -> Option<Arc<str>> {
         let state = self.0.lock();
         (!state.has_replied).then(|| state.reason.clone().unwrap_or_default())
@@ -328,7 +328,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Resets the stream. The call fails with `status`.
+    /// Resets the stream of the call, which fails with `status`.
     pub(super) fn fail(&self, status: Status) {
         let mut state = self.link.0.lock();
         if let Some(reply) = state.remove(self.key, ErrorCode::CANCEL) {
@@ -349,7 +349,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Waits for the response head. Also returns whether the head already contains the trailers.
+    /// Polls for the response head. Also returns whether the head already contains the trailers.
     pub(super) fn poll_head(&mut self, task: &mut Context<'_>) -> Poll<Result<(Head, bool), CallError>> {
         let mut reply = self.sender.reply.lock();
         if let Some(head) = reply.head.take() {
@@ -362,7 +362,7 @@ impl Call {
         Poll::Pending
     }
 
-    /// Waits for the next response message. Returns `None` after the last one.
+    /// Polls for the next response message. Returns `None` after the last message.
     pub(super) fn poll_message(
         &mut self,
         message_max: u32,
@@ -383,12 +383,13 @@ impl Call {
                 let body = reply.body.split_to(length).freeze();
                 message = Some(match flags {
                     0 => Ok(body),
-                    // The request accepts no compression.
+                    // Compression is an error, because the request excludes it.
                     _ => Err(Status::internal("the server sent a compressed message, which the request excludes")),
                 });
             }
         }
-        // Only whole messages wait for the reader. The rest of an incomplete one must be able to arrive.
+        // Withhold credit only for whole messages that wait for the reader, because the rest of an incomplete message
+        // must be able to arrive.
         let waiting = if message.is_some() { reply.body.len() } else { 0 };
         let credit = reply.uncredited.saturating_sub(waiting);
         reply.uncredited -= credit;
@@ -414,7 +415,7 @@ impl Call {
         }
     }
 
-    /// Returns the trailers of the reply. `None` if the reply has not ended or has no trailers.
+    /// Returns the trailers of the reply, or `None` if the reply has not ended or has no trailers.
     pub(super) fn trailers(&self) -> Option<Head> {
         self.sender.reply.lock().end.clone()?.ok()?
     }
@@ -450,11 +451,11 @@ async fn drive(link: Arc<Link>, mut transport: Pin<Box<dyn Io>>) {
     let error = poll_fn(|task| driver.poll(link, transport.as_mut(), alarm.as_mut(), task)).await;
     tracing::debug!(%error, "connection to a gRPC server ended");
     link.0.lock().end(&error);
-    // The server closes its direction too. Its last frames are ignored.
+    // Wait until the server closes its direction. Its last frames are ignored.
     let _ = poll_fn(|task| transport.as_mut().poll_shutdown(task)).await;
 }
 
-/// Fails the calls of a connection when its driver is dropped, for example because the runtime shuts down.
+/// Guard that fails the calls of a connection when its driver is dropped, for example because the runtime shuts down.
 struct EndOnDrop(Arc<Link>);
 
 impl Drop for EndOnDrop {
@@ -464,12 +465,11 @@ impl Drop for EndOnDrop {
 }
 
 struct Driver {
-    /// Memory for the next read.
+    /// Buffer for the next read.
     buffer: BytesMut,
-    /// Received bytes that have not been decoded.
+    /// Received bytes that have not been decoded yet.
     input: Bytes,
-    /// Time of the last read while calls were in progress, or of the first call. Also whether a PING was sent since
-    /// then.
+    /// Time of the last read during calls, or of the first call, and whether a PING was sent since.
     heard: Instant,
     has_pinged: bool,
     /// Whether no call was in progress when the last [`Driver::turn`] ended.
@@ -508,7 +508,8 @@ impl Driver {
             let silent = (!self.is_idle).then(|| after(self.heard, silence));
             let due = [state.http2.next_timeout(), silent].into_iter().flatten().min();
             let due = due.unwrap_or_else(|| after(now, FAR)).into();
-            // Not moved to later times, which are set when the alarm fires, because most turns change the time.
+            // Move the alarm only to an earlier time, because most polls change the time. A later time is set when the
+            // alarm fires.
             if due < alarm.deadline() || alarm.is_elapsed() {
                 alarm.as_mut().reset(due);
             }
@@ -518,8 +519,7 @@ impl Driver {
         }
     }
 
-    /// Runs one iteration of the driver: handles timeouts, reads input and writes output. Returns whether there was
-    /// progress.
+    /// Handles timeouts, reads input and writes output once. Returns whether there was progress.
     fn turn(
         &mut self,
         state: &mut LinkState,
@@ -543,7 +543,7 @@ impl Driver {
             (self.input, self.heard, self.has_pinged, is_busy) = (self.buffer.split().freeze(), now, false, true);
         }
         let handled = self.handle(state, now);
-        // Also written after an error, because GOAWAY reports it.
+        // Write after an error too, because GOAWAY reports the error.
         let written = write_some(&mut state.http2, transport, &mut self.is_flushing, now, task);
         handled?;
         Ok(written? | is_busy)
@@ -557,7 +557,7 @@ impl Driver {
         while let Some(event) = state.http2.poll_event(&mut self.input, now).map_err(failed)? {
             state.handle(event);
         }
-        // Copied, because the rest may wait for writes and must not retain the buffer.
+        // Copy the input, because it may wait for writes and must not retain the buffer.
         self.input = Bytes::copy_from_slice(&self.input);
         if state.http2.is_established()
             && let Some(opening) = state.opening.take()

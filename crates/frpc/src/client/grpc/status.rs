@@ -1,4 +1,4 @@
-//! Statuses and metadata of calls to a gRPC server, from HTTP/2 fields and errors:
+//! Statuses and metadata of gRPC calls, converted from HTTP/2 fields and errors:
 //! <https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>.
 
 use crate::{Code, Metadata, Status};
@@ -9,7 +9,7 @@ use frisbee_http2::{ErrorCode, Head};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Base64 of binary fields: decoded with or without padding, encoded without.
+/// Base64 format of binary fields. Decoding accepts padding, and encoding omits it.
 pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -18,13 +18,13 @@ pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// Reason why a call received no reply.
+/// Reason why a call failed without a status from the server.
 #[derive(Clone, Debug)]
 pub(super) enum CallError {
     Reset(ErrorCode),
-    /// The connection was lost.
+    /// The connection was lost for this reason.
     Lost(Arc<str>),
-    /// A request message could not be sent.
+    /// A request message could not be sent. Contains the status of the call.
     Unsent(Status),
 }
 
@@ -57,7 +57,7 @@ impl CallError {
     }
 }
 
-/// Checks that a response head is one of gRPC. Responses of proxies are mapped to a status as defined in
+/// Checks that a response head is a gRPC response. Responses of proxies are mapped to a status as defined in
 /// <https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md>.
 pub(super) fn check_head(head: &Head) -> Result<(), Status> {
     if head.is_truncated() {
@@ -84,7 +84,7 @@ pub(super) fn check_head(head: &Head) -> Result<(), Status> {
     Err(Status::new(code, format!("not a gRPC reply: HTTP status {status}, content type \"{content_type}\"")))
 }
 
-/// Returns the outcome of a call as described by its trailers.
+/// Returns the outcome of a call, as stated by its trailers.
 pub(super) fn outcome(trailers: &Head) -> Result<(), Status> {
     let code = trailers.get("grpc-status").and_then(|code| std::str::from_utf8(code).ok()?.parse().ok());
     let code = match code {
@@ -126,7 +126,7 @@ pub(super) fn metadata(head: &Head) -> Metadata {
             continue;
         }
         let inserted = if key.ends_with("-bin") {
-            // A field may contain several values: RFC 9110, section 5.3.
+            // A field may contain several values (RFC 9110, section 5.3).
             let mut values = value.split(|byte| *byte == b',');
             values.try_for_each(|value| match BASE64.decode(value.trim_ascii()) {
                 Ok(value) => metadata.append_bin(key, value),
@@ -177,7 +177,7 @@ mod tests {
             let mut trailers = Head::trailers();
             trailers.push("grpc-status", "5");
             trailers.push("grpc-message", sent);
-            let status = outcome(&trailers).expect_err("status should be an error");
+            let status = outcome(&trailers).expect_err("trailers should contain an error status");
             assert_eq!((status.code(), status.message()), (Code::NotFound, expected));
         }
     }

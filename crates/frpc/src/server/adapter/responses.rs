@@ -19,15 +19,15 @@ pub struct AdapterResponses {
     /// Stream of encoded response messages. `None` once it has ended.
     pub(super) messages: Option<MessageBytes>,
     pub(super) inherited: InheritedContext,
-    /// Timer for the call's deadline or the expiry of its authorization, with the status to fail with.
+    /// Timer for the call's deadline or the expiry of its authorization, and the status of the call after that time.
     pub(super) sleep: Option<(Pin<Box<Sleep>>, LateStatus)>,
     pub(super) call: InProgress,
     pub(super) method: AdapterMethod,
 }
 
 impl AdapterResponses {
-    /// Completes with the call's status once its deadline has passed or its authorization has expired, which ends the
-    /// responses. Polling the responses includes this check. An adapter that is waiting for its client should poll this
+    /// Completes with the call's status when its deadline has passed or its authorization has expired. The responses
+    /// then end. Polling the responses includes this check. An adapter that waits for its client should poll this
     /// function instead.
     pub fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<Status> {
         let Self { messages, sleep, call, .. } = self;

@@ -1,5 +1,5 @@
-//! Unary calls over other protocols. If the handler is ready immediately, the response is available when the call
-//! returns. Otherwise the handler continues as a task.
+//! Unary calls over other protocols. If the handler is ready immediately, the response is available when the function
+//! that starts the call returns. Otherwise the handler continues as a task.
 
 use super::{AdapterCaller, AdapterMethod, AdapterMethods, InProgress};
 use crate::debug::opaque_debug;
@@ -25,7 +25,7 @@ use tokio::runtime::EnterGuard;
 use tokio::task::{JoinError, JoinHandle};
 
 impl AdapterMethods {
-    /// Starts a batch of calls at time `now`, which are made one after the other on the current thread and within the
+    /// Starts a batch of calls at time `now`. The calls are made one after the other on the current thread, within the
     /// runtime of the handlers. Waits if another batch of the same client is in progress.
     pub fn batch(&self, now: Instant) -> AdapterBatch<'_> {
         let adapter = &*self.caller;
@@ -49,7 +49,7 @@ impl Drop for AdapterBatch<'_> {
         let connection = &self.adapter.connection;
         connection.set_routed(0);
         let clock = || tokio::time::Instant::now().into_std();
-        // Also logs methods that block their thread.
+        // This also logs methods that block their thread.
         self.inline_runs.end_batch(self.began, clock, || connection.turn_max());
     }
 }
@@ -159,7 +159,7 @@ impl AdapterSlot {
 opaque_debug!([] AdapterSlot, "AdapterSlot", |this| method = this.method.name());
 
 impl AdapterMethod {
-    /// Spawns a task that continues a call whose handler is pending.
+    /// Spawns a task that continues a call with a pending handler.
     fn spawn<D>(&self, pending: PendingHandler, make: impl FnOnce() -> D) -> AdapterTask
     where
         D: FnOnce(Result<Response<Bytes>, Status>, MemoryCharge) + Send + 'static,
@@ -178,7 +178,7 @@ impl AdapterMethod {
             });
             let reply = connection.charge_request(response.as_ref().map_or(0, |response| response.get_ref().len()));
             call.end(response.as_ref().map_or_else(Status::code, |_| crate::Code::Ok));
-            // Release the call before reporting its result, because the client may immediately make another call.
+            // Release the call before reporting its result, because the client may immediately make its next call.
             drop((hold, call));
             done(response, reply);
         });
