@@ -173,7 +173,8 @@ const SECTIONS: [(Section, &str, &str); 16] = [
     (
         Section::Small,
         "Short texts",
-        "The load is a closed loop: each caller makes its next call when it has received the reply to the previous one.",
+        "The load is a closed loop: each caller makes its next call when it has received the reply to the previous \
+         one.",
     ),
     (Section::Bulk, "Long texts", "Up to a thousand texts of a mebibyte are in flight at the same time."),
     (
@@ -289,12 +290,12 @@ impl Results<'_> {
              all contestants take turns. A run warms up and then measures for {least} to {greatest} s. Processor time \
              is that of all threads of a process during this window. Figures are medians over the rounds. Ratios are \
              computed within a round, and their median is followed by their minimum and maximum. With more than 15 \
-             calls in flight, the latency of one call in eight is measured. Runs: [{RUNS}]({RUNS}), including cells with \
-             fewer than {ROUNDS_MIN} rounds.\n* Reading: `16x10` means 16 connections with 10 calls in flight on each. k/s means thousand \
-             calls per second, and us means processor time per call. `x raw` is the processor time of both processes \
-             as a multiple of raw frames on the same kind of runtime. `tonic /` is how many times cheaper a contestant \
-             is than tonic. Processor time is the most reliable figure, but only together with p99, because a \
-             contestant that lets connections starve looks cheap.\n\n",
+             calls in flight, the latency of one call in eight is measured. Runs: [{RUNS}]({RUNS}), including cells \
+             with fewer than {ROUNDS_MIN} rounds.\n* Reading: `16x10` means 16 connections with 10 calls in flight on \
+             each. k/s means thousand calls per second, and us means processor time per call. `x raw` is the processor \
+             time of both processes as a multiple of raw frames on the same kind of runtime. `tonic /` is how many \
+             times cheaper a contestant is than tonic. Processor time is the most reliable figure, but only together \
+             with p99, because a contestant that lets connections starve looks cheap.\n\n",
         )
     }
 
