@@ -69,7 +69,7 @@ pub struct Streaming<M> {
     has_headers: bool,
     message: PhantomData<fn() -> M>,
     /// First message, or failure after HEADERS, that [`opened`](Self::opened) received and the caller has not read yet.
-    /// The mutex is never locked; it only makes the type `Sync`.
+    /// The mutex only makes the type `Sync` and is never locked.
     first: Mutex<Option<Result<Box<M>, Status>>>,
     /// Source of the messages if they do not come from a connection.
     elsewhere: Option<detached::DetachedSource<M>>,
@@ -80,15 +80,15 @@ pub struct Streaming<M> {
     translation: Option<Arc<Translation>>,
 }
 
-/// Number of messages read between two checks of the deadline. Not checked for each message, because a check costs as
-/// much as reading a small message.
+/// Number of messages read between two checks of the deadline. A check costs as much as reading a small message, so it
+/// is not made for each message.
 const LOOK_EVERY: u8 = 64;
 
 /// Action to take when the receiver of a stream is dropped.
 pub(crate) enum ReceiverEnd {
-    /// On a client, the stream is closed. The cell holds the status with which sending requests failed, if it did.
+    /// At a client, the stream is closed. The cell contains the status of a failure to send requests, if there was one.
     Client(Option<Connection>, Arc<OnceLock<Status>>),
-    /// On a server, the receiver is returned to the task that serves the call.
+    /// At a server, the receiver is returned to the task that serves the call.
     Server(Arc<SharedReceiver>),
 }
 
@@ -148,7 +148,7 @@ impl<M: Message> Streaming<M> {
 
     /// Sets the translation of messages from the peer's wire layout.
     pub(crate) fn translated(self, translation: Option<Arc<Translation>>) -> Self {
-        // Modify the value in place, because fields cannot be moved out of a type that implements `Drop`.
+        // Modify the value in place, because its type implements `Drop` and fields cannot be moved out.
         let mut this = self;
         this.translation = translation;
         this
@@ -169,7 +169,7 @@ impl<M: Message> Streaming<M> {
     ///
     /// # Cancel safety
     /// Safe. Dropping the future loses no message.
-    // Not an `async fn`, because its state would have to be checked for each message.
+    // Not an `async fn`, whose state would have to be checked for each message.
     pub fn message(&mut self) -> impl Future<Output = Result<Option<M>, Status>> + use<'_, M> {
         poll_fn(|context| match self.read_short() {
             Some(message) => Poll::Ready(Ok(Some(message))),
@@ -224,7 +224,7 @@ impl<M: Message> Streaming<M> {
         let in_a_row = self.in_a_row.checked_sub(1)?;
         let receiver = self.receiver.as_mut()?;
         let body = receiver.peek_short()?;
-        // All other packets take the general path.
+        // Take the general path for all other packets.
         let Ok(Root::Message(message)) = polyglot::decode_root(&mut self.reading.copied(body)) else { return None };
         let length = body.len();
         receiver.skip_short(length);
@@ -237,7 +237,7 @@ impl<M: Message> Streaming<M> {
         let Some(in_a_row) = self.in_a_row.checked_sub(1) else { return false };
         let Some(receiver) = self.receiver.as_mut() else { return false };
         let Some(body) = receiver.peek_short() else { return false };
-        // All other packets take the general path.
+        // Take the general path for all other packets.
         let Ok(Root::Message(())) = message.decode_root_over(&mut self.reading.copied(body)) else { return false };
         let length = body.len();
         receiver.skip_short(length);
@@ -267,7 +267,7 @@ impl<M: Message> Streaming<M> {
         let (reading, is_foreign) = (self.reading, self.translation.is_some());
         let Some(receiver) = &mut self.receiver else { return self.poll_detached(context) };
         let polled = receiver.poll_recv_with(context, |message| read(message, reading, is_foreign));
-        // HEADERS arrive before the first message and wake the reader.
+        // Check for HEADERS, which arrive before the first message and wake the reader.
         if !self.answered
             && let Some(items) = receiver.take_headers()
             && let Err(error) = self.handle_headers(&items)
@@ -306,7 +306,7 @@ impl<M: Message> Streaming<M> {
         let metadata = prefix::read_headers(items)?;
         self.has_headers = true;
         self.handle_answer(Code::Ok);
-        // On a server, the metadata of the request belongs to the call rather than the stream.
+        // At a server, the metadata of the request belongs to the call, not to the stream.
         if matches!(self.end, ReceiverEnd::Client(..)) {
             self.metadata = metadata;
         }
@@ -376,8 +376,8 @@ impl<M: Message> Streaming<M> {
         broken.map(|status| Err(if is_late { late() } else { status }))
     }
 
-    /// Returns whether the deadline has passed. Only checked once per [`LOOK_EVERY`] messages. It must be checked
-    /// between messages, because a peer may send them faster than they are read.
+    /// Returns whether the deadline has passed. Checks the clock once per [`LOOK_EVERY`] messages. The check between
+    /// messages is needed because a peer may send messages faster than they are read.
     fn is_late(&mut self) -> bool {
         if let Some(in_a_row) = self.in_a_row.checked_sub(1) {
             self.in_a_row = in_a_row;
@@ -391,7 +391,7 @@ impl<M: Message> Streaming<M> {
 
     /// Records on a client the status code with which the server answered the call.
     fn handle_answer(&mut self, code: Code) {
-        // Once the call has been answered, a success contains no new information.
+        // A success after the first answer contains no new information.
         if std::mem::replace(&mut self.answered, true) && code == Code::Ok {
             return;
         }
@@ -420,7 +420,7 @@ impl<M: Message> Streaming<M> {
             (StreamEnd::Reset { code, message }, _) => reset(code, message),
             (StreamEnd::Refused { code, message }, _) => reset(code, message).not_run(),
             (_, ReceiverEnd::Client(connection, failed)) => {
-                // The connection may have been lost because sending requests failed.
+                // The connection may have been closed because sending requests failed.
                 let gone =
                     || connection.as_ref().and_then(Connection::close_reason).map(|reason| closed_status(&reason));
                 let closed = || Status::unavailable("the server closed the stream before its end");
@@ -437,7 +437,7 @@ fn reset(code: u32, message: String) -> Status {
     Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)
 }
 
-/// Result of reading one packet of a stream. Everything but messages is boxed so that messages are cheap to move.
+/// Result of reading one packet of a stream. All results but messages are boxed, so that messages are cheap to move.
 enum Read<M> {
     Message(M),
     Other(Box<StreamControl>),
@@ -467,8 +467,8 @@ fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions, is_forei
 }
 
 impl<M> Read<M> {
-    /// Creates the result for a message that is compressed or in another wire layout. It is decoded later, because the
-    /// connection's locks are held here.
+    /// Creates the result for a message that is compressed or in another wire layout. The message is decoded later,
+    /// because the connection's locks are held here.
     fn unread(body: Bytes) -> Self {
         Self::Other(Box::new(StreamControl::Unread(body)))
     }

@@ -59,9 +59,9 @@ pub(crate) const LARGE_BODY: usize = 16 * 1024;
 #[derive(Debug, Default)]
 pub struct FormatTerms {
     pub(crate) nesting: Nesting,
-    /// Memory in bytes that the last decoded request uses, as recorded by its decoder.
+    /// Memory in bytes used by the last decoded request, as recorded by its decoder.
     pub(crate) memory: AtomicUsize,
-    /// Number of bytes by which the memory limit of the next request is reduced.
+    /// Memory in bytes by which the limit of the next request is reduced.
     pub(crate) withheld: AtomicUsize,
     /// Message types that an `Any` may contain in JSON. `None` if no service uses `Any`.
     #[cfg(feature = "json")]
@@ -87,8 +87,9 @@ impl FormatTerms {
         CONTAINER_MEMORY_MAX.saturating_sub(self.withheld.load(Ordering::Relaxed))
     }
 
-    /// Limits the memory of the next request to about the share of its caller. Reserves twice that during decoding,
-    /// because several threads may decode at the same time and a growing list briefly occupies two allocations.
+    /// Limits the memory of the next request to about the share of its caller. Reserves twice that amount during
+    /// decoding, because several threads may decode at the same time and a growing list briefly occupies two
+    /// allocations.
     pub(crate) fn reserve(&self, caller: Option<&Connection>) -> Option<MemoryCharge> {
         let mut most = CONTAINER_MEMORY_MAX;
         if let Some(caller) = caller {
@@ -136,7 +137,7 @@ impl Clone for FormatTerms {
 
 impl<A, B> Format<A, B> {
     /// Creates a message format with this name, such as `json`. `decode` decodes an untrusted request. It must limit
-    /// the nesting depth, and the memory in proportion to the length. `encode` encodes a response.
+    /// the nesting depth, and limit the memory in proportion to the length of the request. `encode` encodes a response.
     pub const fn new(
         name: &'static str,
         decode: fn(&Bytes, &FormatTerms) -> Result<A, Status>,
@@ -146,8 +147,8 @@ impl<A, B> Format<A, B> {
         Self { info, decode, encode, append: None, positional: None }
     }
 
-    /// Sets a function that appends an encoded response to a buffer, which saves a copy. It must not append anything if
-    /// it fails.
+    /// Sets a function that appends an encoded response to a buffer, which saves a copy. If the function fails, it must
+    /// not have appended anything.
     #[must_use]
     pub const fn appending(self, append: fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Status>) -> Self {
         Self { append: Some(append), ..self }
@@ -174,7 +175,7 @@ impl<A, B> Format<A, B> {
         Self { info: FormatInfo { comment, schemas, ..self.info }, ..self }
     }
 
-    /// Returns the format that has this name or whose positional variant has it.
+    /// Returns the format for which `name` is the name of the format or of its positional variant.
     pub(crate) fn find(formats: &[Self], name: &str) -> Option<Self> {
         let found = *formats.iter().find(|format| format.info.has(name))?;
         Some(if found.info.name == name { found } else { Self { decode: found.positional?, ..found } })

@@ -13,7 +13,8 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-/// Encoding of replies to hand-off requests. Always the extended one, because only native peers can request a hand-off.
+/// Encoding of replies to hand-off requests. Always the extended encoding, because only native peers can request a
+/// hand-off.
 const FORM: Form = Form::Extended;
 
 /// Encodes the failure of a hand-off request as its reply.
@@ -32,7 +33,7 @@ pub(crate) async fn decide<B: EncodeBody>(
     writing: Writing<'_>,
 ) {
     let worked = {
-        // Dropped before the reply is sent, together with values that the handler holds, such as a permit.
+        // Drop both before the reply is sent, together with values that the handler holds, such as a permit.
         let (mut work, mut waits) = (pin!(work), pin!(request.cancelled()));
         let worked = poll_fn(|context| match work.as_mut().poll(context) {
             Poll::Ready(worked) => Poll::Ready(worked),

@@ -23,7 +23,7 @@ struct ListedCall {
 /// Entry of a call in progress, as shown to operators.
 #[derive(Clone, Copy)]
 pub(crate) struct InFlightCall {
-    /// Id of the call's packets or, for a streaming call, of its stream.
+    /// Id of the call's packets. For a streaming call, the id of its stream.
     pub(crate) id: PacketId,
     pub(crate) name: Method,
     pub(crate) since: Instant,

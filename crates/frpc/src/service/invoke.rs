@@ -26,9 +26,9 @@ pub(crate) trait Invoke: Send {
     /// observers.
     fn serve(&mut self, call: Incoming<'_>) -> ServeProgress;
 
-    /// Returns whether a handler holds or waits for a permit of this instance, in which case the instance must be kept.
-    /// A new instance would not count that permit. The handler of a cancelled call holds its permit until its current
-    /// poll returns.
+    /// Returns whether a handler holds or waits for a permit of this instance. If so, the instance must be kept,
+    /// because a new instance would not count that permit. The handler of a cancelled call holds its permit until its
+    /// current poll returns.
     fn is_needed(&self) -> bool;
 }
 
@@ -40,7 +40,8 @@ pub(crate) struct Incoming<'a> {
     pub(crate) reply: ReplyTo<'a>,
     /// Whether the handler may be polled inline by the connection's driver.
     pub(crate) inline: bool,
-    /// Whether the limit of concurrent calls permits this call. If not, it is rejected before its handler is polled.
+    /// Whether the limit of concurrent calls permits this call. If not, the call is rejected before its handler is
+    /// polled.
     pub(crate) has_permit: bool,
 }
 
@@ -51,18 +52,18 @@ pub(crate) enum ReplyTo<'a> {
         operation: Operation,
         outbox: &'a mut Outbox,
     },
-    /// The reply is returned to an adapter, whose caller uses another protocol. If the handler is ready immediately,
-    /// its encoded response is appended to `out`.
+    /// Returns the reply to an adapter, whose caller uses another protocol. If the handler is ready immediately, its
+    /// encoded response is appended to `out`.
     Adapter {
         out: &'a mut Vec<u8>,
         outcome: &'a mut Option<AdapterOutcome>,
     },
-    /// The reply decides a hand-off request. Boxed to keep the enum small, because it is moved several times.
+    /// Decides a hand-off request by the reply. Boxed to keep the enum small, because it is moved several times.
     HandOff(Box<(HandOffRequest, HandOff)>),
 }
 
 impl ReplyTo<'_> {
-    /// Returns where the request came from, which is attached to it.
+    /// Returns the origin that is attached to the request.
     #[inline(always)]
     pub(crate) fn origin(&self, caller: &Caller) -> Origin {
         let is_adapter = matches!(self, Self::Adapter { .. });

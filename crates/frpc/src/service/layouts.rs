@@ -28,12 +28,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Maximum time for which calls are held until the peer has described its wire layout, which it does within one round
-/// trip.
+/// Maximum time for which calls are held until the peer has described its wire layout. The peer does so within one
+/// round trip.
 pub(crate) const HELD_TIME: Duration = Duration::from_secs(5);
 
-/// Maximum total size in bytes of the calls held until the peer has described its wire layout. Sufficient for the calls
-/// that a peer sends within one round trip.
+/// Maximum total size in bytes of the calls that are held until the peer has described its wire layout. The calls that
+/// a peer sends within one round trip fit.
 const HELD_MAX: usize = 256 * 1024;
 
 /// Memory of a held call in bytes, in addition to its length.
@@ -61,7 +61,7 @@ struct State {
     services: Vec<PeerService>,
     held: Vec<(HeldCall, MemoryCharge)>,
     held_bytes: usize,
-    /// Memory used by announced operation numbers and translation plans, charged to the peer that caused it.
+    /// Memory of announced operation numbers and translation plans, charged to the peer.
     charges: Vec<MemoryCharge>,
 }
 
@@ -145,7 +145,7 @@ impl HeldCall {
             }
     }
 
-    /// Rejects the held call with a status that states that the call has not run.
+    /// Rejects the held call with `status`, and reports that the call has not run.
     fn refuse(self, connection: &Connection, status: &Status) {
         match self {
             Self::Unary(id, operation, ..) => {
@@ -221,8 +221,8 @@ impl PeerLayouts {
         });
         drop(state);
         if !unknown.is_empty() && connection.send_now(|outbox| put_ask(outbox, &unknown)).is_ok() {
-            // Spawn on the runtime rather than as a task of the connection, because the connection would otherwise
-            // count as busy.
+            // Spawn on the runtime rather than as a task of the connection, because the latter would make the
+            // connection count as busy.
             let this = connection.clone();
             connection.runtime_handle().spawn(async move {
                 if tokio::time::timeout(HELD_TIME, this.closed()).await.is_err()
@@ -245,7 +245,7 @@ impl PeerLayouts {
         for ((own, theirs), service) in services.zip(0..) {
             let claim = |(&operation, method)| Claim { operation, service, method };
             claims.extend(theirs.operations.iter().zip(0..).map(claim));
-            // Operation numbers that exist only in our layout of a service are unknown to the client.
+            // Operation numbers that exist only in this end's layout of a service are unknown to the client.
             rest.extend(own.operations.iter().zip(std::iter::repeat(NO_METHOD)).map(claim));
             known.push(PeerService::compat(own, theirs, Caller::Peer));
         }
@@ -492,8 +492,8 @@ impl PeerService {
     }
 }
 
-/// Returns the peer's layout of a service that does not exist locally, without its operation numbers and with a
-/// truncated name.
+/// Returns the peer's layout of a service that does not exist locally, with a truncated name and without operation
+/// numbers.
 fn shortened(theirs: &PeerLayout) -> PeerLayout {
     let service = theirs.service.chars().take(NAME_SHOWN_MAX).collect();
     PeerLayout { service, fingerprint: theirs.fingerprint, operations: Vec::new() }

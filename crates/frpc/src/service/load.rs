@@ -1,5 +1,5 @@
-//! Load of a server, as reported to clients that request it: the number of calls in progress, and the expected duration
-//! of another call.
+//! Load of a server, as reported to clients that request reports: the number of calls in progress, and the expected
+//! duration of another call.
 //!
 //! Calls whose handlers are ready immediately are not counted, because they end before a report could be used.
 
@@ -9,12 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Number of size classes. They classify the number of calls in progress by powers of two up to 2^15, the maximum per
-/// connection.
+/// Number of size classes for the number of calls in progress: powers of two up to 2^15, the maximum per connection.
 const POWERS: usize = 16;
 
 /// Smoothing divisor of the moving average. Clients choose the lowest of many reported values, which favours outliers.
-/// With a divisor of 8, the slowest calls of a fleet take longer.
+/// With a divisor of 8, the slowest calls of a load-balanced channel take longer.
 const SMOOTHING: i64 = 16;
 
 /// Load of a server, reported to clients so that they can choose among servers.
@@ -24,14 +23,14 @@ pub(crate) struct Load {
     pub(crate) is_enabled: AtomicBool,
     /// Number of calls in progress on all connections.
     in_progress: AtomicU32,
-    /// Average call duration in nanoseconds divided by the number of calls in progress at its start, for each size
-    /// class. 0 if there are no measurements. The division accounts for different numbers within a class.
+    /// Average call duration in nanoseconds, divided by the number of calls in progress at the start of the call, for
+    /// each size class. 0 if there are no measurements. The division accounts for different numbers within a class.
     nanos_each: [AtomicU64; POWERS],
 }
 
 impl Load {
     /// Counts a call as in progress until the guard is dropped. Returns `None` if no client has requested load reports.
-    /// `is_reported` must be set if the caller of this call has requested them.
+    /// Set `is_reported` if the caller of this call has requested them.
     pub(crate) fn enter(load: &Arc<Self>, is_reported: bool) -> Option<LoadGuard> {
         if !load.is_enabled.load(Ordering::Relaxed) {
             return None;
@@ -40,14 +39,14 @@ impl Load {
         Some(LoadGuard { load: load.clone(), started: clock::now(), count, is_reported })
     }
 
-    /// Updates the average duration of calls with a measured call. It started when `count` calls were in progress,
+    /// Adds a measured call to the average duration of its size class. `count` calls were in progress when it started,
     /// including itself.
     fn measure(&self, count: u32, micros: u32) {
         let Some(average) = self.nanos_each.get(power(count)) else { return };
         let each = (u64::from(micros) * 1_000 / u64::from(count.max(1))).max(1);
         let (before, now) = (average.load(Ordering::Relaxed).cast_signed(), each.cast_signed());
         let next = if before == 0 { now } else { before + (now - before) / SMOOTHING };
-        // Move the average towards the measured value.
+        // Move the average towards the measured value by the smoothing divisor.
         average.store(next.cast_unsigned(), Ordering::Relaxed);
     }
 
@@ -61,8 +60,8 @@ impl Load {
         };
         let (each, count) = match (0..=at).rev().find_map(nanos) {
             Some((each, _)) => (each, count),
-            // No measurement exists for fewer calls. Use that of the next larger class, because a call takes at most as
-            // long with fewer calls in progress.
+            // No measurement exists for fewer calls. Use the next larger class, because a call takes at most as long
+            // with fewer calls in progress.
             None => match (at + 1..POWERS).find_map(nanos) {
                 Some((each, power)) => (each, 1 << power),
                 None => return 0,

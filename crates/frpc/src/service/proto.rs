@@ -24,7 +24,7 @@ where
                 return Err(Status::resource_exhausted(text));
             }
             terms.set_memory(memory);
-            // Call the trait's function by its full path, because both traits may have one with this name.
+            // Call the function by its full path, because both traits may have a function with this name.
             <A as prost::Message>::decode(bytes.clone()).map_err(invalid)
         },
         |message: &B, _| Ok(message.encode_to_vec().into()),

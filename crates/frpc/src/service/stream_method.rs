@@ -91,7 +91,7 @@ where
             let (response, extras) = response.into_parts_with_extras();
             let body = match (response.write(format, terms)?, charge) {
                 // Keep the memory charge with the responses, because the handler may hold its request until it has sent
-                // them.
+                // all of them.
                 (Body::Many(stream), Some(charge)) => {
                     let map = Some(move |message| {
                         let _held = &charge;
@@ -153,7 +153,7 @@ impl<A: Message + Send + 'static> StreamRequest<A> for Streaming<A> {
         caller: Option<Connection>,
     ) -> Result<(Streaming<A>, Option<MemoryCharge>), Status> {
         let terms = terms.clone();
-        // A message is charged until the handler takes the next one.
+        // Charge each message until the handler takes the next one.
         let mut last: Option<MemoryCharge> = None;
         let decode = move |message: Bytes| {
             drop(last.take());

@@ -28,8 +28,9 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// Maximum time for which a stream stays open after its call has ended, so that the client can end its sending side. Go
-/// clients fail if they end a stream that is already closed. The time is limited because the stream occupies an id.
+/// Maximum time for which a stream stays open after its call has ended. The client ends its sending side within this
+/// time, because Go clients fail if they end a stream that is already closed. The time is limited because the stream
+/// occupies an id.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum number of messages on a stream that is closed immediately after its end. If the queue of 8192 entries of a
@@ -37,7 +38,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longer streams are therefore closed after a delay.
 const CLOSED_AT_ONCE_MAX: usize = 4096;
 
-/// Delay before the stream of a long call is closed. Equal to the longest wait in Go.
+/// Delay before the stream of a long call is closed, equal to the longest wait in Go.
 const CLOSED_LATER: Duration = Duration::from_secs(5);
 
 /// Server side of a streaming call, on which its requests are received and its responses are sent.
@@ -53,7 +54,7 @@ pub(crate) struct ReceivedStream<'a> {
 }
 
 impl ReceivedStream<'_> {
-    /// Receives a request that consists of a single message. Rejects the call if that fails.
+    /// Receives a request that consists of a single message. If this fails, rejects the call and returns `None`.
     pub(crate) async fn receive_one<A: Message>(self, mut receiver: StreamReceiver) -> Option<(A, MemoryCharge)> {
         let Self { sender, shared_receiver, connection, reading, translation, .. } = self;
         let Some(body) = receiver.recv().await else {
@@ -61,11 +62,11 @@ impl ReceivedStream<'_> {
             return None;
         };
         if sender.is_native() {
-            // A native client ends its direction after the request by a packet of its own, which the receiver must get.
+            // After the request, a native client ends its direction by a separate packet, which the receiver must get.
             let mut back = shared_receiver.back.lock();
             (back.receiver, back.is_single) = (Some(receiver), true);
         } else {
-            // The request also ended the sending side of the client.
+            // The request also ended the client's sending side.
             drop(receiver);
             shared_receiver.back.lock().ended = true;
         }
@@ -93,8 +94,8 @@ impl ReceivedStream<'_> {
         replies.carried_by(connection);
         let failure = |item: Result<B, Status>| item.err().unwrap_or_else(|| unreachable!("item should be a failure"));
         let count = |count| _ = shared_receiver.sent.fetch_add(count, Ordering::Relaxed);
-        // The caller may be waiting for the handler to accept the call, so send HEADERS if there is nothing else to
-        // send.
+        // Send HEADERS if there is nothing else to send, because the caller may be waiting for the handler to accept
+        // the call.
         let silent = || {
             if !has_headers {
                 let _ = send_headers(sender, &Metadata::new());
@@ -104,7 +105,7 @@ impl ReceivedStream<'_> {
     }
 }
 
-/// Serves a streaming call by running its handler in a task.
+/// Serves a streaming call by spawning a task for its handler.
 pub(crate) fn serve<A, B, In, Out, H, F>(opened: AcceptedStream<'_>, name: Method, handler: H)
 where
     In: StreamRequest<A>,
@@ -170,7 +171,7 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
     stream.close();
 }
 
-/// Runs a streaming call in its own task until it completes or the client closes the stream.
+/// Executes a streaming call in its own task until it completes or the client closes the stream.
 fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFuture<Result<(), Status>>) {
     let RunningCall { name, id, sender, shared_receiver, deadline, trace, expires, memory, observed_call } = call;
     let entered = caller.enter(id, name, deadline);
@@ -181,7 +182,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
     caller.connection.spawn_at(placement, async move {
         let (_hold, _entered) = (hold, entered);
         let worked = {
-            // Both are dropped at the end of the block, so that a handler releases its values when its deadline passes.
+            // Drop both at the end of the block, so that a handler releases its values when its deadline passes.
             let (mut work, mut waiter) = (pin!(work), sender.waiter());
             let mut over = pin!(async {
                 let Some((at, status)) = end_of_time(deadline, expires) else { return pending().await };
@@ -203,7 +204,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
             });
             worked.await
         };
-        // A call that is dropped before its end is reported as cancelled.
+        // The call was dropped before its end and is reported as cancelled.
         let Some(worked) = worked else { return };
         let worked = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
         if let Some(mut observed_call) = observed_call {
@@ -213,7 +214,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
             let code = match (refused, &worked) {
                 (Some(code), _) => code,
                 (None, Ok(())) => Code::Ok,
-                // The handler may only find out by sending that its client has disconnected.
+                // The handler may notice only when it sends that its client has disconnected.
                 (None, Err(_)) if sender.is_over() => Code::Cancelled,
                 (None, Err(status)) => status.code(),
             };
@@ -233,7 +234,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
         if !sender.is_native() && shared_receiver.sent.load(Ordering::Relaxed) > CLOSED_AT_ONCE_MAX {
             let _ = tokio::time::timeout(CLOSED_LATER, sender.closed()).await;
         }
-        // Go does not close the stream itself and would keep it for the life of the connection.
+        // Close the stream, because Go does not do so and would keep it for the life of the connection.
         sender.close();
     });
 }
@@ -248,11 +249,11 @@ impl SharedReceiver {
     }
 
     /// Discards messages that arrive after the handler has dropped the receiver. Completes when the client has ended
-    /// its sending side or the stream is closed.
+    /// its sending side, or when the stream is closed.
     ///
     /// # Errors
-    /// If a call with a single request receives another one. It is an error because each additional request would wake
-    /// the handler needlessly.
+    /// If a call with a single request receives another one, because each additional request would wake the handler
+    /// needlessly.
     fn poll_drain(&self, context: &mut Context<'_>) -> Poll<Result<(), Status>> {
         let mut back = self.back.lock();
         while !back.ended {

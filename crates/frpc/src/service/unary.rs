@@ -107,7 +107,7 @@ impl<A: Message, B> Codec<A, B> {
 }
 
 impl<A, B> Codec<A, B> {
-    /// Returns the encoder of responses if the format is not the native one.
+    /// Returns the response encoder of the format, or `None` for the native encoding.
     fn format(&self) -> Option<(formats::Encode<B>, FormatTerms)> {
         match self {
             Self::Format(format, terms) => Some((format.encode, terms.clone())),
@@ -132,7 +132,7 @@ fn no_format() -> Status {
     Status::internal("a call by another protocol states no format")
 }
 
-/// Per-connection instance of a unary method, in whose memory handlers are polled.
+/// Per-connection instance of a unary method. Handlers are polled in its memory.
 struct Instance<S, H, A, B, F: Future> {
     service: ServiceHandle<S>,
     handler: H,
@@ -164,7 +164,7 @@ struct MethodState {
     translation: Option<Arc<Translation>>,
 }
 
-/// A call whose handler has been called but has not completed.
+/// A call whose handler has been called and has not completed yet.
 #[derive(Clone, Copy)]
 struct StartedHandler<'a> {
     caller: &'a Caller,
@@ -182,7 +182,8 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    /// Moves the parts of `call` only when they are used, because each move costs several instructions.
+    /// Moves the parts of `call` only when they are used, because each move costs several instructions. Implements
+    /// [`Invoke::serve`].
     fn serve(&mut self, mut call: Incoming<'_>) -> ServeProgress {
         let caller = call.caller;
         let mut inherited = InheritedContext { deadline: None, trace: call.trace.copied() };
@@ -250,7 +251,7 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    /// Returns the function that makes the call inside all middleware.
+    /// Returns the function that makes the call inside all of its middleware.
     fn innermost(&self) -> impl FnOnce(Request<A>) -> F + Send + 'static {
         let (service, handler) = (self.service.clone(), self.handler.clone());
         move |request| handler(service, request)
@@ -353,7 +354,7 @@ impl MethodState {
         Ok(is_prepared)
     }
 
-    /// Returns where a handler continues that was polled inline and is pending.
+    /// Returns the executor on which a pending handler continues that was polled inline.
     fn placement(&self) -> Placement {
         let operation = self.about.method().operation;
         self.permission.clone().map_or(Placement::Runtime, |permission| Placement::Home(operation, permission))
@@ -370,7 +371,7 @@ impl MethodState {
         outbox: &mut Outbox,
     ) {
         self.log(caller, result.err());
-        // Write packets that the handler has sent through connection handles before the reply.
+        // Write packets that the handler has sent through connection handles before its reply.
         caller.connection.collect(outbox);
         let before = outbox.len();
         let writing = Writing::new(self.flags, self.translation.as_deref());
@@ -435,7 +436,7 @@ impl MethodState {
         }
     }
 
-    /// Reports the end of a call to its observer. The encoded reply starts at the given offset of the send buffer.
+    /// Reports the end of a call to its observer. The encoded reply starts at the given offset of the outbox.
     #[inline]
     fn end(&self, caller: &Caller, code: Code, reply: Option<(&Outbox, usize)>) {
         if let Some(method_observer) = &self.method_observer

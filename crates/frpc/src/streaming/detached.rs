@@ -13,7 +13,7 @@ use tokio::time::Sleep;
 
 /// Source of the messages of a stream that no connection carries.
 pub(super) struct DetachedSource<M> {
-    /// The mutex is never locked; it makes the type `Sync`.
+    /// Remaining messages of the source. The mutex only makes the type `Sync` and is never locked.
     messages: Mutex<Messages<M>>,
     /// The metadata of the response, set when it has arrived. `None` if the source has no metadata.
     pub(super) headers: Option<Arc<OnceLock<Metadata>>>,

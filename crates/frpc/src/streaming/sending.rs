@@ -12,7 +12,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::{Context, Poll};
 
-/// Returns the encoding (flat or extended) of messages to this peer.
+/// Returns the encoding of messages to this peer, flat or extended.
 fn form(sender: &StreamSender) -> Form {
     if sender.is_native() { Form::Extended } else { Form::Flat }
 }
@@ -126,8 +126,8 @@ fn send_some<T, M>(
     (sent, ended)
 }
 
-/// Batch of messages that is sent when dropped. If the stream of messages panics, the peer thus still receives all
-/// messages before the panic.
+/// Batch of messages that is sent when dropped. If the stream of messages panics, the peer thus receives all messages
+/// before the panic.
 struct Batch(StreamBatch);
 
 impl Drop for Batch {
@@ -142,7 +142,7 @@ impl Drop for Batch {
 pub(crate) fn send_headers(sender: &StreamSender, metadata: &Metadata) -> Result<(), Status> {
     match sender.send_headers(&prefix::headers(metadata)) {
         Err(SendError::TooLong(error)) => Err(Status::resource_exhausted(format!("metadata of the reply: {error}"))),
-        // Ignore other errors, because nobody reads the metadata of a closed stream.
+        // Ignore other errors, because the metadata of a closed stream is never read.
         _ => Ok(()),
     }
 }

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 /// Error text that ends one direction of a stream with a compat peer.
 pub(crate) const EOF: &str = "EOF";
 
-/// Uncommon properties of a message's encoding. They share a byte so that most messages need only one check.
+/// Uncommon properties of a message's encoding. They share a byte, so that most messages need only one check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Flags(u8);
 
@@ -65,7 +65,7 @@ impl From<Flags> for Writing<'_> {
     }
 }
 
-/// Maximum length of a body whose lists and maps get the default memory limit [`CONTAINER_MEMORY_MAX`]. Equal to the
+/// Maximum length of a body whose lists and maps have the default memory limit [`CONTAINER_MEMORY_MAX`]. Equal to the
 /// default maximum body size.
 const USUAL_MAX: usize = frisbee::BODY_MAX as usize;
 
@@ -91,7 +91,7 @@ impl DecodeOptions {
         if body.len() <= USUAL_MAX {
             return decoder;
         }
-        // Longer bodies may use memory in the same proportion to their length.
+        // The memory limit of a longer body grows in proportion to its length.
         let memory = body.len().saturating_mul(CONTAINER_MEMORY_MAX / USUAL_MAX);
         decoder.with_container_memory(memory.max(CONTAINER_MEMORY_MAX))
     }
@@ -282,8 +282,8 @@ pub(crate) fn put_failure(
         put_text(packet.buffer(), text);
         packet.finish()
     };
-    // Change the text, because a compat peer would interpret it as the end of the stream. In replies, it has no special
-    // meaning.
+    // Change the text, because a compat peer would interpret it as the end of the stream. In replies, the text has no
+    // special meaning.
     let is_end = !rich && operation == Operation::STREAM && status.message() == EOF;
     let text = if is_end { Cow::Owned(format!("{}: {EOF}", status.code())) } else { status.message().into() };
     let text = &*text;
@@ -353,7 +353,7 @@ pub(crate) fn put_reply<M: EncodeBody>(
     }
 }
 
-/// Returns the body of the only packet that `put` writes.
+/// Returns the body of the single packet that `put` writes.
 pub(crate) fn alone(put: impl FnOnce(&mut Outbox)) -> Bytes {
     let mut outbox = Outbox::default();
     outbox.set_limit(u32::MAX);
@@ -407,7 +407,7 @@ pub(crate) fn reply<M: Message>(
 /// Fast path: decodes a reply by copying its values. Returns `None` for replies that must be decoded by [`reply`].
 #[inline(always)]
 pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Option<Response<M>> {
-    // Check for a prefix first, because an `Option<Prefix>` would otherwise be moved.
+    // Check for a prefix first, because `Option<Prefix>` would otherwise be moved.
     let prefix = if prefix::is_present(body) { Some(prefix::take_slice(&mut body).ok()?) } else { None };
     match polyglot::decode_root(&mut DecodeOptions::whole(nesting).copied(body)).ok()? {
         Root::Message(message) => Some(Response::received(message, prefix)),
@@ -430,7 +430,7 @@ pub(crate) fn request<M: Message>(body: &Bytes, reading: DecodeOptions) -> Resul
     match polyglot::decode_root(&mut decoder) {
         Ok(Root::Message(message)) => {
             let containers = most.saturating_sub(decoder.container_memory());
-            // Slices of the body keep its whole read buffer alive.
+            // Count the whole read buffer if the message contains slices of it, because they keep it alive.
             let body_memory = if decoder.has_sliced() { frisbee::body_memory(body.len()) } else { body.len() };
             Ok(Received { message, memory: body_memory + containers })
         }

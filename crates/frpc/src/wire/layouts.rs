@@ -1,7 +1,8 @@
 //! Layouts in HELLO, and the packets that concern layouts: ASK, LAYOUT and CALLS.
 //!
 //! Messages have no field numbers on the wire, so a peer with another schema would misread them without a translation.
-//! It is performed by the accepting end, which requests the descriptions that it does not know (`service/layouts.rs`).
+//! The accepting end performs the translation and requests the descriptions that it does not know
+//! (`service/layouts.rs`).
 
 use crate::schema::layout::Layout;
 use crate::wire::packed::UNPACKS;

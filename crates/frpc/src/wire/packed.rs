@@ -2,8 +2,8 @@
 //!
 //! A compressed message consists of the byte `11`, its uncompressed length n as a varint, and a zstd frame that
 //! decompresses to n bytes. Other messages never start with `11`, so compression is detected when decoding fails, at no
-//! cost for other messages. All claims of the frame are checked before memory is allocated. Which messages are
-//! compressed is determined by the method table at a server, and by [`Packing`] at a client.
+//! cost for other messages. All claims of the frame are checked before memory is allocated. A server's method table
+//! determines which messages are compressed, and [`Packing`] does so for a client.
 
 #[cfg(feature = "zstd")]
 mod frames;
@@ -79,8 +79,8 @@ pub(crate) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<B
     let _ = (packet, start, bulk);
 }
 
-/// Decompresses the body of a received packet, without its prefix, if it is compressed. `what` names the message in
-/// errors. `decompresses` must be set if the local peer has announced support.
+/// Decompresses the body of a received packet, without its prefix, if the body is compressed. `what` names the message
+/// in errors. `decompresses` states whether the local peer has announced support.
 pub(crate) fn unpacked(body: Bytes, what: &str, by: &Connection, decompresses: bool) -> Result<Bytes, Status> {
     if !is_present(&body) {
         return Ok(body);

@@ -5,8 +5,8 @@
 //!
 //! # Decisions
 //!
-//! A trace context is an item of its own rather than metadata, because metadata requires allocations at both peers,
-//! while a context takes 29 bytes on the stack.
+//! A trace context is an item of its own rather than metadata: metadata requires allocations at both peers, while a
+//! context takes 29 bytes on the stack.
 
 use crate::Status;
 use crate::api::code::Code;
@@ -59,11 +59,11 @@ const TRACE_ALONE: [u8; 4] = [PREFIX, TraceContext::LEN as u8 + 2, TRACE, TraceC
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Prefix {
     pub(crate) timeout: Option<Duration>,
-    /// Metadata of the message. Extensions are added after decoding.
+    /// Metadata of the message. Extensions are added to it after decoding.
     pub(crate) extras: OptionalExtras,
     pub(crate) failure: Option<Failure>,
     pub(crate) trace: Option<TraceContext>,
-    /// Deadline of the call, computed from its timeout when the call is authorized.
+    /// Deadline of the call. Computed from the call's timeout when the call is authorized.
     pub(crate) deadline: Option<Instant>,
     /// Time at which the caller's authorization expires. Set when the call is authorized.
     pub(crate) expires: Option<Instant>,
@@ -138,7 +138,7 @@ pub(crate) struct PrefixFields<'a> {
     pub(crate) timeout: Option<Duration>,
     pub(crate) metadata: Option<&'a Metadata>,
     pub(crate) status: Option<(Code, &'a [u8])>,
-    /// Whether to state in the prefix that the call has not run.
+    /// Whether the prefix states that the call has not run.
     pub(crate) refused: bool,
     pub(crate) trace: Option<&'a TraceContext>,
     pub(crate) report: Option<Report>,
@@ -258,7 +258,7 @@ pub(crate) fn trailers(status: &Status, refused: bool, max: usize) -> Vec<u8> {
     const AROUND: usize = 12;
     let with = |text: &str, whole: bool| {
         let mut items = Vec::new();
-        // A failure with the code `Ok` must still be recognized as a failure.
+        // Send another code instead of `Ok`, because a failure must be recognized as one.
         let code = if status.code() == Code::Ok { Code::Unknown } else { status.code() };
         let code_and_details = (code, if whole { status.details() } else { &[] });
         let metadata = Some(status.metadata()).filter(|metadata| whole && !metadata.is_empty());
@@ -382,10 +382,10 @@ pub(crate) fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), PrefixError>
                 failure.code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
                 failure.details = Bytes::copy_from_slice(value);
             }
-            // Ignore an invalid context, because the call does not depend on it.
+            // Ignore an invalid trace context, because the call does not depend on it.
             TRACE => prefix.trace = TraceContext::from_bytes(value),
             REFUSED => prefix.failure.get_or_insert_with(Failure::unknown).is_refusal = true,
-            // The text is decoded by `read_trailers`.
+            // `read_trailers` decodes the text.
             TEXT => {}
             MUST_UNDERSTAND.. => return Err(PrefixError::Unknown(kind)),
             _ => continue,
@@ -523,7 +523,7 @@ mod tests {
         let prefix = |length: usize| {
             let mut bytes = vec![PREFIX];
             let mut item = Vec::new();
-            // An unknown item whose length takes three bytes.
+            // An unknown item, whose length takes three bytes.
             put_item(&mut item, 99, &vec![0; length - 4]);
             assert_eq!(item.len(), length);
             put_varint(&mut bytes, length as u64);

@@ -23,7 +23,7 @@ const CACHED_MAX: usize = 1024;
 /// 10 KiB.
 const UNUSED_MAX: usize = 4 * 1024 * 1024;
 
-/// Maximum capacity in bytes of the buffer that a thread keeps for translations. Longer messages have one of their own.
+/// Maximum capacity in bytes of the translation buffer that a thread keeps. Longer messages use a buffer of their own.
 const SCRATCH_MAX: usize = 16 * 1024;
 
 thread_local! {
@@ -54,18 +54,18 @@ pub(crate) struct ServicePlans {
     /// Plan for translating received messages from the peer's layout to the local one.
     incoming: Plan,
     outgoing: Plan,
-    /// How each method of the peer's layout is served or called, in the order of the peer's operation numbers.
+    /// Plan for each method of the peer's layout, in the order of the peer's operation numbers.
     methods: Vec<MethodPlan>,
     /// Approximate memory used by the plans in bytes.
     pub(crate) memory: usize,
     counts: Arc<TranslationCounts>,
 }
 
-/// Counts of a service's translated calls, which outlive evicted plans.
+/// Numbers of a service's translated calls. They outlive evicted plans.
 #[derive(Debug, Default)]
 struct TranslationCounts {
     calls: AtomicU64,
-    /// Number of fields that were set and that their readers lacked.
+    /// Number of set fields that the reader of a message lacked.
     skipped: AtomicU64,
 }
 
@@ -258,7 +258,7 @@ impl Translation {
             out.extend_from_slice(body);
             return Ok(());
         };
-        // Our own messages may be nested as deeply as possible, because the peer enforces its own limit.
+        // Use the maximum nesting depth for messages of this end, because the peer enforces its own limit.
         let limits = Limits { body: limit as usize, nesting: Nesting::new(NESTING_CEILING) };
         self.plans.outgoing.translate(root, body, out, limits).map(|translated| self.count_skipped(translated.skipped))
     }

@@ -27,7 +27,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// A pending handler of any method. Only one of the functions that return its outcome may be called, and only once.
+/// A pending handler of any method. Call only one of the functions that return its outcome, and only once.
 pub(super) trait WaitingHandler {
     /// Returns the size of the handler's future in bytes.
     fn size(&self) -> usize;
@@ -93,7 +93,7 @@ impl<A, B: Message + Send + 'static> WaitingHandler for Waiting<'_, A, B> {
 }
 
 impl MethodState {
-    /// Continues a pending handler as a task that sends the reply.
+    /// Continues a pending handler as a task, which sends the reply.
     #[cold]
     pub(super) fn park(
         &self,
@@ -236,13 +236,13 @@ impl AnsweredCall {
             log(status, *name, task.connection());
         }
         let code = reply.map_or_else(Status::code, |_| Code::Ok);
-        // Do not report the duration of a failed call, because it does not predict that of other calls.
+        // Report the duration only if the call succeeded, because failed calls do not predict the duration of others.
         let report = working.take().filter(|_| reply.is_ok()).and_then(LoadGuard::end);
-        // Look up the translation again instead of storing it, which keeps pending calls small.
+        // Look up the translation again, because storing it would enlarge pending calls.
         let find = || PeerLayouts::of(task.connection())?.translation(operation.number());
         let translation = if flags.has(Flags::TRANSLATED) { find() } else { None };
         let writing = Writing::new(*flags, translation.as_deref());
-        // If the connection has closed, the reply is discarded.
+        // If the connection has closed, discard the reply.
         let mut length = 0;
         let _ = task.answer(|outbox| {
             let before = outbox.len();
@@ -254,8 +254,8 @@ impl AnsweredCall {
     }
 }
 
-/// Writes a reply, compressed if requested. The reply states that the call has not run if the handler states it, or if
-/// middleware failed the call without calling the handler.
+/// Writes a reply, compressed if requested. The reply states that the call has not run if the handler rejected it, or
+/// if middleware failed the call without calling the handler.
 #[inline(always)]
 pub(super) fn put_reply<B: EncodeBody>(
     outbox: &mut Outbox,
@@ -268,8 +268,8 @@ pub(super) fn put_reply<B: EncodeBody>(
 ) {
     match reply {
         Err(status) if status.is_rejection() => body::put_refusal(outbox, id, operation, status, style),
-        // Middleware has failed the call without calling the handler. A failure after that may be due to side effects
-        // of the middleware.
+        // Middleware failed the call without calling the handler. A failure after the handler's call may be due to side
+        // effects.
         Err(status)
             if is_layered
                 && !status.may_have_run()

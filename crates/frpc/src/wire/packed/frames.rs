@@ -9,12 +9,12 @@ use std::cell::RefCell;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe;
 
-/// Minimum length in bytes of a message that is compressed. A shorter message fits into one network packet anyway, so
+/// Minimum length in bytes of a message that is compressed. A shorter message fits into one network packet, so
 /// compression would cost more than it saves.
 const LEAST: usize = 1024;
 
-/// Divisor of a message's length that yields the minimum saving. With a smaller saving, compression costs more than it
-/// saves.
+/// Fraction of a message's length, as a divisor, that compression must save. With a smaller saving, compression costs
+/// more than it saves.
 const SAVED_PART: usize = 16;
 
 /// Compression level. The fastest level already achieves most of the saving.
@@ -23,7 +23,7 @@ const LEVEL: i32 = 1;
 /// Magic number of a zstd frame. Skippable frames and legacy formats have other numbers.
 const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
-/// Maximum length in bytes of a message after which a thread keeps its compression buffer.
+/// Maximum message length in bytes for which a thread keeps its compression buffer. Longer messages free it.
 const KEPT: usize = 64 * 1024;
 
 /// Compression state of a thread. It takes several hundred kilobytes and is reused for all messages.
@@ -44,7 +44,7 @@ pub(super) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<B
     let buffer = packet.buffer();
     let written = buffer.len().saturating_sub(start);
     let length = bulk.iter().fold(written, |length, part| length.saturating_add(part.bytes.len()));
-    // Do not compress a message that exceeds the limit, because it will be rejected.
+    // Leave an oversized message uncompressed, because it will be rejected.
     if length < LEAST || length > limit {
         return;
     }
@@ -164,7 +164,7 @@ mod tests {
             }
             pack(&mut packet, start, &mut bulk);
             bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
-            packet.finish().expect("packet should be within the limit");
+            packet.finish().expect("packet should be within the size limit");
         })
     }
 
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(body[0], PACKED);
         body = &body[1..];
         let length = frisbee::tlv::take_varint(&mut body).expect("body should contain the message length");
-        (usize::try_from(length).expect("length should fit into usize"), body)
+        (usize::try_from(length).expect("message length should fit into usize"), body)
     }
 
     #[test]
@@ -218,7 +218,7 @@ mod tests {
         for other in [skippable, behind, [frame, &[0]].concat(), [frame, frame].concat(), vec![0; 100]] {
             assert!(is_refused(&other, length) && is_refused(&other, 2 * length));
         }
-        // The frame descriptor announces a one-byte dictionary id.
+        // The frame descriptor announces a dictionary id of one byte.
         let (magic, rest) = frame.split_at(4);
         let with_dictionary = [magic, &[rest[0] | 1, 7], &rest[1..]].concat();
         assert!(is_refused(&with_dictionary, length));
