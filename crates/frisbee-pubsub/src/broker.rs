@@ -1,4 +1,4 @@
-//! The broker: its subscriptions, and the permissions of each connection.
+//! The broker: its subscriptions, and the state of each connection.
 
 mod builder;
 mod session;
@@ -29,21 +29,21 @@ use std::time::Instant;
 /// an eighth of a second at 1 Gbit/s.
 const QUEUE_MAX: usize = 16 * 1024 * 1024;
 
-/// Default maximum size of the queues of all subscribers in bytes, enough for 64 full queues. A message that several
-/// subscribers share counts once for each, so the actual memory use is usually lower.
+/// Default maximum total size of all queues in bytes, enough for 64 full queues. A message that several subscribers
+/// share counts once for each of them, so the actual memory use is usually lower.
 const MEMORY_MAX: usize = 1024 * 1024 * 1024;
 
 /// Default maximum number of subscriptions per connection. Programs typically have tens. Each subscription that matches
-/// a message adds to the cost of publishing it: with 1024, publishing takes 0.15 ms on a Zen 5.
+/// a message adds to the cost of publishing the message: with 1024, publishing takes 0.15 ms on a Zen 5.
 const PER_CONNECTION_MAX: usize = 1024;
 
-/// Default maximum number of subscriptions of all connections, enough for one on each of a million topics. That many
-/// subscriptions use about 300 MB.
+/// Default maximum number of subscriptions of all connections: one subscription on each of a million topics. They use
+/// about 300 MB.
 const TOTAL_MAX: usize = 1024 * 1024;
 
-/// Maximum number of nodes in the subscription tree, per permitted subscription. A pattern has up to 16 nodes, but
-/// patterns usually share all nodes except one. Without the limit, patterns chosen to share no nodes would use more
-/// memory than the number of subscriptions suggests.
+/// Maximum number of nodes in the subscription tree per permitted subscription. A pattern has up to 16 nodes, but
+/// patterns usually share all nodes except one. Without the limit, patterns that share no nodes would use more memory
+/// than the number of subscriptions suggests.
 const NODES_PER_SUBSCRIPTION: usize = 4;
 
 /// Memory of a subscription in bytes, excluding its nodes in the subscription tree and the two copies of its pattern.
@@ -53,8 +53,8 @@ const SUBSCRIPTION_COST: usize = 256;
 /// table of two entries.
 const NODE_COST: usize = 320;
 
-/// Maximum number of a closed connection's subscriptions that are removed at once. Removing them takes about 10 us, for
-/// which topic lookups and other tasks of the thread must wait.
+/// Maximum number of a closed connection's subscriptions that are removed at once. Topic lookups and other tasks of the
+/// thread wait for about 10 us.
 const REMOVED_AT_ONCE: usize = 16;
 
 /// Policy for subscribers that read messages more slowly than they arrive.
@@ -144,13 +144,12 @@ pub struct BrokerBuilder {
 /// State of a [`Broker`] that all of its connections share.
 #[derive(Debug)]
 pub(super) struct BrokerShared {
-    /// All subscriptions, by connection number and subscription id. Read to look up a topic that is not in the route
-    /// cache of its publisher.
+    /// All subscriptions, by connection number and subscription id. Read for topics that are not in the route cache of
+    /// their publisher.
     pub(super) subscriptions: RwLock<Trie<(u64, u16), Target>>,
     /// Memory charges for the nodes of the subscription tree. Changed only while the lock of `subscriptions` is held.
     node_charges: Mutex<NodeCharges>,
-    /// Counter that increases with each change of the subscriptions. Publishers compare it to detect that their cached
-    /// routes are outdated.
+    /// Number of changes to the subscriptions. Publishers compare it to detect that their cached routes are outdated.
     pub(super) version: AtomicU64,
     /// Index of the queue group member to which the next publisher sends its first message.
     pub(super) next_member: AtomicUsize,
@@ -185,8 +184,8 @@ pub(super) struct Target {
     pub(super) group: Option<Arc<str>>,
     /// Whether the subscription observes the subscribers of a topic (its presence) instead of its messages.
     pub(super) watches: bool,
-    /// Whether the subscriber itself detects missing messages by their positions. If so, the broker does not report
-    /// lost messages to it.
+    /// Whether the subscriber detects missing messages by their positions. If so, the broker does not report lost
+    /// messages to it.
     pub(super) is_exact: bool,
 }
 
@@ -317,7 +316,8 @@ impl Router for Broker {
                             put(outbox, packet.id, packet.operation, &[]);
                         }
                         self.0.send_list(session, packet.id);
-                        // Handling a subscription takes ten times as long as other packets.
+                        // Report slow routing, because handling a subscription takes ten times as long as other
+                        // packets.
                         return Routed::Slow;
                     }
                     Err((reason, text)) => {
@@ -346,7 +346,7 @@ impl Router for Broker {
             Some(Kind::Sync) => put(outbox, packet.id, packet.operation, &[]),
             #[cfg(feature = "typed")]
             Some(Kind::Layout) => return self.0.handle_layout(&session.subscriber, &packet.body, outbox),
-            // A broker without typed topics keeps no descriptions.
+            // Ignore the description, because a broker without typed topics keeps none.
             #[cfg(not(feature = "typed"))]
             Some(Kind::Layout) => {}
             Some(Kind::Lagged | Kind::Refused | Kind::Follow | Kind::Position) | None => {
@@ -387,7 +387,7 @@ impl Router for Broker {
         session.subscriber.close();
         #[cfg(feature = "typed")]
         self.0.layouts.forget(session.subscriber.connection());
-        // Deliver the packets of the connection's last read, which have been routed but not delivered.
+        // Deliver the packets of the connection's last read, because they have been routed but not delivered.
         session.fanout.flush(&self.0, &*session.subscriber);
         RemovedSubscriptions::begin(self.0.clone(), session.subscriber, session.patterns);
     }
@@ -399,7 +399,7 @@ struct Requested<'a> {
     group: Option<Arc<str>>,
     /// Whether the subscription observes the subscribers of a topic (its presence) instead of its messages.
     watches: bool,
-    /// Name under which the subscriber is listed in the presence of the topic, if it is.
+    /// Name under which the subscriber is listed in the presence of the topic, or `None` if it is not listed.
     name: Option<Arc<str>>,
 }
 
@@ -410,7 +410,8 @@ fn cut_off(packet: &Packet) -> Routed {
 }
 
 impl BrokerShared {
-    /// Validates a subscription request. Calls functions of the user, which may use the broker, so no lock may be held.
+    /// Validates a subscription request. Call this without a lock, because it calls functions of the user, which may
+    /// use the broker.
     fn check_subscription<'a>(
         &self,
         connection: &Connection,
@@ -436,8 +437,8 @@ impl BrokerShared {
         Ok(Requested { pattern, group, watches, name: self.presences.name(pattern, connection) })
     }
 
-    /// Adds a subscription. Returns `true` if it is active. Otherwise the connection is notified later, unless the
-    /// subscription has a history (`follows`).
+    /// Adds a subscription. Returns whether the subscription is active. If not, the connection is notified later,
+    /// unless the subscription has a history (`follows`).
     fn subscribe(
         &self,
         session: &mut BrokerSession,
@@ -472,7 +473,7 @@ impl BrokerShared {
             ));
         }
         subscriptions.insert(pattern, (session.subscriber.number, id.0), target);
-        // Incremented while the lock is held, so that a reader of the new version finds the new subscription.
+        // Increment the version under the lock, so that a reader of the new version finds the new subscription.
         self.version.fetch_add(1, Ordering::Release);
         let nodes = subscriptions.nodes() - before;
         self.node_charges.lock().owned += nodes;
@@ -480,7 +481,7 @@ impl BrokerShared {
         charge.resize(least + nodes * NODE_COST);
         let interest = self.bus.as_ref().map(|bus| {
             let interest = bus.join(&session.subscriber, id.0, pattern, group.as_ref(), follows);
-            // Incremented again, because messages from other brokers are routed to active subscriptions only.
+            // Increment the version again, because messages from other brokers are routed to active subscriptions only.
             self.version.fetch_add(1, Ordering::Release);
             interest
         });
@@ -505,7 +506,7 @@ impl BrokerShared {
         let subscriber = session.subscriber.clone();
         session.fanout.flush(self, &*subscriber);
         let requested = self.check_subscription(subscriber.connection(), pattern, b"")?;
-        // Hold the lock during registration and replay, so that each message arrives exactly once, in the replay or
+        // Hold the lock during registration and replay, so that each message arrives exactly once: in the replay or
         // through the queue.
         let mut records = self.histories.lock();
         self.subscribe(session, id, requested, true)?;
@@ -547,7 +548,7 @@ impl BrokerShared {
         let mark = ReplayMark::Answer { id, body: body.clone().into() };
         queue.control(id, self.operations.of(Kind::Follow), body, Some(mark));
         for ring in rings {
-            // Replay only messages that fit, because more would evict messages that are already queued.
+            // Replay only messages that fit, because more would evict messages that are queued already.
             let room = self.bounds.queue_max.saturating_sub(queue.bytes()) / 8 * 7;
             let (first, bodies) = ring.replay(request.begin(ring), room);
             let mut position = Vec::new();
@@ -579,8 +580,8 @@ impl BrokerShared {
         }
     }
 
-    /// Records that a topic's history lacks `missed` messages, which another broker published and which were lost on
-    /// the way.
+    /// Records that a topic's history lacks `missed` messages, which another broker published and which were lost in
+    /// transit.
     pub(super) fn record_gap(&self, from: &Interest, topic: &str, missed: u64) {
         let Some(history) = self.histories.of(topic) else { return };
         let mut records = self.histories.lock();
@@ -593,7 +594,7 @@ impl BrokerShared {
             }
         });
         let next = first.saturating_add(missed);
-        // A subscriber without a position in this epoch needs one from before the gap.
+        // A subscriber without a position in this epoch needs the position before the gap.
         let offsets = if first == 1 { vec![first, next] } else { vec![next] };
         for (subscriber, ids) in connections.into_values() {
             let fill = |queue: &mut QueueDelivery<'_>| {
@@ -611,7 +612,7 @@ impl BrokerShared {
         }
     }
 
-    /// Releases the resources of a subscription that has ended: the forwarding of other brokers' messages, and the
+    /// Releases the resources of a subscription that has ended: the registration for other brokers' messages, and the
     /// subscriber's entry in the presence of the topic.
     fn leave(&self, subscriber: &Subscriber, id: u16, subscribed: &Subscribed) {
         if let (Some(bus), Some(interest)) = (&self.bus, &subscribed.interest) {
@@ -663,8 +664,8 @@ struct RemovedSubscriptions {
 }
 
 impl RemovedSubscriptions {
-    /// Begins to remove the subscriptions of a closed connection, none of which matches a topic any more. The first
-    /// batch is removed immediately, and the others by a task that yields between batches.
+    /// Removes the subscriptions of a closed connection, after they no longer match any topic. The first batch is
+    /// removed immediately, and the others by a task that yields between batches.
     fn begin(broker: Arc<BrokerShared>, subscriber: Arc<Subscriber>, subscriptions: HashMap<u16, Subscribed>) {
         let runtime = subscriber.connection().runtime_handle().clone();
         let mut leaving = Self { broker, subscriber, subscriptions: subscriptions.into_iter().collect() };

@@ -2,7 +2,7 @@
 //!
 //! A [`Backplane`] carries frames by topic and may lose them. This module adds guarantees that hold for every
 //! backplane: subscriptions are reference-counted (`interest.rs`), messages are counted per topic so that receivers
-//! detect losses (`counts.rs`), and a received message is never forwarded again.
+//! detect losses (`counts.rs`), and received messages are never forwarded again.
 
 mod counts;
 pub(crate) mod frame;
@@ -49,7 +49,7 @@ pub trait Backplane: fmt::Debug + Send + Sync + 'static {
     /// [delivered](Node::deliver) once to an interest without a group, and to one of the interests with the same group
     /// over all brokers. Interests of groups also receive the messages of their own broker.
     ///
-    /// The implementation drops `joined` once the subscription is in effect, or if it cannot be made at present.
+    /// The implementation drops `joined` when the subscription is in effect, or when it cannot be made at present.
     fn join(&self, interest: &Arc<Interest>, joined: PendingInterest);
 
     /// Cancels the subscription that [`join`](Self::join) has made for this interest.
@@ -121,17 +121,17 @@ pub(super) struct Bus {
     /// Patterns that are registered at the backplane because this broker has subscriptions for them, outside queue
     /// groups. Subscriptions with the same pattern share an entry.
     interests: Mutex<HashMap<Box<str>, Arc<Interest>>>,
-    /// Patterns of topics with a history, which are registered at the backplane. They are registered when the first
-    /// connection is opened, and kept until the broker is dropped.
+    /// Patterns of topics with a history, which are registered at the backplane when the first connection is opened.
+    /// They stay registered until the broker is dropped.
     histories: OnceLock<Vec<Arc<Interest>>>,
     next_interest: AtomicU64,
     /// Whether other brokers may have missed messages. If so, this broker must send them the message count of each
-    /// topic, so that they can detect it.
+    /// topic.
     marks_due: AtomicBool,
     /// Version of the broker's subscriptions when cached references to disconnected subscribers were last removed.
     refreshed: AtomicU64,
-    /// Number of message sequences that this broker remembers, over all patterns registered at the backplane. It is
-    /// checked before another sequence is remembered.
+    /// Number of message sequences that this broker remembers, over all registered patterns. Checked before another
+    /// sequence is remembered.
     remembered: Arc<AtomicUsize>,
 }
 
@@ -140,7 +140,7 @@ pub(super) struct Bus {
 pub(super) enum PublishOutcome {
     /// The message was sent to all brokers, including this one for its queue groups.
     On,
-    /// The message was not sent, so this broker delivers it to its own subscribers only.
+    /// The message was not sent, and this broker delivers it to its own subscribers only.
     Local,
 }
 
@@ -166,7 +166,7 @@ impl Bus {
 
     /// Sends a message to the other brokers. The body starts with the topic.
     pub(super) fn publish(&self, topic: &str, body: &Bytes) -> Result<PublishOutcome, BackplaneError> {
-        // Hold the lock while sending, because frames must be sent in the order of their counts.
+        // Hold the lock while sending, because frames must be sent in the order of their message counts.
         let mut sent = self.sent.lock();
         let row = sent.row(topic);
         let frame = Frame::Message.encode(row.next(self.origin), body);
@@ -183,7 +183,7 @@ impl Bus {
         }
     }
 
-    /// Registers the patterns of all topics with a history at the backplane. The histories must be complete even if
+    /// Registers the patterns of all topics with a history at the backplane, because histories must be complete even if
     /// this broker has no subscribers.
     pub(super) fn join_histories(&self, broker: &Arc<BrokerShared>, budget: &MemoryBudget) {
         self.histories.get_or_init(|| {
@@ -205,8 +205,8 @@ impl Bus {
         self.histories.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Registers a subscription's pattern at the backplane, unless it is registered already. `follows` states whether
-    /// the subscription has a history.
+    /// Registers a subscription's pattern at the backplane, unless the pattern is registered already. `follows` states
+    /// whether the subscription has a history.
     pub(super) fn join(
         &self,
         subscriber: &Arc<Subscriber>,
@@ -240,8 +240,8 @@ impl Bus {
         interest
     }
 
-    /// Removes a subscription from the registered pattern `interest`. If it was the last one, the pattern is removed
-    /// from the backplane, unless it belongs to a history.
+    /// Removes a subscription from the registered pattern `interest`. Removes the pattern from the backplane with its
+    /// last subscription, unless it belongs to a history.
     pub(super) fn leave(&self, interest: &Arc<Interest>, subscriber: u64, id: u16) {
         let mut interests = self.interests.lock();
         if interest.exit(subscriber, id) && !interest.has_history() {
@@ -262,7 +262,7 @@ impl Bus {
     fn mark(&self) {
         let portions = self.sent.lock().topics();
         for topics in portions {
-            // Locked once per batch, because publishers would otherwise wait for all batches.
+            // Take the lock for each batch, because publishers would otherwise wait for all batches.
             let sent = self.sent.lock();
             for topic in topics {
                 let Some(stamp) = sent.last(&topic, self.origin) else { return };
@@ -298,8 +298,8 @@ impl Node {
         let Some(bus) = &broker.bus else { return };
         if frame::is_hello(frame) {
             bus.marks_due.store(true, Ordering::Relaxed);
-            // Messages may have been lost while disconnected. The counts do not reveal lost first messages of new
-            // topics.
+            // Start a new epoch, because messages may have been lost while the backplane was disconnected. The counts
+            // do not reveal lost first messages of new topics.
             broker.begin_epoch();
         }
         #[cfg(feature = "typed")]
@@ -316,7 +316,7 @@ impl Node {
 
     /// Reports that the backplane is connected and all registered patterns are active, or that it may have lost frames.
     ///
-    /// The broker then asks the other brokers whether it has missed messages.
+    /// The broker then queries the other brokers for missed messages.
     pub fn linked(&self) {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };
@@ -325,8 +325,7 @@ impl Node {
         bus.backplane.control(frame::hello());
     }
 
-    /// Replies to other brokers that have asked whether they have missed messages. Must be called several times per
-    /// second.
+    /// Replies to other brokers that have asked whether they missed messages. Call this several times per second.
     pub fn tick(&self) {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };

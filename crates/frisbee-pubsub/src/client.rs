@@ -34,15 +34,15 @@ const INBOX_MAX: usize = 16 * 1024 * 1024;
 /// never reply.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Maximum number of replies to [`Client::sync`] that may be outstanding, including those of cancelled calls. Equal to
-/// the maximum number of fRPC calls in flight.
+/// Maximum number of outstanding replies to [`Client::sync`], including those of cancelled calls. Equal to the maximum
+/// number of fRPC calls in flight.
 const SYNCS_MAX: usize = 16 * 1024;
 
 /// Error returned when publishing or subscribing fails.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum PubSubError {
-    /// The topic, the pattern or the group name is invalid.
+    /// The topic, pattern or group name is invalid.
     Topic(TopicError),
     /// The message could not be sent, or the connection is closed.
     Send(SendError),
@@ -136,8 +136,7 @@ pub(super) struct ClientShared {
     connection: Mutex<Option<Connection>>,
     /// Whether the client reconnects after its connection is lost.
     is_persistent: AtomicBool,
-    /// Counter that increases with each change of the subscriptions. The router compares it to detect that its cached
-    /// routes are outdated.
+    /// Number of changes to the subscriptions. The router compares it to detect that its cached routes are outdated.
     pub(super) version: AtomicU64,
     inner: Mutex<ClientState>,
 }
@@ -147,12 +146,11 @@ type PendingAnswers = BTreeMap<u16, oneshot::Sender<Result<(), String>>>;
 
 #[derive(Debug, Default)]
 struct ClientState {
-    /// All subscriptions of the client, by id. If messages are lost or the connection ends, subscriptions are notified
-    /// in this order.
+    /// All subscriptions of the client, by id. Lost messages and the end of the connection are reported in this order.
     inboxes: BTreeMap<u16, RegisteredSubscription>,
     /// Subscriptions that are not in queue groups, by pattern.
     by_pattern: Trie<u16, Arc<Inbox>>,
-    /// Last subscription id that was assigned. An id is reused only after all others. By then, no packet for the old
+    /// Subscription id that was assigned last. An id is reused only after all others, so that no packet for the old
     /// subscription can be in transit.
     last_id: u16,
     pending: PendingAnswers,
@@ -162,8 +160,8 @@ struct ClientState {
     refused: Option<String>,
     /// Reason why the last connection was lost.
     disconnect_reason: Option<CloseReason>,
-    /// Position of each topic when the last connection closed. Subscriptions resume from these positions. The flag is
-    /// set if the client has discarded some of them.
+    /// Position of each topic when the last connection closed, from which subscriptions resume. The flag is set if the
+    /// client has discarded positions.
     stream: (Stream, bool),
     /// Reason why the client is closed.
     closed: Option<CloseReason>,
@@ -183,8 +181,8 @@ struct RegisteredSubscription {
 }
 
 impl RegisteredSubscription {
-    /// Returns whether the subscription detects missing messages by their positions. If so, lost messages that the
-    /// broker reports are ignored.
+    /// Returns whether the subscription detects missing messages by their positions. If so, it ignores the broker's
+    /// reports of lost messages.
     fn is_exact(&self) -> bool {
         self.follow.as_ref().is_some_and(|follow| follow.is_exact())
     }
@@ -200,7 +198,7 @@ impl RegisteredSubscription {
     }
 }
 
-/// Encodes a subscription request.
+/// Encodes a subscription request as its kind and body.
 fn request(pattern: &str, group: &str, follow: Option<&Follow>) -> (Kind, Vec<u8>) {
     let mut body = name(pattern);
     let Some(follow) = follow else {
@@ -509,7 +507,7 @@ impl Publisher {
     /// # Cancel safety
     /// Dropping the future before completion publishes nothing.
     pub async fn publish_with<T>(&self, mut write: impl FnMut(PacketWriter<'_>) -> T) -> Result<T, SendError> {
-        // A waiter is needed only if the outbox is full.
+        // A waiter is needed only while the outbox is full.
         match self.connection.try_send_with(|outbox| self.put(outbox, &mut write)) {
             Ok(written) => Ok(written),
             Err(_) => self.publish_later(&mut write).await,
@@ -556,8 +554,8 @@ mod tests {
     use frisbee::testing::DetachedConnection;
     use tokio::runtime::Handle;
 
-    /// Regression test: messages for a dropped subscription were delivered to the next subscription with the same id.
-    /// That subscription then missed its own first messages.
+    /// Regression test: messages for a dropped subscription were delivered to the next subscription with the same id,
+    /// which then missed its own first messages.
     #[test]
     fn subscription_gets_messages_only_after_its_answer() {
         let shared = Arc::new(ClientShared::new(FIRST_OPERATION));
@@ -589,16 +587,20 @@ mod tests {
         };
         let [publisher, leaving, staying] = [connect().await, connect().await, connect().await]
             .map(|client| client.expect("acceptor should accept the connection"));
-        let mut leaves =
-            leaving.queue_subscribe("jobs", "workers").await.expect("broker should accept the queue subscription");
-        let mut stays =
-            staying.queue_subscribe("jobs", "workers").await.expect("broker should accept the queue subscription");
+        let mut leaves = leaving
+            .queue_subscribe("jobs", "workers")
+            .await
+            .expect("broker should accept the queue subscription of the leaving member");
+        let mut stays = staying
+            .queue_subscribe("jobs", "workers")
+            .await
+            .expect("broker should accept the queue subscription of the remaining member");
         for job in 0..30 {
-            publisher.publish("jobs", vec![job]).await.expect("connection should be open for publishing");
+            publisher.publish("jobs", vec![job]).await.expect("publisher should send the job");
         }
         publisher.sync().await.expect("broker should reply to SYNC");
         leaves.drain().await.expect("broker should confirm the drain");
-        publisher.publish("jobs", vec![30]).await.expect("connection should be open for publishing");
+        publisher.publish("jobs", vec![30]).await.expect("publisher should send the last job");
         let mut jobs = Vec::new();
         loop {
             match leaves.recv().await {

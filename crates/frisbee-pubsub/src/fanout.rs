@@ -1,9 +1,9 @@
 //! Delivery of the messages that a connection publishes in a batch.
 //!
 //! Each connection caches the subscribers of the topics to which it publishes. Only a cache miss looks the topic up in
-//! the tree of the broker, under its lock. Any change of the subscriptions, detected by a version number, clears the
-//! cache. Consecutive packets with the same subscribers are encoded together. At the end of the batch, each
-//! subscriber's queue is locked and its task woken once.
+//! the broker's subscription tree, under its lock. Any change of the subscriptions, detected by a version number,
+//! clears the cache. Consecutive packets with the same subscribers are encoded together. At the end of the batch, each
+//! subscriber's queue is locked once, and its task is woken once.
 
 use super::Kind;
 use super::broker::{BrokerShared, Target};
@@ -22,8 +22,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Maximum number of topics and subscribers, counted together, in the route cache of a publishing connection.
-/// Publishers usually have few topics. A publisher with more topics must look them up repeatedly.
+/// Maximum number of entries in the route cache of a publishing connection: topics and subscribers, counted together.
+/// Publishers usually have few topics. A publisher with more topics looks them up repeatedly.
 const REMEMBERED_MAX: usize = 16 * 1024;
 
 /// Memory of a cached topic in bytes, excluding its name. The same amount is charged for each of the topic's
@@ -31,15 +31,15 @@ const REMEMBERED_MAX: usize = 16 * 1024;
 const ROUTE_COST: usize = 320;
 const SUBSCRIBER_COST: usize = 32;
 
-/// Maximum number of deliveries that are collected before they are made. Each subscriber counts once for each run of
-/// messages with the same route.
+/// Maximum number of deliveries that are collected before they are made. A run of messages with the same route counts
+/// once for each subscriber.
 const DELIVERIES_MAX: usize = 16 * 1024;
 
 /// Minimum size in bytes of a message that is collected separately from others, so that subscribers share its body
 /// without copying it.
 const LARGE: usize = 4 * 1024;
 
-/// Bodies of these sizes are copied once before they are shared. They may be slices of a read buffer of 128 KiB, which
+/// Lengths of bodies that are copied once before they are shared. They may be slices of a read buffer of 128 KiB, which
 /// a slow subscriber would keep alive while being charged for the slice only. Shorter bodies are always copied, and
 /// longer ones occupy most of their buffer.
 const COPIED_ONCE: RangeInclusive<usize> = SHARED_MIN..=64 * 1024;
@@ -53,11 +53,11 @@ const RUNS_KEPT: usize = 64;
 
 thread_local! {
     /// Unused runs of messages. They belong to the thread rather than to a connection, so that idle connections use no
-    /// memory for them.
+    /// memory for runs.
     static RUNS: Cell<Vec<RouteBatch>> = const { Cell::new(Vec::new()) };
 }
 
-/// State in which a connection publishes: its cached routes, and the messages of the current batch.
+/// State of a publishing connection: its cached routes, and the messages of the current batch.
 #[derive(Debug, Default)]
 pub(super) struct Fanout {
     /// Version of the broker's subscriptions when the routes were cached. If the version has changed, the routes are
@@ -84,7 +84,7 @@ pub(super) struct Fanout {
     refusal: String,
 }
 
-/// Origin of published messages, which is a connection of this broker or another broker.
+/// Origin of published messages: a connection of this broker, or another broker.
 pub(super) trait Source {
     /// Whether messages of this origin count as published and are forwarded to other brokers.
     const PUBLISHES: bool;
@@ -134,8 +134,7 @@ impl Source for Subscriber {
 pub(super) struct Route {
     topic: Arc<[u8]>,
     everybody: Vec<Arc<Subscriber>>,
-    /// Number of subscribers. A history counts as a subscriber, because messages must be recorded even without
-    /// subscribers.
+    /// Number of receivers. A history counts as a receiver, because messages must be recorded even without subscribers.
     takers: usize,
     groups: Vec<Group>,
     /// Whether messages must be forwarded to other brokers, because these may have subscribers.
@@ -143,8 +142,8 @@ pub(super) struct Route {
     /// Whether the route has queue groups, a history or other brokers. If so, messages do not take the fast path.
     is_special: bool,
     history: Option<History>,
-    /// History of the topic. It is cached, so that recording a message needs no lookup, and may have been evicted in
-    /// the meantime.
+    /// Cached history of the topic, so that recording a message needs no lookup. The history may have been evicted
+    /// since.
     ring: Option<Arc<Ring>>,
 }
 
@@ -171,22 +170,22 @@ struct GroupMessage {
     body: Bytes,
 }
 
-/// Number of matching queue groups up to which publishing a message does not count as slow.
+/// Maximum number of matching queue groups for which publishing a message does not count as slow.
 const GROUPS_AT_ONCE: usize = 64;
 
 /// Outcome of publishing a message, which tells the caller whether to yield to other tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Published {
     AsUsual,
-    /// Publishing took a long time, up to a thousand times longer than usual. Either the topic was not in the cache, or
-    /// it has many queue groups.
+    /// Publishing may have taken a thousand times longer than usual, because the topic was not in the cache or has many
+    /// queue groups.
     Slowly,
-    /// The backplane rejected the message, so it is not delivered. [`Fanout::refusal`] returns the reason.
+    /// The backplane rejected the message, which is therefore not delivered. [`Fanout::refusal`] returns the reason.
     Refused,
 }
 
 impl Fanout {
-    /// Publishes a message. `topic` is the topic that is contained in `body`, which is sent unchanged.
+    /// Publishes a message. `body` contains `topic` and is sent unchanged.
     pub(super) fn publish<S: Source>(
         &mut self,
         broker: &BrokerShared,
@@ -225,7 +224,7 @@ impl Fanout {
                 }
             }
             if groups_are_here && !found.groups.is_empty() {
-                // Bodies of at least this size are shared with queues instead of copied.
+                // Share bodies of at least this size with queues instead of copying them.
                 let is_shared = body.len() >= SHARED_MIN;
                 let directed = if is_shared { from.budget().share(body.clone()) } else { body.clone() };
                 for group in &mut found.groups {
@@ -268,8 +267,9 @@ impl Fanout {
         &mut self.runs[self.used - 1].packets
     }
 
-    /// Adds the collected messages of topics with a history to it. While the returned guard is held, no subscription
-    /// with a history can start. It would otherwise miss the messages, which have not been queued for subscribers yet.
+    /// Adds the collected messages of topics with a history to their histories. While the returned guard is held, no
+    /// subscription with a history can start: it would miss these messages, which have not been queued for subscribers
+    /// yet.
     #[cold]
     fn record<'a>(&mut self, broker: &'a BrokerShared, from: &impl Source) -> MutexGuard<'a, Records> {
         let mut records = broker.histories.lock();
@@ -315,7 +315,7 @@ impl Fanout {
             deliver_runs(runs, &self.routes, broker, from);
         }
         // Hold the lock until here, because offsets must have the same order in every queue. Messages for groups have
-        // no offsets.
+        // no offsets, so they need no lock.
         drop(records);
         self.directed.sort_by_key(|message| message.subscriber.number);
         for messages in self.directed.chunk_by(|a, b| a.subscriber.number == b.subscriber.number) {
@@ -356,7 +356,7 @@ impl Fanout {
         self.by_topic.len()
     }
 
-    /// Frees the route cache of a connection that has stopped publishing.
+    /// Frees the route cache of a connection that no longer publishes.
     pub(super) fn release(&mut self, broker: &BrokerShared) {
         if self.used == 0 {
             self.forget(broker);
@@ -446,7 +446,7 @@ impl Route {
     /// with the same name are merged, even if their patterns differ.
     fn find(broker: &BrokerShared, topic: &str) -> Self {
         let mut everybody = Vec::new();
-        // Sorted because each group takes the next number below, which must not differ between simulation runs.
+        // Sort the groups: each takes the next number below, which must not differ between simulation runs.
         let mut groups = BTreeMap::<Arc<str>, Vec<_>>::new();
         broker.subscriptions.read().for_each_match(topic, |(_, id), Target { subscriber, group, .. }| match group {
             None => everybody.push(subscriber.clone()),
@@ -455,7 +455,7 @@ impl Route {
         everybody.sort_unstable_by_key(|subscriber: &Arc<Subscriber>| subscriber.number);
         everybody.dedup_by_key(|subscriber| subscriber.number);
         let groups = groups.into_values().map(|members| {
-            // Each publisher starts with a different member, because otherwise the first member would receive the
+            // Start each publisher with a different member, because otherwise the first member would receive the
             // largest share.
             let next = broker.next_member.fetch_add(1, Ordering::Relaxed) % members.len();
             Group { members, next }
@@ -496,7 +496,7 @@ impl Route {
 }
 
 impl Group {
-    /// Creates a group whose single member receives all messages.
+    /// Creates a queue group with a single member, which receives all messages.
     pub(super) fn of_one(subscriber: &Arc<Subscriber>, id: u16) -> Self {
         Self { members: vec![(subscriber.clone(), id)], next: 0 }
     }

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-/// Maximum number of topics whose positions are sent to a slow subscriber again after messages were dropped. A
+/// Maximum number of topics whose positions are sent again to a slow subscriber whose messages were dropped. A
 /// subscriber with more topics is disconnected.
 const RESTATED_MAX: usize = 1024;
 
-/// Position at which a subscription starts in topics for which the request contains no position.
+/// Starting position of a subscription for topics whose position is not in the request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum StartPosition {
     Now = 0,
@@ -116,7 +116,7 @@ pub(super) fn put_position(body: &mut Vec<u8>, topic: &str, next: NextOffset) {
     tlv::put_varint(body, next.offset);
 }
 
-/// State of the broker's history when a subscription starts, as stated in the reply to the subscriber.
+/// State of the broker's histories when a subscription starts, as stated in the reply to the subscriber.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Answer {
     /// Whether every topic that can match the pattern has a history.
@@ -142,7 +142,8 @@ impl Answer {
     }
 }
 
-/// A reply or topic position in a segment of a subscriber's queue. If the segment is dropped, it must be sent again.
+/// A reply or topic position in a segment of a subscriber's queue. If the segment is dropped, the reply or position
+/// must be sent again.
 #[derive(Clone)]
 pub(super) enum ReplayMark {
     Answer {
@@ -238,7 +239,7 @@ mod tests {
     #[test]
     fn request_and_answer_have_the_bytes_of_the_page() {
         let body = b"\x02\x03a.b\x01\x02\x03\x04\x05\x06\x07\x08\x05";
-        let request = Request::parse(body, 1).expect("HTTP request of the test should be valid");
+        let request = Request::parse(body, 1).expect("FOLLOW request should be valid");
         let next = NextOffset { epoch: 0x0102_0304_0506_0708, offset: 5 };
         assert_eq!((request.opening, request.positions.get(&b"a.b"[..])), (StartPosition::Oldest, Some(&next)));
         let mut encoded = vec![2];

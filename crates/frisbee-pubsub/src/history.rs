@@ -2,10 +2,10 @@
 //!
 //! # Decisions
 //!
-//! A single lock covers both recording a message and delivering it to the queues of subscribers. The same lock covers
-//! both taking the snapshot for a new subscriber and registering it. Offsets of a topic therefore have the same order
-//! in every queue, and a new subscriber receives each message exactly once: from the snapshot if it was recorded
-//! before, and otherwise from its queue. Topics without a history never take the lock.
+//! A single lock covers both recording a message and delivering it to the queues of subscribers. The lock also covers
+//! both taking the snapshot for a new subscriber and registering the subscriber. Offsets of a topic therefore have the
+//! same order in every queue, and a new subscriber receives each message exactly once: from the snapshot if it was
+//! recorded before, and otherwise from its queue. Topics without a history never take the lock.
 
 use crate::fanout::{SHARED_MIN, Source};
 use crate::queue::QueueSegment;
@@ -24,7 +24,7 @@ use tokio::time::Instant;
 /// Maximum number of messages kept per topic. A history bridges lost connections and is not a message store.
 const LAST_MAX: usize = 64 * 1024;
 
-/// Default maximum memory of a broker's topic histories in bytes, which is 64 KiB for each of a thousand topics.
+/// Default maximum memory of a broker's topic histories in bytes: 64 KiB for each of a thousand topics.
 pub(crate) const BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Default maximum number of topics with a history. A topic takes about 300 bytes, excluding its messages.
@@ -82,19 +82,19 @@ pub(crate) struct Histories {
 
 /// State of all topic histories of a broker, which is protected by a lock.
 pub(crate) struct Records {
-    /// Number of the current epoch, to which message positions belong. A new epoch makes all earlier positions invalid.
+    /// Number of the current epoch, to which message positions belong. A new epoch invalidates all earlier positions.
     /// It starts when a topic is evicted, or when messages of other brokers may be missing.
     pub(crate) epoch: u64,
-    /// Whether the current epoch is unused, because no message was recorded and no subscription was started in it.
+    /// Whether the current epoch is unused: no message was recorded and no subscription was started in it.
     is_fresh: bool,
     /// History of each topic. Sorted by topic, so that simulation runs are deterministic.
     pub(crate) topics: BTreeMap<Arc<str>, Arc<Ring>>,
-    /// Topic histories in the order in which they may be evicted, for each publisher that has created some. If a
-    /// history was used since it was last considered, it moves to the end of its queue.
+    /// Topic histories of each publisher in the order of eviction. A history that was used since it was last considered
+    /// moves to the end of its queue instead.
     candidates: BTreeMap<Option<IpAddr>, VecDeque<Arc<Ring>>>,
     bytes: usize,
-    /// Part of `bytes` that message bodies occupy which several subscribers share. Such bodies are charged separately,
-    /// and not to the histories.
+    /// Part of `bytes` in message bodies that several subscribers share. Such bodies are charged separately, and not to
+    /// the histories.
     shared: usize,
     charge: Option<MemoryCharge>,
 }
@@ -117,7 +117,7 @@ struct Contents {
 }
 
 struct RecordedMessage {
-    /// Time at which the message was recorded. Only set if the topic's history has a time limit.
+    /// Time at which the message was recorded. Set only if the topic's history has a time limit.
     at: Option<Instant>,
     body: Bytes,
 }
@@ -144,7 +144,7 @@ pub(crate) enum StartPoint {
     Now,
     Last,
     Oldest,
-    /// Starts with the message at this offset.
+    /// The subscriber starts with the message at this offset.
     At(u64),
 }
 
@@ -169,7 +169,7 @@ impl fmt::Debug for Recording {
 impl Histories {
     pub(crate) fn new(rules: Vec<(Box<str>, History)>, bytes_max: usize, topics_max: usize) -> Self {
         let records = Records {
-            // Made odd, because 0 is not a valid epoch in positions.
+            // Make the number odd, because 0 is not a valid epoch in positions.
             epoch: RandomState::new().hash_one(()) | 1,
             is_fresh: true,
             topics: BTreeMap::new(),
@@ -192,7 +192,7 @@ impl Histories {
         self.rules.iter().find(|(pattern, _)| crate::covers(pattern, topic)).map(|(_, history)| *history)
     }
 
-    /// Returns the index of the history rule that applies to a topic, or `None` if the topic has no history.
+    /// Returns the index of the history rule for a topic, or `None` if the topic has no history.
     pub(crate) fn rule_of(&self, topic: &str) -> Option<usize> {
         self.rules.iter().position(|(pattern, _)| crate::covers(pattern, topic))
     }
@@ -235,7 +235,7 @@ impl Histories {
         if known.as_ref().is_none_or(|ring| ring.contents.lock().is_removed) {
             *known = Some(self.ring(records, topic, limits, from));
         }
-        let ring = known.clone().expect("history of the topic should have been looked up");
+        let ring = known.clone().expect("history of the topic should be known after recording");
         let mut contents = ring.contents.lock();
         let first = contents.last + 1;
         let count = packets.messages;
@@ -299,7 +299,8 @@ impl Histories {
         if records.topics.len() >= self.topics_max {
             records.remove_one(publisher);
         }
-        // A new `VecDeque` allocates four entries, which would be half of the memory of a history of one message.
+        // Allocate less than the four entries of a new `VecDeque`, which would be half of the memory of a history of
+        // one message.
         let messages = VecDeque::with_capacity(limits.last.min(4));
         let contents = Mutex::new(Contents { messages, ..Contents::default() });
         let ring = Ring { topic: topic.into(), epoch: records.epoch, limits, contents };
@@ -339,9 +340,9 @@ impl Records {
         true
     }
 
-    /// Evicts a topic that has not been used recently, by an approximation of LRU order. The topic is chosen from the
-    /// publisher that has created the most topics, and from `own` if several have. Otherwise a publisher of many topics
-    /// would evict those of all others.
+    /// Evicts a topic that has not been used recently, in approximate LRU order. The topic is chosen from the publisher
+    /// that has created the most topics, and from `own` if several publishers have. Otherwise, a publisher of many
+    /// topics would evict those of all others.
     fn remove_one(&mut self, own: Option<IpAddr>) {
         let share = |(of, queue): &(&Option<IpAddr>, &mut VecDeque<_>)| (queue.len(), **of == own);
         let Some((&publisher, queue)) = self.candidates.iter_mut().max_by_key(share) else { return };
@@ -371,8 +372,8 @@ impl Records {
         }
     }
 
-    /// Returns the number of bytes charged to the histories. Message bodies that several subscribers share are not
-    /// included, because they are charged separately.
+    /// Returns the number of bytes charged to the histories. Message bodies that several subscribers share are charged
+    /// separately and not included.
     fn own(&self) -> usize {
         self.bytes - self.shared
     }
@@ -388,8 +389,8 @@ impl Records {
 }
 
 impl Ring {
-    /// Returns the messages that are replayed to a new subscriber, up to a total size of `room` bytes, with the offset
-    /// of the first one.
+    /// Returns the messages to replay to a new subscriber, up to a total size of `room` bytes, and the offset of the
+    /// first message.
     pub(crate) fn replay(&self, begin: StartPoint, room: usize) -> (u64, Vec<Bytes>) {
         let contents = self.contents.lock();
         let now = self.limits.time.map(|_| Instant::now());
@@ -425,7 +426,7 @@ impl RecordedMessage {
         self.body.len() + MESSAGE_COST
     }
 
-    /// Returns the length of the message's body if several subscribers share it. Such a body is charged separately.
+    /// Returns the length of the message's body if several subscribers share it, because it is then charged separately.
     /// Otherwise returns 0.
     fn shared(&self) -> usize {
         if self.body.len() >= SHARED_MIN { self.body.len() } else { 0 }

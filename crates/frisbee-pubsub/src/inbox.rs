@@ -17,8 +17,8 @@ const MESSAGE_CHARGE: usize = 64;
 /// to that of a full queue. A single message may be longer.
 const TAKEN_MAX: usize = 1 << 20;
 
-/// Size in bytes below which a payload is copied if other messages are queued before it. Otherwise, each small payload
-/// could keep a read buffer of 128 KiB in memory.
+/// Payload size in bytes below which a payload is copied if other messages are queued before it. Otherwise, each small
+/// payload could keep a read buffer of 128 KiB in memory.
 const COPIED_BELOW: usize = 64 * 1024;
 
 /// A message received by a subscription.
@@ -95,13 +95,13 @@ impl Message {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RecvError {
-    /// This many messages are missing here. They arrived faster than they were read, or the history of the broker does
-    /// not reach back to the loss of the connection. The subscription continues.
+    /// The contained number of messages is missing at this point. The messages arrived faster than they were read, or
+    /// the broker's history does not reach back to the loss of the connection. The subscription continues.
     ///
     /// With a history, the number is exact and refers to one topic and this subscription.
     ///
-    /// Without a history, messages that the broker has dropped are counted per connection. Each subscription of the
-    /// connection reports the same number, regardless of which subscriptions the messages were for.
+    /// Without a history, dropped messages are counted per connection. Each subscription of the connection reports the
+    /// same number, whichever subscriptions the messages were for.
     Lagged(u64),
     /// The connection was lost, and the subscription continues on a new one.
     ///
@@ -129,7 +129,7 @@ impl fmt::Display for RecvError {
 
 impl std::error::Error for RecvError {}
 
-/// A subscription to a topic pattern. Dropping it unsubscribes.
+/// A subscription to a topic pattern. Dropping the subscription ends it.
 #[derive(Debug)]
 pub struct Subscription {
     pub(super) shared: Arc<ClientShared>,
@@ -138,8 +138,7 @@ pub struct Subscription {
     pub(super) inbox: Arc<Inbox>,
     pub(super) pattern: Box<str>,
     pub(super) group: Box<str>,
-    /// Entries that the reader has taken from the inbox in advance, so that it can return them without locking the
-    /// inbox.
+    /// Entries that the reader has taken from the inbox in advance, so that it can return them without locking.
     pub(super) received: VecDeque<Entry>,
 }
 
@@ -216,7 +215,7 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         self.shared.leave(self);
-        // Empty the queue now, because route caches of the connection may keep the inbox alive for a while.
+        // Empty the queue here, because route caches of the connection may keep the inbox alive for a while.
         *self.inbox.0.lock() = Queue { closed: Some(CloseReason::Local), ..Queue::default() };
     }
 }
@@ -256,7 +255,7 @@ impl Entry {
 }
 
 impl Inbox {
-    /// Adds entries and wakes the reader. If the size limit is exceeded, drops the oldest entries.
+    /// Adds entries and wakes the reader. Drops the oldest entries if the size limit is exceeded.
     pub(super) fn extend(&self, entries: impl Iterator<Item = Entry>, bytes_max: usize) {
         let mut queue = self.0.lock();
         if queue.closed.is_some() {
@@ -299,8 +298,8 @@ impl Inbox {
 }
 
 impl Queue {
-    /// Moves the oldest entries to `received`. Moves only a part of a large queue, because the limit of the queue does
-    /// not apply to moved entries.
+    /// Moves the oldest entries to `received`. Moves only a part of a large queue, because moved entries are not
+    /// subject to its limit.
     fn take(&mut self, received: &mut VecDeque<Entry>) {
         if self.bytes <= TAKEN_MAX {
             std::mem::swap(received, &mut self.entries);

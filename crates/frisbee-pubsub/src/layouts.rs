@@ -1,8 +1,8 @@
-//! Descriptions of message layouts that a broker keeps for readers of other versions.
+//! Descriptions of message layouts that a broker keeps for subscribers with other schema versions.
 //!
-//! A publisher of a typed topic announces the description of its messages. A reader that receives a message of another
-//! version requests it by its fingerprint. A broker that does not have it asks the others of its bus, and answers when
-//! it arrives. The client limits the duration of the wait.
+//! A publisher of a typed topic announces the description of its messages. A subscriber that receives a message of
+//! another version requests the description by its fingerprint. A broker that does not have the description requests it
+//! from the other brokers of its bus, and replies when it arrives. The client limits the duration of the wait.
 
 use super::{Kind, put};
 use crate::broker::BrokerShared;
@@ -19,23 +19,24 @@ use std::net::IpAddr;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Duration for which a reader waits for a description. Longer than a round trip to another broker of the bus.
+/// Time for which a subscriber waits for a description. Longer than a round trip to another broker of the bus.
 pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Maximum number and total size in bytes of the descriptions that a broker keeps. A thousand message types of 4 KiB.
+/// Maximum number and total size in bytes of the descriptions that a broker keeps: a thousand message types of 4 KiB.
 pub(crate) const KEPT_MAX: (usize, usize) = (1024, 4 * 1024 * 1024);
 
-/// Memory of a description in addition to its length, in bytes.
+/// Memory of a stored description in bytes, in addition to its length.
 const KEPT_COST: usize = 256;
 
-/// Maximum number of waiting requests of a broker, and of one connection. A reader has one for each subscription.
+/// Maximum number of pending requests for descriptions, of a broker and of one connection. A subscriber has one request
+/// for each subscription.
 pub(crate) const WANTED_MAX: (usize, usize) = (1024, 16);
 
-/// Divisor of the free requests, which determines the maximum of an address: after 32 addresses that use up theirs, 14 of
-/// 1024 are still free.
+/// Fraction of the free requests that one address may use, as a divisor. After 32 addresses have used up their
+/// fractions, 14 of 1024 requests are still free.
 const WANTED_PART: usize = 8;
 
-/// Descriptions that a broker keeps, and the readers that wait for others.
+/// Descriptions that a broker keeps, and the subscribers that wait for others.
 #[derive(Debug, Default)]
 pub(super) struct Layouts(Mutex<State>);
 
@@ -43,13 +44,13 @@ pub(super) struct Layouts(Mutex<State>);
 struct State {
     kept: BTreeMap<[u8; 16], Kept>,
     bytes: usize,
-    /// Number of the last kept description.
+    /// Number of the description that was stored last.
     last: u64,
     wanted: Vec<Wanted>,
 }
 
 impl Layouts {
-    /// Removes the requests of a connection that has ended.
+    /// Removes the pending requests of a connection that has ended.
     pub(super) fn forget(&self, reader: &Connection) {
         self.0.lock().wanted.retain(|wanted| !wanted.reader.is_same(reader));
     }
@@ -59,7 +60,7 @@ impl Layouts {
         self.0.lock().want(fingerprint, reader, address);
     }
 
-    /// Returns the number of kept descriptions, their length in bytes, and the number of waiting requests.
+    /// Returns the number of stored descriptions, their total length in bytes, and the number of pending requests.
     #[cfg(test)]
     pub(super) fn counts(&self) -> (usize, usize, usize) {
         let state = self.0.lock();
@@ -84,8 +85,8 @@ struct Wanted {
 }
 
 impl State {
-    /// Keeps a valid description, charged to a connection, unless it is known. Evicts the oldest ones of the address
-    /// that has most if there are too many. Returns `None` if there is no memory for it.
+    /// Stores a valid description, charged to a connection, unless it is known. If there are too many, evicts the
+    /// oldest descriptions of the address with the most. Returns `None` if there is no memory for the description.
     fn keep(
         &mut self,
         fingerprint: [u8; 16],
@@ -112,8 +113,8 @@ impl State {
         Some(())
     }
 
-    /// Registers a request, unless the connection or its address has too many. Returns whether it is the only one for this
-    /// description, so that others must be asked.
+    /// Registers a request for a description, unless the connection or its address has too many. Returns whether it is
+    /// the only request for this description, so that other brokers must be queried.
     fn want(&mut self, fingerprint: [u8; 16], reader: &Connection, address: Option<IpAddr>) -> bool {
         let now = Instant::now();
         self.wanted.retain(|wanted| wanted.until > now);
@@ -128,7 +129,7 @@ impl State {
         is_first
     }
 
-    /// Returns the readers that wait for a description.
+    /// Removes and returns the subscribers that wait for a description.
     fn take_wanted(&mut self, fingerprint: [u8; 16]) -> Vec<Connection> {
         let (now, readers) = (Instant::now(), self.wanted.extract_if(.., |wanted| wanted.fingerprint == fingerprint));
         readers.filter(|wanted| wanted.until > now).map(|wanted| wanted.reader).collect()
@@ -136,7 +137,7 @@ impl State {
 }
 
 impl BrokerShared {
-    /// Handles a LAYOUT packet: a description, or a 0 and the fingerprint of one that the sender requests.
+    /// Handles a LAYOUT packet: a description, or a request consisting of a 0 and the fingerprint.
     pub(super) fn handle_layout(&self, from: &Subscriber, body: &[u8], outbox: &mut Outbox) -> Routed {
         if let Some((0, fingerprint)) = body.split_first()
             && let Ok(fingerprint) = fingerprint.try_into()
@@ -166,12 +167,12 @@ impl BrokerShared {
         Routed::Slow
     }
 
-    /// Returns the description that another broker asks for.
+    /// Returns the description that another broker requests, if this broker has it.
     pub(super) fn layout(&self, fingerprint: &[u8]) -> Option<Bytes> {
         self.layouts.0.lock().kept.get(fingerprint).map(|kept| kept.description.clone())
     }
 
-    /// Handles a description of another broker. It is dropped unless a reader waits for it.
+    /// Handles a description from another broker. Drops the description unless a subscriber waits for it.
     pub(super) fn handle_layout_of_bus(&self, description: &[u8]) {
         let fingerprint = Fingerprint::of(description).bytes();
         let mut state = self.layouts.0.lock();
@@ -186,7 +187,7 @@ impl BrokerShared {
     fn send_layout(&self, readers: Vec<Connection>, description: &[u8]) {
         let operation = self.operations.of(Kind::Layout);
         for reader in readers {
-            // Ignore the error: a connection that has ended has no reader.
+            // Ignore the error, because a connection that has ended needs no description.
             let _ = reader.send_now(|outbox| put(outbox, PacketId(0), operation, description));
         }
     }

@@ -1,7 +1,7 @@
 //! Publish/subscribe over frisbee connections. A [`Broker`] routes messages, and a [`Client`] publishes and subscribes.
 //!
-//! A published message is delivered to every connection with a matching subscription, once per connection, and to one
-//! member of each queue group. Messages are not stored: a new subscription receives later messages only.
+//! A published message is delivered once to every connection with a matching subscription, and to one member of each
+//! queue group. Messages are not stored: a new subscription receives later messages only.
 //!
 //! ```
 //! use frisbee_pubsub::{Broker, Client};
@@ -86,7 +86,7 @@ use std::ops::RangeInclusive;
 /// services are numbered from 10 upwards.
 pub const FIRST_OPERATION: u16 = 0xFF00;
 
-/// Number of operations that are reserved for pub/sub. Some of them have no meaning yet.
+/// Number of operations reserved for pub/sub. Some are not in use yet.
 const COUNT: u16 = 9;
 
 /// Default range of operations at which a [`Broker`] or a [`ClientRouter`] is mounted.
@@ -105,8 +105,8 @@ enum Kind {
     Message,
     /// From client to broker: requests a reply after the broker has processed all earlier messages.
     Sync,
-    /// From broker to client: reports that messages were lost, by the subscription with the packet's id or, if the id
-    /// is 0, by all subscriptions.
+    /// From broker to client: reports lost messages of the subscription with the packet's id or, if the id is 0, of all
+    /// subscriptions.
     Lagged,
     /// From broker to client: rejects an invalid or forbidden packet.
     Refused,
@@ -115,8 +115,8 @@ enum Kind {
     Follow,
     /// From broker to client: states the offset of the next message in each of several topics.
     Position,
-    /// Client to broker: announces or requests the description of a message layout. Broker to client: the requested
-    /// description.
+    /// From client to broker: announces or requests the description of a message layout. From broker to client: sends
+    /// the requested description.
     Layout,
 }
 
@@ -125,7 +125,7 @@ enum Kind {
 struct Operations(u16);
 
 impl Operations {
-    /// Creates the range of operations that starts with the number `first`.
+    /// Creates the range of operations that begins at `first`.
     ///
     /// # Panics
     /// If the range is not between 10 and 65 535.
@@ -140,7 +140,7 @@ impl Operations {
     }
 
     fn of(self, kind: Kind) -> Operation {
-        Operation::user(self.0 + kind as u16).expect("operations of pub/sub should be in the user range")
+        Operation::user(self.0 + kind as u16).expect("pub/sub operation should be in the user range")
     }
 
     fn kind(self, operation: Operation) -> Option<Kind> {
@@ -176,7 +176,7 @@ enum Reason {
     Backplane = 6,
 }
 
-/// Appends a short packet to the outbox. Its body is always below the maximum size.
+/// Appends a short packet to the outbox. The body must be below the maximum size of any peer.
 fn put(outbox: &mut Outbox, id: PacketId, operation: Operation, body: &[u8]) {
     let mut packet = outbox.packet(id, operation);
     packet.put_slice(body);

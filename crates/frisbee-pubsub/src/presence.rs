@@ -2,7 +2,7 @@
 //!
 //! # Decisions
 //!
-//! The lock of the table covers both a change and its delivery to the queues of all observers. The same lock covers
+//! The lock of the table covers both a change and its delivery to the queues of all observers. The lock also covers
 //! both a list and its delivery to a new observer. Changes therefore have the same order in every queue, and a list
 //! includes exactly the changes queued before it.
 
@@ -27,11 +27,11 @@ const PREFIX: &str = "$presence.";
 /// Maximum length of a subscriber's name in bytes, equal to that of a topic.
 const NAME_MAX: usize = 255;
 
-/// Maximum number of names in the list of a topic's subscribers, which limits the size of the message to 300 KB.
-/// Further names are counted but not listed.
+/// Maximum number of names in the list of a topic's subscribers, which limits the message to about 300 KB. Further
+/// names are counted but not listed.
 const LISTED_MAX: usize = 1000;
 
-/// Maximum number of subscriber names that a client remembers. Limited because the broker may be hostile.
+/// Maximum number of subscriber names that a client remembers. The limit is needed because the broker may be hostile.
 const REMEMBERED_MAX: usize = 64 * 1024;
 
 /// Memory in bytes of a subscription in the list of a topic's subscribers, excluding the topic and the subscriber's
@@ -53,8 +53,8 @@ pub(super) struct Presences {
     topics: Mutex<BTreeMap<Arc<str>, Names>>,
 }
 
-/// Subscribers of a topic by name. For each name, the numbers of the connections, with the number of subscriptions of
-/// each.
+/// Subscribers of a topic by name. The value of a name is the number of subscriptions of each connection with this
+/// name, by connection number.
 type Names = BTreeMap<Arc<str>, BTreeMap<u64, u32>>;
 
 impl PresenceRules {
@@ -121,8 +121,8 @@ impl Presences {
 }
 
 impl BrokerShared {
-    /// Adds a subscription to the list of a topic's subscribers. If it is the first subscription of its connection,
-    /// notifies the observers of the topic.
+    /// Adds a subscription to the list of a topic's subscribers. Notifies the observers of the topic if it is the first
+    /// subscription of its connection.
     pub(super) fn join_presence(&self, subscriber: &Subscriber, topic: &str, name: &Arc<str>) {
         let mut topics = self.presences.topics.lock();
         let names = topics.entry(topic.into()).or_default();
@@ -289,7 +289,7 @@ impl Client {
 }
 
 impl Presence {
-    /// Waits for the next list of the subscribers or the next change of it. Skips malformed messages.
+    /// Waits for the next list of subscribers or the next change. Skips malformed messages.
     ///
     /// # Errors
     /// Same as [`Subscription::recv`]. After [`RecvError::Reconnected`], a new list follows. After
@@ -303,7 +303,7 @@ impl Presence {
             let Some(event) = PresenceEvent::decode(message.payload()) else { continue };
             match (&event, &mut self.connections) {
                 (PresenceEvent::Present { connections, .. }, known) => *known = Some(connections.clone()),
-                // Skip changes before the list, because the list already includes them.
+                // Skip changes before the list, because the list includes them.
                 (_, None) => continue,
                 (event, Some(known)) => apply(known, event),
             }
@@ -320,7 +320,7 @@ impl Presence {
     }
 }
 
-/// Applies a change in the list of subscribers to the map of known names.
+/// Applies a presence event to the map of known names.
 fn apply(known: &mut BTreeMap<String, u64>, change: &PresenceEvent) {
     match change {
         PresenceEvent::Left { name, connections: 0 } => {

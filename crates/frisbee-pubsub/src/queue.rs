@@ -13,8 +13,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-/// Maximum number of bytes that are moved from a subscriber's queue to its outbox at once, which is enough for several
-/// writes. Messages in the outbox cannot be dropped any more, and replies must wait for them.
+/// Maximum number of bytes that are moved from a subscriber's queue to its outbox at once, enough for several writes.
+/// Messages in the outbox can no longer be dropped, and replies must wait for them.
 const WINDOW: usize = 256 * 1024;
 
 /// Maximum size in bytes of a queue segment to which further packets are appended. Without shared segments, a queue of
@@ -27,19 +27,19 @@ const SEGMENT_CHARGE: usize = 256;
 /// Memory charge in bytes for a [`ReplayMark`] in a queue segment.
 const MARK_CHARGE: usize = 64;
 
-/// Divisor of a subscriber's queue limit once the queues of all subscribers reach their total limit. The remaining
-/// fraction is enough for subscribers that keep up. While the server is short of memory, the limit is this fraction of
-/// the available memory.
+/// Fraction of its queue limit that a subscriber keeps while the queues of all subscribers exceed their total limit, as
+/// a divisor. It suffices for subscribers that keep up. While the server is short of memory, the limit is this fraction
+/// of the available memory.
 const LEFT_WHEN_FULL: usize = 16;
 
-/// Minimum queue size in bytes that every subscriber may use, even while the server is short of memory.
+/// Minimum queue size in bytes that every subscriber may use, even if the server is short of memory.
 const QUEUE_LEAST: usize = 16 * 1024;
 
-/// Divisor of the available memory. While the server is short of memory, at most the resulting number of bytes is moved
-/// to the outbox at once.
+/// Fraction of the available memory that may be moved to the outbox at once while the server is short of memory, as a
+/// divisor.
 const WINDOW_WHEN_SHORT: usize = 256;
 
-/// Step size in bytes by which the memory charge of a queue changes.
+/// Granularity in bytes of the memory charge of a queue.
 pub(super) const STEP: usize = 16 * 1024;
 
 /// Limits of a broker's subscriber queues, with the totals over all queues.
@@ -47,7 +47,7 @@ pub(super) const STEP: usize = 16 * 1024;
 pub(super) struct QueueBounds {
     /// Maximum size of one subscriber's queue in bytes.
     pub(super) queue_max: usize,
-    /// Maximum total size of all queues in bytes. While it is exceeded, the limit of each queue is reduced.
+    /// Maximum total size of all queues in bytes. While the total exceeds it, the limit of each queue is reduced.
     pub(super) memory_max: usize,
     pub(super) slow: SlowSubscriberPolicy,
     /// Number of bytes queued for all subscribers.
@@ -96,9 +96,9 @@ struct Queue {
     bytes: usize,
     /// Part of `bytes` that no other subscriber shares. Only this part is charged to the queue.
     own: usize,
-    /// Memory charge for `own`, which is rounded down to a multiple of [`STEP`].
+    /// Memory charge for `own`, rounded down to a multiple of [`STEP`].
     charge: MemoryCharge,
-    /// Number of messages that were lost since the subscriber was last told about lost messages.
+    /// Number of messages that were lost since the last report of lost messages to the subscriber.
     lost: u64,
     /// Whether the connection has subscriptions with a history.
     follows: bool,
@@ -108,22 +108,22 @@ struct Queue {
     closed: bool,
 }
 
-/// Packets that were appended to a queue together. If the queue is full, they are also dropped together.
+/// Packets that were appended to a queue together. A full queue also drops them together.
 #[derive(Debug)]
 pub(super) struct QueueSegment {
     pub(super) packets: Outbox,
     pub(super) messages: u64,
     /// Length in bytes of the longest message body in the segment.
     pub(super) longest: u32,
-    /// Topic positions of the messages in the segment. If the segment is dropped, they are sent instead, to subscribers
-    /// with a history.
+    /// Topic positions of the messages in the segment. If the segment is dropped, subscribers with a history receive
+    /// the positions instead.
     marks: Vec<ReplayMark>,
 }
 
 impl QueueSegment {
     pub(super) fn new() -> Self {
         let mut packets = Outbox::new(HeaderForm::Current);
-        // No limit applies here, because that of each subscriber is applied when the segment is sent.
+        // Set no limit here, because each subscriber's limit applies when the segment is sent.
         packets.set_limit(u32::MAX);
         Self { packets, messages: 0, longest: 0, marks: Vec::new() }
     }
@@ -136,12 +136,11 @@ impl QueueSegment {
         }
     }
 
-    /// Calls `visit` with the bodies of the last `count` messages. Long bodies are shared. Short ones are copied,
-    /// because a slice would keep the whole buffer in memory. Must be called before the packets are
-    /// [shared](Outbox::share).
+    /// Calls `visit` with the bodies of the last `count` messages. Long bodies are shared. Short bodies are copied,
+    /// because a slice would keep the whole buffer in memory. Call this before the packets are [shared](Outbox::share).
     pub(super) fn for_each_last(&mut self, count: usize, mut visit: impl FnMut(Bytes)) {
         let Some(mut packets) = self.packets.contiguous() else {
-            // A message with a shared body is the only one in its segment.
+            // A message with a shared body is alone in its segment.
             return self.packets.map_shared(|body| {
                 visit(body.clone());
                 body
@@ -211,8 +210,8 @@ impl Subscriber {
         self.behind.load(Ordering::Relaxed)
     }
 
-    /// Locks the queue and calls `fill` to append packets of a publisher. Wakes the subscriber's task, unless that task
-    /// is the caller.
+    /// Locks the queue and calls `fill` to append packets of a publisher. Wakes the subscriber's task, unless the
+    /// caller is that task.
     pub(super) fn deliver(&self, fill: impl FnOnce(&mut QueueDelivery<'_>), from: &impl Source) {
         let mut queue = self.queue.lock();
         if queue.closed {
@@ -229,7 +228,7 @@ impl Subscriber {
             self.connection.abort_for(text);
             return;
         }
-        // Keep the newest segment at any size, because a single message may exceed the limit.
+        // Keep the newest segment whatever its size, because a single message may exceed the limit.
         while queue.bytes > queue_max && queue.segments.len() > 1 {
             let lost = queue.drop_oldest();
             self.bounds.lost.fetch_add(lost, Ordering::Relaxed);
@@ -240,7 +239,7 @@ impl Subscriber {
             return;
         }
         self.account(before, &mut queue);
-        // Set under the lock, because `pull` also clears the flag under the lock. Otherwise a packet could remain
+        // Set the flag under the lock, because `pull` also clears it under the lock. Otherwise a packet could remain
         // unscheduled.
         let scheduled = self.scheduled.swap(true, Ordering::AcqRel);
         drop(queue);
@@ -250,7 +249,7 @@ impl Subscriber {
     }
 
     /// Moves up to [`WINDOW`] bytes of queued packets to the outbox. Called by the subscriber's own task. `body_max` is
-    /// the maximum body size that the peer accepts. Returns whether packets remain in the queue.
+    /// the maximum body size of the peer. Returns whether packets remain in the queue.
     pub(super) fn pull(&self, outbox: &mut Outbox, body_max: u32) -> bool {
         if !self.scheduled.load(Ordering::Acquire) {
             return false;
@@ -299,8 +298,7 @@ impl Subscriber {
         self.close_queue(&mut queue, before);
     }
 
-    /// Frees the packets of the queue. `before` is the size of the queue in bytes when its memory was last accounted
-    /// for.
+    /// Frees the packets of the queue. `before` is the size of the queue in bytes that is currently accounted for.
     fn close_queue(&self, queue: &mut Queue, before: usize) {
         queue.closed = true;
         queue.segments = VecDeque::new();
@@ -310,7 +308,7 @@ impl Subscriber {
         self.behind.store(true, Ordering::Relaxed);
     }
 
-    /// Updates the memory charge and the broker's number of queued bytes after the queue has changed. `before` is the
+    /// Updates the memory charge and the broker's number of queued bytes after a change of the queue. `before` is the
     /// queue's size in bytes before the change.
     fn account(&self, before: usize, queue: &mut Queue) {
         let charged = queue.own / STEP * STEP;
@@ -318,7 +316,7 @@ impl Subscriber {
             queue.charge.resize(charged);
         }
         self.behind.store(queue.bytes > self.bounds.queue_max / 2, Ordering::Relaxed);
-        // The difference wraps if the queue has shrunk, which subtracts.
+        // If the queue has shrunk, the difference wraps, which subtracts.
         self.bounds.waiting.fetch_add(queue.bytes.wrapping_sub(before), Ordering::Relaxed);
     }
 }
@@ -377,7 +375,7 @@ impl QueueDelivery<'_> {
         self.0.bytes
     }
 
-    /// Appends a packet that is not a message. If it is dropped, it will be created again from `mark`.
+    /// Appends a packet that is not a message. If the packet is dropped, it is created again from `mark`.
     pub(super) fn control(&mut self, id: PacketId, operation: Operation, body: Vec<u8>, mark: Option<ReplayMark>) {
         let body = Bytes::from(body);
         let segment = self.segment(body.len());
@@ -399,7 +397,7 @@ impl QueueDelivery<'_> {
         }
     }
 
-    /// Returns a segment to which `more` bytes can be appended, and creates one if necessary.
+    /// Returns a segment with space for `more` bytes, creating one if necessary.
     fn segment(&mut self, more: usize) -> &mut QueueSegment {
         let queue = &mut *self.0;
         let fits = queue.segments.back().is_some_and(|last| last.packets.len() + more <= TOGETHER_MAX);
@@ -408,7 +406,7 @@ impl QueueDelivery<'_> {
             queue.bytes += SEGMENT_CHARGE;
             queue.own += SEGMENT_CHARGE;
         }
-        queue.segments.back_mut().expect("queue should contain the segment that was just added")
+        queue.segments.back_mut().expect("queue should end with the segment that was just added")
     }
 }
 
@@ -439,8 +437,8 @@ impl Queue {
     }
 }
 
-/// Encodes the packets of a segment again, with the header format and the size limit of the outbox. Returns the number
-/// of messages that were dropped because they exceed the limit.
+/// Encodes the packets of a segment again, with the header format and size limit of the outbox. Returns the number of
+/// messages that were dropped because they exceed the limit.
 #[cold]
 fn reframe(mut segment: QueueSegment, outbox: &mut Outbox, limit: u32) -> u64 {
     let mut packets = segment.packets.take_bytes();

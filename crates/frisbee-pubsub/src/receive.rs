@@ -1,4 +1,4 @@
-//! The client as a router: dispatches messages to subscriptions and replies to callers.
+//! The client as a router, which dispatches messages to subscriptions and replies to callers.
 //!
 //! A broker sends a message once, regardless of how many subscriptions of the connection match it. The matching
 //! subscriptions are looked up here, and are cached per topic until the subscriptions change. Consecutive messages of a
@@ -71,7 +71,7 @@ impl Default for ClientRouter {
 /// State of a client's router for one connection: cached routes, received messages and topic positions.
 #[derive(Debug, Default)]
 pub struct ClientSession {
-    /// Whether the router serves this connection. It ignores all connections but the first one.
+    /// Whether the router serves this connection. The router ignores all connections but the first.
     is_mine: bool,
     /// Version of the client's subscriptions when the routes were cached. If the version has changed, the routes are
     /// discarded.
@@ -88,7 +88,7 @@ pub struct ClientSession {
     is_lossy: bool,
     /// The history that is being replayed to one subscription, if any.
     replay: Option<Replay>,
-    /// Messages of this batch that will be delivered to all inboxes in `to`.
+    /// Messages of this batch for delivery to all inboxes in `to`.
     messages: Vec<Entry>,
     to: Inboxes,
 }
@@ -170,7 +170,7 @@ impl Router for ClientRouter {
             Some(Kind::Position) => return session.handle_positions(&self.0, id, &packet.body),
             Some(Kind::Refused) => {
                 let is_unknown = packet.body.first() == Some(&(Reason::Operation as u8));
-                // Subscribe without a history, because the broker does not support FOLLOW.
+                // Subscribe without a history, because the broker does not support it.
                 if let Some(pattern) = is_unknown.then(|| self.0.begins(id.0)).flatten() {
                     put(outbox, id, self.0.operations.of(Kind::Subscribe), &name(&pattern));
                     self.0.follow(id.0, super::resume::Follow::handle_plain);
@@ -256,7 +256,7 @@ impl ClientSession {
         }
         let inboxes = &*inboxes;
         let inboxes = self.member.as_ref().filter(|_| id.0 != 0).map_or(inboxes, |(_, inboxes)| inboxes);
-        // There are no inboxes if the subscription was just dropped.
+        // The subscription has just been dropped, so there are no inboxes.
         if inboxes.is_empty() {
             return Routed::Continue;
         }

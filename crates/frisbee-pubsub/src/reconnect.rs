@@ -14,11 +14,11 @@ use tokio::time::Instant;
 /// Pause before the second attempt to connect. It doubles with each further attempt, up to [`PAUSE_MAX`].
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 
-/// Maximum pause between two attempts to connect. It limits how long subscriptions are interrupted after the broker has
-/// restarted. A connection that ends sooner than this counts as a failed attempt.
+/// Maximum pause between two attempts to connect. It limits how long subscriptions are interrupted after a restart of
+/// the broker. A connection that ends sooner than this counts as a failed attempt.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// Function that opens a new connection, which the given router serves.
+/// Function that opens a new connection, to be served by the given router.
 pub(super) type Dial = Box<dyn Fn(ClientRouter) -> Dialling + Send + Sync>;
 
 type Dialling = Pin<Box<dyn Future<Output = Result<Connection, Error>> + Send>>;
@@ -49,8 +49,8 @@ pub(super) async fn keep(own: Weak<OwnedConnection>, shared: Weak<ClientShared>,
     }
 }
 
-/// Connects to the broker, and retries until it succeeds or the client is dropped. `failures` is the number of earlier
-/// failed attempts.
+/// Connects to the broker, with retries until an attempt succeeds or the client is dropped. `failures` is the number of
+/// earlier failed attempts.
 async fn connect(
     own: &Weak<OwnedConnection>,
     shared: &Weak<ClientShared>,
@@ -88,13 +88,13 @@ pub(super) fn pause(attempt: usize, min: Duration, max: Duration) -> Duration {
 async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
     let mut disconnected = shared.again();
     for again in &mut disconnected {
-        // Subscriptions with a history are excluded, because the reply states whether messages may be missing.
+        // Subscriptions with a history are excluded, because the broker's reply states whether messages may be missing.
         if again.kind == Kind::Subscribe {
             again.inbox.extend([Entry::Notice(Notice::Reconnected)].into_iter(), shared.inbox_max);
         }
         if request(shared, connection, again).await.is_err() {
-            // The connection was lost again, possibly before these subscriptions were registered on it, in which case
-            // nothing else marks them as lost.
+            // The connection was lost again, possibly before these subscriptions were registered on it. Mark them as
+            // lost here, because nothing else would.
             return shared.lose_all();
         }
     }
@@ -128,7 +128,7 @@ async fn request(shared: &ClientShared, connection: &Connection, again: &mut Res
                     return Ok(());
                 }
             },
-            // The subscription was dropped before its request was sent, when it could not be unsubscribed yet.
+            // The subscription was dropped before its request was sent, so it could not be unsubscribed then.
             Ok(()) if shared.inbox(again.id).is_none() => {
                 shared.unsubscribe(connection, again.id);
                 return Ok(());
@@ -149,14 +149,13 @@ mod tests {
     use std::task::{Context, Poll, Waker};
     use tokio::sync::mpsc;
 
-    /// Regression test: if each connection was closed right after it had been opened, the client reconnected without a
-    /// pause.
+    /// Regression test: the client reconnected without a pause if each connection was closed right after it was opened.
     #[tokio::test(start_paused = true)]
     async fn connections_that_end_at_once_are_made_with_pauses() {
         let (dials, mut dialled) = mpsc::unbounded_channel();
         let connector = move || {
             dials.send(()).ok();
-            // Dropping the remote end closes the connection.
+            // Drop the remote end, which closes the connection.
             let (here, _) = frisbee::memory();
             async { Ok(here) }
         };
@@ -184,7 +183,7 @@ mod tests {
     }
 
     /// Regression test: if a subscription was dropped while the request to renew it was waiting for space, the broker
-    /// kept the subscription. As a member of a queue group, it then received messages that nobody read.
+    /// kept the subscription. In a queue group, the subscription then received messages without a reader.
     #[test]
     fn subscription_dropped_during_resubscription_ends() {
         let runtime = runtime();

@@ -7,7 +7,7 @@ use super::topics::check_topic;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Maximum number of topics whose positions a client remembers. If there are more, it discards all positions, and the
+/// Maximum number of topics whose positions a client remembers. Beyond it, the client discards all positions, and the
 /// next reconnect reports that an unknown number of messages is missing.
 pub(super) const POSITIONS_MAX: usize = 64 * 1024;
 
@@ -25,7 +25,7 @@ pub enum Start {
     After(Position),
 }
 
-/// Number of messages that are missing directly before a received message. The number may be unknown.
+/// Number of messages that are missing directly before a received message, if known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PrecedingGap {
     None,
@@ -45,12 +45,12 @@ pub(super) struct Follow {
     opening: StartPosition,
     /// Topic positions that were sent in the last request.
     expected: HashMap<Arc<str>, NextOffset>,
-    /// Whether topics without a position in the request should start at their first message. If they do not, messages
-    /// are missing.
+    /// Whether topics without a position in the request should start at their first message. If they start later,
+    /// messages are missing.
     expects_all: bool,
     /// Whether the request renews a subscription after a reconnect.
     is_resumed: bool,
-    /// Last reply to the subscription request. It may be that of an earlier connection.
+    /// Last reply to the subscription request, possibly from an earlier connection.
     answer: Option<Answer>,
     /// Whether the broker has confirmed the subscription on the current connection.
     is_started: bool,
@@ -59,8 +59,7 @@ pub(super) struct Follow {
     /// Position of each topic whose history was replayed to this subscription, with the position of its live messages
     /// at that time.
     own: HashMap<Arc<str>, (NextOffset, NextOffset)>,
-    /// Whether the subscription has already reported, since the last request, that an unknown number of messages is
-    /// missing.
+    /// Whether the subscription has reported, since the last request, that an unknown number of messages is missing.
     is_reported: bool,
     /// Whether missing messages cannot be detected, because topic positions were discarded or the broker keeps no
     /// history.
@@ -130,7 +129,7 @@ impl Follow {
         let matching = stream.iter().filter(|(topic, _)| covers(&self.pattern, topic));
         self.expected = matching.map(|(topic, next)| (topic.clone(), *next)).collect();
         for (topic, (next, at)) in own {
-            // If the position has changed since, later messages were received live.
+            // If the position has changed since, later messages arrived live.
             if stream.get(&topic).is_none_or(|now| *now == at) {
                 self.expected.insert(topic, next);
             }
@@ -171,7 +170,7 @@ impl Follow {
         }
         let is_topic = check_topic(self.pattern.as_bytes()).is_ok();
         let is_unknown = if is_topic && !self.expected.is_empty() {
-            // If the topic was not evicted, its position reports the gap.
+            // If the topic was not evicted, its position will report the gap.
             answer.topics == 0
         } else {
             is_other
@@ -210,7 +209,7 @@ impl Follow {
     }
 }
 
-/// Returns the gap between the position that a topic should have and the one that it has.
+/// Returns the gap between the expected position of a topic and its actual position `next`.
 pub(super) fn gap(expected: Option<NextOffset>, next: NextOffset) -> PrecedingGap {
     match expected {
         None => PrecedingGap::None,

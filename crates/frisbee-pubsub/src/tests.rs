@@ -86,8 +86,8 @@ impl Member {
         std::iter::from_fn(|| decoder.next(&mut bytes).unwrap()).collect()
     }
 
-    /// Returns the received messages of this batch and the following ones, each as its subscription id and payload. A
-    /// `-` with a number stands for that many lost messages.
+    /// Returns the messages that arrive in this batch and the following ones, as subscription id and payload. A `-`
+    /// with a number stands for that many lost messages.
     pub(super) fn received(&mut self) -> Vec<String> {
         let mut received = Vec::new();
         loop {
@@ -364,7 +364,7 @@ fn nothing_is_left_of_a_peer_that_vanishes() {
         while broker.subscriptions() > 0 {
             tokio::task::yield_now().await;
         }
-        // The task that removes the last subscriptions ends here.
+        // Let the task that removes the last subscriptions complete.
         tokio::task::yield_now().await;
     });
     assert_eq!((broker.subscriptions(), broker.0.subscriptions.read().nodes()), (0, 0));

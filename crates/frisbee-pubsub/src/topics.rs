@@ -4,12 +4,12 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Maximum length of a topic or pattern in bytes. Usual names are shorter. With names of this length, a table of a
-/// million topics still fits into memory.
+/// Maximum length of a topic or pattern in bytes. Usual names are shorter. Even with names of this length, a table of a
+/// million topics fits into memory.
 pub(crate) const TOPIC_MAX: usize = 255;
 
 /// Maximum number of tokens in a topic or pattern. A lookup may take two branches at each token, so it visits at most
-/// 2^16 nodes. It visits that many only if as many patterns are subscribed.
+/// 2^16 nodes, and fewer unless as many patterns are subscribed.
 pub(crate) const DEPTH_MAX: usize = 16;
 
 /// Wildcard that matches exactly one token.
@@ -124,9 +124,8 @@ pub fn covers(pattern: &str, other: &str) -> bool {
 /// Map from patterns to values, which are looked up by topics that match the patterns. The key of a value is unique
 /// among the values of its pattern.
 ///
-/// The map is stored as a tree with one node per pattern prefix. Empty nodes are removed, so that removed patterns use
-/// no memory. Insertion and removal move only a few entries at any size, which bounds the time for which they block
-/// other threads.
+/// Stored as a tree with one node per pattern prefix. Empty nodes are removed, so that removed patterns use no memory.
+/// Insertion and removal move only a few entries at any size, which bounds the time for which they block other threads.
 #[derive(Debug)]
 pub(crate) struct Trie<K, V> {
     root: Node<K, V>,
@@ -145,8 +144,8 @@ struct Node<K, V> {
     rest: Table<K, V>,
 }
 
-/// A sorted table. When it grows, it moves only a few entries, while a hash table would rehash all of them at once.
-/// Most tables have a single entry, which is stored inline because a map would use ten times the memory.
+/// A sorted table. Growing moves only a few entries, whereas a hash table would rehash all of them at once. Most tables
+/// have a single entry, which is stored inline because a map would use ten times the memory.
 #[derive(Debug)]
 enum Table<K, V> {
     None,

@@ -1,4 +1,4 @@
-//! Topics whose messages have a schema type, encoded by polyglot.
+//! Topics whose messages have a schema type and are encoded by polyglot.
 
 use crate::{Client, Message, Position, PubSubError, Publisher, RecvError, Start, Subscription};
 use bytes::Bytes;
@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Time after an unanswered request for a description in which a subscription makes no other. Limits the delay of a
-/// subscription by messages of unknown versions.
+/// Pause between an unanswered request for a description and the next request of the subscription. Limits the delay
+/// that messages of unknown versions cause.
 const DESCRIPTION_PAUSE: Duration = Duration::from_secs(10);
 
 /// A topic or pattern whose messages have one type.
@@ -23,12 +23,13 @@ const DESCRIPTION_PAUSE: Duration = Duration::from_secs(10);
 ///
 /// # Versions
 ///
-/// Messages can outlive the program that has published them, in histories and durable topics. If the type has a
-/// [layout](polyglot::Message::LAYOUT), each message carries the fingerprint of the layout, and the publisher announces
-/// the layout's description to its broker. A message of another version of the type is translated: a subscription
-/// requests the description from its broker, once for each version and for at most 2 s. If there is none, and the
-/// reader does not [read](Self::reads) that version, the message is refused with [`RecvError::Undecodable`], and no
-/// other description is requested for 10 s. Messages without a fingerprint are read as messages of this version.
+/// Messages in histories and durable topics can outlive the program that has published them. If the type has a
+/// [layout](polyglot::Message::LAYOUT), each message contains the fingerprint of the layout, and the publisher
+/// announces the layout's description to its broker. A message of another version of the type is translated: the
+/// subscription requests the description from its broker, once for each version and for at most 2 s. If there is no
+/// description, and the subscription does not [read](Self::reads) that version, the message is rejected with
+/// [`RecvError::Undecodable`], and no other description is requested for 10 s. Messages without a fingerprint are
+/// decoded as messages of this version.
 ///
 /// ```
 /// use frisbee_pubsub::{Broker, Client, Topic};
@@ -77,12 +78,12 @@ impl<M: polyglot::Message> Topic<M> {
         Self { nesting: Nesting::new(levels), ..self }
     }
 
-    /// Accepts another version of the message as well, such as `v1::Order`, which is generated from an older schema
-    /// into a separate module. Messages of that version are translated with the rules of protobuf. A message with a
-    /// field that has become incompatible is refused. Only necessary for messages whose publisher no longer connects to
-    /// a broker, such as those in durable topics and files.
+    /// Also accepts another version of the message, such as `v1::Order`, which is generated from an older schema into a
+    /// separate module. Messages of that version are translated with the rules of protobuf. A message with an
+    /// incompatible field is rejected. This is only necessary for messages whose publisher no longer connects to a
+    /// broker, such as those in durable topics and files.
     ///
-    /// This fails to compile unless both types have a [layout](polyglot::Message::LAYOUT), which the option
+    /// Fails to compile unless both types have a [layout](polyglot::Message::LAYOUT), which the option
     /// `message_layouts` of frpc-build generates.
     pub fn reads<Old: polyglot::Message>(mut self) -> Self {
         Arc::make_mut(&mut self.reader).add::<M, Old>();
@@ -94,7 +95,7 @@ impl<M: polyglot::Message> Topic<M> {
         &self.name
     }
 
-    /// Publishes a message once the connection has capacity.
+    /// Publishes a message once the connection has space for it.
     ///
     /// # Errors
     /// If the name is not a valid topic, the message cannot be encoded or is too long, or the connection is closed.
@@ -188,8 +189,8 @@ impl<M: polyglot::Message> Topic<M> {
         Ok(body)
     }
 
-    /// Decodes a message that was encoded with [`encode`](Self::encode) or received from a topic, by the versions that
-    /// this topic [reads](Self::reads).
+    /// Decodes a message that was encoded by [`encode`](Self::encode) or received from a topic, if it has one of the
+    /// versions that this topic [reads](Self::reads).
     ///
     /// # Errors
     /// [`RecvError::Undecodable`] if the message has an unknown or incompatible version, or is malformed.
@@ -197,7 +198,8 @@ impl<M: polyglot::Message> Topic<M> {
         self.decode_or_unknown(stored).map_err(|(why, _)| RecvError::Undecodable(format!("the message is {why}")))
     }
 
-    /// Decodes a message. On failure, returns the reason, and the layout of the message if it is unknown.
+    /// Decodes a message. On failure, returns the reason, and the fingerprint of the message's layout if that layout is
+    /// unknown.
     fn decode_or_unknown(&self, stored: &Bytes) -> Result<M, (String, Option<Fingerprint>)> {
         let limits = Limits { body: stored.len().max(frisbee::BODY_MAX as usize), nesting: self.nesting };
         let body = self.reader.read::<M>(stored, limits);
@@ -230,8 +232,8 @@ pub struct TopicPublisher<M> {
 }
 
 impl<M: polyglot::Message> TopicPublisher<M> {
-    /// Publishes a message once the connection has capacity. The message is encoded directly into the outbox, and long
-    /// `Bytes` and `Utf8Bytes` are not copied.
+    /// Publishes a message once the connection has space for it. The message is encoded directly into the outbox, and
+    /// long `Bytes` and `Utf8Bytes` are not copied.
     ///
     /// # Errors
     /// If the message cannot be encoded or is too long, or the connection is closed.
@@ -255,13 +257,13 @@ impl<M> fmt::Debug for TopicPublisher<M> {
     }
 }
 
-/// A subscription to messages of one type. Dropping it unsubscribes.
+/// A subscription to messages of one type. Dropping the subscription ends it.
 pub struct TopicSubscription<M> {
     subscription: Subscription,
     topic: Topic<M>,
-    /// Received message whose layout was requested from the broker.
+    /// Received message that waits for the description of its layout.
     unread: Option<Message>,
-    /// Time of the last request for a description that the broker has not answered.
+    /// Time of the last request for a description that the broker left unanswered.
     unanswered: Option<Instant>,
 }
 
@@ -269,8 +271,8 @@ impl<M: polyglot::Message> TopicSubscription<M> {
     /// Waits for the next message and returns it.
     ///
     /// # Errors
-    /// If messages before it were lost, or the message cannot be decoded as an `M`. The next call continues after that.
-    /// Once the connection is closed, every call fails.
+    /// If messages before this point were lost, or if the message cannot be decoded as an `M`. The next call continues
+    /// afterwards. Once the connection is closed, every call fails.
     ///
     /// # Cancel safety
     /// Dropping the future loses no message.
@@ -286,7 +288,7 @@ impl<M: polyglot::Message> TopicSubscription<M> {
             };
             let may_ask = self.unanswered.is_none_or(|last| last.elapsed() >= DESCRIPTION_PAUSE);
             if let Some(fingerprint) = unknown.filter(|_| may_ask) {
-                // The next call continues with this message if this one is cancelled.
+                // Keep the message, so that the next call continues with it if this call is cancelled.
                 self.unread = Some(received.clone());
                 let description = self.subscription.shared.layout(fingerprint).await;
                 self.unread = None;

@@ -26,7 +26,7 @@ impl BrokerBuilder {
     /// Sets the maximum size of each subscriber's queue in bytes. Defaults to 16 MiB. A batch of messages that is
     /// published at once may exceed it.
     ///
-    /// Memory that several subscribers share counts once for each of them.
+    /// A message that several subscribers share counts once for each of them.
     pub fn queue_max(mut self, bytes: usize) -> Self {
         self.queue_max = bytes;
         self
@@ -35,7 +35,7 @@ impl BrokerBuilder {
     /// Sets the maximum total size of all queues in bytes. Defaults to 1 GiB. While it is exceeded, each queue is
     /// limited to a sixteenth of [`queue_max`](Self::queue_max).
     ///
-    /// Memory that several subscribers share counts once for each of them.
+    /// A message that several subscribers share counts once for each of them.
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.memory_max = bytes;
         self
@@ -55,7 +55,7 @@ impl BrokerBuilder {
     }
 
     /// Sets the maximum number of subscriptions of all connections. Defaults to 1 048 576. The number of distinct
-    /// prefixes of their patterns is limited to four times as many.
+    /// prefixes of their patterns is limited to four times this number.
     pub fn total_max(mut self, count: usize) -> Self {
         self.total_max = count;
         self
@@ -107,8 +107,8 @@ impl BrokerBuilder {
     /// [`Client::subscribe_from`](crate::Client::subscribe_from). If several patterns match a topic, the first one
     /// applies. Defaults to none.
     ///
-    /// With a [backplane](Self::backplane), each broker keeps the messages of all brokers, from its first connection on
-    /// and independently of its subscribers. Offsets differ between brokers.
+    /// With a [backplane](Self::backplane), each broker keeps the messages of all brokers from its first connection on,
+    /// independently of its subscribers. Offsets differ between brokers.
     ///
     /// A topic takes about 300 bytes and its name. Each message takes its payload and 80 bytes. The memory is charged
     /// to the [memory](frisbee::ServerBuilder::memory_max) of the server that has first used the topic.

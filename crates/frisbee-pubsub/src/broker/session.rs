@@ -21,8 +21,8 @@ pub struct BrokerSession {
     pub(super) charge: MemoryCharge,
     /// Maximum body size in bytes that the peer accepts.
     pub(super) body_max: u32,
-    /// Topic for which the connection was last permitted to publish, so that repeated messages need no authorization.
-    /// The number is the change counter of the connection's attachments at that time.
+    /// Topic to which the connection was last permitted to publish, so that repeated messages need no authorization,
+    /// with the number of changes to the connection's attachments at that time.
     pub(super) permitted: Option<(Box<[u8]>, u32)>,
 }
 
@@ -31,11 +31,11 @@ pub(super) struct Subscribed {
     pub(super) pattern: Box<str>,
     /// Number of nodes in the subscription tree that were created for this subscription. Their memory is charged to it.
     pub(super) nodes: usize,
-    /// Memory charge for the subscription, released when it ends.
+    /// Memory charge for the subscription. Released when the subscription ends.
     pub(super) _charge: MemoryCharge,
     /// Registration at the backplane through which messages of other brokers reach this subscription.
     pub(super) interest: Option<Arc<Interest>>,
-    /// Name under which the subscriber is listed in the presence of the topic, if it is.
+    /// Name under which the subscriber is listed in the presence of the topic, or `None` if it is not listed.
     pub(super) name: Option<Arc<str>>,
 }
 
@@ -55,8 +55,8 @@ impl BrokerSession {
         Ok(())
     }
 
-    /// Charges the connection's route cache to the memory budget. If the server is short of memory and the cache is
-    /// large, clears the cache.
+    /// Charges the connection's route cache to the memory budget. Clears a large cache if the server is short of
+    /// memory.
     pub(super) fn charge_topics(&mut self, broker: &BrokerShared) {
         if self.fanout.memory() >= STEP && self.subscriber.budget().is_short() {
             self.fanout.release(broker);

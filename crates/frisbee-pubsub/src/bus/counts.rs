@@ -4,27 +4,27 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Maximum number of topics whose messages a broker counts. If there are more, a new era starts, in which all counts
-/// begin at zero.
+/// Maximum number of topics whose messages a broker counts. Beyond it, a new era starts, in which all counts begin at
+/// zero.
 const SENT_MAX: usize = 16 * 1024;
 
 /// Number of topics whose message counts are sent before the lock is released and acquired again.
 const PORTION: usize = 256;
 
-/// Maximum number of message sequences that a broker remembers, both for one registered pattern and in total. Beyond
-/// the limit, the sequences of a pattern are forgotten, and messages that are lost at that moment cannot be reported.
+/// Maximum number of message sequences that a broker remembers, for one registered pattern and in total. Beyond the
+/// limit, the sequences of a pattern are forgotten, and messages lost at that moment cannot be reported.
 const HEARD_MAX: usize = 16 * 1024;
 const HEARD_BY_ALL_MAX: usize = 1024 * 1024;
 
 /// Memory in bytes of a message sequence that is remembered, excluding its topic.
 const ROW_COST: usize = 96;
 
-/// Maximum plausible value of an era and of the number of messages missed at once. No bus carries as many messages in a
-/// year, so a frame with a larger value is malformed.
+/// Maximum plausible value of an era, and of the number of messages missed at once. No bus carries as many messages in
+/// a year, so a frame with a larger value is malformed.
 const MISSED_MAX: u64 = 1 << 40;
 
-/// Maximum number of positions by which a message may be late. If a message is later, the first position that was
-/// remembered for the sequence must have been wrong.
+/// Maximum number of positions by which a message may be late. If a message is later, the first remembered position of
+/// the sequence must have been wrong.
 const LATE_MAX: u64 = 64 * 1024;
 
 /// Position of a message among all messages that one broker has published to one topic.
@@ -45,7 +45,7 @@ pub(super) struct SentCounts {
     topics: HashMap<Box<str>, u64>,
 }
 
-/// Message count of one topic. It is locked while the topic's next message is published.
+/// Message count of one topic. Locked while the next message of the topic is published.
 pub(super) struct Row<'a> {
     era: u64,
     count: &'a mut u64,
@@ -69,8 +69,7 @@ impl SentCounts {
         self.topics.get(topic).map(|count| SequenceStamp { origin, era: self.era, count: *count })
     }
 
-    /// Returns all topics that have a message count, in sorted batches. They are sorted so that simulation runs are
-    /// deterministic.
+    /// Returns all topics with a message count, in batches. Sorted, so that simulation runs are deterministic.
     pub(super) fn topics(&self) -> Vec<Vec<Box<str>>> {
         let mut topics: Vec<_> = self.topics.keys().cloned().collect();
         topics.sort_unstable();
@@ -79,7 +78,7 @@ impl SentCounts {
 }
 
 impl Row<'_> {
-    /// Returns the position of the next message that is published to the topic.
+    /// Returns the position for the next message to the topic, published by the broker `origin`.
     pub(super) fn next(&self, origin: u64) -> SequenceStamp {
         SequenceStamp { origin, era: self.era, count: *self.count + 1 }
     }
@@ -89,7 +88,7 @@ impl Row<'_> {
     }
 }
 
-/// For each broker and topic, the era and message count that were last received. Comparing them reveals missed
+/// Last received era and message count for each broker and topic. Comparing them with a new message reveals missed
 /// messages.
 #[derive(Debug, Default)]
 pub(super) struct ReceivedCounts {
@@ -97,15 +96,14 @@ pub(super) struct ReceivedCounts {
     rows: usize,
     /// Memory in bytes of all message sequences that are remembered. The owner of this table charges it to the server.
     memory: usize,
-    /// Number of message sequences that the broker remembers over all registered patterns. The limit applies to this
-    /// number.
+    /// Number of message sequences that the broker remembers over all registered patterns, to which the limit applies.
     remembered: Arc<AtomicUsize>,
 }
 
 /// Result of comparing the position of a received message with the last position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum StampVerdict {
-    /// The message is new. This number of messages before it were missed.
+    /// The message is new. The contained number of messages before it are missing.
     New(u64),
     /// The message was received before, or it was already reported as missed.
     Old,
@@ -129,13 +127,13 @@ impl ReceivedCounts {
         self.assess(topic, stamp, before)
     }
 
-    /// Records a message count that another broker has sent. Returns whether messages were missed.
+    /// Records a message count that another broker has sent. Returns whether messages are missing.
     pub(super) fn mark(&mut self, topic: &str, stamp: SequenceStamp) -> StampVerdict {
         self.assess(topic, stamp, stamp.count)
     }
 
     /// Compares a received position with the last one. `before` is the number of messages that should have arrived
-    /// before it.
+    /// before this position.
     fn assess(&mut self, topic: &str, stamp: SequenceStamp, before: u64) -> StampVerdict {
         let rows = self.origins.get_mut(&stamp.origin);
         let Some(row) = rows.and_then(|rows| rows.get_mut(topic)) else {
@@ -144,7 +142,7 @@ impl ReceivedCounts {
         };
         let (era, count) = *row;
         let heed = if stamp.era == era && stamp.count <= count {
-            // This includes a mark whose last message was received.
+            // A mark whose last message was received is also old.
             if count - stamp.count <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }
         } else if stamp.era < era {
             if era - stamp.era <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }

@@ -1,4 +1,4 @@
-//! Frames between brokers of a bus.
+//! Frames that brokers exchange over a bus.
 //!
 //! The bus `shop` uses the NATS subjects `shop.t.` plus a topic, `shop.c` for control frames, and `shop.n`, which has
 //! no subscriber: the "no responders" reply of NATS to it proves that NATS has processed all earlier messages. In names
@@ -10,13 +10,13 @@
 //! length-prefixed name, and the payload of a message. A batch consists of a byte 4 and frames of one topic, each
 //! preceded by its length in two bytes, big endian. It has at most 2048 bytes.
 //!
-//! The numbers of a topic are consecutive: if 7 follows 4, two messages were lost. Brokers send marks of all counted
-//! topics when another broker requests them by a byte 3 on `shop.c`, or after a reconnect. A byte 5 announces members
+//! The counts of a topic are consecutive: if 7 follows 4, two messages were lost. Brokers send marks of all counted
+//! topics when another broker requests them by a byte 3 on `shop.c`, and after a reconnect. A byte 5 announces members
 //! of queue groups. It is sent with the first member, every ten seconds, and within a quarter of a second after a byte
 //! 6, which is the query of a broker that has joined. After an announcement, brokers send no batches for half a minute.
 //!
-//! A byte 7 and the fingerprint of a message layout ask for its description. A broker that has it sends a byte 8 and
-//! the description.
+//! A byte 7 and the fingerprint of a message layout request the layout's description. A broker that has the description
+//! replies with a byte 8 and the description.
 
 use super::counts::SequenceStamp;
 use bytes::Bytes;
@@ -25,7 +25,7 @@ use frisbee::tlv;
 /// Maximum length of a frame's header in bytes: its kind and the position of its message.
 const HEAD_MAX: usize = 1 + 8 + 10 + 10;
 
-/// Control frame that requests the message counts of all topics. It consists of this byte only.
+/// Control frame that requests the message counts of all topics. It consists of this single byte.
 const HELLO: u8 = 3;
 
 /// Kind of a frame that concerns a topic. Its value is the number on the wire.
@@ -72,11 +72,12 @@ pub(super) fn is_hello(frame: &[u8]) -> bool {
     frame == [HELLO]
 }
 
-/// First byte of a control frame that asks for the description of the message layout with this fingerprint.
+/// First byte of a control frame that requests the description of a message layout. The fingerprint of the layout
+/// follows.
 #[cfg(feature = "typed")]
 pub(crate) const ASK: u8 = 7;
 
-/// First byte of a control frame with a description.
+/// First byte of a control frame that contains the description of a message layout.
 #[cfg(feature = "typed")]
 pub(super) const DESCRIPTION: u8 = 8;
 

@@ -1,4 +1,4 @@
-//! Interest of a broker in messages of other brokers: a pattern, its subscriptions, and the delivery to them.
+//! Interest of a broker in messages of other brokers: a pattern, its subscriptions, and delivery to them.
 //!
 //! A broker receives one copy of a message for each of its matching patterns, and delivers the copy only to
 //! subscriptions with exactly this pattern. Each subscription therefore receives the message once and in order,
@@ -22,22 +22,21 @@ use std::sync::{Arc, Weak};
 /// Memory in bytes of a pattern that is registered at the backplane, excluding two copies of the pattern.
 const INTEREST_COST: usize = 1024;
 
-/// A pattern that a broker has registered at its backplane. All local subscriptions with this pattern share it. Only
-/// members of a queue group have a registration each, so that they receive equal shares of the messages.
+/// A pattern that a broker has registered at its backplane. All local subscriptions with this pattern share the
+/// registration. Members of queue groups have a registration each, so that they receive equal shares of the messages.
 pub struct Interest {
     number: u64,
     pattern: Box<str>,
     group: Option<Arc<str>>,
     /// Local subscriptions that receive messages through this registration, by connection number and subscription id.
     members: Mutex<BTreeMap<(u64, u16), InterestMember>>,
-    /// Subscriptions that must be confirmed to their clients once the backplane has activated the pattern. `None` after
-    /// that.
+    /// Subscriptions to confirm to their clients once the backplane has activated the pattern. `None` afterwards.
     asked: Mutex<Option<Vec<SubscriberEntry>>>,
     arrivals: Mutex<Arrivals>,
     /// Memory budget of the server to which message bodies shared by several subscribers are charged.
     budget: MemoryBudget,
-    /// Rule that defines which topics have a history. If set, only messages of these topics are handled. Otherwise,
-    /// only messages of topics without a history are.
+    /// Rule that gives topics a history. If set, this registration handles only messages of topics with this rule.
+    /// Otherwise, it handles only messages of topics without a history.
     history: Option<HistoryRule>,
 }
 
@@ -48,7 +47,7 @@ struct InterestMember {
     follows: bool,
 }
 
-/// A rule that defines which topics have a history, given by its index among the broker's rules.
+/// A history rule, by its index among the broker's rules.
 pub(super) struct HistoryRule {
     place: usize,
     broker: Weak<BrokerShared>,
@@ -70,8 +69,8 @@ struct Arrivals {
     charge: MemoryCharge,
 }
 
-/// Guard of an [`Interest`] that is not active yet. The backplane drops it once the interest has become active or has
-/// failed.
+/// Guard of an [`Interest`] that is not active yet. The backplane drops the guard once the interest has become active
+/// or has failed.
 #[derive(Debug)]
 pub struct PendingInterest(Arc<Interest>);
 
@@ -105,8 +104,8 @@ impl Interest {
         }
     }
 
-    /// Limits this registration to topics whose history is defined by `rule`. It is then kept until the broker is
-    /// dropped.
+    /// Limits this registration to topics with the history rule `rule`. The registration is then kept until the broker
+    /// is dropped.
     pub(super) fn with_history(self, rule: HistoryRule) -> Self {
         Self { history: Some(rule), ..self }
     }
@@ -149,7 +148,8 @@ impl Interest {
         members.is_empty()
     }
 
-    /// Returns whether the registered pattern is active. If it is not, the subscriber is notified once it is.
+    /// Returns whether the registered pattern is active. If not, the subscriber is notified when the pattern becomes
+    /// active.
     pub(crate) fn is_joined_or_answers(&self, subscriber: &Arc<Subscriber>, id: u16) -> bool {
         match &mut *self.asked.lock() {
             None => true,
@@ -165,7 +165,7 @@ impl Interest {
         if let Some(broker) = self.history.as_ref().and_then(|rule| rule.broker.upgrade())
             && !self.followers().is_empty()
         {
-            // These histories began before messages of other brokers arrived.
+            // Start a new epoch, because these histories began before messages of other brokers arrived.
             broker.begin_epoch();
         }
         for (subscriber, id) in asked.into_iter().flatten() {
@@ -195,8 +195,7 @@ impl Interest {
         malformed
     }
 
-    /// Charges the cache of topics to the memory budget. If the server is short of memory and the cache is large,
-    /// clears the cache.
+    /// Charges the cache of topics to the memory budget. Clears a large cache if the server is short of memory.
     fn charge_topics(&self, arrivals: &mut Arrivals, broker: &BrokerShared) {
         let Arrivals { fanout, heard, charge } = arrivals;
         if fanout.memory() >= STEP && self.budget.is_short() {
@@ -209,18 +208,17 @@ impl Interest {
         }
     }
 
-    /// Delivers the message in a frame, or compares the message count that the frame states. Returns `false` if the
-    /// frame is malformed.
+    /// Delivers the message in a frame, or compares the message count in a mark. Returns `false` if the frame is
+    /// malformed.
     fn take(&self, arrivals: &mut Arrivals, broker: &BrokerShared, own: u64, topic: &str, frame: &Bytes) -> bool {
         let Some((kind, stamp, body)) = Frame::decode(frame) else { return false };
-        // Reject a frame whose topic differs from that of the bus. Otherwise a publisher with access to one topic could
-        // reach others.
+        // Reject a frame whose topic differs from the topic of the bus. Otherwise, a publisher with access to one topic
+        // could reach other topics.
         if split_name(&body).is_none_or(|(named, _)| named != topic.as_bytes()) {
             return false;
         }
         if self.group.is_none() {
-            // Only one interest handles the messages of a topic with a history, because the history must have a single
-            // order.
+            // Only one interest handles the messages of a topic with a history, because a history has a single order.
             if stamp.origin == own || broker.histories.rule_of(topic) != self.history.as_ref().map(|rule| rule.place) {
                 return true;
             }
@@ -248,7 +246,7 @@ impl Interest {
         }
     }
 
-    /// Tells each local subscription that it has missed messages, in order with the messages that it received before.
+    /// Notifies each local subscription of missed messages, in order with the messages that it received before.
     fn notify_missed(&self, broker: &BrokerShared, missed: u64) {
         let members: Vec<_> = self.members.lock().iter().map(|((_, id), to)| (*id, to.subscriber.clone())).collect();
         for (id, subscriber) in members {
@@ -287,9 +285,9 @@ impl Source for Interest {
         &self.budget
     }
 
-    /// A connection whose matching subscriptions all have this pattern receives the message like a local one. A
-    /// connection with further matching patterns receives it by the ids of the subscriptions with this pattern, because
-    /// it receives separate copies for the other patterns.
+    /// Returns the route for a topic. A connection whose matching subscriptions all have this pattern receives a
+    /// message like a local one. A connection with further matching patterns receives it by the ids of the
+    /// subscriptions with this pattern, because it receives separate copies for the other patterns.
     fn route(&self, broker: &BrokerShared, topic: &str) -> Route {
         if self.history.is_some() {
             return Route::of_history(broker, topic);
@@ -328,7 +326,7 @@ impl Source for Interest {
     }
 }
 
-/// Ids of a connection's subscriptions: those with the registered pattern, and all that match a topic.
+/// Subscription ids of a connection: those with the registered pattern, and all that match a topic.
 struct Ids {
     subscriber: Arc<Subscriber>,
     here: Vec<u16>,

@@ -46,9 +46,9 @@ pub struct MemoryMember {
 struct Members {
     next: u64,
     nodes: BTreeMap<u64, Node>,
-    /// Patterns that all brokers of the bus have registered, by the numbers of the broker and of the registration.
+    /// Patterns registered by all brokers of the bus, by the numbers of the broker and of the registration.
     interests: Trie<(u64, u64), Arc<Interest>>,
-    /// Number of messages that were sent to queue groups. It serves as the seed for selecting a member.
+    /// Number of messages sent to queue groups. Seeds the selection of a member.
     drawn: u64,
     is_away: bool,
     /// Number of frames that the bus will drop next, to simulate a broken connection.
@@ -149,7 +149,7 @@ impl Members {
             self.drawn = self.drawn.wrapping_add(1);
             takers.extend(group.get((scattered(self.drawn) % group.len() as u64) as usize).copied());
         }
-        // Sorted to make simulation runs deterministic.
+        // Sort the receivers, to make simulation runs deterministic.
         takers.sort_unstable_by_key(|(key, _)| **key);
         let node = |(key, interest): (&(u64, u64), &Arc<Interest>)| {
             self.nodes.get(&key.0).map(|node| (node.clone(), interest.clone()))
@@ -158,7 +158,7 @@ impl Members {
     }
 }
 
-/// Mixes the bits of a number, for the random selection of group members. Without it, groups whose messages alternate
+/// Mixes the bits of a number, for the random selection of group members. Otherwise, groups whose messages alternate
 /// would always select the same members.
 fn scattered(number: u64) -> u64 {
     let mut mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -1,4 +1,4 @@
-//! Descriptions of message layouts that a client announces to its broker and requests from it.
+//! Descriptions of message layouts that a client announces to its broker, and descriptions that it requests.
 
 use super::ClientShared;
 use crate::layouts::ANSWER_TIMEOUT;
@@ -9,24 +9,25 @@ use frisbee::{Connection, PacketId, PeerKind};
 use polyglot::layout::{Fingerprint, MessageLayout};
 use tokio::sync::oneshot;
 
-/// State of a client's descriptions.
+/// Message layouts of a client and its pending requests for descriptions.
 #[derive(Debug, Default)]
 pub(super) struct ClientLayouts {
     /// Layouts of the messages that this client publishes.
     own: Vec<&'static MessageLayout>,
-    /// Subscriptions that wait for a description.
+    /// Subscriptions that wait for the description of a layout.
     waiting: Vec<(Fingerprint, oneshot::Sender<Bytes>)>,
 }
 
 impl ClientShared {
-    /// Announces the layout of messages that are published on this connection, and on those that replace it.
+    /// Announces the layout of messages that the client publishes, on this connection and on the connections that
+    /// replace it.
     pub(crate) fn announce(&self, layout: &'static MessageLayout, connection: &Connection) {
         let own = &mut self.inner.lock().layouts.own;
         if own.contains(&layout) {
             return;
         }
         own.push(layout);
-        // The limit of an unknown peer may be lower than the description. `announce_all` follows.
+        // Do not announce to an unknown peer, whose limit may be lower than the description. `announce_all` follows.
         if matches!(connection.peer(), PeerKind::Native(_)) {
             self.send_layout(connection, layout.description());
         }
@@ -41,7 +42,8 @@ impl ClientShared {
         }
     }
 
-    /// Requests the description of a layout. Returns `None` if the broker does not have it.
+    /// Requests the description of a layout from the broker. Returns `None` if the broker does not have the
+    /// description.
     pub(crate) async fn layout(&self, fingerprint: Fingerprint) -> Option<Bytes> {
         let connection = self.connection.lock().clone()?;
         let (sender, described) = oneshot::channel();
@@ -54,17 +56,17 @@ impl ClientShared {
         tokio::time::timeout(ANSWER_TIMEOUT, described).await.ok()?.ok()
     }
 
-    /// Handles a description of the broker.
+    /// Passes a description from the broker to the subscriptions that wait for it.
     pub(crate) fn handle_layout(&self, description: &Bytes) {
         let fingerprint = Fingerprint::of(description);
         for (_, sender) in self.inner.lock().layouts.waiting.extract_if(.., |(waiting, _)| *waiting == fingerprint) {
-            // Ignore the error: the subscription was dropped.
+            // Ignore the error, because the subscription may have been dropped.
             let _ = sender.send(description.clone());
         }
     }
 
     fn send_layout(&self, connection: &Connection, body: &[u8]) {
-        // Ignore the error: a connection that replaces a closed one announces again.
+        // Ignore the error, because the connection that replaces a closed one announces the layout again.
         let _ = connection.send_now(|outbox| put(outbox, PacketId(0), self.operations.of(Kind::Layout), body));
     }
 }

@@ -25,7 +25,7 @@ impl ClientShared {
         }
     }
 
-    /// Registers a new connection. Returns whether the client will use it.
+    /// Sets the connection of the client. Returns whether the client will use it.
     pub(crate) fn connected(&self, connection: &Connection, is_next: bool) -> bool {
         let mut current = self.connection.lock();
         if is_next || current.is_none() {
@@ -34,7 +34,7 @@ impl ClientShared {
         current.as_ref().is_some_and(|current| current.is_same(connection))
     }
 
-    /// Returns the current connection if it is another one than `than`.
+    /// Returns the current connection if it differs from `than`.
     #[cold]
     pub(crate) fn newer(&self, than: &Connection) -> Option<Connection> {
         self.connection.lock().clone().filter(|current| !current.is_same(than))
@@ -137,9 +137,9 @@ impl ClientShared {
         self.inner.lock().inboxes.get(&id).map(|entered| entered.inbox.clone())
     }
 
-    /// Returns the inboxes of the subscriptions outside groups that match a topic. A subscription whose reply is
-    /// pending is excluded: it would share messages with other subscriptions of the connection, and these messages
-    /// could stop when those end, which would leave a gap.
+    /// Returns the inboxes of the subscriptions outside groups that match a topic. Excludes subscriptions with a
+    /// pending reply: they would share messages with other subscriptions of the connection, and these messages could
+    /// stop when the others end, which would leave a gap.
     pub(crate) fn matching(&self, topic: &str) -> Vec<Arc<Inbox>> {
         let mut inboxes = Vec::new();
         let inner = self.inner.lock();
@@ -178,7 +178,7 @@ impl ClientShared {
         self.inner.lock().refused.get_or_insert_with(|| text.to_owned());
     }
 
-    /// Handles a report that `count` messages of one subscription were lost, or of all subscriptions if `id` is 0.
+    /// Handles a report that `count` messages were lost by one subscription, or by all subscriptions if `id` is 0.
     pub(crate) fn handle_lag(&self, id: u16, count: u64) {
         let inner = self.inner.lock();
         let inboxes: Vec<_> = match id {
@@ -197,8 +197,8 @@ impl ClientShared {
         self.inner.lock().stream = (stream, is_lossy);
     }
 
-    /// Calls `handle` for a subscription with a history. Adds the resulting gap as a notice to the subscription's
-    /// inbox. Returns `None` if there is no such subscription.
+    /// Calls `handle` for a subscription with a history, and adds the returned gap to the subscription's inbox. Returns
+    /// `None` if there is no such subscription.
     pub(crate) fn follow(&self, id: u16, handle: impl FnOnce(&mut Follow) -> PrecedingGap) -> Option<()> {
         let mut inner = self.inner.lock();
         let RegisteredSubscription { inbox, follow, .. } = inner.inboxes.get_mut(&id)?;
@@ -241,7 +241,7 @@ impl ClientShared {
         inboxes.iter().for_each(|inbox| inbox.extend([Entry::Notice(notice)].into_iter(), self.inbox_max));
     }
 
-    /// Handles the end of the connection. All pending calls of the client fail.
+    /// Handles the end of the connection, which fails all pending calls of the client.
     pub(crate) fn handle_close(&self, reason: &CloseReason) {
         let ends = !self.is_persistent.load(Ordering::Relaxed) || matches!(reason, CloseReason::Local);
         let mut inner = self.inner.lock();

@@ -28,7 +28,8 @@ impl Payload {
         }
     }
 
-    /// Appends a frame and returns `true`, unless the payload would become longer than `most` or [`BATCH_MAX`].
+    /// Appends a frame to the payload. Returns `false` without appending if the payload would become longer than `most`
+    /// or [`BATCH_MAX`].
     pub(crate) fn add(&mut self, frame: &[u8], most: usize) -> bool {
         if self.len() + LENGTH + frame.len() > most.min(BATCH_MAX) {
             return false;

@@ -24,11 +24,11 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
-/// Maximum number of NATS messages that are processed at once. This is as many as several reads contain.
+/// Maximum number of NATS messages that are processed at once, about as many as arrive in several reads.
 const PORTION: usize = 256;
 
-/// Maximum number of bytes that are delivered to a broker at once. It is small because a slow subscriber loses whole
-/// batches. A single message may be longer.
+/// Maximum number of bytes that are delivered to a broker at once. The limit is low because a slow subscriber loses
+/// whole batches. A single message may be longer.
 const PASSED_MAX: usize = 16 * 1024;
 
 /// Number of written bytes after which the NATS client is flushed. The client's queue is limited only in the number of
@@ -39,12 +39,12 @@ const UNFLUSHED_MAX: usize = 1024 * 1024;
 /// after a NATS server has restarted.
 const PAUSE_MAX: Duration = Duration::from_millis(500);
 
-/// Minimum interval between replies to brokers that ask whether they have missed messages. This broker also waits at
-/// least as long between its own questions.
+/// Minimum interval between two replies to brokers that ask whether they missed messages, and between two such
+/// questions of this broker.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Time within which NATS should activate a subscription. After it, the subscriber is told that the subscription is
-/// active in any case.
+/// Time within which NATS should activate a subscription. Afterwards, the subscription is reported as active in any
+/// case.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A backplane that connects a broker to others through NATS.
@@ -58,11 +58,12 @@ pub struct NatsBus {
     members: Client,
     runtime: Handle,
     node: Arc<OnceLock<Node>>,
-    /// Whether the NATS client has dropped messages because they arrived too fast. The client reports each of them.
+    /// Whether the NATS client has dropped messages because they arrived too fast. The client reports each dropped
+    /// message.
     was_slow: Arc<AtomicBool>,
     outgoing: Arc<Outgoing>,
     groups: Arc<Groups>,
-    /// Tasks that receive messages from NATS, one for each registered pattern, by the number of the registration.
+    /// Tasks that receive messages from NATS: one task for each registered pattern, by the number of the registration.
     interests: Mutex<HashMap<u64, AbortHandle>>,
     tasks: Mutex<Vec<AbortHandle>>,
 }
@@ -129,7 +130,7 @@ impl NatsBus {
             std::future::ready(())
         });
         let client = first.connect(&servers[..]).await.map_err(io::Error::other)?;
-        // Messages of groups have no counts, so the loss of such messages cannot be detected in another way.
+        // Messages of groups have no counts, so this is the only way to detect their loss.
         let slow = was_slow.clone();
         let second = options.event_callback(move |event| {
             handle_event(None, &slow, &event);
@@ -255,7 +256,7 @@ fn broadcast(frame: impl Into<Bytes>, outgoing: &Outgoing) {
     }
 }
 
-/// Asks the other brokers whether they have members of queue groups.
+/// Queries the other brokers for members of queue groups.
 fn ask(groups: &Groups, outgoing: &Outgoing) {
     groups.ask();
     broadcast(groups::asks(), outgoing);
@@ -269,7 +270,7 @@ async fn pump(client: Client, writer: Writer) {
         for waiting in portion.drain(..) {
             let charge = waiting.charge();
             unflushed += charge;
-            // The maximum message size of the server may have been lowered. Other brokers then detect the loss by the
+            // The server may have lowered its maximum message size. Other brokers detect the loss by the message
             // counts.
             if let Err(error) = client.publish(waiting.subject, waiting.payload.into()).await {
                 tracing::debug!(%error, "message not published on the bus");
@@ -298,10 +299,9 @@ async fn receive_control(client: Client, subjects: Arc<Subjects>, node: Node, gr
     }
 }
 
-/// Receives messages for a registered pattern from NATS and delivers them to the broker, until the task is aborted.
+/// Receives messages for a registered pattern from NATS and delivers them to the broker until the task is aborted.
 async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: Arc<Interest>, joined: PendingInterest) {
-    // Activate the interest now if NATS is disconnected, because the subscriber can receive the messages of its own
-    // broker.
+    // Activate the interest now if NATS is disconnected, because the subscriber can receive messages of its own broker.
     let mut joined = (client.connection_state() == State::Connected).then_some(joined);
     let subscribing = async {
         let subject = subjects.of_topic(interest.pattern());
@@ -345,7 +345,7 @@ async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: A
 async fn settle(client: &Client, unused: &str) {
     if client.connection_state() == State::Connected {
         let asking = client.request(unused.to_owned(), Bytes::new());
-        // Any reply suffices. After a timeout, continue instead of blocking the subscriber.
+        // Any reply suffices. Continue after a timeout, instead of blocking the subscriber.
         let _ = tokio::time::timeout(JOIN_TIMEOUT, asking).await;
     }
 }

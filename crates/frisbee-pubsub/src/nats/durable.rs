@@ -69,13 +69,13 @@ use tokio::time::{Instant, sleep, timeout};
 /// Maximum length of a message id in bytes, equal to that of a topic.
 const ID_MAX: usize = 255;
 
-/// Timeout of a request to NATS. The request is repeated after it.
+/// Timeout of a request to NATS, after which the request is repeated.
 const ATTEMPT: Duration = Duration::from_secs(2);
 
-/// Minimum and maximum pause before a NATS request is repeated.
+/// Minimum and maximum pause between repetitions of a NATS request.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
 
-/// Payload of an empty JetStream request, which is `{}`.
+/// Empty JetStream request, which is encoded as `{}`.
 const NOTHING: BTreeMap<&str, &str> = BTreeMap::new();
 
 /// Status code with which NATS reports a temporary error.
@@ -133,8 +133,8 @@ impl StoredMessage {
         self.sequence
     }
 
-    /// Returns whether a message with this id was already stored. [`sequence`](Self::sequence) is then the number of
-    /// that message. Its payload may differ, because NATS compares ids only.
+    /// Returns whether a message with this id was already stored. [`sequence`](Self::sequence) then refers to that
+    /// message, whose payload may differ, because NATS compares ids only.
     ///
     /// The message may have been stored by this same call of [`publish`](DurableTopic::publish), if the connection was
     /// lost before NATS replied.
@@ -285,7 +285,7 @@ impl Failure {
             PublishErrorKind::TimedOut | PublishErrorKind::BrokenPipe => Self::Silent(text),
             PublishErrorKind::Other => {
                 match error.source().and_then(|source| source.downcast_ref::<JetStreamError>()) {
-                    // The error text names the reason, for example a limit of the stream.
+                    // The error text states the reason, for example a limit of the stream.
                     Some(refusal) if refusal.error_code() == ErrorCode::STREAM_STORE_FAILED => Self::Refused(text),
                     Some(refusal) if refusal.code() == UNAVAILABLE => Self::Away(text),
                     Some(_) => Self::Refused(text),

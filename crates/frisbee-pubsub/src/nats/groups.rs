@@ -1,35 +1,34 @@
-//! Tracks whether any broker on the bus has queue group members. NATS delivers each NATS message to one member, so that
-//! a batch would be delivered to a single member as a whole. Frames are therefore sent individually while there may be
-//! members.
+//! Tracks whether any broker on the bus has queue group members. NATS delivers each NATS message to one member, so a
+//! single member would receive a whole batch. Frames are therefore sent individually while there may be members.
 //!
-//! Brokers announce their members periodically and on request. A lost announcement makes the distribution less even for
-//! a while, but loses no messages.
+//! Brokers announce their members periodically and on request. If an announcement is lost, messages are distributed
+//! less evenly for a while, but none are lost.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-/// Control frame with which a broker announces that it has members of queue groups. It consists of this byte only.
+/// Control frame by which a broker announces that it has queue group members. It consists of this single byte.
 const HAS_MEMBERS: u8 = 5;
 
-/// Control frame that asks brokers to announce whether they have members of queue groups. It consists of this byte
-/// only.
+/// Control frame that requests announcements of queue group members. It consists of this single byte.
 const ASKS: u8 = 6;
 
-/// Number of ticks for which a broker waits for announcements of other brokers after it has started or reconnected.
-/// This is about a second.
+/// Number of ticks, about a second, for which a broker waits for announcements of other brokers after it has started or
+/// reconnected.
 const ANSWER_TICKS: u32 = 4;
 
-/// Number of ticks for which an announcement is valid. This is half a minute.
+/// Number of ticks, half a minute, for which an announcement is valid.
 const HEARD_TICKS: u32 = 120;
 
 /// Number of ticks between two announcements of a broker. An announcement is valid for three times as long.
 const SAY_TICKS: u32 = 40;
 
-/// Tracks whether any broker on the bus has members of queue groups. Messages are sent to queue groups only if one has.
+/// Tracks whether any broker on the bus has queue group members. Frames are sent to queue groups only if there may be
+/// members.
 #[derive(Debug)]
 pub(crate) struct Groups {
     /// Number of queue group members that are connected to this broker.
     here: AtomicUsize,
-    /// Number of ticks for which other brokers are still assumed to have members of queue groups.
+    /// Number of ticks for which other brokers are still assumed to have queue group members.
     elsewhere: AtomicU32,
     /// Number of ticks until this broker announces its members again.
     next: AtomicU32,
@@ -41,7 +40,7 @@ pub(crate) const fn has_members() -> &'static [u8] {
     &[HAS_MEMBERS]
 }
 
-/// Returns the control frame that asks other brokers for such members. Brokers with queue group members reply to it.
+/// Returns the control frame that requests announcements of queue group members from other brokers.
 pub(crate) const fn asks() -> &'static [u8] {
     &[ASKS]
 }
@@ -56,12 +55,12 @@ impl Groups {
         }
     }
 
-    /// Returns whether any broker on the bus may have members of queue groups.
+    /// Returns whether any broker on the bus may have queue group members.
     pub(crate) fn may_be(&self) -> bool {
         self.elsewhere.load(Ordering::Relaxed) > 0 || self.here.load(Ordering::Relaxed) > 0
     }
 
-    /// Adds a queue group member at this broker. Returns whether it is the first one, which must be announced.
+    /// Adds a queue group member at this broker. Returns whether it is the first member, which must be announced.
     pub(crate) fn enter(&self) -> bool {
         self.here.fetch_add(1, Ordering::Relaxed) == 0
     }
@@ -71,7 +70,7 @@ impl Groups {
         self.here.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Assumes that other brokers have members of queue groups, until their announcements should have arrived.
+    /// Assumes that other brokers have queue group members until their announcements should have arrived.
     pub(crate) fn ask(&self) {
         self.elsewhere.fetch_max(ANSWER_TICKS, Ordering::Relaxed);
     }
@@ -87,11 +86,11 @@ impl Groups {
         }
     }
 
-    /// Advances the timers by one tick. Must be called at each tick, by a single task. Returns whether the broker must
+    /// Advances the timers by one tick. A single task must call this at each tick. Returns whether the broker must
     /// announce its members.
     pub(crate) fn tick(&self) -> bool {
         let left = self.elsewhere.load(Ordering::Relaxed);
-        // An announcement that arrives concurrently takes precedence.
+        // A concurrent announcement takes precedence over the tick.
         let _ = self.elsewhere.compare_exchange(left, left.saturating_sub(1), Ordering::Relaxed, Ordering::Relaxed);
         let next = self.next.load(Ordering::Relaxed).saturating_sub(1);
         let is_due = next == 0 || self.asked.swap(false, Ordering::Relaxed);

@@ -13,15 +13,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
-/// Maximum number of bytes that are queued for NATS, which take an eighth of a second at 1 Gbit/s. Further frames are
-/// rejected.
+/// Maximum number of bytes queued for NATS, an eighth of a second at 1 Gbit/s. Further frames are rejected.
 const WAITING_MAX: usize = 16 * 1024 * 1024;
 
-/// Number of bytes that each frame outside of a batch counts in addition to its content.
+/// Overhead in bytes that each frame outside a batch counts in addition to its content.
 const FRAME_CHARGE: usize = 128;
 
-/// Maximum capacity of the drained queue that is kept for reuse. It is enough for the frames that arrive during a
-/// write.
+/// Maximum capacity of the drained queue that is kept for reuse. The frames that arrive during a write fit.
 const KEPT: usize = 1024;
 
 /// Bounded queue of the frames that a broker sends to NATS.
@@ -30,7 +28,7 @@ pub(crate) struct Outgoing {
     subjects: Arc<Subjects>,
     queue: Mutex<Vec<QueuedMessage>>,
     filled: Notify,
-    /// Number of bytes in frames that have not been written to NATS. It is limited to [`WAITING_MAX`].
+    /// Number of bytes in frames that have not been written to NATS, at most [`WAITING_MAX`].
     charged: AtomicUsize,
     /// Whether the writer was dropped. Frames are then rejected.
     has_ended: AtomicBool,
@@ -48,7 +46,7 @@ pub(crate) struct QueuedMessage {
     charge: usize,
 }
 
-/// Whether a frame may be sent in the same NATS message as other frames.
+/// Options for sending a frame together with other frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FrameOptions {
     /// The frame may be combined with queued frames of the same topic, up to a message size of this many bytes.

@@ -22,8 +22,8 @@ pub(crate) struct Subjects {
 }
 
 impl Subjects {
-    /// Creates the subject mapping for the bus with this name. The name must be a single token, because otherwise a bus
-    /// could be nested in another one.
+    /// Creates the subject mapping for the bus `name`. The name must be a single token, because otherwise a bus could
+    /// be nested in another one.
     pub(crate) fn of(name: &str) -> io::Result<Self> {
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(fits) {
@@ -62,7 +62,7 @@ impl Subjects {
         &self.control
     }
 
-    /// Returns a NATS subject to which nobody subscribes.
+    /// Returns a NATS subject without subscribers.
     pub(crate) fn unused(&self) -> &str {
         &self.unused
     }
@@ -74,7 +74,7 @@ pub(crate) fn group(name: &str) -> String {
     escape(name, '%')
 }
 
-/// Escapes the name of a stream or consumer, with `=` instead of `%`. NATS 2.9 uses the name in a format string for
+/// Escapes the name of a stream or consumer, using `=` instead of `%`. NATS 2.9 uses the name in a format string for
 /// acknowledgement subjects, where `%` has a meaning.
 #[cfg(feature = "durable")]
 pub(crate) fn stored(name: &str) -> String {

@@ -30,7 +30,7 @@ pub enum OpenError {
     /// The topic exists with different settings. Each entry states the value at NATS and the requested value. Nothing
     /// was changed.
     ///
-    /// Open the topic with its current settings, or change them with the tools of NATS.
+    /// To fix this, open the topic with its current settings, or change them with the tools of NATS.
     Differs(Vec<String>),
     /// NATS does not reply, or does not permit the operation.
     Nats(String),
@@ -96,8 +96,8 @@ pub enum PublishError {
         /// Maximum size of a payload in bytes; see [`DurableTopic::payload_max`](super::DurableTopic::payload_max).
         limit: usize,
     },
-    /// The message was not stored, because NATS rejected it or could not be reached. NATS rejects messages, for
-    /// example, while the topic is [full](super::FullTopicPolicy::Refuse).
+    /// The message was not stored, because NATS rejected it or could not be reached. For example, NATS rejects messages
+    /// while the topic is [full](super::FullTopicPolicy::Refuse).
     NotStored(String),
     /// NATS did not reply, so the message may or may not have been stored. Publish it again with the same id.
     Unknown(String),
@@ -126,8 +126,8 @@ impl Error for PublishError {}
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum RecvError {
-    /// A limit of the topic has removed this many messages before any reader of the subscription received them. The
-    /// subscription continues.
+    /// A limit of the topic has removed the contained number of messages before any reader of the subscription received
+    /// them. The subscription continues.
     ///
     /// If the subscription is shared, several readers may report the same gap.
     Lagged(u64),
@@ -148,7 +148,7 @@ impl Error for RecvError {}
 
 /// Error returned when NATS does not confirm an acknowledgement.
 ///
-/// NATS may or may not have received the acknowledgement. If it has not, the message is delivered again.
+/// It is unknown whether NATS has received the acknowledgement. If not, the message is delivered again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AckError(pub(super) String);
 

@@ -1,6 +1,6 @@
 //! Detection of removed messages from the metadata of deliveries.
 //!
-//! Each delivery carries two numbers: the stream sequence of its message, and the delivery sequence of the
+//! Each delivery contains two numbers: the stream sequence of its message, and the delivery sequence of the
 //! subscription, which counts deliveries to all readers. Between two first deliveries, both numbers grow equally unless
 //! messages were removed. Deliveries to other readers count as first deliveries, so a gap is never overstated.
 
@@ -28,11 +28,11 @@ impl GapTracker {
         Self { last: from, again: 0 }
     }
 
-    /// Records the position of a message that was delivered for the first time, or a position that NATS has reported.
-    /// Returns the number of messages that were removed since the last position.
+    /// Records the position of a first delivery, or a position that NATS has reported. Returns the number of messages
+    /// removed since the last position.
     pub(super) fn reach(&mut self, place: StreamPosition) -> u64 {
         let Self { last, again } = *self;
-        // The sequence must not decrease, because this reader has received the deliveries that a killed server has
+        // The sequence must not decrease, because this reader has received deliveries that a killed server has
         // forgotten.
         *self = Self::new(StreamPosition { sequence: place.sequence.max(last.sequence), ..place });
         let Some(deliveries) = place.delivery.checked_sub(last.delivery) else { return 0 };

@@ -48,7 +48,7 @@ pub(super) enum Item {
     Gone(String),
 }
 
-/// Signal by which the reader states that it waits for a message. Messages are requested from NATS only then.
+/// Signal from the reader that it waits for a message. Messages are requested from NATS only then.
 #[derive(Debug, Default)]
 pub(super) struct Demand {
     waits: AtomicBool,
@@ -120,7 +120,7 @@ impl Puller {
     pub(super) async fn run(mut self, inbox: String, mut subscriber: Subscriber) {
         match self.pull(inbox, &mut subscriber).await {
             Err(SubscriptionEnded(reason)) => {
-                // Ignore the error: sending fails if the reader was dropped.
+                // Ignore the error, because sending fails only if the reader was dropped.
                 let _ = self.items.send(Item::Gone(reason)).await;
             }
             Ok(()) => self.return_rest(subscriber).await,
@@ -159,7 +159,7 @@ impl Puller {
 
     /// Returns messages to NATS that were in transit when their reader was dropped, so that other readers receive them.
     /// Stops at a heartbeat, which NATS sends once other readers have received the messages. NATS drops a pull request
-    /// whose subscriber no longer exists.
+    /// when its subscriber no longer exists.
     async fn return_rest(&mut self, mut subscriber: Subscriber) {
         while self.asked > 0
             && self.pending > 0
@@ -171,7 +171,7 @@ impl Puller {
         }
     }
 
-    /// Checks whether a pull request may have been lost.
+    /// Checks whether pending pull requests have been lost.
     fn check_requests(&mut self) {
         let connects = connects(&self.shared);
         let is_silent = self.asked > 0 && self.heard.elapsed() > SILENCE;
@@ -180,15 +180,16 @@ impl Puller {
         }
     }
 
-    /// Queries the current position of the subscription at NATS.
+    /// Queries the current stream position of the subscription at NATS.
     async fn find_place(&mut self) -> Result<(), Option<SubscriptionEnded>> {
-        // A request that is sent while the connection is being lost receives no reply.
+        // Use a timeout, because a request that is sent while the connection is being lost receives no reply.
         let Ok(found) = timeout(ATTEMPT, info(&self.shared, &self.name)).await else { return Err(None) };
         match found {
             Ok(found) => {
                 let missed = self.gaps.reach(StreamPosition::of(&found));
                 if missed > 0 {
-                    // Ignore the error: sending fails if the reader was dropped, which also ends this task.
+                    // Ignore the error, because sending fails only if the reader was dropped, which also ends this
+                    // task.
                     let _ = self.items.send(Item::Lagged(missed)).await;
                 }
                 Ok(())
@@ -230,7 +231,7 @@ impl Puller {
         };
         match status {
             StatusCode::IDLE_HEARTBEAT => {}
-            // The pull request has expired.
+            // The pull request has expired, so send another one.
             StatusCode::TIMEOUT | StatusCode::NOT_FOUND => {
                 let headers = message.headers.as_ref();
                 let pending = headers.and_then(|headers| headers.get(PENDING_MESSAGES));
@@ -271,16 +272,16 @@ impl Puller {
                 missed => Item::Behind(missed, delivery),
             }
         };
-        // Clear the demand before the reader receives the message, because the reader sets it again when it wants
-        // another one.
+        // Clear the demand before the reader receives the message, because the reader sets it again to request another
+        // message.
         self.demand.end();
         if let Err(SendError(Item::Message(unread) | Item::Behind(_, unread))) = self.items.send(item).await {
             unread.give_back().await;
         }
     }
 
-    /// Parses a message of this subscription. Returns it with its stream position and the number of messages that
-    /// follow it. Returns `None` if the metadata belongs to another subscription.
+    /// Parses a message of this subscription. Returns the delivery, its stream position, and the number of messages
+    /// that follow. Returns `None` if the metadata belongs to another subscription.
     fn delivery(&self, message: &JetStreamMessage) -> Option<(Delivery, StreamPosition, u64)> {
         let info = message.info().ok()?;
         let attempt = u64::try_from(info.delivered).ok().filter(|attempt| *attempt > 0)?;

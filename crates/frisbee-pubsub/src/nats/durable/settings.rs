@@ -12,10 +12,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Maximum length of a stream name in bytes. It is limited because NATS uses the name for a directory.
+/// Maximum length of a stream name in bytes. NATS uses the name for a directory.
 const NAME_MAX: usize = 255;
 
-/// Number of bytes reserved for message headers, which contain the message id and fields that NATS adds.
+/// Number of bytes reserved for message headers: the message id and fields that NATS adds.
 const HEADERS_MAX: usize = 1024;
 
 /// Default maximum size of a payload in bytes. With its headers, a message stays below the default limit of NATS, which
@@ -29,7 +29,7 @@ const BYTES_MAX: u64 = 1 << 30;
 /// publisher.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 
-/// Default time for which publishing a message is retried. It is shorter if NATS remembers message ids for less time.
+/// Default time for which publishing a message is retried. Shorter if NATS remembers message ids for less time.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Medium on which NATS stores messages.

@@ -18,12 +18,11 @@ const NAME_MAX: usize = 64;
 /// Default acknowledgement timeout, the same as NATS's own default.
 const ACK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Default maximum number of messages that are delivered but not acknowledged. It is enough for tens of readers that
-/// process ten messages each.
+/// Default maximum number of delivered messages that are not acknowledged. Suffices for tens of readers that process
+/// ten messages each.
 const IN_FLIGHT_MAX: usize = 256;
 
-/// Maximum number of prefetched messages. By default, NATS permits no more per request, even in its largest accounts. A
-/// larger number would not help.
+/// Maximum number of prefetched messages. By default, NATS permits no more per request, even in its largest accounts.
 const PREFETCH_MAX: usize = 1024;
 
 /// Position at which a new durable subscription starts.
@@ -188,7 +187,8 @@ impl SubscriptionBuilder {
         let found = info(shared, name).await?;
         let mut place = StreamPosition::of(&found);
         if let (Replay::Sequence(first), 0) = (self.replay, place.delivery) {
-            // Messages that were removed since then are missing, although NATS does not report them.
+            // Start before the first stored message, because messages removed since the last delivery are missing
+            // although NATS does not report them.
             place.sequence = place.sequence.min(first.saturating_sub(1));
         }
         Ok((found, place))
@@ -230,8 +230,8 @@ fn differences(wanted: &pull::Config, found: &Info) -> Vec<String> {
 pub struct Subscription {
     name: String,
     items: mpsc::Receiver<Item>,
-    /// Message that was received after a gap. The gap is reported first, and the message is returned by the next call
-    /// of [`recv`](Self::recv).
+    /// Message that was received after a gap. The gap is reported first, and the next call of [`recv`](Self::recv)
+    /// returns this message.
     next: Option<Delivery>,
     demand: Arc<Demand>,
     runtime: Handle,
