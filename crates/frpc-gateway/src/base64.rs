@@ -1,4 +1,4 @@
-//! Base64 as used by the protocols of the gateway: decoded with or without padding, encoded without.
+//! Base64 as used by the gateway's protocols. Decoding accepts padding, and encoding omits it.
 
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -18,7 +18,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     OF_FIELDS.encode(bytes)
 }
 
-/// Encodes bytes as base64 in the standard alphabet. Each result is padded, so that several can be concatenated.
+/// Encodes bytes as base64 in the standard alphabet, with padding, so that several results can be concatenated.
 pub(crate) fn encode_padded(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(bytes)
 }

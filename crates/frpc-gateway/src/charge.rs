@@ -13,12 +13,12 @@ use frpc::{AdapterContext, Status};
 /// Minimum size in bytes of a request or reply that is charged to the client's memory limit.
 pub(crate) const CHARGED_MIN: usize = 4 * 1024;
 
-/// Checks that `bytes` more bytes fit within the client's share of the server's memory limit.
+/// Checks that `bytes` more bytes fit within the client's share of the server's memory.
 pub(crate) fn check_room(context: &AdapterContext, bytes: usize) -> Result<(), Status> {
     check_growth(context, 0, bytes)
 }
 
-/// Like [`check_room`], but for a buffer that already holds `before` bytes.
+/// Like [`check_room`], but for a buffer that already uses `before` bytes.
 pub(crate) fn check_growth(context: &AdapterContext, before: usize, bytes: usize) -> Result<(), Status> {
     let connection = context.connection();
     if before + bytes < CHARGED_MIN || connection.has_room(bytes) {
@@ -34,7 +34,7 @@ pub(crate) fn overloaded() -> Status {
     Status::resource_exhausted("the server's memory limit for this client is reached")
 }
 
-/// Memory charge for a buffer that grows and shrinks. It is adjusted in large steps, so that small changes of the
+/// Memory charge for a buffer that grows and shrinks. The charge changes in large steps, so that small changes of the
 /// buffer cost nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Charge(Option<(MemoryCharge, usize)>);
@@ -69,7 +69,7 @@ impl Charge {
     pub(crate) fn set(&mut self, context: &AdapterContext, bytes: usize) -> bool {
         let (steps, before) = (bytes / STEP, self.0.as_ref().map_or(0, |(_, steps)| *steps));
         if steps != before {
-            // The previous charge is released after the new one is made, so that the total never falls below the actual
+            // Release the previous charge after making the new one, so that the total never falls below the actual
             // size.
             self.0 = (steps > 0).then(|| (context.charge(steps * STEP), steps));
         }

@@ -22,8 +22,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 /// service. The page makes calls like any client, by native frames over WebSocket, and is subject to the same
 /// middleware and limits.
 ///
-/// By default it is served to the local machine only: the request must come from a loopback address, and its `host`
-/// must be `localhost` or a loopback address. The console does not admit pages of other origins.
+/// By default, the console is served to the local machine only: the request must come from a loopback address, and its
+/// `host` must be `localhost` or a loopback address. Pages of other origins cannot use the console.
 ///
 /// ```
 /// use frpc_gateway::{Console, Gateway, Http};
@@ -51,8 +51,8 @@ impl Console {
         self
     }
 
-    /// Returns whether the console page is served to a request with this `host`. The caller has already checked that
-    /// `host` is a name of the server.
+    /// Returns whether the console is served to a request for this `host`. The caller must have checked that `host` is
+    /// a name of the server.
     fn is_for(&self, host: &str, name: &str, peer: Option<SocketAddr>) -> bool {
         let is_local = || {
             let address = name.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
@@ -63,7 +63,8 @@ impl Console {
             && (self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name)) || (is_near() && is_local()))
     }
 
-    /// Returns whether a request was made by the console page: it may receive the page, and its origin equals its host.
+    /// Returns whether a request was made by the console page: the page is served to its sender, and its origin equals
+    /// its host.
     pub(crate) fn is_own(&self, known: &KnownFields<'_>, peer: Option<SocketAddr>) -> bool {
         let Some((host, name)) = named(known) else { return false };
         let origin = known.origin.and_then(|origin| std::str::from_utf8(origin).ok()).unwrap_or_default();
@@ -91,7 +92,7 @@ impl Console {
     }
 }
 
-/// Returns the host of a request, with and without the port.
+/// Returns the host of a request, with the port and without it.
 fn named<'a>(known: &KnownFields<'a>) -> Option<(&'a str, &'a str)> {
     let host = std::str::from_utf8(known.host?).ok()?;
     Some((host, crate::locks::without_port(host)?))
@@ -131,7 +132,7 @@ impl File {
             .with("referrer-policy", "no-referrer")
             .with("cross-origin-opener-policy", "same-origin")
             .with("cross-origin-resource-policy", "same-origin")
-            // Not cached, because another server may use this port later.
+            // Disable caching, because another server may use this port later.
             .with("cache-control", "no-store")
             .with("vary", "accept-encoding");
         if is_small { answer.with("content-encoding", "gzip") } else { answer }

@@ -68,8 +68,8 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::{Sleep, sleep_until};
 
-/// Time for which input from the client is read and discarded before closing, because closing with unread input would
-/// send a TCP reset that may destroy the last reply. Native clients get the same time.
+/// Time for which input is read and discarded before a connection is closed. Closing with unread input would send a TCP
+/// reset, which may destroy the last reply. Native clients get the same time.
 pub const LINGER: Duration = Duration::from_secs(1);
 
 /// A transport whose operations fail with [`TimedOut`](io::ErrorKind::TimedOut) if the peer reads too slowly; see
@@ -100,7 +100,7 @@ impl<T> AdapterDriver<T> {
         self.io
     }
 
-    /// Records that a message was received completely, which stops its timer.
+    /// Records that a message was received completely, which stops the measurement of its rate.
     #[inline]
     pub fn message_complete(&mut self) {
         self.arrival.complete();
@@ -129,7 +129,7 @@ impl<T> AdapterDriver<T> {
         match written {
             Poll::Ready(Ok(count)) => {
                 let is_timed = self.progress.is_stalled() || count < offered;
-                // The time is not used if no output is or was pending, so the clock need not be read.
+                // The time is not used unless output is or was pending, so the clock need not be read.
                 let now = if is_timed { now() } else { self.made };
                 self.progress.handle_written(count, count < offered, received, now);
                 Poll::Ready(Ok(count))
@@ -178,7 +178,7 @@ pub async fn drain(io: &mut (impl AsyncRead + Unpin)) {
             tokio::task::yield_now().await;
         }
     };
-    // The result does not matter, because the connection is closed anyway.
+    // Ignore the result, because the connection is closed in either case.
     let _ = tokio::time::timeout(LINGER, reading).await;
 }
 
@@ -264,7 +264,7 @@ impl MessagePace {
         self.received = self.received.saturating_add(count as u64);
     }
 
-    /// Records that a message was received completely, which stops its timer.
+    /// Records that a message was received completely, which stops the measurement of its rate.
     #[inline]
     pub fn complete(&mut self) {
         self.pace.complete();
@@ -284,8 +284,8 @@ impl MessagePace {
     }
 }
 
-/// A timer for deadlines that move far more often than they expire. It is not rescheduled when the deadline moves, but
-/// checks the deadline when it fires.
+/// A timer for deadlines that change far more often than they expire. A later deadline does not reschedule the timer,
+/// which instead checks the deadline when it fires.
 ///
 /// ```
 /// use frpc_gateway::driver::LazyTimer;

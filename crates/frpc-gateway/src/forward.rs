@@ -1,12 +1,12 @@
-//! Services whose calls are forwarded to another server, which makes it available through every protocol of a gateway.
+//! Services whose calls are forwarded to another server, which is thus available through every protocol of a gateway.
 //!
-//! This module has the services and their methods. `forward/message.rs` converts messages between encodings,
-//! `forward/requests.rs` has the streams of a call, and `forward/backend.rs` the calls to the backend.
+//! This module contains the services and their methods. `forward/message.rs` converts messages between encodings,
+//! `forward/requests.rs` contains the streams of a call, and `forward/backend.rs` makes the calls to the backend.
 //!
 //! # Decisions
 //!
-//! Messages are not decoded if both sides use the same encoding: a native body is forwarded to a native backend
-//! unchanged, and a protobuf body to a gRPC backend. Only other combinations require a conversion by descriptors.
+//! Messages are not decoded if both sides use the same encoding: a native body is forwarded unchanged to a native
+//! backend, and a protobuf body to a gRPC backend. Only other combinations require a conversion by descriptors.
 
 mod backend;
 mod fields;
@@ -29,9 +29,9 @@ pub use fields::ForwardFields;
 /// A backend to which calls are forwarded. [`service`](Self::service) creates its services, which are added to the
 /// server of a gateway.
 ///
-/// Deadlines, metadata, traces and cancellation of a call are forwarded to the backend. Its metadata, status and
-/// details are returned to the caller. Streams have the backpressure of the slower side. If the backend is unreachable,
-/// calls fail with [`Unavailable`](frpc::Code::Unavailable), and the message contains its address.
+/// Deadlines, metadata, traces and cancellation of a call are forwarded to the backend. The backend's metadata, status
+/// and details are returned to the caller. Streams have the backpressure of the slower side. If the backend is
+/// unreachable, calls fail with [`Unavailable`](frpc::Code::Unavailable) and a message that contains its address.
 ///
 /// ```
 /// # use frpc::codegen::{Layout, Method};
@@ -59,7 +59,7 @@ pub struct Forward {
     fields: Arc<ForwardFields>,
 }
 
-/// Reports the server as ready while its backend is available.
+/// Makes the server ready only while its backend is available.
 impl Lifecycle for Backend {
     fn is_ready(&self) -> bool {
         self.is_ready()
@@ -70,12 +70,12 @@ impl Forward {
     /// Forwards calls to a native, Go or gRPC server, using these channels in turn. A call on a disconnected channel
     /// waits for it to reconnect, for up to [`reconnect_timeout`](frpc::ChannelBuilder::reconnect_timeout).
     ///
-    /// Callers from one address hold at most half of the calls, and of the streams, that others leave free on each
-    /// channel. Further ones fail with [`ResourceExhausted`](frpc::Code::ResourceExhausted). A channel to a gRPC
-    /// server, such as `grpc://10.0.0.7:50051`, has up to four connections, each of which is divided in the same way.
+    /// Callers from one address may use at most half of the calls and streams that others leave free on each channel.
+    /// Further calls fail with [`ResourceExhausted`](frpc::Code::ResourceExhausted). A channel to a gRPC server, such
+    /// as `grpc://10.0.0.7:50051`, has up to four connections, each of which is divided in the same way.
     ///
     /// # Panics
-    /// If there is no channel.
+    /// If `channels` is empty.
     pub fn to(channels: impl IntoIterator<Item = Channel>) -> Self {
         Self { backend: Arc::new(Backend::new(channels.into_iter().collect())), fields: Arc::default() }
     }
@@ -102,7 +102,7 @@ impl Forward {
         schema: Option<&'static Schema>,
         methods: impl IntoIterator<Item = (MethodDescriptor, &'static Method)>,
     ) -> ForwardService {
-        // Limits the memory of one message during conversion. The size of bodies is limited by the server.
+        // Limit the memory for converting one message. The server limits the size of bodies.
         let codec = Arc::new(Codec::new().with_memory_max(CONVERSION_MEMORY_MAX));
         let methods = methods.into_iter().map(|(descriptor, method)| {
             let request = MessageType::new(descriptor.input(), &codec);
@@ -154,8 +154,7 @@ impl Service for ForwardService {
                         .client_streaming(method, move |_, request| call_client_streaming(forwarded.clone(), request)),
                     (true, true) => all.streaming(method, move |_, request| call_streaming(forwarded.clone(), request)),
                 };
-            // Formats expect constants of generated code. Leaking the names is fine because layouts are never freed
-            // either.
+            // Formats expect constants of generated code. Leak the names, because layouts are never freed either.
             let request = descriptor.input();
             let names: Vec<_> = declared(&request).map(|field| &*field.json_name().to_owned().leak()).collect();
             all = all.format(json_format().fields(names.leak())).format(protobuf_format());

@@ -33,8 +33,8 @@ pub struct Gateway {
 /// nothing from larger batches.
 const BATCH_MAX: usize = 1000;
 
-/// Default idle timeout of a gateway connection. It is longer than a user needs to type a line. These protocols have no
-/// mandatory keep-alive that would detect a vanished client.
+/// Default idle timeout of a gateway connection, longer than a user needs to type a line. The gateway's protocols have
+/// no mandatory keepalive that would detect a vanished client.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
 impl Default for Gateway {
@@ -124,11 +124,11 @@ impl Gateway {
         self
     }
 
-    /// Sets the idle timeout: a connection is closed if it has no call in progress and receives no byte for this time.
-    /// Default: 5 min.
+    /// Sets the idle timeout: a connection is closed if it has no call in progress and receives no bytes for this time.
+    /// Defaults to 5 min.
     ///
-    /// Calls of a half-closed client, which may be gone, are limited to the same time. An HTTP/1.1 response that has
-    /// begun may then pause for ten seconds.
+    /// Calls of a half-closed client, which may have vanished, are limited to the same time. An HTTP/1.1 response that
+    /// has begun may then pause for ten seconds.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;

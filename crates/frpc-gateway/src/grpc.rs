@@ -1,4 +1,4 @@
-//! gRPC timeouts and the trailers that contain the status of a call.
+//! Timeouts of gRPC calls, and the trailers with the status of a call.
 
 use crate::http::fields;
 use frpc::{Metadata, Status};
@@ -30,7 +30,7 @@ pub(crate) fn trailers(outcome: Result<(), &Status>, metadata: &Metadata) -> Vec
     match outcome {
         Ok(()) => add("grpc-status", "0".to_owned()),
         Err(status) => {
-            // An error must not have the code OK.
+            // The status number of an error must not be OK.
             let number = match status.code() {
                 frpc::Code::Ok => frpc::Code::Unknown as i32,
                 code => code as i32,

@@ -7,8 +7,8 @@ use flate2::write::GzEncoder;
 use frpc::Status;
 use std::io::{Read as _, Write as _};
 
-/// Minimum size in bytes of a message to compress. Smaller messages hardly shrink, and each compression allocates
-/// buffers.
+/// Minimum size in bytes of a message that is compressed. Smaller messages hardly shrink, and each compression
+/// allocates buffers.
 pub(crate) const COMPRESS_MIN: usize = 1024;
 
 /// Reason why decompression failed.
@@ -27,8 +27,8 @@ impl InflateError {
     }
 }
 
-/// Decompresses at most `limit` bytes and never allocates more than that. Accepts an empty input, because empty
-/// messages are sent uncompressed.
+/// Decompresses to at most `limit` bytes and never allocates more. Accepts empty input, because empty messages are sent
+/// uncompressed.
 pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Result<Bytes, InflateError> {
     if bytes.is_empty() {
         return Ok(Bytes::new());
@@ -42,12 +42,12 @@ pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Result<Bytes, InflateError> {
     Ok(out.into())
 }
 
-/// Compresses at the fastest level, for messages sent over connections.
+/// Compresses a message at the fastest level, for sending over a connection.
 pub(crate) fn deflate(bytes: &[u8]) -> Bytes {
     compress(bytes, Compression::fast())
 }
 
-/// Compresses at the best level, for static files that are compressed once.
+/// Compresses a static file at the best level, because each file is compressed only once.
 #[cfg(feature = "console")]
 pub(crate) fn deflate_once(bytes: &[u8]) -> Bytes {
     compress(bytes, Compression::best())
@@ -55,7 +55,7 @@ pub(crate) fn deflate_once(bytes: &[u8]) -> Bytes {
 
 fn compress(bytes: &[u8], level: Compression) -> Bytes {
     let mut encoder = GzEncoder::new(Vec::new(), level);
-    // Writing to memory cannot fail.
+    // Writing to memory cannot fail, so ignore the result.
     let _ = encoder.write_all(bytes);
     encoder.finish().unwrap_or_default().into()
 }

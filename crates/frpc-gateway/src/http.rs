@@ -1,8 +1,8 @@
 //! HTTP/1.1 and HTTP/2. `http/fast_path.rs` handles simple HTTP/1.1 requests, with the calls of `http/calls.rs` and the
 //! responses of `http/written.rs`. hyper serves all other HTTP/1.1 requests: `http/http1.rs` drives its connections,
 //! and `http/guard.rs` validates request heads before hyper reads them. `http/http2.rs` drives HTTP/2 connections.
-//! `http/service.rs` handles the requests of both. `http/head.rs` parses HTTP/1.1 heads, `http/fields.rs` parses header
-//! fields, and `http/route.rs` finds the method of a path.
+//! `http/service.rs` handles the requests of both versions. `http/head.rs` parses HTTP/1.1 heads, `http/fields.rs`
+//! parses header fields, and `http/route.rs` finds the method of a path.
 
 pub(crate) mod answer;
 mod calls;
@@ -37,7 +37,7 @@ use std::sync::Arc;
 pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, context: &AdapterContext) -> io::Result<()> {
     let Some(http) = &gateway.http else { return Ok(()) };
     let mut fast_path = FastPath::new(gateway, http, context, transport);
-    // The futures are boxed so that a connection upgraded to WebSocket does not keep their memory.
+    // Box the futures, so that a connection upgraded to WebSocket does not keep their memory.
     let handover = Box::pin(fast_path.run()).await?;
     let transport = fast_path.into_transport();
     let service = Service::new(gateway, context);
@@ -55,7 +55,8 @@ pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, conte
     }
 }
 
-/// Converts the error with which hyper ended a connection to the result of serving it. The result is only logged.
+/// Converts the error with which hyper ended a connection to the result of serving the connection. The result is only
+/// logged.
 fn ended(error: &hyper::Error) -> io::Result<()> {
     if let Some(error) = error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
         return Err(io::Error::new(error.kind(), error.to_string()));

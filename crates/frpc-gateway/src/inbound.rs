@@ -36,7 +36,7 @@ impl BodyError {
 }
 
 /// Rejects request trailers. Metadata must be complete before the call starts, and dropping trailers silently would
-/// lose the caller's fields.
+/// lose fields of the caller.
 pub(crate) fn refuse_trailers(frame: &Frame<Bytes>) -> Result<(), Status> {
     match frame.trailers_ref().and_then(|trailers| trailers.keys().next()) {
         Some(name) => {

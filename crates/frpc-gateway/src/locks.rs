@@ -1,9 +1,9 @@
 //! Access rules of HTTP: accepted host names of the server and origins of web pages.
 //!
-//! Browsers send requests on behalf of every page that is open. A hostile page can reach a server on the user's machine
-//! or network in two ways. It can send requests to the server's name; they then carry the page's origin, which is not
-//! in the list. Or it can make its own host name resolve to the server's address (DNS rebinding); the browser then
-//! considers both the same origin, and only the unexpected `host` reveals the attack.
+//! Browsers send requests on behalf of every open page. A hostile page can reach a server on the user's machine or
+//! network in two ways. First, it can send requests to the server's name. Such requests have the page's origin, which
+//! is not on the list. Second, it can make its own host name resolve to the server's address (DNS rebinding). The
+//! browser then considers both the same origin, and only the unexpected `host` reveals the attack.
 
 use crate::http::answer::Answer;
 use crate::http::fields::KnownFields;
@@ -23,7 +23,7 @@ pub(crate) struct Locks {
     pub(crate) cors: bool,
     /// Whether pages of other origins may send credentials and read the responses.
     pub(crate) credentials: bool,
-    /// The built-in console. Requests from its page are admitted even if its origin is not among the allowed ones.
+    /// The built-in console. Requests of its page are admitted even if the page's origin is not allowed otherwise.
     #[cfg(feature = "console")]
     pub(crate) console: Option<crate::Console>,
 }
@@ -44,7 +44,7 @@ impl<'a> Pass<'a> {
     pub(crate) fn fields(self, names: impl FnOnce() -> String) -> impl Iterator<Item = (&'static str, Cow<'a, str>)> {
         let varies = self.varies.then_some(("vary", "origin".into()));
         let fields = self.readable_by.map(|origin| {
-            // With credentials, `*` is interpreted as a literal name.
+            // List the names, because `*` is interpreted as a literal name for requests with credentials.
             let exposed = if self.with_credentials { Cow::Owned(names()) } else { Cow::Borrowed("*") };
             let credentials = self.with_credentials.then_some(("access-control-allow-credentials", "true".into()));
             let fields =
@@ -71,7 +71,8 @@ impl Locks {
         }
         let refused = || Answer::refusal(403, "origin not allowed: add it to the origins of the server");
         let Some(origin) = known.origin else {
-            // Browsers send some requests without an origin, for example those for images.
+            // Check how the page relates to the server, because browsers send some requests without an origin, for
+            // example for images.
             return match known.site {
                 Some(b"cross-site" | b"same-site") => Err(refused()),
                 _ => Ok(Pass { varies: self.cors, ..Pass::default() }),
@@ -126,7 +127,7 @@ impl Locks {
 }
 
 /// Returns whether the origin of a page equals the address that it calls, and the address is loopback. Such a page is
-/// not foreign, because no DNS record can redirect `localhost` or an IP address.
+/// not foreign, because DNS cannot redirect `localhost` or an IP address.
 fn is_own_loopback(origin: &str, host: &[u8]) -> bool {
     let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")).unwrap_or_default();
     let is_loopback = |name: &str| {

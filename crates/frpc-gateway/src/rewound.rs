@@ -1,4 +1,4 @@
-//! A transport from which a protocol has already been read.
+//! A transport from which the start of a protocol has already been read.
 
 use bytes::{Buf as _, BytesMut};
 use std::io::{self, IoSlice};
@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A transport that first returns bytes that were already read from it.
+/// A transport that first returns bytes that have already been read from it.
 #[derive(Debug)]
 pub(crate) struct RewoundTransport<T> {
     early: BytesMut,

@@ -22,8 +22,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// Size in bytes from which a response frame is sent immediately. A smaller frame is sent once no further message is
-/// ready.
+/// Minimum size in bytes of a response frame that is sent immediately. A smaller frame is sent once no further message
+/// is ready.
 const FRAME_MIN: usize = 16 * 1024;
 
 /// Flag of the envelope that ends a Connect stream.
@@ -100,7 +100,7 @@ pub(crate) fn no_method(protocol: Protocol, path: &str) -> Response<Reply> {
 /// Returns the response to a call that failed before it sent a message.
 pub(crate) fn failure(protocol: Protocol, status: Status) -> Response<Reply> {
     if let Protocol::Grpc(_) = protocol {
-        // A trailers-only response, whose trailers are sent as the header fields.
+        // This is a trailers-only response, whose trailers are the header fields.
         let mut response = Response::new(Reply::Whole(Bytes::new()));
         describe(response.headers_mut(), protocol, Compression::Identity);
         for (name, value) in grpc::trailers(Err(&status), &Metadata::new()) {
@@ -185,8 +185,8 @@ pub(crate) fn request<T>(message: T, timeout: Option<Duration>, metadata: Metada
     request
 }
 
-/// Reads the message of a request that must contain exactly one. Also returns the remaining time until the timeout of
-/// the call.
+/// Reads the message of a request that must contain exactly one. Also returns the time that remains until the call's
+/// timeout.
 async fn one(messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Option<Duration>), Status> {
     let (started, mut messages) = (crate::clock::now(), messages.single());
     let reading = async {
@@ -213,7 +213,7 @@ pub(crate) struct EncodedReplies {
     late_trailers: Option<LateTrailers>,
     protocol: Protocol,
     encoding: Compression,
-    /// gRPC trailers that are still to be sent, in a frame of their own.
+    /// gRPC trailers to be sent in a frame of their own.
     last: Option<HeaderMap>,
     has_ended: bool,
     /// Context of the client's connection, for memory charges. `None` for responses without messages.
@@ -304,7 +304,7 @@ impl EncodedReplies {
         if let Some(late) = self.late_trailers.take() {
             self.trailers = late.0.get().cloned().unwrap_or_default();
         }
-        // Drop the handler's stream, which is no longer needed.
+        // Drop the handler's stream, because it is no longer needed.
         self.responses = Responses::One(None);
         let (flags, text) = match self.protocol {
             Protocol::Unary(_) | Protocol::Stream(_) => (CONNECT_END, connect_end(outcome, &self.trailers)),
@@ -322,7 +322,7 @@ impl EncodedReplies {
                 (WEB_TRAILERS, lines.collect::<String>().into_bytes())
             }
         };
-        // Cannot fail, because the text is far shorter than 4 GiB.
+        // This cannot fail, because the text is far shorter than 4 GiB.
         let _ = envelope::put(out, flags, &text);
     }
 }

@@ -1,7 +1,7 @@
 //! JSON-RPC over UDP. Each datagram is one message, a request or a batch, and each reply is one datagram.
 //!
-//! This file has the settings, `udp/listener.rs` the socket, `udp/sources.rs` its peers, and `udp/rates.rs` their
-//! rates. Calls are made by a [`Session`](crate::json_rpc::Session), as in every other protocol.
+//! This file contains the settings, `udp/listener.rs` the socket, `udp/sources.rs` its peers, and `udp/rates.rs` their
+//! rate limits. Calls are made by a [`Session`](crate::json_rpc::Session), as in every other protocol.
 //!
 //! # Decisions
 //!
@@ -25,8 +25,8 @@ use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Default maximum size of a reply in bytes, so that replies are not fragmented on common links. IPv6 links carry at
-/// least 1280 bytes, which leaves space for the IP and UDP headers and for tunnels.
+/// Default maximum size of a reply in bytes. Replies of this size are not fragmented on common links: IPv6 links carry
+/// at least 1280 bytes, which leaves space for the IP and UDP headers and for tunnels.
 const REPLY_MAX: usize = 1200;
 
 /// Default limit of a reply's size as a multiple of the request, which prevents amplification attacks. QUIC permits the
@@ -108,8 +108,8 @@ impl Udp {
         self
     }
 
-    /// Sets the maximum ratio of the size of a reply to that of its request, at least 1. A longer reply is replaced by
-    /// an error, or omitted if the error is too long. Default: 3.
+    /// Sets the maximum ratio between the sizes of a reply and its request, at least 1. A longer reply is replaced by
+    /// an error, or omitted if the error is too long. Defaults to 3.
     ///
     /// **A higher factor makes the server an effective amplifier for attacks**, unless its network rejects spoofed
     /// addresses.

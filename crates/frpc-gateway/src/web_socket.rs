@@ -1,7 +1,7 @@
 //! WebSocket connections with native frames or JSON-RPC.
 //!
-//! `web_socket/upgrade.rs` has the upgrade request and its response. `frame.rs` decodes and `sending.rs` encodes
-//! WebSocket frames without I/O. A connection is served either by `transport.rs`, as a transport of native frames
+//! `web_socket/upgrade.rs` contains the upgrade request and its response. `frame.rs` decodes and `sending.rs` encodes
+//! WebSocket frames, both without I/O. A connection is served either by `transport.rs`, as a transport of native frames
 //! driven by the server, or by `messages.rs`, as a sequence of text messages.
 
 mod client;
@@ -66,13 +66,13 @@ async fn serve_frames(transport: RewoundTransport<RawTransport>, context: &Adapt
     let goodbye = move || if stops.is_stopping() { CloseCode::GOING_AWAY } else { CloseCode::NORMAL };
     let (binary, mut back) = WebSocket::new(transport, Role::Server, Arc::new(goodbye));
     let reason = match context.serve_frames(binary).await {
-        // The server stopped while waiting for the first packet.
+        // The server stopped while it waited for the first packet.
         CloseReason::NoFirstHeader if context.is_stopping() => CloseReason::Shutdown,
         reason => reason,
     };
-    // The transport is not returned if the connection was handed off.
+    // If the connection was handed off, the transport is not returned.
     if let Ok(wire) = back.try_recv() {
-        // Boxed to keep this future small, because closing happens once per connection.
+        // Box the future to keep this one small, because closing happens once per connection.
         Box::pin(wire.close(ending(&reason))).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Charges of bodies that are being received.
+//! Memory charges of bodies that are being received.
 
 use super::{CHARGED_MIN, overloaded};
 use bytes::BytesMut;
@@ -15,14 +15,14 @@ pub(crate) struct GrowingBody {
     hold: Option<MemoryCharge>,
 }
 
-/// Maximum capacity of a body's buffer, as a multiple of the bytes received.
+/// Maximum capacity of a body's buffer, as a multiple of the bytes received so far.
 const GROWTH: usize = 4;
 
 impl GrowingBody {
     /// Reserves capacity for `more` bytes. Reserves more in advance if the whole body is expected to have `most` bytes.
     ///
     /// # Errors
-    /// If the client may not hold as many bytes.
+    /// If the client may not use that much memory.
     pub(crate) fn reserve<'a>(
         &mut self,
         context: impl Into<Option<&'a AdapterContext>>,
@@ -35,7 +35,7 @@ impl GrowingBody {
         }
         let least = (length + more).max(2 * self.bytes.capacity()); // A buffer at least doubles.
         let mut capacity = most.min(GROWTH * length).max(least);
-        // A client-side body is not charged.
+        // Bodies received by a client are not charged.
         if let Some(context) = context.into()
             && !self.hold(context, capacity)
         {

@@ -1,5 +1,4 @@
-//! Enveloped messages, used by Connect streams and all gRPC calls: a flags byte, a length of four bytes, and the
-//! message.
+//! Enveloped messages of Connect streams and gRPC calls: a flags byte, a length of four bytes, and the message.
 
 use crate::charge::{CHARGED_MIN, GrowingBody, check_growth};
 use crate::driver::MessagePace;
@@ -37,10 +36,10 @@ impl Compression {
     }
 }
 
-/// Decodes the length of a message from its prefix. Fails if it exceeds `limit`.
+/// Decodes the length of a message from its prefix.
 ///
 /// # Errors
-/// If it exceeds the limit.
+/// If the length exceeds `limit`.
 pub(crate) fn length(prefix: [u8; 4], limit: u32) -> Result<usize, Status> {
     let length = u32::from_be_bytes(prefix);
     if length > limit {
@@ -49,7 +48,7 @@ pub(crate) fn length(prefix: [u8; 4], limit: u32) -> Result<usize, Status> {
     Ok(length as usize)
 }
 
-/// Decompresses a message if its flags mark it as compressed.
+/// Decompresses a message if its flags mark it as compressed. The decompressed message may have at most `limit` bytes.
 pub(crate) fn decode(flags: u8, message: Bytes, encoding: Compression, limit: u32) -> Result<Bytes, Status> {
     match (flags, encoding) {
         (0, _) => Ok(message),
@@ -76,7 +75,8 @@ pub(crate) fn put(out: &mut BytesMut, flags: u8, message: &[u8]) -> Result<(), S
     Ok(())
 }
 
-/// Appends a message with its envelope prefix. Compresses it if the peer accepts that and the message is large enough.
+/// Appends a message with its envelope prefix. Compresses the message if the peer accepts that and the message is large
+/// enough.
 pub(crate) fn put_message(out: &mut BytesMut, message: &[u8], encoding: Compression) -> Result<(), Status> {
     if encoding == Compression::Gzip && message.len() >= gzip::COMPRESS_MIN {
         return put(out, COMPRESSED, &gzip::deflate(message));
@@ -84,11 +84,11 @@ pub(crate) fn put_message(out: &mut BytesMut, message: &[u8], encoding: Compress
     put(out, 0, message)
 }
 
-/// Stream of the enveloped messages in a request body. The first error ends it.
+/// Stream of the enveloped messages in a request body. The stream ends with the first error.
 pub(crate) struct Messages {
     /// Remaining request body. `None` once the body has ended.
     body: Option<Inbound>,
-    /// Input of a base64 body that was not decoded yet. `None` if the body is not in base64.
+    /// Undecoded input of a base64 body. `None` if the body is not encoded in base64.
     text: Option<BytesMut>,
     encoding: Compression,
     /// Whether the body must contain exactly one message. If so, the minimum receive rate also applies to pauses before
@@ -136,7 +136,7 @@ impl Messages {
         }
         let message = decode(flags, message, self.encoding, limit)?;
         if self.is_single && message.len() >= CHARGED_MIN {
-            // The message is held until the body ends.
+            // Hold the message until the body ends.
             check_growth(&self.context, 0, message.len())?;
             self.hold = Some(self.context.charge(message.len()));
         }
@@ -147,7 +147,7 @@ impl Messages {
     fn add(&mut self, part: &[u8]) -> Result<(), Status> {
         self.pace.handle_read(part.len());
         let (context, buffer) = (&self.context, &mut self.buffer);
-        // Charged here, because nothing else limits the bodies of many streams to the memory of the server.
+        // Charge the bytes here, because nothing else limits the bodies of many streams to the memory of the server.
         let Some(text) = &mut self.text else { return buffer.extend(context, part, 0) };
         text.extend_from_slice(part);
         let whole = text.split_to(text.len() / 4 * 4);

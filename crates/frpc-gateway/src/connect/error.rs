@@ -1,4 +1,4 @@
-//! Connect protocol errors: a status as JSON and as an HTTP status code.
+//! Errors of the Connect protocol, which consist of a status as JSON and an HTTP status code.
 
 use bytes::Bytes;
 use frpc::{Code, Status};
@@ -14,7 +14,7 @@ struct RpcStatus {
 
 /// Encodes a status as a Connect error in JSON.
 pub(crate) fn of_status(status: &Status) -> Bytes {
-    // Details in other encodings cannot be sent.
+    // Details in other encodings cannot be sent in JSON.
     let details = match status.details() {
         [] => Vec::new(),
         details => RpcStatus::decode(details).map_or_else(|_| Vec::new(), |status| status.details),
@@ -68,7 +68,7 @@ pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
 pub(crate) const fn name(code: Code) -> &'static str {
     match code {
         Code::Cancelled => "canceled",
-        // An error must not have the code `ok`.
+        // The code of an error must not be `ok`.
         Code::Unknown | Code::Ok => "unknown",
         Code::InvalidArgument => "invalid_argument",
         Code::DeadlineExceeded => "deadline_exceeded",

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
-/// Connections to the backend, used in turn.
+/// Connections to the backend, which are used in turn.
 #[derive(Debug)]
 pub(super) struct Backend {
     links: Vec<Arc<Link>>,
@@ -28,7 +28,7 @@ struct Link {
     streams: Mutex<Shares>,
 }
 
-/// A unary call or stream in progress, which counts against its caller's share until it is dropped.
+/// A unary call or stream in progress. It counts against its caller's share until it is dropped.
 struct Slot {
     link: Arc<Link>,
     caller: Caller,
@@ -40,9 +40,9 @@ impl Link {
         if is_stream { &self.streams } else { &self.calls }
     }
 
-    /// Counts a call of `caller`. Returns `None` if the caller already holds its share of the calls that the backend
-    /// accepts on this connection. Every call is accepted until the backend's limits are known, and by channels to gRPC
-    /// servers, which divide the streams themselves.
+    /// Counts a call of `caller`. Returns `None` if the caller already uses its share of the calls that the backend
+    /// accepts on this connection. Every call is accepted until the backend's limits are known. Channels to gRPC
+    /// servers divide the streams themselves, so they accept every call.
     fn take(self: &Arc<Self>, caller: Caller, is_stream: bool) -> Option<Slot> {
         let peer = self.channel.connection().map(|connection| connection.peer());
         let hello = peer.as_ref().and_then(|peer| peer.hello());
@@ -66,8 +66,8 @@ impl Backend {
         Self { links: channels.into_iter().map(link).collect(), next: AtomicUsize::new(0) }
     }
 
-    /// Returns whether any channel has an open connection that is not shutting down. Connections to gRPC servers are
-    /// opened on demand.
+    /// Returns whether any channel has an open connection that is not shutting down. Always true with a gRPC server,
+    /// whose connections are opened on demand.
     pub(super) fn is_ready(&self) -> bool {
         self.links.iter().map(|link| &link.channel).any(|channel| {
             let is_open = |it: frpc::Connection| it.close_reason().is_none() && !it.is_going_away();
@@ -133,8 +133,8 @@ impl Backend {
     }
 }
 
-/// Returns the encoding of requests. Servers that are not known to be native receive an encoding that every server
-/// accepts.
+/// Returns the encoding of requests. Servers that are not known to be native receive an encoding that all servers
+/// accept.
 fn encoding(channel: &Channel) -> BackendEncoding {
     if channel.is_grpc() {
         return BackendEncoding::Protobuf;
@@ -145,7 +145,7 @@ fn encoding(channel: &Channel) -> BackendEncoding {
     }
 }
 
-/// Names the caller, so that it cannot use all streams of a gRPC server.
+/// Adds the caller to the request, because one caller must not use all streams of a gRPC server.
 fn name_caller<T>(channel: &Channel, request: &mut Request<T>) {
     if channel.is_grpc() {
         let caller = caller(request);
@@ -153,7 +153,7 @@ fn name_caller<T>(channel: &Channel, request: &mut Request<T>) {
     }
 }
 
-/// Converts the request message. Metadata and extensions of the request are kept.
+/// Converts the request message for the backend. Metadata and extensions of the request are kept.
 fn body(
     channel: &Channel,
     method: &ForwardedMethod,
@@ -166,7 +166,7 @@ fn body(
     Ok(request.map(|()| body))
 }
 
-/// Converts the request stream. Metadata and extensions of the call are kept.
+/// Converts the request stream for the backend. Metadata and extensions of the call are kept.
 fn bodies(
     channel: &Channel,
     method: &ForwardedMethod,
@@ -184,7 +184,7 @@ fn bodies(
     (request, failure.unwrap_or_else(|| unreachable!("`map` calls its function")))
 }
 
-/// Returns the encoding of replies.
+/// Returns the encoding of the backend's replies.
 fn reply_encoding(channel: &Channel) -> MessageEncoding {
     if channel.is_grpc() { MessageEncoding::Protobuf } else { MessageEncoding::Native }
 }
@@ -226,7 +226,7 @@ struct Received {
     replies: Streaming<Body>,
     of: Arc<MessageType>,
     encoding: MessageEncoding,
-    /// Trailing metadata of the backend, trailing metadata for the caller, and the rules for its fields.
+    /// Trailing metadata from the backend, trailing metadata for the caller, and the rules for its fields.
     trailers: Option<(LateTrailers, LateTrailers, Arc<ForwardFields>)>,
     _slot: Slot,
 }
@@ -243,7 +243,7 @@ impl Stream for Received {
         {
             let mut metadata = metadata.clone();
             fields.adapt_trailers(&mut metadata);
-            // Set once, because the trailers were taken.
+            // The value is set only once, because the trailers were taken.
             let _ = adapted.0.set(metadata);
         }
         Poll::Ready(next.map(|next| next.map(|body| RawMessage::reply(*encoding, body.as_bytes().clone(), of))))

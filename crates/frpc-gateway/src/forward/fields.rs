@@ -149,7 +149,7 @@ impl ForwardFields {
             if let Some(address) = address {
                 append(metadata, FORWARDED_FOR, &address.to_string())?;
                 if metadata.get(FORWARDED).is_some() {
-                    // RFC 7239, section 6: an IPv6 address is quoted.
+                    // IPv6 addresses are quoted (RFC 7239, section 6).
                     let quoted = if address.is_ipv6() { format!("\"[{address}]\"") } else { address.to_string() };
                     append(metadata, FORWARDED, &format!("for={quoted};proto={scheme}"))?;
                 }
@@ -186,7 +186,7 @@ impl ForwardFields {
             }
             Err(mut status) => {
                 self.adapt_trailers(status.metadata_mut());
-                // The call has done nothing else than to fail at the backend.
+                // The gateway has done nothing for the call, so the backend's status decides whether the call has run.
                 Err(if status.may_have_run() { status } else { status.rejected() })
             }
         }
@@ -220,8 +220,7 @@ impl Changes {
     }
 }
 
-/// Removes hop-by-hop fields and the fields that are listed in `connection`. Native peers can send them too, as
-/// metadata.
+/// Removes hop-by-hop fields and the fields listed in `connection`. Native peers can send such fields too, as metadata.
 fn remove_of_connection(metadata: &mut Metadata) {
     if let Some(named) = metadata.get("connection").map(str::to_ascii_lowercase) {
         remove(metadata, named.split(',').map(str::trim));
@@ -262,9 +261,9 @@ mod tests {
     #[test]
     fn trusted_proxies_are_networks_and_addresses() {
         let fields = ForwardFields::new()
-            .trust("10.1.0.0".parse().expect("network address should be valid"), 16)
+            .trust("10.1.0.0".parse().expect("trusted network address should be valid"), 16)
             .trust("192.0.2.7".parse().expect("proxy address should be valid"), 32)
-            .trust("2001:db8::".parse().expect("network address should be valid"), 32);
+            .trust("2001:db8::".parse().expect("trusted network address should be valid"), 32);
         for (address, expected) in [
             ("10.1.255.3", true),
             ("10.2.0.1", false),

@@ -1,4 +1,5 @@
-//! Messages of forwarded calls: the sender's bytes, converted by descriptors if the receiver uses another encoding.
+//! Messages of forwarded calls, in the sender's encoding. They are converted by descriptors if the receiver uses
+//! another encoding.
 
 use bytes::Bytes;
 use frpc::Status;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 /// Encoding in which a message was received or is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum MessageEncoding {
-    /// Polyglot, frpc's native encoding, in either of its two variants. An empty body is the default message.
+    /// Polyglot, the native encoding, in either of its two forms. An empty body is the default message.
     #[default]
     Native,
     Json,
@@ -24,7 +25,7 @@ pub(super) enum MessageEncoding {
 /// Encoding of the messages that a backend accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum BackendEncoding {
-    /// Polyglot in the form that the server requires, which is not known yet.
+    /// Polyglot in the form of the server, which is not known yet.
     Any,
     /// Polyglot in the extended form.
     Native,
@@ -95,7 +96,7 @@ impl RawMessage {
 
     /// Converts a reply message for a native caller.
     fn to_native(&self, form: Form) -> Result<Bytes, Status> {
-        // The form for Go callers cannot represent absent fields.
+        // The flat form for Go callers cannot represent absent fields, so the message must be converted.
         let is_same = self.encoding == MessageEncoding::Native && form == Form::Extended;
         self.convert(is_same, |of, message| {
             let mut body = Vec::new();
@@ -146,7 +147,7 @@ impl Message for RawMessage {
         match self.to_native(to.form()) {
             Ok(body) if body.is_empty() => to.nil(),
             Ok(body) => to.encoded(&body),
-            // The caller receives this error as the error of the call.
+            // The caller receives this error as the status of the call.
             Err(status) => to.error(status.message())?,
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Streams of a forwarded call.
+//! Request and reply streams of a forwarded call.
 
 use super::message::{MessageType, RawMessage};
 use frpc::{Status, Streaming};
@@ -8,13 +8,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::sync::oneshot;
 
-/// Stream of a call's request messages, converted for the backend as it reads them.
+/// Stream of a call's request messages, converted for the backend while it reads them.
 ///
-/// The backend must not mistake an invalid message for the end of the stream. The stream therefore stays pending after
-/// a failed conversion, and [`Failure`] cancels the call.
+/// The backend must not mistake an invalid message for the end of the stream. After a failed conversion, the stream
+/// therefore stays pending, and [`Failure`] cancels the call.
 ///
-/// A failed request must not look like the end of the stream. The stream therefore stays pending, and [`Failure`]
-/// cancels the call.
 pub(super) struct Requests<F> {
     requests: Streaming<RawMessage>,
     of: Arc<MessageType>,
@@ -22,10 +20,10 @@ pub(super) struct Requests<F> {
     failed: Option<oneshot::Sender<Status>>,
 }
 
-/// Future of the error of a request message that could not be converted. Stays pending if all are valid.
+/// Future of the error of a request message that could not be converted. Pending forever if all messages are valid.
 pub(super) struct Failure(Option<oneshot::Receiver<Status>>);
 
-/// `Unpin` holds because no field is structurally pinned.
+/// No field is structurally pinned, so the stream can be moved after it was polled.
 impl<F> Unpin for Requests<F> {}
 
 impl<F> Requests<F> {
@@ -48,7 +46,7 @@ impl<M, F: FnMut(RawMessage, &MessageType) -> Result<M, Status>> Stream for Requ
             Some(Ok(request)) => Poll::Ready(Some(request)),
             Some(Err(status)) => {
                 if let Some(failed) = failed.take() {
-                    // Sending fails if the call has ended, in which case the failure is not needed.
+                    // Ignore the error: if the call has ended, the failure is not needed.
                     let _ = failed.send(status);
                 }
                 Poll::Pending
@@ -64,11 +62,11 @@ impl Failure {
         let Some(receiver) = &mut self.0 else { return Poll::Pending };
         let failed = ready!(Pin::new(receiver).poll(context));
         self.0 = None;
-        // The request stream may have ended without a failure.
+        // The request stream may have ended without a failure. Stay pending then.
         failed.map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// Runs `part` to its end. If a request message fails first, drops `part` and returns the error.
+    /// Awaits `part`. If the conversion of a request message fails first, drops `part` and returns the error.
     pub(super) async fn unless<T>(&mut self, part: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
         let mut part = pin!(part);
         std::future::poll_fn(|context| match self.poll(context) {
@@ -82,7 +80,7 @@ impl Failure {
 /// Stream of the replies of a call. Ends with an error if a request message could not be converted.
 pub(super) struct ForwardedReplies<S> {
     pub(super) replies: S,
-    /// Reports an error of the request stream. `None` for calls without a request stream.
+    /// Error of the request stream. `None` for calls without a request stream.
     pub(super) failure: Option<Failure>,
 }
 
@@ -100,5 +98,5 @@ impl<S: Stream<Item = Result<RawMessage, Status>> + Unpin> Stream for ForwardedR
     }
 }
 
-/// `Unpin` holds because no field is structurally pinned.
+/// No field is structurally pinned, so the stream can be moved after it was polled.
 impl<S> Unpin for ForwardedReplies<S> {}

@@ -1,4 +1,4 @@
-//! Division of the calls that a backend accepts on a connection among the callers of the gateway.
+//! Division of a connection's calls among the callers of the gateway.
 
 use frpc::Request;
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ impl Shares {
         self.total
     }
 
-    /// Counts another call of a caller. Returns false if the caller already holds half of the calls that other callers
+    /// Counts another call of a caller. Returns false if the caller already uses half of the calls that other callers
     /// leave free. `free` is the number of further calls that the backend accepts.
     pub(super) fn take(&mut self, caller: Caller, free: usize) -> bool {
         let held = self.callers.get(&caller).copied().unwrap_or(0);
@@ -40,7 +40,7 @@ impl Shares {
         true
     }
 
-    /// Releases a call that [`take`](Self::take) has counted.
+    /// Releases a call that [`take`](Self::take) counted.
     pub(super) fn release(&mut self, caller: Caller) {
         let Some(held) = self.callers.get_mut(&caller) else { return };
         *held -= 1;

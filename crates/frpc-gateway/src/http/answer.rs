@@ -39,14 +39,14 @@ impl Answer {
         Self::new(status, JSON, connect::error::json(code, text, &[]))
     }
 
-    /// Creates the response to a request that is not a call, with a plain text for the user. The RPC protocols do not
-    /// define an error for this.
+    /// Creates the response to a request that is not a call, with a plain text for the user. The RPC protocols define
+    /// no error for such requests.
     pub(crate) fn refusal(status: u16, text: &str) -> Self {
         Self::new(status, TEXT, format!("{text}\n"))
     }
 
     pub(crate) fn not_found(path: &str) -> Self {
-        // Control characters do not belong in a text for people.
+        // Remove control characters, because the text is displayed to users.
         let path: String = path.chars().filter(|letter| !letter.is_control()).take(200).collect();
         let text = format!("{path} not found; call a method at /package.Service/Method");
         Self::refusal(404, &text)

@@ -1,5 +1,5 @@
-//! The calls of a connection on the fast path. The response of a handler that is ready at once is appended to earlier
-//! ones, without a buffer of its own.
+//! Calls of a connection on the fast path. If a handler is ready immediately, its response is appended to earlier ones,
+//! without a buffer of its own.
 
 use super::answer::{Answer, JSON};
 use super::written::{self, OpenResponse};
@@ -52,7 +52,7 @@ struct ResolvedMethod {
     digits: usize,
 }
 
-/// A call whose handler is pending. Dropping it cancels the call.
+/// A call with a pending handler. Dropping the value cancels the call.
 pub(crate) enum PendingCall {
     Method(Format, oneshot::Receiver<(Result<Response<Bytes>, Status>, MemoryCharge)>, #[allow(dead_code)] AdapterTask),
     JsonRpc(Box<Session>),
@@ -124,7 +124,7 @@ impl<'a> Calls<'a> {
                     Box::new(Session::new(self.gateway, self.context, Metadata::new()).without_notices())
                 });
                 *session.metadata_mut() = terms.metadata;
-                // Replies that are ready at once are written directly to the output.
+                // Write replies that are ready immediately directly to the output.
                 let open = OpenResponse::begin(out, JSON, self.digits, options.now);
                 let begin = out.len();
                 std::mem::swap(session.output(), out);
@@ -142,7 +142,7 @@ impl<'a> Calls<'a> {
                     open.undo(out);
                     written::put(out, &unary::failure(&status), options, true);
                 } else {
-                    // The trailing line feed is for connections without HTTP.
+                    // Remove the trailing line feed, which is meant for connections without HTTP.
                     out.pop();
                     self.digits = open.end(out, &[], options);
                 }
@@ -186,7 +186,7 @@ impl ResolvedMethod {
         let called = slot.call(batch, request, out, || {
             let (done, receiver) = oneshot::channel();
             result = Some(receiver);
-            // The receiver is gone if the client has disconnected.
+            // If the client has disconnected, the receiver no longer exists.
             move |response, hold| drop(done.send((response, hold)))
         });
         let called = match called {
@@ -208,7 +208,7 @@ impl ResolvedMethod {
             }
             AdapterCall::InProgress(task) => {
                 open.undo(out);
-                // The receiver was created together with the function that sends the result.
+                // The receiver exists if the function that sends the result was created.
                 result.map(|result| PendingCall::Method(*format, result, task))
             }
         }
@@ -217,7 +217,7 @@ impl ResolvedMethod {
 
 /// Appends all replies of a JSON-RPC body as one HTTP response, and clears the reply buffer.
 fn put_replies(replies: &mut Vec<u8>, options: ResponseOptions<'_>, out: &mut Vec<u8>) {
-    // The trailing line feed is for connections without HTTP.
+    // Remove the trailing line feed, which is meant for connections without HTTP.
     replies.pop();
     if replies.is_empty() {
         // The body contained only notifications.

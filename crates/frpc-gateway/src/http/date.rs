@@ -1,4 +1,4 @@
-//! The `date` field of responses, formatted once per second and thread.
+//! The `date` field of responses. It is formatted once per second and thread.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -8,8 +8,8 @@ thread_local! {
     static LAST: RefCell<Option<(Instant, String)>> = const { RefCell::new(None) };
 }
 
-/// Appends the current time in the format of the `date` field. `now` must be the current time. RFC 9110 requires the
-/// field from servers with a clock.
+/// Appends the `date` field's value for the time `now`, which must be the current time. RFC 9110 requires the field
+/// from servers with a clock.
 pub(crate) fn put(out: &mut Vec<u8>, now: Instant) {
     LAST.with_borrow_mut(|last| {
         let (_, text) = match last {
@@ -20,7 +20,7 @@ pub(crate) fn put(out: &mut Vec<u8>, now: Instant) {
     });
 }
 
-/// Returns the formatted current second and the instant at which it ends.
+/// Returns the current second as text, and the instant at which the second ends.
 #[cold]
 fn written(now: Instant) -> (Instant, String) {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

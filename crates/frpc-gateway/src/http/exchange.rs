@@ -19,7 +19,7 @@ struct State {
     in_progress: usize,
     /// Number of requests for which no part of the response was produced yet.
     requests_in_progress: usize,
-    /// Whether output is still unflushed since hyper read the last response.
+    /// Whether output has not been flushed since hyper read the last response.
     is_unwritten: bool,
     /// Time at which the last request was received or completed.
     active: Instant,
@@ -39,7 +39,7 @@ pub(crate) enum Deadline {
     Idle(Instant),
     /// A request head did not arrive in time.
     Head(Instant),
-    /// The client has half-closed the connection, so it must be probed whether it is still connected.
+    /// The client has half-closed the connection. A probe must check whether the client is still connected.
     Gone(Instant),
 }
 
@@ -60,7 +60,7 @@ impl Exchange {
     }
 
     /// Records that a request was received. Called before the request's future is first polled, because hyper may read
-    /// further input in between.
+    /// more input between the two.
     pub(crate) fn begin(&self) -> InProgress {
         let mut state = self.0.lock();
         state.in_progress += 1;
@@ -83,7 +83,7 @@ impl Exchange {
         self.0.lock().restart_pause();
     }
 
-    /// Records that a part of a request head was received, or the complete head.
+    /// Records that a part of a request head was received, or all of it.
     pub(crate) fn handle_head(&self, is_whole: bool) {
         let mut state = self.0.lock();
         if is_whole {
@@ -104,7 +104,7 @@ impl Exchange {
         is_due
     }
 
-    /// Returns whether a request is pending whose response has not begun.
+    /// Returns whether the response to a pending request has not begun.
     pub(crate) fn is_waiting(&self) -> bool {
         self.0.lock().requests_in_progress > 0
     }
@@ -143,7 +143,7 @@ impl Exchange {
             });
         }
         if state.half_closed.is_some() && !state.is_unwritten {
-            // All responses were written. hyper does not report the end of input a second time, so close now.
+            // Close now: all responses were written, and hyper does not report the end of input a second time.
             return Some(Deadline::Idle(now));
         }
         let idle = |since: Instant| since.checked_add(idle_timeout).map(Deadline::Idle);
@@ -164,7 +164,7 @@ impl Deadline {
     }
 }
 
-/// Guard of a request in progress. It is dropped when hyper has read the whole response.
+/// Guard of a request in progress. Dropped when hyper has read the whole response.
 #[derive(Debug)]
 pub(crate) struct InProgress {
     exchange: Exchange,

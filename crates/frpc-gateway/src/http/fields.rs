@@ -96,7 +96,7 @@ impl<'a> KnownFields<'a> {
         }
     }
 
-    /// Adds a field whose repeated lines form one list: RFC 9110, section 5.3.
+    /// Adds a line of a field whose lines together form a list (RFC 9110, section 5.3).
     fn add_list(&mut self, name: &[u8], value: &'a [u8]) {
         let list = match name {
             b"content-encoding" => &mut self.content_encoding,
@@ -123,7 +123,7 @@ impl<'a> KnownFields<'a> {
     /// Parses the timeout of a Connect call in `connect-timeout-ms`.
     ///
     /// # Errors
-    /// If it is not a number of at most ten digits, as the protocol has it.
+    /// If the value is not a number of at most ten digits, the format of the protocol.
     pub(crate) fn connect_timeout(&self) -> Result<Option<Duration>, ()> {
         let Some(digits) = self.timeout else { return Ok(None) };
         if digits.is_empty() || digits.len() > 10 || !digits.iter().all(u8::is_ascii_digit) {
@@ -197,7 +197,8 @@ impl InvalidField {
                 let text = format!("too many header fields: {error}");
                 Self { http_status: 431, status: Status::invalid_argument(text) }
             }
-            // Without this, a call with a malformed token would run with the rights of its connection.
+            // Reject the call. If the malformed token were dropped, the call would run with the rights of its
+            // connection.
             _ if name == AUTHORIZATION => {
                 let text = "invalid header field authorization: send one token in printable ASCII";
                 Self { http_status: 401, status: Status::unauthenticated(text) }
@@ -221,18 +222,18 @@ impl InvalidField {
     }
 }
 
-/// Converts the fields of a request to metadata. Text values of one name are joined by commas, cookies by semicolons
-/// (RFC 9113, section 8.2.3). As in gRPC, binary values of one name stay separate, and a field may contain several,
-/// separated by commas.
+/// Converts the fields of a request to metadata. Text values with the same name are joined by commas, and cookies by
+/// semicolons (RFC 9113, section 8.2.3). Like in gRPC, binary values with the same name stay separate, and a field may
+/// contain several, separated by commas.
 ///
 /// # Errors
-/// If metadata cannot hold a field. No field of a caller is dropped.
+/// If a field cannot be represented as metadata. No field of a caller is dropped.
 pub(crate) fn metadata<'a>(
     fields: impl Iterator<Item = (&'a str, &'a [u8])>,
     known: &KnownFields<'_>,
 ) -> Result<Metadata, InvalidField> {
     let mut metadata = Metadata::new();
-    // Hop-by-hop fields: RFC 9110, section 7.6.1.
+    // Omit hop-by-hop fields (RFC 9110, section 7.6.1).
     let connection = known.connection.as_deref().unwrap_or_default();
     let is_of_connection = |name: &str| {
         connection.split(|byte| *byte == b',').any(|named| named.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
@@ -249,7 +250,7 @@ pub(crate) fn metadata<'a>(
             continue;
         }
         if !connection.is_empty() && is_of_connection(name) {
-            // Without its token, a call would run with the rights of its connection.
+            // Reject the call. If its token were dropped, the call would run with the rights of its connection.
             if name == AUTHORIZATION {
                 return Err(InvalidField::invalid("connection names authorization, which is for the whole way"));
             }

@@ -46,15 +46,15 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Guard<T> {
 /// Number of bytes per read while waiting for a request head.
 const READ: usize = 4096;
 
-/// Last bytes of a chunked body, with or without trailers. A truncated body may end with them too. Its client then has
-/// until the idle timeout to complete it.
+/// Last bytes of a chunked body, with or without trailers. A truncated body may end with the same bytes. Its client
+/// then has until the idle timeout to complete it.
 const CHUNKED_ENDS: &[u8; 4] = b"\r\n\r\n";
 
 /// An HTTP/1 connection from which hyper reads only valid heads and their bodies.
 ///
-/// After a request with a chunked body, all bytes pass, so the connection must be closed after its response. Before a
-/// rejected head, hyper waits for the next byte, because an error would make it drop responses that have not been
-/// written. [`Exchange::refused`] indicates when to close the connection.
+/// After a request with a chunked body, all bytes pass, so the connection must be closed after its response. A rejected
+/// head is never passed: hyper waits for its next byte, because an error would make hyper drop unwritten responses.
+/// [`Exchange::refused`] indicates when to close the connection.
 #[derive(Debug)]
 pub(crate) struct Guard<T> {
     io: T,
@@ -108,7 +108,8 @@ impl<T> Guard<T> {
         written
     }
 
-    /// Parses a request head at the start of the input. The first `scanned` bytes are known not to contain its end.
+    /// Parses the request head at the start of the input. The first `scanned` bytes are known not to contain the end of
+    /// the head.
     fn parse_head(&mut self, scanned: usize) -> State {
         self.find(scanned).unwrap_or_else(|malformed| {
             self.exchange.refuse(malformed);
@@ -118,7 +119,7 @@ impl<T> Guard<T> {
 
     fn find(&mut self, scanned: usize) -> Result<State, Malformed> {
         let spaces = self.input.chunks_exact(2).take_while(|line| *line == b"\r\n").count();
-        // RFC 9112, section 2.2: empty lines before a request line are ignored.
+        // Ignore empty lines before a request line (RFC 9112, section 2.2).
         self.input.advance(2 * spaces);
         let scanned = if spaces > 0 { 0 } else { scanned };
         let Some(end) = head::end(&self.input, scanned)? else {
@@ -145,7 +146,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Guard<T> {
         }
         let may_send = !self.is_unflushed && !self.is_old && self.exchange.is_waiting();
         self.probe.check(&mut self.io, context, may_send)?;
-        // The driver of the connection polls this again.
+        // Return without registering a waker, because the driver of the connection polls this again.
         Poll::Pending
     }
 }
@@ -188,7 +189,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guard<T> {
                     *left = left.saturating_sub(passed as u64);
                     let is_passed = *left == 0;
                     if this.input.is_empty() {
-                        // An idle connection keeps no buffer.
+                        // Free the buffer, because the connection is idle.
                         this.input = BytesMut::new();
                     }
                     if is_passed {
@@ -238,7 +239,7 @@ mod tests {
         tokio::select! {
             biased;
             ended = guard.read_to_end(&mut passed) => drop(ended.unwrap()),
-            // No further bytes pass.
+            // No further bytes may pass.
             () = std::future::ready(()) => {}
         }
         (String::from_utf8(passed).unwrap(), exchange.refused())

@@ -6,8 +6,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::AsyncWrite;
 
-/// An interim response, sent to detect whether the client is still connected. A disconnected client resets the
-/// connection, and any other client ignores it; see RFC 9110, section 15.2.
+/// An interim response, sent to detect whether the client is still connected. A disconnected client's system resets the
+/// connection, and any other client ignores the response (RFC 9110, section 15.2).
 pub(super) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// Interval between checks of a client that has half-closed its connection.
@@ -24,11 +24,11 @@ pub(super) struct Probe {
 }
 
 impl Probe {
-    /// Checks whether the client is still connected. If `may_send`, sends it an interim response once; no response may
-    /// be in progress.
+    /// Checks whether the client is still connected. If `may_send` is set, sends an interim response, at most once. It
+    /// must be unset while a response is in progress.
     ///
     /// # Errors
-    /// Returns an error if the client has disconnected.
+    /// If the client has disconnected.
     pub(super) fn check<T: AsyncWrite + Unpin>(
         &mut self,
         io: &mut T,
@@ -43,7 +43,7 @@ impl Probe {
         if may_send && let Poll::Ready(written) = Pin::new(&mut *io).poll_write(task, CONTINUE) {
             self.is_sent = true;
             if written? < CONTINUE.len() {
-                // A full send buffer means that the client does not read.
+                // A full send buffer shows that the client does not read.
                 return Err(io::ErrorKind::WriteZero.into());
             }
             let _ = Pin::new(io).poll_flush(task)?;

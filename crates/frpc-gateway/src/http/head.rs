@@ -1,4 +1,4 @@
-//! Parses heads of HTTP/1 requests and rejects ambiguous ones, which another program on the path might parse
+//! Parser for heads of HTTP/1 requests. It rejects ambiguous heads, which another program on the path might parse
 //! differently. hyper accepts more heads and does not indicate this in the request: a fragment in the target, two
 //! lengths, and lines that end with a bare line feed.
 
@@ -11,7 +11,7 @@ pub(crate) const HEAD_MAX: usize = 16 * 1024;
 /// Maximum number of header fields in a request head, as in hyper.
 pub(crate) const FIELDS_MAX: usize = 100;
 
-/// Start of the HTTP/2 connection preface, which resembles a request head.
+/// Start of the HTTP/2 connection preface, which looks like an HTTP/1 request head.
 pub(crate) const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\n";
 
 /// Storage for the parsed header fields of a request head.
@@ -22,13 +22,13 @@ pub(crate) type HeaderStorage<'b> = [MaybeUninit<Header<'b>>; FIELDS_MAX];
 pub(crate) struct Head<'h, 'b> {
     pub(crate) method: &'b str,
     pub(crate) target: &'b str,
-    /// Whether the request uses HTTP/1.0. Its connection is closed after the response.
+    /// Whether the request uses HTTP/1.0. If so, the connection is closed after the response.
     pub(crate) is_old: bool,
     pub(crate) fields: &'h [Header<'b>],
     pub(crate) framing: BodyFraming,
 }
 
-/// How the end of a request body is determined.
+/// Method by which the end of a request body is determined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BodyFraming {
     Length(u64),
@@ -111,11 +111,11 @@ impl<'h, 'b> Head<'h, 'b> {
         let (Some(method), Some(target), Some(version)) = (request.method, request.path, request.version) else {
             return Err(Malformed::Syntax);
         };
-        // RFC 9112, section 3.2: a target has no fragment.
+        // Reject a fragment, which a target must not have (RFC 9112, section 3.2).
         if memchr::memchr(b'#', target.as_bytes()).is_some() {
             return Err(Malformed::Fragment);
         }
-        // RFC 3986 does not permit these characters. hyper accepts some of them in paths and others in queries.
+        // Reject characters that RFC 3986 does not permit. hyper accepts some of them in paths and others in queries.
         if target.bytes().any(|byte| matches!(byte, b'"' | b'<' | b'>' | b'`')) {
             return Err(Malformed::Target);
         }

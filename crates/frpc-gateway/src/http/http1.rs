@@ -1,4 +1,4 @@
-//! Connections of HTTP/1 that leave the fast path: hyper serves them through a [`Guard`].
+//! HTTP/1 connections that leave the fast path. hyper serves them through a [`Guard`].
 
 use super::answer::Answer;
 use super::calls::ResponseOptions;
@@ -45,7 +45,7 @@ struct Outgoing {
     hold: Option<MemoryCharge>,
 }
 
-/// Part of a response body. hyper holds it until it is written.
+/// Part of a response body. hyper holds it until it has been written.
 struct ChargedBody(Bytes, #[allow(dead_code)] Option<MemoryCharge>);
 
 impl AsRef<[u8]> for ChargedBody {
@@ -65,7 +65,7 @@ impl Body for Outgoing {
     fn poll_frame(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let Some(frame) = ready!(self.reply.poll_frame(task)) else { return Poll::Ready(None) };
         let frame = frame.map_data(|bytes| {
-            // The previous charge is released after the new one, so that it never falls below the actual size.
+            // Release the previous charge after the new one, so that the charge never falls below the actual size.
             let hold = charge(&self.context, bytes.len());
             self.hold = None;
             if hold.is_some() { Bytes::from_owner(ChargedBody(bytes, hold)) } else { bytes }
@@ -103,7 +103,7 @@ pub(crate) async fn serve(
     let head_timeout = context.first_header_timeout();
     let io = TokioIo::new(Guard::new(RewoundTransport::new(early, transport), exchange.clone()));
     let mut builder = http1::Builder::new();
-    // Disabled, because `Exchange::deadline` computes all timeouts of the connection.
+    // Disable hyper's timeout, because `Exchange::deadline` computes all timeouts of the connection.
     builder.header_read_timeout(None);
     let mut connection = builder.serve_connection(
         io,
@@ -128,7 +128,8 @@ pub(crate) async fn serve(
             if let Poll::Ready(served) = Pin::new(&mut connection).poll(task) {
                 return Poll::Ready(ConnectionEnd::Served(served));
             }
-            // Called after the request in `early` has begun. Until then, hyper would consider the connection idle.
+            // Start the shutdown only after the request in `early` has begun. Before that, hyper would consider the
+            // connection idle.
             if !is_stopping && stopping.as_mut().poll(task).is_ready() {
                 is_stopping = true;
                 Pin::new(&mut connection).graceful_shutdown();
@@ -155,12 +156,12 @@ pub(crate) async fn serve(
     if let Some((upgrade, metadata)) = exchange.take_upgrade() {
         let read = [&parts.read_buf[..], &input, &early].concat();
         early = BytesMut::from(&read[..]);
-        // WebSocket messages have their own timeouts.
+        // Remove the limits of the transport, because WebSocket messages have their own timeouts.
         let transport = RewoundTransport::new(early, transport.into_inner());
         return Ok(Some(Upgraded { upgrade, metadata, transport }));
     }
     let served = match end {
-        // hyper has shut down the transport.
+        // hyper has already shut down the transport.
         ConnectionEnd::Served(served) => served.or_else(|error| super::ended(&error)),
         ConnectionEnd::Refused(malformed) => {
             let mut output = Vec::new();

@@ -1,6 +1,6 @@
-//! HTTP/2 connections: the driver of `frisbee_http2`. In each turn it reads once, handles the received events, and
-//! writes once. `grpc.rs` handles unary gRPC calls in place. All other requests are answered by the [`Service`];
-//! `stream.rs` drives their futures and sends their responses.
+//! HTTP/2 connections: the driver of `frisbee_http2`. In each iteration it reads once, handles the received events, and
+//! writes once. `grpc.rs` handles unary gRPC calls in place. The [`Service`] answers all other requests, whose futures
+//! `stream.rs` polls and whose responses it sends.
 
 mod body;
 mod grpc;
@@ -112,7 +112,7 @@ struct Driver<'a> {
     is_flushing: bool,
     /// Time of the last driver iteration with an open stream or unwritten output.
     active: Instant,
-    /// Time of the last read, and whether a PING was sent since then.
+    /// Time of the last read, and whether a PING was sent since.
     heard: Instant,
     has_pinged: bool,
     /// Start time of the current driver iteration.
@@ -130,7 +130,7 @@ pub(crate) async fn serve(service: Service, early: BytesMut, transport: RawTrans
     let (context, idle_timeout) = (service.context(), service.gateway().idle_timeout);
     let mut driver = Driver::new(&service, early, transport);
     let mut stopping = pin!(context.stopping());
-    // One poll registers the waker, which does not change.
+    // A single poll registers the waker, which does not change.
     let mut is_stop_polled = false;
     let served = poll_fn(|task| {
         let was_polled = std::mem::replace(&mut is_stop_polled, true);
@@ -143,8 +143,8 @@ pub(crate) async fn serve(service: Service, early: BytesMut, transport: RawTrans
     })
     .await;
     let Driver { mut transport, .. } = driver;
-    // A client sends window updates while it reads the last responses. The system would answer them with a reset if the
-    // socket were closed, and the reset would discard the responses.
+    // A client sends window updates while it reads the last responses. If the socket were closed, the system would
+    // reply to them with a reset, which would discard the responses.
     let linger = async {
         transport.shutdown().await?;
         let mut discarded = [0; 1024];
@@ -152,7 +152,7 @@ pub(crate) async fn serve(service: Service, early: BytesMut, transport: RawTrans
         io::Result::Ok(())
     };
     let linger_max = if served.is_ok() { idle_timeout } else { LINGER };
-    // The connection ends in either case.
+    // Ignore a timeout, because the connection ends in either case.
     let _ = timeout(linger_max, linger).await;
     served
 }
@@ -185,7 +185,7 @@ impl<'a> Driver<'a> {
         let mut http2 = Connection::server(&config, now);
         let mut ok = Head::trailers();
         ok.push("grpc-status", "0");
-        // Unix sockets have no addresses.
+        // Without an address, this is a Unix socket.
         if context.connection().peer_addr().is_none() {
             http2 = http2.local();
         }
@@ -222,13 +222,13 @@ impl<'a> Driver<'a> {
         self.http2.shut_down(now());
     }
 
-    /// Runs driver iterations until none makes progress. Ready when the connection has ended.
+    /// Runs driver iterations until none makes progress. Completes when the connection has ended.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         for _ in 0..TURNS_MAX {
             self.now = now();
             let handled = self.handle(task);
             self.set_charge();
-            // Also written after an error, because GOAWAY reports it.
+            // Write after an error too, because GOAWAY reports the error.
             let written = self.write(task);
             let is_busy = handled? | written?;
             let is_flushed = !self.is_flushing && self.http2.is_flushed();
@@ -292,7 +292,7 @@ impl<'a> Driver<'a> {
 
     fn handle_events(&mut self) -> Result<(), ConnectionError> {
         let (context, now) = (self.context, self.now);
-        // Streams are polled after the batch ends, because their unary calls create batches.
+        // Drop the batch before streams are polled, because their unary calls create batches.
         let mut batch = None;
         let mut input = std::mem::take(&mut self.input);
         while let Some(event) = self.http2.poll_event(&mut input, now)? {
@@ -324,7 +324,7 @@ impl<'a> Driver<'a> {
                 self.call(stream, batch);
             }
         }
-        // Copied, because the rest may wait for writes and must not retain the buffer of the thread.
+        // Copy the input, because it may wait for writes and must not retain the buffer of the thread.
         self.input = Bytes::copy_from_slice(&input);
         Ok(())
     }
@@ -364,7 +364,7 @@ impl<'a> Driver<'a> {
             }
             return Ok(());
         }
-        // A client with calls in progress may have vanished.
+        // Check the silence limit during calls too, because the client may have vanished.
         let silence_max = self.context.config().idle_timeout.min(FAR);
         if self.has_pinged && now >= after(self.heard, 2 * silence_max) {
             return Err(io::Error::new(io::ErrorKind::TimedOut, "the client has not answered a PING"));

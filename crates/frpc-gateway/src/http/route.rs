@@ -1,4 +1,4 @@
-//! Determines the protocol and the method of a request.
+//! Selection of the protocol and the method of a request.
 
 use super::answer::{Answer, JSON};
 use super::fields::KnownFields;
@@ -6,7 +6,7 @@ use crate::connect::unary::{ACCEPTED, Format};
 use crate::{Gateway, Http};
 use frpc::{AdapterContext, AdapterMethod, CallKind};
 
-/// Parts of a request head that select the protocol and the method.
+/// Parts of a request head by which the protocol and the method are selected.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestHead<'a> {
     pub(crate) method: &'a str,
@@ -29,10 +29,10 @@ pub(crate) enum Protocol {
     WebText(Format),
 }
 
-/// How an admitted request is handled.
+/// Handling of an admitted request.
 #[derive(Debug)]
 pub(crate) enum Route {
-    /// A response that is already known, without a call.
+    /// A response that is available without a call.
     Answer(Answer),
     JsonRpc,
     /// JSON-RPC in Ion.

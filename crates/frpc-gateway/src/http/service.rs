@@ -1,4 +1,4 @@
-//! Handles requests whose bodies are received and sent in chunks.
+//! Handler of requests whose bodies are received and sent in chunks.
 
 use super::answer::{self, Answer};
 use super::exchange::Exchange;
@@ -141,9 +141,9 @@ impl Service {
         let is_chunked = parts.headers.contains_key(TRANSFER_ENCODING);
         let (body, is_over) = Inbound::http1(body);
         let (mut response, is_valid) = self.answer(RequestParts::Http1(&parts), body).await;
-        // The connection cannot be reused in three cases. The guard passes all bytes after a request in chunks. hyper
-        // closes the connection after a request that was not fully read, often too late to announce it. A request with
-        // an ambiguous host may be followed by one of another client.
+        // Close the connection in three cases. The guard passes all bytes after a request in chunks. hyper closes the
+        // connection after a request that was not fully read, often too late to announce it. A request with an
+        // ambiguous host may be followed by a request of another client.
         if is_chunked || !is_valid || !is_over.get() {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
@@ -305,7 +305,7 @@ impl Service {
             Outcome::Whole(answer) => Ok(answer),
             Outcome::Events(events) => {
                 let mut response = Response::new(Reply::Events(events));
-                // Disables buffering in proxies, so that each event is forwarded at once.
+                // Disable buffering in proxies, so that each event is forwarded immediately.
                 let fields =
                     [("content-type", mcp::EVENTS), ("cache-control", "no-store"), ("x-accel-buffering", "no")];
                 for (name, value) in fields {
@@ -388,7 +388,8 @@ impl Service {
     }
 }
 
-/// Checks that a request names exactly one host and repeats no field that must occur once. Stores the host in `known`.
+/// Returns whether a request names exactly one host and does not repeat a field that must occur once. Stores the host
+/// in `known`.
 pub(super) fn is_addressed<'a>(
     parts: RequestParts<'a>,
     known: &mut KnownFields<'a>,
@@ -398,12 +399,13 @@ pub(super) fn is_addressed<'a>(
         return Err(Answer::refusal(400, &format!("the header field {name} occurs more than once")));
     }
     let mut authority = parts.authority();
-    // Some gRPC clients send the path of a Unix socket. Web pages cannot reach Unix sockets.
+    // Some gRPC clients send the path of a Unix socket as the host. Accept it there, because web pages cannot reach
+    // Unix sockets.
     if authority.is_some_and(is_socket_path) && context.connection().peer_addr().is_none() {
         authority = Some(b"localhost");
     }
     let is_one = match (known.host, authority) {
-        // RFC 9112, section 3.2: an absolute target does not make the `host` field optional.
+        // The `host` field is required even with an absolute target (RFC 9112, section 3.2).
         (None, _) => parts.http1().is_none_or(|parts| parts.version != Version::HTTP_11),
         (Some(host), Some(authority)) => is_same_host(host, authority),
         (Some(_), None) => true,

@@ -74,8 +74,8 @@ impl Http {
     }
 
     /// Enables the [console](crate::Console), and [WebSocket](crate::Gateway::web_socket) because the console makes its
-    /// calls over it. WebSocket requests of the console's page are admitted even if its [origin](Self::origin) was not
-    /// added.
+    /// calls over it. WebSocket requests of the console's page are admitted even if its [origin](Self::origin) is not
+    /// on the list.
     #[cfg(feature = "console")]
     pub fn console(mut self, console: crate::Console) -> Self {
         self.locks.hosts.extend(console.hosts.iter().cloned());
@@ -114,7 +114,7 @@ impl Http {
     /// Admits requests of web pages with this origin, such as `https://app.example.com`, with the port unless it is the
     /// default. Pages of all other origins are rejected, even if their origin is the server's name.
     pub fn origin(mut self, origin: impl Into<String>) -> Self {
-        // Normalized to the form that browsers send, in case it was copied from an address bar.
+        // Normalize the origin to the form that browsers send, in case it was copied from an address bar.
         self.locks.origins.push(origin.into().trim_end_matches('/').to_ascii_lowercase());
         self
     }

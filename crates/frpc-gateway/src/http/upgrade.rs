@@ -42,7 +42,7 @@ pub(crate) fn parse(
         }
         _ => Answer::refusal(400, refusal.text()),
     })?;
-    // Calls in native frames have metadata of their own, so the token would be ignored.
+    // Reject the token instead of ignoring it: calls in native frames have metadata of their own.
     if upgrade.subprotocol == Subprotocol::Frames && metadata.get(fields::AUTHORIZATION).is_some() {
         return Err(Answer::refusal(
             400,

@@ -1,4 +1,4 @@
-//! Encodes HTTP/1.1 responses.
+//! Encoder of HTTP/1.1 responses.
 
 use super::answer::{self, Answer};
 use super::calls::ResponseOptions;
@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::time::Instant;
 
-/// Header fields that a response has in addition to the standard ones.
+/// Header fields of a response in addition to the standard ones.
 pub(crate) type ExtraFields = [(Cow<'static, str>, String)];
 
 /// Appends a response head, and the body if `with_body` is set.
@@ -18,7 +18,7 @@ pub(crate) fn put(out: &mut Vec<u8>, answer: &Answer, options: ResponseOptions<'
     if answer.status == 200 {
         out.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
     } else {
-        // Writing to memory does not fail.
+        // Writing to memory cannot fail, so ignore the result.
         let _ = write!(out, "HTTP/1.1 {} {}\r\n", answer.status, answer::reason(answer.status));
     }
     if let Some(content_type) = answer.content_type {
@@ -57,12 +57,12 @@ fn put_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     }
 }
 
-/// A response with status 200 that is written before its length is known, so that the body needs no copy. The number of
-/// digits of `content-length` is guessed from the previous response.
+/// A response with status 200 that is written before its length is known, so that the body need not be copied. The
+/// number of digits of `content-length` is guessed from the previous response.
 #[derive(Debug)]
 pub(crate) struct OpenResponse {
     start: usize,
-    /// Position of the digits of `content-length`, which are filled in when the body is complete.
+    /// Position of the digits of `content-length`, which are written when the body is complete.
     length: Range<usize>,
     content: usize,
 }
@@ -87,7 +87,7 @@ impl OpenResponse {
         Self { start, length, content: out.len() }
     }
 
-    /// Completes the response after its body was appended. Returns the number of digits of `content-length`.
+    /// Completes the response after the caller has appended the body. Returns the number of digits of `content-length`.
     pub(crate) fn end(self, out: &mut Vec<u8>, fields: &ExtraFields, options: ResponseOptions<'_>) -> usize {
         let ResponseOptions { pass, is_last, .. } = options;
         let Self { length, content, .. } = self;
@@ -134,7 +134,8 @@ fn decimal(mut number: usize, digits: &mut [u8; DIGITS]) -> &[u8] {
 mod tests {
     use super::*;
 
-    /// Returns a response that follows other output, without its date, and the number of digits of `content-length`.
+    /// Returns a response that follows other output, with the date removed, and the number of digits of
+    /// `content-length`.
     fn opened(body: &str, guess: usize, fields: &ExtraFields, is_last: bool) -> (String, usize) {
         let mut out = b"before".to_vec();
         let open = OpenResponse::begin(&mut out, "a/b", guess, Instant::now());

@@ -1,5 +1,5 @@
 //! A dedicated JSON-RPC connection, on which messages follow each other with optional white space. One task reads and
-//! writes it like the driver of a native connection: each turn reads once, handles all complete messages, and writes
+//! writes like the driver of a native connection: each iteration reads once, handles all complete messages, and writes
 //! all replies together.
 
 use super::framing::{Framed, MessageFraming};
@@ -48,7 +48,7 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
         reading: ReadState::Open,
     };
     let mut stopping = pin!(context.stopping());
-    // Polled once, the shutdown future wakes the task on shutdown. The task's waker does not change.
+    // After a single poll, the shutdown future wakes the task, because the task's waker does not change.
     let mut is_stop_polled = false;
     poll_fn(|task| {
         let polled = connection.poll(task);
@@ -58,14 +58,14 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
         let is_stopping = if is_stop_polled { context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() };
         is_stop_polled = true;
         if is_stopping {
-            // Replies to the calls already received, and to no others.
+            // From now on, reply only to calls that have already been received.
             connection.reading = ReadState::Last;
             return connection.poll(task);
         }
         polled
     })
     .await?;
-    // The result does not matter, because the connection ends here.
+    // Ignore the result, because the connection ends here.
     let _ = connection.transport.close().await;
     Ok(())
 }
@@ -97,7 +97,7 @@ struct Connection<'a> {
     session: Session,
     idle_timeout: Duration,
     message_max: usize,
-    /// Received part of an incomplete message.
+    /// Received part of the incomplete message.
     input: BytesMut,
     /// Received messages that are handled once the client has read pending replies.
     pending: Bytes,
@@ -120,7 +120,7 @@ impl Connection<'_> {
         let now = now();
         for _ in 0..BATCHES_MAX {
             let has_read = self.read(task, now)?;
-            // One pass for finished calls, and another if there was more output than fits.
+            // Poll once for finished calls, and again if more output was available than fits.
             let _ = self.session.poll(task);
             self.charge();
             let has_written = self.write(task)?;
@@ -156,7 +156,7 @@ impl Connection<'_> {
         let mut scratch = scratch::take_input();
         let is_new = self.input.is_empty();
         if !is_new && self.input.capacity() - self.input.len() < READ_LEAST {
-            // The buffer of an incomplete message grows in proportion to the bytes received.
+            // Let the buffer of an incomplete message grow in proportion to the bytes received.
             let more = self.input.len().max(READ_LEAST);
             let buffered = self.input.len() + more + self.session.output().capacity();
             if self.charge.try_set(self.context, buffered).is_err() {
@@ -258,7 +258,7 @@ impl Connection<'_> {
             Some(Ok(refusal)) => self.session.refuse(refusal),
             Some(Err(status)) => self.session.fail(&status),
         }
-        // The start of the next message is unknown after this error.
+        // After this error, the start of the next message is unknown.
         self.framing = MessageFraming::default();
         self.end_reading();
     }
@@ -302,7 +302,7 @@ impl Connection<'_> {
             *written = 0;
             session.output().clear();
             session.output().shrink_to(KEPT);
-            // Flush now what the transport buffers, for example TLS records.
+            // Flush the bytes that the transport buffers, for example TLS records.
             self.is_flushing = true;
             self.charge();
         } else if *written >= session.output().len() / 2 && *written > 0 {
@@ -322,13 +322,13 @@ impl Connection<'_> {
     /// deadline.
     fn poll_time(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.session.is_full() {
-            // The rest of the message may have arrived but not been read yet.
+            // Do not fail yet, because the rest of the message may have arrived and not been read.
             self.transport.message_complete();
         } else if !self.input.is_empty() {
             let late = || io::Error::new(io::ErrorKind::TimedOut, "a message arrives too slowly");
             return self.transport.poll_too_slow(task).map(|()| Err(late()));
         }
-        // A half-closed client without queued output may be gone. Its calls may continue for the idle timeout.
+        // A half-closed client without queued output may have vanished. Its calls may continue for the idle timeout.
         let has_ended = self.reading == ReadState::Ended;
         let is_idle = (has_ended || self.session.calls() == 0) && self.session.output().len() == self.written;
         match self.active.checked_add(self.idle_timeout).filter(|_| is_idle) {

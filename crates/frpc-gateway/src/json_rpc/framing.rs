@@ -1,10 +1,10 @@
-//! Finds the end of a message in a byte stream with arbitrary read boundaries. Each byte is scanned once. Only strings
-//! and brackets are recognized; `envelope.rs` does the rest.
+//! Detection of the end of a message in a byte stream with arbitrary read boundaries. Each byte is scanned once. The
+//! scan recognizes only strings and brackets, and `envelope.rs` parses the message.
 
 use frpc::json::plain_length;
 use std::fmt;
 
-/// Limits of a message that are enforced while its end is searched for, before it is parsed.
+/// Limits that are enforced while the end of a message is searched for, before the message is parsed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScanLimits {
     /// Maximum nesting depth of objects and arrays.
@@ -13,14 +13,14 @@ pub(super) struct ScanLimits {
     pub(super) batch_max: usize,
 }
 
-/// State of the scan for the end of one message, which starts with a bracket.
+/// State of the scan for the end of one message. The message starts with a bracket.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MessageFraming {
     /// Number of bytes of the message that were already scanned.
     at: usize,
     depth: u32,
     is_in_string: bool,
-    /// Whether the message is an array, so that it is a batch.
+    /// Whether the message is an array, and thus a batch.
     is_batch: bool,
     commas: usize,
 }
@@ -206,7 +206,7 @@ mod tests {
             for length in 1..=message.len() {
                 let before = framing.at;
                 assert_eq!(framing.scan(&message.as_bytes()[..length], BOUNDS), Framed::Incomplete);
-                // The scan never goes back, and scanned bytes are not searched again for the end of a string.
+                // The scan never goes back, and never searches scanned bytes again for the end of a string.
                 assert!(framing.at >= before && framing.at <= length);
                 looked += framing.at - before;
             }

@@ -1,10 +1,10 @@
 //! Amazon Ion 1.0 as an encoding of JSON-RPC messages. An Ion message is converted to JSON before it is parsed, and a
 //! reply is converted to Ion as the last step.
 //!
-//! `ion/text.rs` and `ion/binary.rs` read both encodings in one pass, without a tree or recursion, and write to
-//! `ion/output.rs`, which enforces the limits. `ion/symbols.rs` has the symbol tables and `ion/time.rs` the timestamps.
-//! `ion/body.rs` handles requests, and `ion/encode.rs` encodes binary replies. A text reply is the JSON itself, which
-//! is valid Ion.
+//! `ion/text.rs` and `ion/binary.rs` parse both encodings in one pass, without a tree or recursion, and write to
+//! `ion/output.rs`, which enforces the limits. `ion/symbols.rs` contains the symbol tables and `ion/time.rs` the
+//! timestamps. `ion/body.rs` handles requests, and `ion/encode.rs` encodes binary replies. A text reply is the JSON
+//! itself, which is valid Ion.
 
 mod binary;
 mod body;
@@ -38,7 +38,7 @@ struct IonLimits {
     depth: u32,
 }
 
-/// Error of a message that cannot be converted to JSON, with its offset.
+/// Error of a message that cannot be converted to JSON, and its offset in the message.
 #[derive(Debug, PartialEq, Eq)]
 struct IonError {
     offset: usize,
@@ -81,7 +81,7 @@ fn to_json(input: &[u8], limits: IonLimits) -> std::result::Result<Vec<u8>, IonE
     read(input, limits, JsonOutput::into_message)
 }
 
-/// Reads all values of the input and passes the output to `finish`.
+/// Parses all values of the input and passes the output to `finish`.
 fn read(
     input: &[u8],
     limits: IonLimits,

@@ -17,7 +17,7 @@ pub(super) enum SessionMessage {
     Item(CallNumber, Bytes, usize, MemoryCharge),
     /// Number of request items that the handler has consumed since the last message.
     Consumed(CallNumber, u32),
-    /// The client has cancelled the call by another connection. No reply is sent.
+    /// The client has cancelled the call over another connection. No reply is sent.
     #[cfg(feature = "mcp")]
     Cancelled(CallNumber),
 }

@@ -19,7 +19,7 @@ pub(super) fn read(json: &str, metadata: &mut Metadata) -> Result<(), String> {
     let mut refused = None;
     let read = reader.object(|key, reader| {
         if refused.is_some() {
-            // Skip further entries, which costs no more than skipping any other JSON.
+            // Skip the remaining entries, which costs no more than skipping any other JSON.
             return reader.raw().map(drop);
         }
         let is_binary = key.ends_with("-bin");
@@ -65,7 +65,7 @@ mod tests {
                 .expect("JSON object should contain a valid token");
             assert_eq!(metadata.get("authorization"), Some(expected));
         }
-        // Entries beyond the limit are skipped unparsed.
+        // Entries beyond the limit are skipped without parsing.
         let many: String = (0..300).map(|number| format!("\"a{number}\":\"x\",")).collect();
         let refused =
             read(&format!("{{{many}\"last\":7}}"), &mut metadata).expect_err("excess entries should be rejected");

@@ -1,8 +1,8 @@
-//! The JSON-RPC calls of one connection, independent of the transport of its messages.
+//! JSON-RPC calls of one connection, independent of the transport of their messages.
 //!
-//! A call whose handler completes immediately is replied to while its message is handled. Other calls are tasks that
-//! send their results through a mailbox. Streams are in `session/streams.rs`, batches in `session/batch.rs`, ids in
-//! `session/ids.rs`.
+//! If a handler completes immediately, its reply is encoded while the message is being handled. Other calls are tasks
+//! that send their results through a mailbox. `session/streams.rs` contains streams, `session/batch.rs` batches, and
+//! `session/ids.rs` request ids.
 
 mod batch;
 mod ids;
@@ -45,7 +45,6 @@ const RESERVED: &str = "rpc.";
 /// JSON-RPC calls of one connection. A session performs no I/O: its owner passes messages to [`handle`](Self::handle),
 /// polls the session, and sends [`output`](Self::output). Dropping the session cancels all calls in progress.
 ///
-/// Dropping it cancels the calls in progress.
 pub(crate) struct Session {
     context: AdapterContext,
     inner: Inner,
@@ -56,7 +55,7 @@ struct Inner {
     bounds: ScanLimits,
     /// Maximum nesting depth of a message.
     levels: u32,
-    /// Maximum size of a reply in bytes. A longer reply is replaced by an error.
+    /// Maximum size of a reply in bytes. An error replaces a longer reply.
     reply_max: usize,
     /// Whether notifications can be sent to the peer. Streaming methods require them.
     has_notices: bool,
@@ -77,10 +76,10 @@ struct Inner {
     streams: usize,
     batches: Batches,
     mail: Arc<SessionMailbox>,
-    /// Messages of calls that are handled once the peer has read its pending output.
+    /// Messages of calls, to be handled once the peer has read its pending output.
     letters: VecDeque<SessionMessage>,
     backlog_max: usize,
-    /// Whether methods can be called by name. False for sessions that only offer tools.
+    /// Whether methods can be called by name. False for sessions that offer only tools.
     takes_methods: bool,
     /// Status with which new calls are rejected. `None` while calls are accepted.
     refusal: Option<Status>,
@@ -100,7 +99,7 @@ struct ResolvedMethod {
 struct Call {
     /// Request id as JSON. `None` for notifications, which have no reply.
     id: Option<Arc<[u8]>>,
-    /// Memory charge of an id with at least [`ID_CHARGED`] bytes.
+    /// Memory charge of an id that has at least [`ID_CHARGED`] bytes.
     _charge: Option<MemoryCharge>,
     batch: Option<usize>,
     /// Whether the reply includes the metadata of the response.
@@ -134,8 +133,8 @@ impl Session {
     pub(crate) fn new(gateway: &Gateway, context: &AdapterContext, metadata: Metadata) -> Self {
         let config = context.config();
         let levels = context.methods().nesting_max();
-        // Each level of a message has an object and possibly an array or map. The request itself adds an object and an
-        // array.
+        // Each level of a message takes an object and possibly an array or map. The request itself adds an object and
+        // an array.
         let bounds = ScanLimits { depth_max: 2 * levels + 2, batch_max: gateway.batch_max };
         let inner = Inner {
             bounds,
@@ -175,7 +174,7 @@ impl Session {
         self.inner.reply_max = bytes;
     }
 
-    /// Disables replies to invalid messages. Otherwise two servers could answer each other's errors forever.
+    /// Disables error replies to invalid messages. Otherwise, two servers could reply to each other's errors forever.
     pub(crate) fn for_datagrams(mut self) -> Self {
         self.inner.answers_invalid = false;
         self
@@ -226,7 +225,7 @@ impl Session {
         let before = inner.output.len();
         inner.mail.take(&mut inner.letters, task);
         if inner.calls.is_empty() {
-            // Without calls in progress, all messages are from cancelled calls.
+            // Without calls in progress, all messages come from cancelled calls.
             inner.letters.clear();
             return Poll::Ready(false);
         }
@@ -367,7 +366,7 @@ impl MessageBatch<'_> {
                 if out.len() > start {
                     out.push(b'\n');
                 }
-                // A notification may have ended another call, whose reply is in the output.
+                // A notification may have ended another call, whose reply is then in the output.
                 let ended = std::mem::replace(&mut self.inner.output, out);
                 self.inner.output.extend_from_slice(&ended);
             }
@@ -384,11 +383,11 @@ impl MessageBatch<'_> {
         let request = match item {
             Item::Request(request) => request,
             Item::Response => {
-                // Replying could start an endless exchange between two peers that both do so.
+                // Do not reply, because two peers that reply to invalid messages would do so forever.
                 return self.context.waste(if batch.is_none() { message.len() } else { 0 });
             }
             Item::Invalid(InvalidRequest { id, reason }) => {
-                // Every element of a batch is counted.
+                // Count every invalid element of a batch.
                 self.context.waste(if batch.is_none() { message.len() } else { 0 });
                 if !self.inner.answers_invalid {
                     return;
@@ -458,7 +457,7 @@ impl MessageBatch<'_> {
 }
 
 impl Inner {
-    /// Returns the index of the method with this name, either `pkg.Service/Method` or `pkg.Service.Method`.
+    /// Returns the index of the method with this name, given as `pkg.Service/Method` or `pkg.Service.Method`.
     #[inline]
     fn find(&mut self, name: &[u8], context: &AdapterContext) -> Option<usize> {
         if self.called.get(self.last).is_some_and(|called| *called.name == *name) {

@@ -53,7 +53,7 @@ pub(crate) fn route(mcp: &Mcp, asked: &RequestHead<'_>, protocol: Option<Protoco
             Route::Answer(Answer::refusal(406, "a client accepts application/json and text/event-stream"))
         }
         "POST" => Route::Mcp,
-        // There is no separate event stream and no session to delete.
+        // Reject other methods, because there is no separate event stream and no session to delete.
         _ => Route::Answer(Answer::wrong_method("POST", "a message is sent by POST")),
     })
 }
@@ -171,7 +171,7 @@ impl McpEndpoint<'_> {
         };
         let era = params.check(request, Some(&head))?;
         let mut session = Session::new(gateway, context, metadata).for_tools(mcp);
-        // Later versions cancel a call by closing its response.
+        // Only older clients cancel by a request. Later versions of the protocol cancel a call by closing its response.
         let registered = match known.mcp_session.filter(|_| era == Revision::Legacy && request.method == TOOLS_CALL) {
             None => None,
             Some(of) => {
@@ -188,7 +188,7 @@ impl McpEndpoint<'_> {
         session.finish().await;
         let mut output = std::mem::take(session.output());
         if output.pop().is_none() {
-            // The call was cancelled, so nobody expects its reply.
+            // The call was cancelled, so the client expects no reply.
             return Ok(Outcome::Whole(Answer::empty(202)));
         }
         let answer = Answer::new(200, JSON, output);

@@ -1,5 +1,5 @@
 //! HTTP calls that a later request may cancel. Clients up to 2025-11-25 cancel by a separate request on any connection,
-//! so calls in progress are registered by session and id.
+//! so calls in progress are registered by session and request id.
 
 use crate::json_rpc::Canceller;
 use parking_lot::Mutex;
@@ -19,7 +19,7 @@ pub(crate) struct InFlight {
 type Key = (Box<[u8]>, Box<str>);
 
 impl InFlight {
-    /// Creates a session id of 128 random bits. It must not be guessable, because knowing it permits cancelling the
+    /// Creates a session id of 128 random bits. The id must not be guessable, because its owner can cancel the
     /// session's calls.
     pub(crate) fn new_session(&self) -> String {
         self.sessions.next()
@@ -63,7 +63,7 @@ impl Drop for Registered {
     }
 }
 
-/// Generator of session ids, which applies SipHash with two random keys to a counter.
+/// Generator of session ids. It applies SipHash with two random keys to a counter.
 #[derive(Default)]
 struct Sessions {
     keys: [RandomState; 2],

@@ -43,7 +43,7 @@ pub(crate) fn is_served(name: &str, era: Revision) -> bool {
     }
 }
 
-/// Members of MCP request params that the server uses. Other values are not parsed.
+/// Members of MCP request params that the server uses. Their values are not parsed further.
 #[derive(Debug, Default)]
 pub(crate) struct Params<'a> {
     /// Name of a tool.
@@ -58,7 +58,7 @@ pub(crate) struct Params<'a> {
     /// Progress token as JSON, a string or a number.
     pub(crate) progress_token: Option<&'a str>,
     pub(crate) traceparent: Option<Cow<'a, str>>,
-    /// Version in `_meta`.
+    /// Protocol version in the member `_meta`.
     version: Option<Cow<'a, str>>,
     has_capabilities: bool,
 }
@@ -78,7 +78,7 @@ impl<'a> Params<'a> {
                 "_meta" if value.starts_with('{') => {
                     members(value, |key, value| {
                         match key {
-                            // Limited, because the token is repeated in each notification.
+                            // Limit the length, because the token is repeated in each notification.
                             "progressToken" if value.len() <= ID_MAX && is_id(value) => {
                                 read.progress_token = Some(value);
                             }
@@ -110,8 +110,8 @@ impl<'a> Params<'a> {
         }
         let stated = self.version.as_deref();
         if request.method == INITIALIZE && stated != Some(MODERN) {
-            // `initialize` negotiates the version by its params, so an unsupported version in the header field is
-            // allowed.
+            // Permit an unsupported version in the header field, because `initialize` negotiates the version by its
+            // params.
             return Ok(Revision::Legacy);
         }
         if let Some(head) = head {

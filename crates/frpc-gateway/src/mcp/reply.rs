@@ -59,7 +59,7 @@ pub(crate) fn put_cache(out: &mut Vec<u8>) {
     out.extend_from_slice(format!(",\"ttlMs\":{LIST_TTL_MS},\"cacheScope\":\"private\"").as_bytes());
 }
 
-/// Appends the members that every MCP result has, and the end of the object.
+/// Appends the members that end every MCP result, and the end of the object.
 pub(crate) fn end_object(out: &mut Vec<u8>, mcp: &Mcp, era: Revision) {
     if era == Revision::Modern {
         out.extend_from_slice(b",\"resultType\":\"complete\",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":");
@@ -90,7 +90,7 @@ pub(crate) fn put_result(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Revision,
     begin_result(out, id);
     out.extend_from_slice(b"{\"content\":[{\"type\":\"text\",\"text\":");
     match shape {
-        // The JSON is already a string.
+        // Use the JSON as it is, because it is already a string.
         ResultShape::Value if json.starts_with('"') => out.extend_from_slice(json.as_bytes()),
         ResultShape::Items => put(out, &format!("[{json}]")),
         ResultShape::Message | ResultShape::Value => put(out, json),

@@ -1,5 +1,5 @@
-//! JSON Schemas of tools. Schemas of generated code refer to each other within one document; each schema of a tool is a
-//! document of its own.
+//! JSON Schemas of tools. Schemas of generated code refer to each other within one document, whereas each schema of a
+//! tool is a document of its own.
 
 use crate::json_rpc::reply::{put_list, put_text as put};
 use frpc::json::{DecodeError, Options, Reader};
@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 /// in strings are escaped.
 const REFERENCE: &str = "\"$ref\":\"#/components/schemas/";
 
-/// Member in generated schemas that lists the fields a caller should set. It becomes `required` in the schema of
-/// arguments, but not in that of results, which omit default values.
+/// Member of generated schemas that lists the fields a caller should set. It becomes `required` in the schema of
+/// arguments. Schemas of results have no such member, because results omit default values.
 const NEEDED: &str = "\"x-required\":";
 
 /// Start of a reference to another schema within the schema of a tool.
@@ -128,8 +128,8 @@ fn find(message: &str, schemas: &Schemas) -> Option<&'static str> {
 
 /// Returns the members of a schema that describes an object, or `None` if it allows other values.
 ///
-/// Rules for members of oneofs are omitted, because some model APIs reject a tool with `allOf`, `anyOf` or `oneOf` at
-/// the root of its schema, and with it the whole list. The decoder checks these rules.
+/// Rules for members of oneofs are omitted. Some model APIs reject a tool with `allOf`, `anyOf` or `oneOf` at the root
+/// of its schema, and with it the whole list of tools. The decoder checks these rules.
 fn object_members(schema: &str) -> Option<Vec<(String, &str)>> {
     let mut members = Vec::new();
     let read = || -> Result<(), DecodeError> {
@@ -153,7 +153,7 @@ fn object_members(schema: &str) -> Option<Vec<(String, &str)>> {
 /// Returns the strings in a JSON array.
 fn strings(list: &str) -> Vec<String> {
     let mut strings = Vec::new();
-    // Cannot fail, because generated code has a list of strings here.
+    // This cannot fail, because generated code contains a list of strings here.
     let _ = Reader::new(list.as_bytes(), &Options::new()).and_then(|mut reader| {
         reader.array(|reader| {
             strings.push(reader.string("name")?.into_owned());

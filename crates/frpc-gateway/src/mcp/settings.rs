@@ -212,7 +212,7 @@ impl Mcp {
         self
     }
 
-    /// Returns a copy of the settings for another server, without the tools that were already created.
+    /// Returns a copy of the settings for another server, without the tools that have been created.
     pub(crate) fn fresh(&self) -> Self {
         Self { tools: Arc::default(), in_flight: Arc::default(), ..self.clone() }
     }

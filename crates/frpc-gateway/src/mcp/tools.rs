@@ -27,14 +27,14 @@ pub(crate) struct Tool {
     json: Vec<u8>,
 }
 
-/// How a tool's structured result is built from the response messages of its method.
+/// Shape of a tool's structured result, which is built from the response messages of its method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ResultShape {
     /// The result is the response message itself.
     Message,
-    /// The result is an object with the response as its member `value`, because the response is not a JSON object.
+    /// The result is an object whose member `value` is the response, because the response is not a JSON object.
     Value,
-    /// The result is an object with the list of all responses as its member `items`.
+    /// The result is an object whose member `items` is the list of all responses.
     Items,
 }
 
@@ -53,7 +53,8 @@ impl Tools {
         };
         for name in excluded {
             if !methods.iter().any(|method| is_named(&method, name)) {
-                // Serve nothing. Ignoring a misspelled name would expose the method that it should exclude.
+                // Serve no tools at all: if the misspelled name were ignored, the method that it should exclude would
+                // be exposed.
                 tracing::error!(target: "frpc::mcp", %name, "unknown service or method excluded from tools; no tool is served");
                 return tools;
             }
@@ -85,15 +86,15 @@ impl Tools {
         tools
     }
 
-    /// Returns the tool name of a method: its path with underscores for dots and slashes. A hash is appended only if
-    /// the name is too long or already taken, so names do not depend on other tools otherwise.
+    /// Returns the tool name of a method: its path with underscores for dots and slashes. A hash is appended only to a
+    /// name that is too long or already taken, so other names do not depend on other tools.
     fn name_of(&self, path: &str) -> String {
         let name = path.replace(['.', '/'], "_");
         let is_free = self.get(&name).is_none_or(|other| *other.path == *path);
         if is_free && name.len() <= NAME_MAX {
             return name;
         }
-        // FNV-1a, because the hash must be stable across releases.
+        // Use FNV-1a, because the hash must be stable across releases.
         let hash = path.bytes().fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         let tail = name.get(name.len().saturating_sub(NAME_MAX - 9)..).unwrap_or_default();
         format!("{tail}_{hash:08x}")
@@ -102,7 +103,7 @@ impl Tools {
     fn add(&mut self, tool: Tool) {
         let Tool { name, path, .. } = &tool;
         if let Some(other) = self.get(name) {
-            // A service may be selected together with one of its methods.
+            // Skip duplicates, because a service may be selected together with one of its methods.
             if other.path != *path {
                 tracing::error!(target: "frpc::mcp", %name, first = %other.path, second = %path, "two tools have one name");
             }
@@ -199,7 +200,7 @@ impl Tool {
         if missing.is_empty() {
             return missing;
         }
-        // The decoder reports arguments that are not valid JSON.
+        // Ignore arguments that are not valid JSON, which the decoder reports.
         let _ = params::members(arguments, |key, value| {
             if value != "null" {
                 missing.retain(|name| *name != key && *name != json_name(key));

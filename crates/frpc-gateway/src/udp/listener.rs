@@ -1,4 +1,4 @@
-//! The socket. A single task receives, calls and sends; pending calls are futures of this task.
+//! The UDP socket. A single task receives, makes calls and sends. Pending calls are futures of this task.
 
 use super::Udp;
 use super::rates::Rates;
@@ -24,11 +24,11 @@ use tokio::time::Sleep;
 /// Maximum size of a received datagram in bytes.
 const DATAGRAM_MAX: usize = 64 * 1024;
 
-/// Maximum number of datagrams per poll, after which the task yields.
+/// Maximum number of datagrams per poll. Afterwards, the task yields.
 const DATAGRAMS_PER_POLL: usize = 64;
 
-/// Time for which a peer's datagrams are dropped after the connection hook has rejected it. The hook then runs again,
-/// because a UDP client cannot reconnect.
+/// Time for which a peer's datagrams are dropped after the connection hook has rejected the peer. The hook then runs
+/// again, because a UDP client cannot reconnect.
 const REFUSED: Duration = Duration::from_secs(10);
 
 /// Pause after a receive error.
@@ -113,7 +113,7 @@ impl Listener {
                 let length = buffer.filled().len();
                 self.handle(peer, length);
             }
-            // Some systems report here that an earlier reply did not reach its peer.
+            // Ignore this error, by which some systems report that an earlier reply did not reach its peer.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
             Err(error) => {
                 tracing::debug!(%error, "receiving a datagram failed");
@@ -127,7 +127,7 @@ impl Listener {
     fn handle(&mut self, peer: SocketAddr, length: usize) {
         let Self { gateway, udp, peers, rates, sources, pending, buffer, .. } = self;
         let now = now();
-        // Port 0 cannot receive a reply.
+        // Drop datagrams from port 0, which cannot receive a reply.
         if length == 0 || peer.port() == 0 || !rates.admit(peer.ip(), now) {
             return;
         }
@@ -158,7 +158,7 @@ impl Listener {
             return self.sources.put_back(peer, session);
         }
         if pending.len() >= udp.calls_max {
-            // Dropping the session cancels its calls.
+            // Drop the session, which cancels its calls.
             return context.connection().count_rejected();
         }
         let deadline = Box::pin(tokio::time::sleep(udp.call_timeout));

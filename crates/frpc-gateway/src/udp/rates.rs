@@ -1,4 +1,4 @@
-//! Rates of addresses in a table of fixed size. Addresses whose hashes collide share a slot. A flood of spoofed
+//! Rate limits of addresses, in a table of fixed size. Addresses whose hashes collide share a slot. A flood of spoofed
 //! addresses neither grows the table nor evicts entries.
 
 use std::collections::hash_map::RandomState;
@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 /// Number of slots in the table of rates, a power of two. The table takes 128 KiB of memory.
 const SLOTS: usize = 16 * 1024;
 
-/// Rate limit with a burst.
+/// A rate limit with a burst.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     /// Interval between two datagrams at the maximum rate.
     interval: Duration,
-    /// Maximum time by which a sender may be ahead of the rate. It determines the burst.
+    /// Maximum time by which a sender may be ahead of the rate, which determines the burst.
     tolerance: Duration,
 }
 
@@ -25,7 +25,7 @@ impl Rate {
     }
 }
 
-/// Per slot, the time at which the sender's full burst is available again, in nanoseconds since `start`.
+/// For each slot, the time at which the sender's full burst is available again, in nanoseconds since `start`.
 pub(super) struct Rates {
     rate: Rate,
     start: Instant,
@@ -42,7 +42,7 @@ impl Rates {
     pub(super) fn admit(&mut self, address: IpAddr, now: Instant) -> bool {
         let key = match address {
             IpAddr::V4(address) => u64::from(address.to_bits()),
-            // A peer usually controls all addresses of its /64 network.
+            // Use the /64 network, because a peer usually controls all of its addresses.
             IpAddr::V6(address) => match address.to_ipv4_mapped() {
                 Some(address) => u64::from(address.to_bits()),
                 None => (address.to_bits() >> 64) as u64,

@@ -1,4 +1,4 @@
-//! The WebSocket client, for servers that are only reachable this way, for example through HTTP proxies.
+//! The WebSocket client, for servers that are reachable only by WebSocket, for example through HTTP proxies.
 
 use super::frame::{CloseCode, Role};
 use super::transport::WebSocket;
@@ -93,7 +93,7 @@ where
         }
     };
     let goodbye = Arc::new(|| CloseCode::NORMAL);
-    // Closing with a handshake is left to the owner, who calls shutdown.
+    // The owner calls shutdown to close the connection with a handshake.
     Ok(WebSocket::new(RewoundTransport::new(early, io), Role::Client, goodbye).0)
 }
 
@@ -114,8 +114,8 @@ fn read_answer(answer: &[u8], key: &str) -> io::Result<Option<usize>> {
         let found = response.headers.iter().find(|field| field.name.eq_ignore_ascii_case(name));
         found.map(|field| field.value).unwrap_or_default()
     };
-    // RFC 6455, section 4.1: `connection` is a list of options, and the response must not select an extension, because
-    // none was requested.
+    // `connection` is a list of options, and the response must not select an extension, because none was requested (RFC
+    // 6455, section 4.1).
     let connection = response.headers.iter().filter(|field| field.name.eq_ignore_ascii_case("connection"));
     let mut options = connection.flat_map(|field| field.value.split(|byte| *byte == b','));
     let grants = field("upgrade").eq_ignore_ascii_case(b"websocket")

@@ -1,8 +1,8 @@
 //! WebSocket frames (RFC 6455) without I/O: incremental decoding, and encoding of frame headers. `transport.rs` and
 //! `messages.rs` handle messages and connections.
 //!
-//! WebSocket libraries assemble each message in a buffer of their own. Native frames have a message layer of their own,
-//! so here the bytes go directly where the driver needs them, in any pieces, and an idle connection keeps no buffer.
+//! WebSocket libraries assemble each message in a buffer of their own. Native frames have their own message layer, so
+//! the bytes go directly to the driver's buffers, in any pieces, and an idle connection keeps no buffer.
 
 use std::fmt;
 use std::io;
@@ -15,8 +15,8 @@ const CONTROL_MAX: u64 = 125;
 /// Maximum length of a frame header in bytes: two bytes, an eight-byte length and a mask.
 pub(crate) const HEAD_MAX: usize = 14;
 
-/// Burst and maximum rate per second of frames without data. Browsers only reply with PONG, and programs send about one
-/// PING per second.
+/// Rate limit of frames without data: a burst of 1024, and 128 per second. Browsers only reply with PONG, and programs
+/// send about one PING per second.
 type ControlAllowance = frisbee_core::Bucket<1024, 128>;
 
 /// WebSocket close code: RFC 6455, section 7.4.1.
@@ -41,7 +41,7 @@ impl CloseCode {
     }
 }
 
-/// Protocol violation by the peer, with its close code.
+/// Protocol violation by the peer, and the close code to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Fault {
     pub(crate) code: CloseCode,

@@ -23,8 +23,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 /// Maximum number of bytes per read. Reads use a buffer on the stack, so that idle connections need no buffer.
 const READ_MAX: usize = 16 * 1024;
 
-/// Maximum number of bytes per read of a long message, which is read directly into its buffer. Equal to that of native
-/// connections.
+/// Maximum number of bytes per read of a long message, which is read directly into its buffer. Equal to the maximum of
+/// native connections.
 const LONG_READ_MAX: usize = 64 * 1024;
 
 /// Minimum free capacity in bytes for reading a long message.
@@ -133,13 +133,13 @@ where
         if polled.is_ready() || connection.stops || stopping.as_mut().poll(task).is_pending() {
             return polled;
         }
-        // Replies to the calls already received, and to no others.
+        // From now on, reply only to calls that have already been received.
         connection.stops = true;
         connection.talk.stop();
         connection.poll(task)
     })
     .await?;
-    // Boxed to keep this future small, because closing happens once per connection.
+    // Box the future to keep this one small, because closing happens once per connection.
     Box::pin(connection.wire.close(ending)).await;
     Ok(())
 }
@@ -153,10 +153,11 @@ struct Connection<'a, T, K> {
     /// Bytes that were received and not decoded yet.
     input: BytesMut,
     message: Message,
-    /// Memory charge of queued frames.
+    /// Memory charge of the queued frames.
     output: Charge,
     keepalive: Keepalive,
-    /// Whether the server is stopping. New calls are rejected, and calls in progress still receive request items.
+    /// Whether the server is stopping. New calls are then rejected, while calls in progress still receive request
+    /// items.
     stops: bool,
 }
 
@@ -193,7 +194,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
             }
             self.write(task, now)?;
             if was_full && self.wire.sending.unsent() < self.backlog_max {
-                // Nothing else would wake the task for replies and messages that were waiting for space.
+                // Continue, because nothing else would wake the task for replies and messages that wait for space.
                 continue;
             }
             if self.stops && !self.talk.is_busy() && self.wire.sending.unsent() == 0 {
@@ -287,7 +288,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
                     self.handle(kind, whole);
                 }
             }
-            // The read was limited to the missing bytes of the frame.
+            // No event can follow, because the read was limited to the missing bytes of the frame.
             Ok(_) => {}
             Err(fault) => self.wire.fault = Some(fault),
         }
@@ -360,7 +361,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         let late = |text: &str| Poll::Ready(Ok((CloseCode::POLICY, text.to_owned())));
         let unsent = self.wire.sending.unsent();
         if unsent >= self.backlog_max {
-            // The rest of the message may have arrived but not been read yet.
+            // Do not fail yet, because the rest of the message may have arrived and not been read.
             self.wire.io.message_complete();
         } else if self.wire.decoder.is_mid_message() && self.wire.io.poll_too_slow(task).is_ready() {
             return late("a message arrived too slowly");
@@ -373,7 +374,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
                 task.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            // A client that still has queued output to read is not considered silent.
+            // A client that has queued output to read is not considered silent.
             Liveness::Dead if unsent > 0 => self.keepalive.received(now),
             Liveness::Dead => return late("the client is silent"),
         }
@@ -471,7 +472,7 @@ mod tests {
         let second = Duration::from_secs(1);
         let config = Config::default().backlog_max(1024).least_rate_window(5 * second).least_rate(1000);
         let (here, mut there) = tokio::io::duplex(1024);
-        // One byte of ten.
+        // Send one of ten bytes.
         there.write_all(b"\x81\x8a\0\0\0\0a").await.expect("server should accept the frame header");
         let late = Late(Box::pin(tokio::time::sleep(second)), Some(vec![b'x'; 40_000]));
         let serving = tokio::spawn(async move { serve(here, late, &config, None).await });
@@ -484,8 +485,8 @@ mod tests {
         assert!(!serving.is_finished());
     }
 
-    /// Regression test: replies beyond the backlog were sent only after the next PING if a single write flushed
-    /// everything before them.
+    /// Regression test: if a single write flushed everything up to the backlog limit, replies beyond it were sent only
+    /// after the next PING.
     #[tokio::test(start_paused = true)]
     async fn answers_beyond_backlog_follow_at_once() {
         let config = Config::default().backlog_max(1024);

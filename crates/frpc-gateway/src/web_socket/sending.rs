@@ -1,4 +1,4 @@
-//! Output of one end of a WebSocket: control frames, and a data frame for each write.
+//! Output of one end of a WebSocket connection: control frames, and a data frame for each write.
 
 use super::frame::{CloseCode, HEAD_MAX, Opcode, Role, head, unmask};
 use std::io::{self, IoSlice};
@@ -10,9 +10,9 @@ use tokio::io::AsyncWrite;
 /// answering only the latest one.
 const CONTROL_WAITS_MAX: usize = 512;
 
-/// Maximum size of a data frame, which is a message. A web page is notified only when a whole message has arrived, and
-/// considers a server dead that is silent for 10 s. At the minimum rate of 16 KiB/s a message of this size takes 4 s.
-/// It is also the maximum number of bytes that a client masks at once, in a copy.
+/// Maximum payload size of a data frame, which is a whole message. A web page is notified only when a whole message has
+/// arrived, and considers a server dead that is silent for 10 s. At the minimum rate of 16 KiB/s, a message of this
+/// size takes 4 s. This is also the maximum number of bytes that a client masks at once, in a copy.
 const DATA_MAX: usize = 64 * 1024;
 
 /// Maximum length in bytes of the reason in a CLOSE frame, which follows the close code.
@@ -157,8 +157,8 @@ impl FrameSender {
 
     /// Returns a new random mask if this end is a client.
     fn mask(&self) -> Option<[u8; 4]> {
-        // Masks prevent scripts of web pages from choosing the bytes that proxies see. Here a weak random generator
-        // suffices, because the program is trusted.
+        // A weak random generator suffices. Masks prevent scripts of web pages from choosing the bytes that proxies
+        // see, but this program is trusted.
         (self.end == Role::Client).then(|| fastrand::u32(1..).to_ne_bytes())
     }
 
@@ -203,7 +203,7 @@ impl FrameSender {
         }
         if self.end == Role::Client {
             let count = self.mask_data(data, length);
-            // Pending is fine here, because a flush waits for the rest.
+            // Ignore a pending write, because a flush waits for the rest.
             let _ = self.poll_unsent(context, io)?;
             return Poll::Ready(Ok(count));
         }
@@ -348,7 +348,7 @@ mod tests {
                 let mut context = Context::from_waker(Waker::noop());
                 let (mut sent, mut pongs) = (0, 0);
                 while sent < data.len() {
-                    // The queue may have grown since the last attempt and consists of several slices.
+                    // Vary the data: the queue may have grown since the last attempt, and consists of several slices.
                     let (first, second) = data[sent..(sent + 40_000).min(data.len())].split_at(1);
                     let slices = [IoSlice::new(first), IoSlice::new(second)];
                     match sending.poll_data(&mut context, Pin::new(&mut io), &slices) {

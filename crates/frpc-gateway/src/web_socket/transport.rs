@@ -24,13 +24,14 @@ pub(crate) type Goodbye = Arc<dyn Fn() -> CloseCode + Send + Sync>;
 
 /// A WebSocket connection that carries native frames, as a byte transport.
 ///
-/// It is read and written like a socket; each write is a message. [`poll_shutdown`](AsyncWrite::poll_shutdown) performs
-/// the closing handshake. Dropping it closes the transport without one.
+/// The connection is read and written like a socket, and each write is a message.
+/// [`poll_shutdown`](AsyncWrite::poll_shutdown) performs the closing handshake. Dropping the value closes the transport
+/// without a handshake.
 pub struct WebSocket<T> {
     /// State of the connection. `None` once it was returned by `back`.
     wire: Option<BinaryState<T>>,
     goodbye: Goodbye,
-    /// Returns the connection when the transport is dropped, so that it can be closed with a handshake.
+    /// Sender that returns the connection when the transport is dropped, so that it can be closed with a handshake.
     back: Option<oneshot::Sender<BinaryState<T>>>,
 }
 
@@ -92,7 +93,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
             }
             let count = self.take_data(input);
             buffer.set_filled(before + count);
-            // Write PONGs now. Otherwise they would wait for the next data.
+            // Write PONGs now, because they would otherwise wait for the next data.
             let _ = self.sending.poll_unsent(context, Pin::new(&mut self.io))?;
             if count > 0 {
                 return Poll::Ready(Ok(()));
@@ -166,11 +167,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
             if was_shut {
                 return Ok(());
             }
-            // Drain first: closing with unread bytes would reset the connection and lose the CLOSE.
+            // Drain first, because closing with unread bytes would reset the connection and lose the CLOSE frame.
             drain(&mut self.io).await;
             io::Result::Ok(())
         };
-        // The result does not matter, because the connection ends here.
+        // Ignore the result, because the connection ends here.
         let _ = tokio::time::timeout(LINGER, closing).await;
     }
 }
@@ -183,7 +184,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocket<T> {
         goodbye: Goodbye,
     ) -> (Self, oneshot::Receiver<BinaryState<T>>) {
         let (back, returned) = oneshot::channel();
-        // Message sizes are unlimited, because native frames have limits of their own.
+        // Do not limit the size of messages, because native frames have limits of their own.
         (Self { wire: Some(WebSocketState::new(io, end, u64::MAX)), goodbye, back: Some(back) }, returned)
     }
 
@@ -195,8 +196,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocket<T> {
 impl<T> Drop for WebSocket<T> {
     fn drop(&mut self) {
         if let (Some(wire), Some(back)) = (self.wire.take(), self.back.take()) {
-            // Sending fails if the future that awaits the connection was dropped. Dropping the connection then closes
-            // it without a reason.
+            // Ignore the error: if the future that awaits the connection was dropped, dropping the connection closes it
+            // without a reason.
             let _ = back.send(wire);
         }
     }

@@ -17,7 +17,7 @@ use std::task::{Context, Poll, Wake, Waker};
 pub(super) struct StreamLink {
     mail: Arc<Mailbox<Letter>>,
     key: StreamKey,
-    /// Whether a wake-up of the stream was sent to the driver and not handled yet.
+    /// Whether a wake-up of the stream was sent to the driver and has not been handled yet.
     is_posted: AtomicBool,
     body: Mutex<Body>,
 }
@@ -26,10 +26,10 @@ struct Body {
     arrived: GrowingBody,
     length: u64,
     end: Option<BodyEnd>,
-    /// Number of bytes that the reader has consumed since the last poll, for which no flow-control credit was returned
-    /// yet.
+    /// Number of bytes that the reader has consumed since the last poll, and whose flow-control credit has not been
+    /// returned.
     consumed: usize,
-    /// Number of bytes at the start of the body for which flow-control credit was already returned.
+    /// Number of bytes at the start of the body whose flow-control credit has been returned.
     credited: usize,
     reader: Option<Waker>,
     /// Whether the reader was dropped. Further parts of the body are then discarded.
@@ -115,7 +115,7 @@ impl RequestBody {
             let has_ended = body.end.is_some();
             body.consumed += part.len() - std::mem::take(&mut body.credited);
             drop(body);
-            // The window is not needed after the end.
+            // After the end, the window is not needed.
             if !has_ended {
                 self.0.wake_by_ref();
             }
@@ -137,7 +137,7 @@ impl RequestBody {
 impl Drop for RequestBody {
     fn drop(&mut self) {
         let mut body = self.0.body.lock();
-        // The window is not returned, so the client stops sending.
+        // The window is not returned from now on, so the client stops sending.
         body.is_abandoned = true;
         body.arrived.clear();
     }

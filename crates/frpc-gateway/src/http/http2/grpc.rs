@@ -24,14 +24,14 @@ use http_body::Frame;
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-/// Time to receive the rest of a unary call's message. After it the call is converted to a stream, which has timeouts.
-/// Most clients send the message with the head.
+/// Time to receive the rest of a unary call's message. Afterwards, the call is converted to a stream, which has
+/// timeouts. Most clients send the message together with the head.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// Maximum number of methods cached per connection. The cache is searched linearly.
 const CALLEES_MAX: usize = 64;
 
-/// Number of cached request heads, equal to that of `frisbee_http2`.
+/// Number of cached request heads. Equal to the number that `frisbee_http2` caches.
 const RECENT_MAX: usize = 4;
 
 /// A method that was called on the connection, cached by its path.
@@ -40,7 +40,7 @@ pub(super) struct Callee {
     format: Format,
     method: AdapterMethod,
     slot: AdapterSlot,
-    /// Encoded response heads of the method, without compression and with compression.
+    /// Encoded response heads of the method: without compression, and with compression.
     heads: [Head; 2],
 }
 
@@ -51,17 +51,17 @@ pub(super) struct RecentCall {
     terms: CallTerms,
 }
 
-/// State of a unary gRPC call while its request is being received.
+/// State of a unary gRPC call whose request is being received.
 pub(super) struct UnaryCall {
     callee: usize,
     terms: CallTerms,
     began: Instant,
-    /// The request in the thread's read buffer, if all of it arrived in this driver iteration.
+    /// The request in the thread's read buffer, if all of it has arrived in this driver iteration.
     slice: Bytes,
     kept: GrowingBody,
 }
 
-/// Settings of a unary call that are needed to encode its response.
+/// Settings of a unary call that determine how its response is encoded.
 #[derive(Clone, Copy)]
 pub(super) struct ReplyTerms {
     callee: usize,
@@ -131,7 +131,7 @@ impl UnaryCall {
         self.terms.timeout.map(|timeout| timeout.saturating_sub(now.saturating_duration_since(self.began)))
     }
 
-    /// Returns the time at which the call is converted to a stream if its message is still incomplete.
+    /// Returns the time at which the call is converted to a stream unless its message is complete.
     fn overdue(&self) -> Instant {
         after(self.began, self.terms.timeout.map_or(GRACE, |timeout| timeout.min(GRACE)))
     }
@@ -168,15 +168,15 @@ fn callee(
     Some(callees.len() - 1)
 }
 
-/// Adds `vary: origin`, which all responses need if CORS is enabled.
+/// Adds `vary: origin`, which every response needs if CORS is enabled.
 fn vary(fields: &mut HeaderMap, varies: bool) {
     if varies {
         add(fields, "vary", "origin".to_owned());
     }
 }
 
-/// Completes the envelope that begins at `start` with space for its prefix: compresses the message if worthwhile and
-/// fills in the prefix. Returns false if the message is too long.
+/// Completes the envelope that begins at `start` with space for its prefix. Compresses the message if worthwhile, and
+/// writes the prefix. Returns false if the message is too long.
 fn end_envelope(out: &mut Vec<u8>, start: usize, accepted: Compression) -> bool {
     let message = out.get(start + PREFIX..).unwrap_or_default();
     let is_compressed = accepted == Compression::Gzip && message.len() >= gzip::COMPRESS_MIN;
@@ -225,7 +225,7 @@ impl<'a> Driver<'a> {
         let Route::Call(method, protocol @ Protocol::Grpc(_)) = route(service.gateway(), http, context, request) else {
             return None;
         };
-        // The service adds the CORS fields of web pages.
+        // Leave requests of web pages to the service, which adds the CORS fields.
         if method.kind() != CallKind::Unary || pass.readable_by.is_some() {
             return None;
         }
@@ -286,7 +286,7 @@ impl<'a> Driver<'a> {
         let Some(Callee { slot, heads: [identity, gzip], .. }) = callees.get_mut(terms.callee) else { return };
         let head = if terms.accepted == Compression::Gzip { gzip } else { identity };
         let mut unsent = None;
-        // Fails only if the stream is closed. A closed stream has no state here.
+        // This fails only for a closed stream, which has no state here.
         let _ = http2.reply(key, head, ok, |out| {
             let start = out.len();
             out.extend_from_slice(&[0; PREFIX]);

@@ -19,10 +19,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Instant;
 
-/// Future that creates the response to a request.
+/// Future that resolves to the response to a request.
 pub(super) type Answering = Pin<Box<dyn Future<Output = Response<Reply>> + Send>>;
 
-/// Size in bytes from which a response body is queued instead of copied into the output.
+/// Minimum size in bytes of a response body that is queued instead of being copied into the output.
 const COPIED_MAX: usize = 16 * 1024;
 
 /// A request whose response is pending or being sent.
@@ -31,7 +31,7 @@ pub(super) struct ServedStream {
     waker: Waker,
     /// Message boundaries of a body with enveloped messages. `None` if the body is a single message.
     envelopes: Option<EnvelopeTracker>,
-    /// Whether the request method is HEAD, so the response has no content: RFC 9110, section 9.3.2.
+    /// Whether the request method is HEAD. If so, the response has no content (RFC 9110, section 9.3.2).
     is_head: bool,
     state: ServedState,
 }
@@ -51,7 +51,7 @@ impl ServedStream {
         Self { waker: link.clone().into(), link, envelopes, is_head, state: ServedState::Answering(answering) }
     }
 
-    /// Drives the response. Ready once it was sent completely.
+    /// Drives the response. Completes when all of it has been sent.
     fn poll(&mut self, http2: &mut Connection, key: StreamKey, now: Instant) -> Poll<Result<(), SendError>> {
         let task = &mut Context::from_waker(&self.waker);
         loop {
@@ -63,7 +63,7 @@ impl ServedStream {
                 }
                 ServedState::Sending(reply) => {
                     if !http2.poll_writable(key)? {
-                        // The deadline also applies while the client accepts no messages.
+                        // Check the deadline even while the client accepts no messages.
                         let Reply::Stream(replies) = reply else { return Poll::Pending };
                         ready!(replies.poll_expired(task));
                     }
@@ -104,7 +104,7 @@ fn send_response(
     let (parts, reply) = response.into_parts();
     let mut head = Head::response(parts.status.as_u16());
     put_fields(&mut head, &parts.headers);
-    // gRPC servers send no date.
+    // Omit the date, like gRPC servers do.
     if !head.get("content-type").is_some_and(|content_type| content_type.starts_with(b"application/grpc+")) {
         let mut date = Vec::new();
         date::put(&mut date, now);
@@ -194,7 +194,7 @@ impl Driver<'_> {
     /// Sends a complete response.
     pub(super) fn respond(&mut self, key: StreamKey, response: Response<Reply>) {
         self.streams.remove(key);
-        // Fails if the client has reset the stream.
+        // Ignore the error, which occurs if the client has reset the stream.
         let _ = send_response(&mut self.http2, key, response, false, self.now);
     }
 
@@ -205,7 +205,7 @@ impl Driver<'_> {
                 stream.link.push(self.context, &data, is_end.then_some(BodyEnd::Whole));
                 stream.envelopes.as_mut().is_some_and(|envelopes| envelopes.advance(&data))
             }
-            // The request was already answered.
+            // The request has already been answered.
             _ => false,
         };
         if !is_end && !is_whole {
@@ -216,7 +216,7 @@ impl Driver<'_> {
     /// Handles the trailers that end a request. Trailers with fields are rejected.
     pub(super) fn handle_trailers(&mut self, key: StreamKey) {
         let mut trailers = HeaderMap::new();
-        // The error names the first field only.
+        // Name only the first field in the error.
         if let Some((name, value)) = self.http2.head().fields().next()
             && let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::from_bytes(value))
         {
@@ -235,7 +235,7 @@ impl Driver<'_> {
         if consumed > 0 {
             self.http2.consume(key, consumed);
         }
-        // Sending fails only if the client has reset the stream.
+        // This fails only if the client has reset the stream.
         if stream.poll(&mut self.http2, key, self.now).is_ready() {
             self.streams.remove(key);
         }

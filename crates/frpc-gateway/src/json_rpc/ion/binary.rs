@@ -1,4 +1,4 @@
-//! The binary encoding, in which each value is preceded by its kind and length.
+//! Parser of the binary Ion encoding, in which each value is preceded by its kind and length.
 
 use super::output::{Container, JsonOutput};
 use super::symbols::SYMBOL_TABLE;
@@ -6,7 +6,7 @@ use super::time::{Date, MINUTES};
 use super::{INTEGER_MAX, Result, VERSION_MARKER, malformed};
 use std::fmt::Write as _;
 
-/// Reads all values of a binary Ion message. An error includes its offset.
+/// Parses all values of a binary Ion message. Returns the result, and the offset at which parsing ended or failed.
 pub(super) fn read(input: &[u8], output: &mut JsonOutput) -> (usize, Result<()>) {
     let mut reader = BinaryReader { bytes: ByteRange { input, at: 0, end: input.len() }, ends: Vec::new(), output };
     let read = reader.read();
@@ -341,7 +341,7 @@ fn timestamp(output: &JsonOutput, mut body: ByteRange<'_>) -> Result<String> {
         if second > 59 {
             return malformed("a timestamp has no valid time");
         }
-        // Writing to a string cannot fail.
+        // Writing to a string cannot fail, so ignore the result.
         let _ = write!(text, ":{second:02}");
     }
     if !body.is_over() {

@@ -16,7 +16,7 @@ use frpc::{AdapterContext, Metadata, Status};
 pub(crate) async fn answer(gateway: &Gateway, context: &AdapterContext, metadata: Metadata, body: Bytes) -> Answer {
     let mut session = Session::new(gateway, context, metadata).without_notices();
     let is_binary = is_binary(&body);
-    // The size limit of the body also applies to its JSON.
+    // Limit the converted JSON to the maximum size of a body, too.
     if let Err(status) = check_room(context, body.len()) {
         return unary::failure(&status);
     }
@@ -24,7 +24,7 @@ pub(crate) async fn answer(gateway: &Gateway, context: &AdapterContext, metadata
     handle(&mut session, &body);
     drop(body);
     let Some(reply) = complete(&mut session).await else { return Answer::empty(204) };
-    // JSON is valid Ion.
+    // A text reply can stay JSON, because JSON is valid Ion.
     let reply = if is_binary { to_binary(&reply).map_or(reply, Bytes::from) } else { reply };
     Answer::new(200, answer::ION, reply)
 }

@@ -20,7 +20,7 @@ pub(crate) fn to_binary(json: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let mut names: Vec<_> = encoder.names.iter().collect();
     names.sort_unstable_by_key(|(_, id)| **id);
     let annotated = table.begin();
-    // Length of the list of annotations, which has a single one.
+    // The list of annotations has a single entry, whose length follows.
     table.var_uint(1);
     table.var_uint(SYMBOL_TABLE);
     let fields = table.begin();
@@ -36,7 +36,7 @@ pub(crate) fn to_binary(json: &[u8]) -> Result<Vec<u8>, DecodeError> {
     Ok([VERSION_MARKER, &tables, &encoder.finish()].concat())
 }
 
-/// Encoded values that lack the headers of long containers. Headers are inserted once all lengths are known, so that
+/// Encoded values without the headers of long containers. The headers are inserted once all lengths are known, so that
 /// each byte is moved at most twice at any depth.
 #[derive(Default)]
 struct Encoder {
@@ -75,7 +75,7 @@ impl Encoder {
         let mut bytes = Vec::new();
         put_header(&mut bytes, kind, length);
         if let [byte] = bytes[..] {
-            // A short container has no long ones inside.
+            // A short container contains no long ones, so it needs no inserted headers.
             self.headers.truncate(header);
             return self.out.insert(offset, byte);
         }
@@ -98,8 +98,7 @@ impl Encoder {
         whole
     }
 
-    /// Encodes a JSON value recursively. The depth is bounded, because the server limits the nesting of its own
-    /// messages.
+    /// Encodes a JSON value recursively. The depth is bounded, because the server limits the nesting of its messages.
     fn value(&mut self, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
         match reader.peek() {
             Some(b'{') => {
@@ -147,7 +146,7 @@ impl Encoder {
             put_var_int(&mut body, fraction.len());
             let bytes = coefficient.to_be_bytes();
             let bytes = significant(&bytes);
-            // The first bit is the sign.
+            // Add a byte for the sign, which is the first bit.
             if bytes.first().is_none_or(|first| *first > 0x7f) && (is_negative || coefficient > 0) {
                 body.push(if is_negative { 0x80 } else { 0 });
                 body.extend_from_slice(bytes);

@@ -1,4 +1,4 @@
-//! JSON of a message while it is written, with its limits.
+//! Writer for the JSON of a message, which enforces the message's limits.
 
 use super::symbols::{SYMBOL_TABLE, Symbols};
 use super::{IonLimits, Problem, Result, malformed};
@@ -25,8 +25,8 @@ impl Container {
     }
 }
 
-/// JSON writer with a size and depth limit. It receives the message and any local symbol tables before it, each of
-/// which is applied once it is complete.
+/// JSON writer with a size limit and a depth limit. It receives the message and the local symbol tables before it, and
+/// applies each table once it is complete.
 pub(super) struct JsonOutput {
     json: Vec<u8>,
     containers: Vec<Container>,
@@ -34,8 +34,8 @@ pub(super) struct JsonOutput {
     /// Complete top-level values, one per line.
     message: Vec<u8>,
     values: usize,
-    /// Whether the current value is a local symbol table. In a table, values other than strings are not written as
-    /// strings; see [`Symbols::apply`].
+    /// Whether the current value is a local symbol table. In a table, only Ion strings are written as strings; see
+    /// [`Symbols::apply`].
     is_table: bool,
     pub(super) symbols: Symbols,
 }

@@ -9,7 +9,7 @@ const SYSTEM: [&str; 9] =
 /// Annotation of a local symbol table. As an import, it keeps the current symbols.
 pub(super) const SYMBOL_TABLE: &str = "$ion_symbol_table";
 
-/// Placeholder for a symbol without text. It differs from every text, because quotes in texts are escaped.
+/// Placeholder for a symbol without text. It differs from every text, because quotation marks in texts are escaped.
 const UNKNOWN: &str = "\"";
 
 /// Symbols of the current symbol table. Their texts are stored with JSON escapes.
@@ -43,8 +43,8 @@ impl Symbols {
         self.ends.clear();
     }
 
-    /// Applies a local symbol table that was converted to JSON. The writer makes strings only from Ion strings, and
-    /// `true` only from the symbol that keeps the current table.
+    /// Applies a local symbol table that was converted to JSON. The writer produces strings only for Ion strings, and
+    /// `true` only for the symbol that keeps the current table.
     pub(super) fn apply(&mut self, table: &[u8]) -> Result<(), DecodeError> {
         let options = Options::new().nesting_max(u32::MAX);
         let (mut imports, mut symbols) = (None, None);

@@ -199,7 +199,7 @@ fn binary_values_become_json() {
         (&[0x63, 0xc0, 0x0f, 0xd7], r#""2007""#),
         (&[0x65, 0x80, 0x0f, 0xd0, 0x82, 0x9d], r#""2000-02-29""#),
         (&[0x67, 0xc0, 0x0f, 0xd0, 0x81, 0x81, 0x80, 0x80], r#""2000-01-01T00:00-00:00""#),
-        // Midnight UTC is in the previous year one hour further west.
+        // Midnight UTC belongs to the previous year one hour further west.
         (&[0x68, 0xfc, 0x0f, 0xd0, 0x81, 0x81, 0x80, 0x80, 0x81], r#""1999-12-31T23:00:01-01:00""#),
         (&[0x6a, 0x80, 0x0f, 0xd0, 0x81, 0x81, 0x80, 0x80, 0x81, 0xc3, 0x07], r#""2000-01-01T00:00:01.007Z""#),
         (&[0x71, 0x04], r#""name""#),
@@ -210,7 +210,7 @@ fn binary_values_become_json() {
         (&[0xd0], "{}"),
         (&[0xd4, 0x84, 0x11, 0x85, 0x10], r#"{"name":true,"version":false}"#),
         (&[0xd1, 0x82, 0x84, 0x11], r#"{"name":true}"#),
-        // Padding inside a struct, in which its field name is not resolved.
+        // Padding inside a struct. The symbol id of its field name is not resolved.
         (&[0x00, 0x02, 0xff, 0xff, 0xd5, 0x80, 0x00, 0xff, 0x01, 0xff], "{}"),
         (&[0xe4, 0x82, 0x84, 0x85, 0x11], "true"),
         (&[0xe0, 0x01, 0x00, 0xea, 0x11], "true"),
@@ -312,7 +312,7 @@ fn conversion_stops_at_the_limits() {
     {
         assert_eq!(problem(format!("{begin}{}{end}", part.repeat(600)).as_bytes()), Problem::TooLong, "{begin}");
     }
-    // Control characters take six bytes each in JSON.
+    // In JSON, each control character takes six bytes.
     assert_eq!(problem(&binary(&[&[0x8e, 0x01, 0xc8][..], &[1; 200]].concat())), Problem::TooLong);
     // A fraction of 16 000 digits.
     let time = [0x6b, 0x80, 0x0f, 0xd0, 0x81, 0x81, 0x80, 0x80, 0x81, 0x40, 0x7d, 0x80];
@@ -343,7 +343,7 @@ fn reply_in_binary_is_the_reply_in_json() {
     assert_eq!(json(floats), "[100000.0,-1.5e-7,3.402823669209385e38]");
 }
 
-/// Randomly mutated messages yield JSON or an error and never exceed the limits.
+/// Converts randomly mutated messages, which must yield JSON or an error and never exceed the limits.
 #[test]
 fn changed_messages_become_json_or_an_error() {
     let text = br#"$ion_1_0 $ion_symbol_table::{symbols:["ab","c"]} {jsonrpc:"2.0",$10:[1,-2.5d3,0x1F,2000-01-01T00:00:01.5+01:00,
@@ -388,14 +388,14 @@ fn changed_messages_become_json_or_an_error() {
     assert!(read > 1000 && refused > 1000, "{read} {refused}");
 }
 
-/// Inputs for which a naive reader needs more than linear time.
+/// Inputs for which a naive parser needs more than linear time.
 #[test]
 fn large_inputs_are_read_or_refused_in_time() {
     let limits = IonLimits { bytes: 64 << 20, depth: 202 };
     let table = format!("$ion_symbol_table::{{symbols:[{}]}} $10", "\"ab\",".repeat(1_000_000));
     let mut nested = Vec::new();
     for _ in 0..10_000 {
-        // The headers, from the innermost one and in reverse.
+        // Encode the headers in reverse order, from the innermost one.
         let mut length = nested.len();
         nested.push(0x80 | (length & 0x7f) as u8);
         while length > 0x7f {
@@ -426,7 +426,7 @@ fn large_inputs_are_read_or_refused_in_time() {
         let read = to_json(&input, limits);
         let time = started.elapsed();
         println!("{name}, {} bytes: {time:?}", input.len());
-        // Quadratic time would take hours.
+        // An algorithm with quadratic time would take hours.
         assert!(time.as_secs() < 60, "{name}");
         assert_eq!(read.is_ok(), is_read, "{name}: {:?}", read.err());
     }

@@ -1,4 +1,4 @@
-//! The text encoding. `text/strings.rs` reads strings and `text/numbers.rs` numbers.
+//! Parser of the text Ion encoding. `text/strings.rs` parses strings and `text/numbers.rs` numbers.
 
 mod numbers;
 mod strings;
@@ -8,7 +8,7 @@ use super::symbols::SYMBOL_TABLE;
 use super::{Result, malformed, time};
 use strings::Form;
 
-/// Reads all values of an Ion text. An error includes its offset.
+/// Parses all values of an Ion text. Returns the result, and the offset at which parsing ended or failed.
 pub(super) fn read(text: &str, output: &mut JsonOutput) -> (usize, Result<()>) {
     let mut reader = TextReader { text, at: 0, content: String::new(), output };
     let read = reader.read();
@@ -202,7 +202,7 @@ impl<'a> TextReader<'a> {
         Ok(Symbol::Plain)
     }
 
-    /// Reads a number or timestamp. Returns false if the sign belongs to an operator instead.
+    /// Reads a number or timestamp. Returns false if the sign is an operator instead.
     fn number(&mut self) -> Result<bool> {
         let rest = self.rest().as_bytes();
         if let Some(sign @ (b"+inf" | b"-inf")) = rest.get(..4)

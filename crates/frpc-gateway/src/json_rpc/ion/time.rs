@@ -98,7 +98,7 @@ pub(super) fn iso(text: &str) -> Option<&str> {
     } else if !seconds.is_empty() {
         return None;
     }
-    // The year in UTC must have four digits too.
+    // The year must have four digits in UTC, too.
     fields.add_minutes(minute, -offset).0.is_valid().then_some(text)
 }
 

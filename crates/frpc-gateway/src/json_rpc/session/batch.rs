@@ -1,4 +1,4 @@
-//! Batches, whose replies are sent together and share one size limit.
+//! JSON-RPC batches. The replies of a batch are sent together and share one size limit.
 
 use super::{MessageBatch, reply};
 use crate::charge::Charge;
@@ -6,7 +6,7 @@ use crate::json_rpc::envelope::Item;
 use bytes::Bytes;
 use frpc::{AdapterContext, Status};
 
-/// JSON-RPC batches of a session that are not completely answered.
+/// JSON-RPC batches of a session whose replies have not been sent.
 #[derive(Default)]
 pub(super) struct Batches {
     /// Batches by number. The numbers of completed batches are reused.
@@ -22,7 +22,7 @@ struct Batch {
     /// Number of calls in progress, plus one while the elements of the batch are being handled.
     left: usize,
     charge: Charge,
-    /// Whether the replies exceed the size limit even with later ones replaced by errors.
+    /// Whether the replies exceed the size limit even if errors replace later replies.
     is_too_long: bool,
 }
 
@@ -77,8 +77,8 @@ impl Batches {
         }
     }
 
-    /// Adds the reply that `put` appends, if any. If the collected replies would exceed `max` bytes, the reply is
-    /// replaced by an error. If even the error does not fit, the whole batch is answered with a single error.
+    /// Adds the reply that `put` appends, if any. If the collected replies would exceed `max` bytes, an error replaces
+    /// the reply. If even the error does not fit, a single error replaces the whole batch.
     pub(super) fn add(
         &mut self,
         number: usize,
@@ -106,8 +106,8 @@ impl Batches {
         batch.replies.push(b',');
     }
 
-    /// Records that a call, or the handling of the batch itself, has ended. The last one appends the collected replies
-    /// and a line feed to `out`.
+    /// Records that a call of the batch, or the handling of the batch itself, has ended. If nothing else is in
+    /// progress, appends the collected replies and a line feed to `out`.
     pub(super) fn end(&mut self, number: usize, out: &mut Vec<u8>) {
         let Some(slot) = self.open.get_mut(number) else { return };
         let Some(batch) = slot else { return };

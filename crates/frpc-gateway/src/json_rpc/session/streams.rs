@@ -1,7 +1,7 @@
 //! Streaming calls: items in both directions as notifications, credit-based flow control, and cancellation.
 //!
-//! Request items are queued for the handler, and the client is granted credit for as many as the handler has consumed.
-//! Response items are sent through the mailbox, a few at a time, within the credit of the client.
+//! Request items are queued for the handler, and the client is granted credit for the items that the handler has
+//! consumed. Response items are sent through the mailbox, a few at a time, within the client's credit.
 
 use super::{Call, CallTask, Inner, NAMED, POSITIONAL, ParsedCall, reply};
 use crate::charge::{check_room, overloaded};
@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 
-/// Initial number of request items that a client may send. With items of a few kilobytes, it lets a distant client send
+/// Initial number of request items that a client may send. With items of a few kilobytes, a distant client can send
 /// continuously while the handler keeps up.
 const ITEMS_FIRST: u32 = 16;
 
@@ -34,7 +34,7 @@ const ITEMS_EACH: u32 = ITEMS_FIRST / 2;
 /// not polled while the buffer is full.
 const WINDOW: usize = 64 * 1024;
 
-/// Fixed cost of a response item in bytes of the window, in addition to its content.
+/// Fixed cost of a response item in bytes, in addition to its content, that counts towards the window.
 const ITEM_COST: usize = 64;
 
 /// Memory charge of an open stream in bytes, for its task, session entries and queues.
@@ -60,7 +60,7 @@ pub(super) struct StreamEnds {
     credit: Option<Arc<Semaphore>>,
 }
 
-/// Task of a streaming call, aborted when the call ends.
+/// Task of a streaming call. Aborted when the call ends.
 pub(super) struct StreamTask(AbortHandle);
 
 impl Drop for StreamTask {
@@ -147,7 +147,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Handles a notification about a call. It is ignored if the call has ended, because it then arrived late.
+    /// Handles a notification about a call. Ignores it if the call has ended, because the notification was late.
     pub(super) fn handle_notice(&mut self, request: &Request<'_>, message: &Bytes, context: &AdapterContext) {
         let Some(Ok(notice)) = request.params.map(Notice::read) else { return };
         let Some(number) = notice.id.and_then(|id| self.ids.get(id.as_bytes())) else { return };
@@ -178,7 +178,8 @@ impl Inner {
         }
     }
 
-    /// Ends all request streams with an error, because no more input arrives and the received items may be incomplete.
+    /// Ends all request streams with an error, because no more input will arrive and the received items may be
+    /// incomplete.
     pub(super) fn cut_off(&mut self, status: &Status) {
         for call in self.calls.values_mut() {
             let CallTask::Stream(ends, _) = &mut call.work else { continue };
@@ -221,8 +222,8 @@ impl Inner {
     }
 }
 
-/// Maximum credit of a client, in items. Half of the semaphore's maximum on 32-bit targets, and more than any client
-/// needs.
+/// Maximum credit of a client, in items. It is half of the semaphore's maximum on 32-bit targets, and more than any
+/// client needs.
 const CREDIT_MAX: usize = 1 << 28;
 
 /// Adds credit granted by the client, up to a total of [`CREDIT_MAX`]. Only the session adds credit, so the total
@@ -241,14 +242,14 @@ impl StreamEnds {
         };
         let length = item.len();
         let queued = self.queued.fetch_add(length, Ordering::Relaxed);
-        // A single item may exceed the limit, like a single message of a native stream.
+        // Charge the item even if it exceeds the limit, like a single message of a native stream.
         let charge = context.connection().try_charge(length);
         let Some(charge) = charge.filter(|_| queued <= context.config().stream_buffer_max) else {
             context.connection().count_rejected();
             return Err(Status::resource_exhausted("the memory limit for unread items is reached"));
         };
         self.granted = granted;
-        // Fails if the handler has completed, in which case its reply is already on the way.
+        // Ignore the error: if the handler has completed, its reply is already being sent.
         let _ = requests.send(Ok((item, charge)));
         Ok(())
     }
@@ -260,7 +261,7 @@ struct Items {
     queued: Arc<AtomicUsize>,
     mail: Arc<SessionMailbox>,
     number: CallNumber,
-    /// Number of consumed items that were not reported to the session yet.
+    /// Number of consumed items that have not been reported to the session.
     consumed: u32,
 }
 
@@ -311,13 +312,13 @@ impl ResponseSink {
         let mut responses = responses;
         let is_single = kind == CallKind::ClientStreaming;
         if let Some(credit) = self.credit.as_ref().filter(|_| !is_single) {
-            // A client that wants no items yet costs none.
+            // Wait for credit first, so that a client that accepts no items yet costs nothing.
             let _ = unless_expired(responses.get_mut(), credit.acquire()).await?;
         }
         let (mut waiter, mut usual) = (self.context.connection().memory_waiter(), FIRST_ITEM);
         loop {
-            // The handler waits while unread items exceed the client's share of memory. One item is taken in advance of
-            // the client's credit, because the end of the stream costs none.
+            // The handler waits while unread items exceed the client's share of memory. One item is taken ahead of the
+            // client's credit, because the end of the stream needs no credit.
             let next = poll_fn(|context| {
                 let responses = responses.get_mut();
                 let Poll::Ready(hold) = waiter.poll_reserve(context, usual) else {
@@ -349,7 +350,7 @@ impl ResponseSink {
     async fn permit(&self, bytes: usize) {
         let needed = self.credit.iter().map(|credit| (credit, 1)).chain([(&self.window, bytes)]);
         for (permits, count) in needed {
-            // The number fits in 32 bits, and the semaphore is never closed.
+            // The number fits into 32 bits, and the semaphore is never closed.
             if let Ok(permit) = permits.acquire_many(count as u32).await {
                 permit.forget();
             }

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use frpc::{AdapterCall, AdapterContext, Code, Metadata, Response, Status};
 use std::sync::Arc;
 
-/// Size in bytes of unsent output above which progress notifications are dropped. Later notifications supersede them.
+/// Size in bytes of unsent output above which progress notifications are dropped, because later ones supersede them.
 const PROGRESS_MAX: usize = 64 * 1024;
 
 /// MCP state of a session that offers methods as tools.
@@ -220,7 +220,7 @@ impl MessageBatch<'_> {
         }
         let number = inner.next;
         let status = if tool.shape == ResultShape::Items {
-            // Check access first, because a started response can no longer become an HTTP authentication challenge.
+            // Check access first, because a response that has started cannot become an HTTP authentication challenge.
             let method = inner.called.get(at).map(|called| called.method.clone());
             let allowed = method.map_or(Ok(()), |method| method.check_access(call.metadata()));
             let parsed = ParsedCall {
@@ -363,7 +363,7 @@ impl Inner {
         let Some(ToolSession { mcp, .. }) = self.tools.as_deref() else { return };
         let length = call.items.len();
         let result = result.and_then(|()| match length {
-            // The result is included twice, and with more escapes as text.
+            // The result occurs twice, and with more escapes in its text form.
             length if length <= mcp.result_max => check_room(context, 3 * length),
             length => Err(too_large(length, mcp.result_max)),
         });

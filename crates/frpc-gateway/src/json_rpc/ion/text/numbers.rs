@@ -29,7 +29,7 @@ fn convert(token: &str, json: &mut String) -> Option<()> {
         None => (number, None),
     };
     let (whole, fraction) = mantissa.split_once('.').map_or((mantissa, None), |(whole, rest)| (whole, Some(rest)));
-    // Integers have no negative zero, unlike decimals and floats.
+    // Drop the sign of an integer zero. Only decimals and floats have a negative zero.
     let is_zero = whole == "0" && fraction.is_none() && exponent.is_none();
     json.push_str(if is_zero { "" } else { sign });
     let start = json.len();

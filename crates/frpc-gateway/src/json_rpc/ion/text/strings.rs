@@ -31,7 +31,7 @@ impl TextReader<'_> {
             self.at += LONG_QUOTES.len();
             self.string_until(LONG_QUOTES, form)?;
             let end = self.at;
-            // Comments are not allowed inside a clob.
+            // A clob must not contain comments.
             match form {
                 Form::Text => self.skip_space()?,
                 Form::Clob => self.skip_white_space(),
@@ -71,7 +71,7 @@ impl TextReader<'_> {
                 0x0b => "\u{b}",
                 0x0c => "\u{c}",
                 b'\n' | b'\r' if quotes == LONG_QUOTES => {
-                    // Every line break becomes a line feed.
+                    // Convert every line break to a line feed.
                     self.at += usize::from(rest.starts_with("\r\n"));
                     "\n"
                 }
@@ -100,7 +100,7 @@ impl TextReader<'_> {
             Some(b'x') => (4, hexadecimal(rest, 2..4)),
             Some(b'u') if form == Form::Text => {
                 match (hexadecimal(rest, 2..6), rest.get(6..8), hexadecimal(rest, 8..12)) {
-                    // A surrogate pair, as in JSON.
+                    // A surrogate pair encodes one character, like in JSON.
                     (Some(high @ 0xd800..0xdc00), Some("\\u"), Some(low @ 0xdc00..0xe000)) => {
                         (12, Some(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00)))
                     }
