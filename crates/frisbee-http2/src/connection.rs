@@ -1,11 +1,11 @@
-//! State of a connection, and reading of frames. Submodules: `control` handles frames of the connection, `messages`
-//! frames of streams, `send` all output, `timeouts` the timers and the shutdown.
+//! State of an HTTP/2 connection, and reading of frames. The submodule `control` handles frames of the connection,
+//! `messages` frames of streams, `send` all output, and `timeouts` the timers and the shutdown.
 //!
 //! # Decisions
 //!
 //! **Most stream errors are treated as connection errors**, as RFC 9113, section 5.4.1, allows. A peer that can make
-//! this end reset streams can start unlimited work ("MadeYouReset", CVE-2025-8671). Only malformed messages reset their
-//! stream, and they are charged.
+//! this end reset streams could start unlimited work ("MadeYouReset", CVE-2025-8671). Only malformed messages reset
+//! their stream, and the peer is charged for them.
 
 mod control;
 mod messages;
@@ -32,10 +32,10 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use timeouts::Shutdown;
 
-/// State of the parser, which is the part of the input that is expected next.
+/// State of the frame parser: the part of the input that is expected next.
 #[derive(Debug)]
 enum Reading {
-    /// The connection preface, of which this many bytes have been read.
+    /// The connection preface. Contains the number of bytes that have been received.
     Preface(usize),
     /// A frame header.
     Head,
@@ -43,7 +43,7 @@ enum Reading {
     Payload(FrameHead),
     /// The payload of a DATA frame, which is passed to the caller as it arrives.
     Data(DataFrame),
-    /// Bytes that must be discarded. This many of them have not arrived yet.
+    /// Bytes to discard. Contains the number of bytes that have not arrived yet.
     Skip(u32),
 }
 
@@ -57,8 +57,8 @@ enum Step {
 
 /// One end of an HTTP/2 connection.
 ///
-/// A driver passes received bytes to [`poll_event`](Self::poll_event), calls methods that send, writes the
-/// [`output`](Self::output), and calls [`handle_timeout`](Self::handle_timeout) at the
+/// A driver passes received bytes to [`poll_event`](Self::poll_event), calls methods that send, and writes the
+/// [`output`](Self::output). It calls [`handle_timeout`](Self::handle_timeout) at the
 /// [`next_timeout`](Self::next_timeout).
 ///
 /// ```
@@ -128,7 +128,7 @@ pub struct Connection {
     scheduler: Scheduler,
     /// Total length in bytes of the queued bodies of all streams.
     queued: usize,
-    /// Streams for which [`Connection::poll_writable`] has returned `false`. They are reported once they can send.
+    /// Streams for which [`Connection::poll_writable`] returned `false`. An event is reported when they can send.
     waiting: VecDeque<StreamKey>,
 
     abuse: Abuse,
@@ -141,17 +141,17 @@ pub struct Connection {
     /// written.
     written: u64,
     acks_end: u64,
-    /// Length of the last DATA frame. If the next frame shows that it completed no message, the peer is charged for a
-    /// fragment.
+    /// Length of the last DATA frame. The peer is charged for a fragment if the next frame shows that the frame
+    /// completed no message.
     fragment: Option<u32>,
     opened_by: Option<Instant>,
     acknowledged_by: Option<Instant>,
-    /// Whether a response was queued since the last write. If so, a check of the response's progress must be scheduled.
+    /// Whether a response was queued since the last write. If so, a check of the client's progress must be scheduled.
     has_replies: bool,
     replies_checked_at: Option<Instant>,
     shutdown: Shutdown,
-    /// Last stream id in the latest GOAWAY frame that this end has sent. `peer_last` is the id in the latest one that
-    /// it has received.
+    /// Last stream id in the latest GOAWAY frame sent by this end. `peer_last` is the id in the latest frame that it
+    /// has received.
     announced_last: u32,
     peer_last: Option<u32>,
     has_pinged: bool,
@@ -191,7 +191,7 @@ impl Connection {
     }
 
     fn new(role: Role, config: &Config, now: Instant) -> (Self, u32) {
-        // The window is at least the initial one, because a smaller window would only take effect after the peer has
+        // Use at least the initial window, because a smaller window would take effect only after the peer has
         // acknowledged it.
         let stream_window = config.stream_credit.clamp(frame::WINDOW_INITIAL, frame::WINDOW_MAX);
         let (receive_window, credit) = ConnectionWindow::new(stream_window.saturating_mul(4).min(frame::WINDOW_MAX));
@@ -326,9 +326,9 @@ impl Connection {
             || self.settings_acks >= limits::SETTINGS_ACKS_MAX
     }
 
-    /// Handles input until there is an event. Returns `None` if the input is exhausted, or if the output is so long
-    /// that it must be written first. Call it after [`handle_written`](Self::handle_written) and
-    /// [`handle_timeout`](Self::handle_timeout) too, even without new input.
+    /// Handles input until there is an event. Returns `None` if the input is exhausted, or if output must be written
+    /// first. Call it after [`handle_written`](Self::handle_written) and [`handle_timeout`](Self::handle_timeout) too,
+    /// even without new input.
     ///
     /// # Errors
     ///
@@ -358,7 +358,7 @@ impl Connection {
         self.abuse.end_batch(std::mem::take(&mut self.batch), now)
     }
 
-    /// Returns whether a frame or field block has been received only in part.
+    /// Returns whether a frame or field block has been received only partially.
     pub fn is_mid_frame(&self) -> bool {
         !matches!(self.reading, Reading::Head) || !self.partial.is_empty() || self.block.is_some()
     }
@@ -407,8 +407,8 @@ impl Connection {
         self.reading = if count > 0 { Reading::Skip(count) } else { Reading::Head };
     }
 
-    /// Section 3.4: "Clients and servers MUST treat an invalid connection preface as a connection error of type
-    /// PROTOCOL_ERROR."
+    /// Reads the connection preface. Section 3.4: "Clients and servers MUST treat an invalid connection preface as a
+    /// connection error of type PROTOCOL_ERROR."
     fn read_preface(&mut self, read: usize, input: &mut Bytes) -> Result<Step, ConnectionError> {
         let expected = frame::PREFACE.get(read..).unwrap_or_default();
         let count = input.len().min(expected.len());
@@ -483,7 +483,7 @@ impl Connection {
             }
         }
         self.reading = Reading::Payload(head);
-        // A frame without payload is already complete, even if there is no more input.
+        // A frame without payload is complete, even without more input.
         if head.length == 0 {
             self.reading = Reading::Head;
             return self.handle_payload(head, &[], now);

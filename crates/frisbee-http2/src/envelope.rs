@@ -1,10 +1,9 @@
 //! Boundaries of messages in the bodies of gRPC.
 
-/// Length in bytes of the prefix before a gRPC message. It consists of a byte of flags and the length of the message in
-/// four bytes.
+/// Length in bytes of the prefix of a gRPC message: a byte of flags, and the length of the message in four bytes.
 const PREFIX: usize = 5;
 
-/// Tracks where the gRPC messages in a body end. A DATA frame that ends in the middle of a message is
+/// Tracks the ends of gRPC messages in a body. A DATA frame that ends in the middle of a message is
 /// [charged](crate::Connection::charge_fragment) as a fragment.
 #[derive(Debug, Default)]
 pub struct EnvelopeTracker {
@@ -16,7 +15,7 @@ pub struct EnvelopeTracker {
 }
 
 impl EnvelopeTracker {
-    /// Advances by the received bytes. Returns whether the last message is complete now.
+    /// Advances by the received bytes. Returns whether the last message is now complete.
     pub fn advance(&mut self, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             if self.left > 0 {

@@ -68,8 +68,8 @@ impl fmt::Debug for ErrorCode {
     }
 }
 
-/// Reason why this end closes a connection. The output then ends with a GOAWAY frame that contains the error code.
-/// Write the output before closing the transport.
+/// Reason why this end closes a connection. The output ends with a GOAWAY frame that contains the error code. Write the
+/// output before closing the transport.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ConnectionError {

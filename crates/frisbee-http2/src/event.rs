@@ -7,15 +7,15 @@ use bytes::Bytes;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// Head of a request or response. Until the next event, [`Connection::head`](crate::Connection::head) returns it.
+    /// Head of a request or response. [`Connection::head`](crate::Connection::head) returns it until the next event.
     Head {
         /// Stream to which the message belongs. At a server, this is a new stream.
         stream: StreamKey,
         /// Whether the message ends with its head, so that it has no body or trailers.
         is_end: bool,
     },
-    /// Part of a body. Call [`Connection::consume`](crate::Connection::consume) once it has been processed, which
-    /// returns its flow-control credit to the peer.
+    /// Part of a body. When it has been processed, call [`Connection::consume`](crate::Connection::consume), which
+    /// returns flow-control credit to the peer.
     Data {
         /// Stream to which the body belongs.
         stream: StreamKey,
@@ -24,13 +24,12 @@ pub enum Event {
         /// Whether this is the last part of the message.
         is_end: bool,
     },
-    /// Trailers, which end a message. Until the next event, [`Connection::head`](crate::Connection::head) returns them.
+    /// Trailers, which end a message. [`Connection::head`](crate::Connection::head) returns them until the next event.
     Trailers {
         /// Stream to which the trailers belong.
         stream: StreamKey,
     },
-    /// The peer has reset a stream, or the stream has failed because of an error. The key of the stream is no longer
-    /// valid.
+    /// The peer has reset a stream, or the stream has failed because of an error. The stream's key is no longer valid.
     Reset {
         /// Key of the stream that was reset.
         stream: StreamKey,
@@ -43,7 +42,7 @@ pub enum Event {
         /// Key of the stream that can send.
         stream: StreamKey,
     },
-    /// The peer accepts no more streams. For each stream that it has not processed, a separate reset event is reported.
+    /// The peer accepts no more streams. A separate reset event is reported for each stream that it has not processed.
     GoAway {
         /// Reason for the shutdown. If it is graceful, the code is [`ErrorCode::NO_ERROR`].
         code: ErrorCode,

@@ -1,4 +1,4 @@
-//! Layout of frames: RFC 9113, sections 4 and 6. Their meaning is implemented in `connection`.
+//! Layout of frames (RFC 9113, sections 4 and 6). The module `connection` implements their meaning.
 
 use crate::ErrorCode;
 use crate::error::ConnectionError;
@@ -80,8 +80,8 @@ pub(crate) fn number(payload: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(payload.try_into().ok()?))
 }
 
-/// Returns the field block of a HEADERS frame without padding and priority. Also returns the id of the stream on which
-/// this stream depends, if there is one.
+/// Returns the field block of a HEADERS frame, without padding and priority. Also returns the id of the stream on which
+/// this stream depends, if any.
 pub(crate) fn block(head: FrameHead, payload: &[u8]) -> Result<(&[u8], Option<u32>), ConnectionError> {
     const TOO_SHORT: ConnectionError = ConnectionError::frame_size("HEADERS frame is too short for its flags");
     let (mut rest, mut padding) = (payload, 0);
@@ -207,8 +207,8 @@ pub(crate) fn put_go_away(out: &mut Vec<u8>, last: u32, code: ErrorCode, debug: 
     out.extend_from_slice(debug.as_bytes());
 }
 
-/// Writes the header of a HEADERS frame in front of the field block, which starts at `at + HEAD`. If the block is
-/// longer than the peer's maximum frame size, splits it into CONTINUATION frames.
+/// Writes the header of a HEADERS frame in front of the field block, which starts at `at + HEAD`. Splits a block that
+/// is longer than the peer's maximum frame size into CONTINUATION frames.
 pub(crate) fn finish_headers(out: &mut Vec<u8>, at: usize, stream: u32, is_end: bool, frame_size_max: u32) {
     let start = at.saturating_add(HEAD);
     let (size_max, length) = (frame_size_max as usize, out.len().saturating_sub(start));

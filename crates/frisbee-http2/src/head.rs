@@ -1,10 +1,10 @@
-//! Heads of messages and trailers: lists of fields, and the validation of received ones by RFC 9113, sections 8.2 and
+//! Heads of messages and trailers as lists of fields, and validation of received ones by RFC 9113, sections 8.2 and
 //! 8.3.
 //!
 //! # Decisions
 //!
-//! The text of all fields is in one buffer and the offsets in another. A head therefore has two allocations, which the
-//! connection reuses for the next one.
+//! One buffer contains the text of all fields, and another contains the offsets. A head therefore has two allocations,
+//! which the connection reuses for the next head.
 
 use crate::hpack;
 use std::fmt;
@@ -14,8 +14,8 @@ use std::ops::Range;
 /// field. The default of grpc-java and grpc-go is 8 KiB, but tokens and cookies may need more.
 pub(crate) const SIZE_MAX: usize = 16 * 1024;
 
-/// Maximum number of fields in a received head, equal to the default of Apache. It is limited because each layer needs
-/// time for each field.
+/// Maximum number of fields in a received head, equal to the default of Apache. The limit is needed because each layer
+/// spends time on each field.
 const FIELDS_MAX: usize = 100;
 
 /// A list of fields: the head of a request or response, or trailers.
@@ -70,14 +70,13 @@ impl Head {
         Self::default()
     }
 
-    /// Appends a header field. The name must be in lower case. The value must not contain control characters or start
-    /// or end with a space.
+    /// Appends a header field. The name must be in lower case. The value must not contain control characters, and must
+    /// not start or end with a space.
     pub fn push(&mut self, name: &str, value: impl AsRef<[u8]>) {
         self.append(name.as_bytes(), value.as_ref(), false);
     }
 
-    /// Appends a header field whose value is secret. It is not added to a compression table, neither by this end nor by
-    /// an intermediary.
+    /// Appends a header field with a secret value. Neither this end nor an intermediary adds it to a compression table.
     pub fn push_sensitive(&mut self, name: &str, value: impl AsRef<[u8]>) {
         self.append(name.as_bytes(), value.as_ref(), true);
     }
@@ -103,7 +102,7 @@ impl Head {
 
     /// Returns the regular header fields in order, without pseudo-fields.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        // Names are ASCII, because the names of received fields are validated.
+        // The names are ASCII, because received names were validated.
         let text = |name| std::str::from_utf8(name).unwrap_or_default();
         self.all().skip_while(|(name, ..)| is_pseudo(name)).map(move |(name, value, _)| (text(name), value))
     }
@@ -161,8 +160,8 @@ impl Head {
         self.text.capacity().saturating_add(self.fields.capacity().saturating_mul(size_of::<Offsets>()))
     }
 
-    /// Returns a number by which a driver can cache data that it derives from a head. Heads that a connection receives
-    /// as identical field blocks have the same number. Returns `None` for a head with secret fields.
+    /// Returns a number by which a driver can cache data derived from a head. Heads received as identical field blocks
+    /// have the same number. Returns `None` for a head with secret fields.
     pub fn memo(&self) -> Option<u64> {
         self.memo
     }
@@ -202,7 +201,7 @@ impl Clone for Head {
     }
 }
 
-/// Prints a head without the values of its secret fields, because heads may be logged.
+/// Formats a head without the values of its secret fields, because heads may be logged.
 impl fmt::Debug for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let entries = self.all().map(|(name, value, is_sensitive)| {
@@ -226,7 +225,7 @@ fn is_pseudo(name: &[u8]) -> bool {
 /// Kind of a received head, which determines how its fields are validated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HeadKind {
-    /// Head of a request. `is_local` is set for Unix sockets, where `:authority` may be a path.
+    /// Head of a request. `is_local` is set on Unix sockets, where `:authority` may be a path.
     Request {
         is_local: bool,
     },
@@ -234,8 +233,8 @@ pub(crate) enum HeadKind {
     Trailers,
 }
 
-/// Collects and validates the fields of a received block. If the message is invalid, the rest of its block is decoded
-/// as well, because it may change the compression table.
+/// Collects and validates the fields of a received block. The rest of an invalid message's block is decoded too,
+/// because it may change the compression table.
 pub(crate) struct HeadReader<'a> {
     head: &'a mut Head,
     kind: HeadKind,
@@ -268,10 +267,10 @@ impl<'a> HeadReader<'a> {
         }
     }
 
-    /// RFC 9113, section 8.3: "Endpoints MUST treat a request or response that contains undefined or invalid
-    /// pseudo-header fields as malformed", "Pseudo-header fields MUST NOT appear in a trailer section", "All
-    /// pseudo-header fields MUST appear in a field block before all regular field lines", and "The same pseudo-header
-    /// field name MUST NOT appear more than once in a field block".
+    /// Validates a pseudo-field. RFC 9113, section 8.3: "Endpoints MUST treat a request or response that contains
+    /// undefined or invalid pseudo-header fields as malformed", "Pseudo-header fields MUST NOT appear in a trailer
+    /// section", "All pseudo-header fields MUST appear in a field block before all regular field lines", and "The same
+    /// pseudo-header field name MUST NOT appear more than once in a field block".
     fn pseudo_field(&self, name: &[u8], value: &[u8]) -> Result<(), &'static str> {
         if self.has_fields {
             return Err("pseudo-field follows a regular field");
@@ -294,7 +293,7 @@ impl<'a> HeadReader<'a> {
     fn regular_field(&mut self, name: &[u8], value: &[u8]) -> Result<(), &'static str> {
         self.has_fields = true;
         // Section 8.2.1: "A field name MUST NOT contain characters in the ranges 0x00-0x20, 0x41-0x5a, or 0x7f-0xff
-        // (all inclusive)." RFC 9110, section 5.1, allows no more than tokens.
+        // (all inclusive)." RFC 9110, section 5.1, permits only tokens.
         if name.is_empty() || !name.iter().all(|byte| is_token(*byte) && !byte.is_ascii_uppercase()) {
             return Err("invalid field name");
         }
@@ -303,7 +302,7 @@ impl<'a> HeadReader<'a> {
         }
         match name {
             // Section 8.2.2: "An endpoint MUST NOT generate an HTTP/2 message containing connection-specific header
-            // fields", and a message with one is malformed.
+            // fields". A received message with such a field is malformed.
             b"connection" | b"proxy-connection" | b"keep-alive" | b"transfer-encoding" | b"upgrade" => {
                 Err("connection-specific field")
             }
@@ -338,7 +337,7 @@ impl<'a> HeadReader<'a> {
         }
         let head = &*self.head;
         let is_complete = match self.kind {
-            // Section 8.5: CONNECT has `:method` and `:authority`, and neither `:scheme` nor `:path`.
+            // Section 8.5: CONNECT has `:method` and `:authority`, but neither `:scheme` nor `:path`.
             HeadKind::Request { .. } if head.method() == Some("CONNECT") => {
                 head.authority().is_some() && head.scheme().is_none() && head.path().is_none()
             }
@@ -348,11 +347,11 @@ impl<'a> HeadReader<'a> {
                 let is_asterisk = head.path() == Some("*") && head.method() != Some("OPTIONS");
                 head.method().is_some() && head.scheme().is_some() && head.path().is_some() && !is_asterisk
             }
-            // RFC 9113, section 8.6: HTTP/2 has no 101.
+            // HTTP/2 has no status 101 (RFC 9113, section 8.6).
             HeadKind::Response => head.status().is_some_and(|status| status >= 100 && status != 101),
             HeadKind::Trailers => true,
         };
-        // A truncated list may lack pseudo-fields.
+        // A truncated list may lack pseudo-fields, so it is not an error.
         if is_complete || head.is_truncated { Ok(self.content_length) } else { Err("incomplete pseudo-fields") }
     }
 }
@@ -362,9 +361,9 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// Section 8.2.1: "A field value MUST NOT contain the zero value (ASCII NUL, 0x00), line feed (ASCII LF, 0x0a), or
-/// carriage return (ASCII CR, 0x0d) at any position" and "MUST NOT start or end with an ASCII whitespace character".
-/// RFC 9110, section 5.5, excludes the other control characters.
+/// Returns whether `value` is a valid field value. Section 8.2.1: "A field value MUST NOT contain the zero value (ASCII
+/// NUL, 0x00), line feed (ASCII LF, 0x0a), or carriage return (ASCII CR, 0x0d) at any position" and "MUST NOT start or
+/// end with an ASCII whitespace character". RFC 9110, section 5.5, excludes the other control characters.
 fn is_value(value: &[u8]) -> bool {
     let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     let is_allowed = |byte: &u8| *byte == b'\t' || (*byte >= b' ' && *byte != 0x7f);
@@ -388,8 +387,8 @@ fn is_authority(value: &[u8], is_local: bool) -> bool {
     !value.is_empty() && value.iter().all(is_allowed)
 }
 
-/// Validates a path. Section 8.3.1: "This pseudo-header field MUST NOT be empty for "http" or "https" URIs". It does
-/// not contain a fragment. Of the characters excluded by RFC 3986, browsers send some; those that the crate `http`
+/// Validates a path. Section 8.3.1: "This pseudo-header field MUST NOT be empty for "http" or "https" URIs". A path
+/// contains no fragment. Browsers send some of the characters that RFC 3986 excludes. Those that the crate `http`
 /// cannot parse are rejected.
 fn is_path(value: &[u8]) -> bool {
     let is_allowed = |byte: &u8| matches!(byte, b'!'..=b'~') && !b"#<>`".contains(byte);

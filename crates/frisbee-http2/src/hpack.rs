@@ -1,4 +1,4 @@
-//! Header compression: RFC 7541. A [`Decoder`] and an [`Encoder`] hold one dynamic table each.
+//! Header compression (RFC 7541). A [`Decoder`] and an [`Encoder`] each contain one dynamic table.
 //!
 //! ```
 //! use frisbee_http2::hpack::{Decoder, Encoder};
@@ -29,8 +29,8 @@ pub use encoder::{Encoder, EncoderMark};
 /// RFC 9113, section 6.5.2. Larger tables would use more memory per connection, and gateways would hardly benefit.
 pub(crate) const TABLE_SIZE: usize = 4096;
 
-/// Prefixes by which the kinds of fields are distinguished in RFC 7541, section 6. Each consists of the first bits, and
-/// the number of bits that belong to the integer after them.
+/// Prefixes that distinguish the kinds of fields (RFC 7541, section 6). Each consists of the first bits, and the number
+/// of bits that belong to the integer after them.
 mod form {
     pub(super) const INDEXED: (u8, u32) = (0x80, 7);
     pub(super) const INSERTED: (u8, u32) = (0x40, 6);

@@ -10,11 +10,11 @@ use tokio::io::AsyncWrite;
 /// Maximum number of slices that are passed to a vectored write.
 const SLICES_MAX: usize = 16;
 
-/// Maximum number of consecutive writes. The task must also read, because the peer may otherwise stall.
+/// Maximum number of consecutive writes. Afterwards, the task must read, because the peer may otherwise stall.
 const WRITES_MAX: usize = 4;
 
 /// Writes as much output as the transport accepts, in up to four writes, and then flushes the transport. `is_flushing`
-/// keeps the state of flushing between calls. Returns whether anything was written.
+/// stores the state of flushing between calls. Returns whether anything was written.
 ///
 /// # Errors
 ///

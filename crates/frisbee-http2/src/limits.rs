@@ -1,54 +1,54 @@
-//! Limits for hostile peers: costs of frames that cause work without carrying data, and maximum counts.
+//! Limits for hostile peers: maximum counts, and costs of frames that cause work without carrying data.
 //!
 //! # Decisions
 //!
 //! All costs are charged to one allowance, [`Config::waste_rate`](frisbee_core::Config::waste_rate), and useful bytes
 //! add to it. Fixed rates of resets or PINGs would disconnect legitimate peers: gRPC clients reset calls at their
-//! deadlines, and grpc-go sends a PING per round trip while it measures a link. A peer that exceeds its allowance is
-//! not read for a while, and one that never stops is disconnected.
+//! deadlines, and grpc-go sends a PING per round trip while it measures a link. Reading from a peer that exceeds its
+//! allowance pauses, and a peer that never stops is disconnected.
 
 use crate::error::ConnectionError;
 use frisbee_core::{Bucket, WasteLimiter};
 use std::time::{Duration, Instant};
 
-/// Cost of padding or of a useless frame, in addition to its length. Useless frames are PRIORITY, unknown frames,
-/// frames of closed streams, and more WINDOW_UPDATE frames than [`UPDATES_PER_DATA`]. The peer can send such a frame
-/// faster than this end can parse it.
+/// Cost in bytes of padding or a useless frame, in addition to its length. Useless frames are PRIORITY, unknown frames,
+/// frames of closed streams, and more WINDOW_UPDATE frames than [`UPDATES_PER_DATA`]. A peer can send such frames
+/// faster than this end can parse them.
 pub(crate) const FRAME: u64 = 256;
 
-/// Cost of a stream that is refused because too many streams are open.
+/// Cost in bytes of a stream that is refused because too many streams are open.
 pub(crate) const REFUSED: u64 = 256;
 
-/// Cost of a stream that the client resets before it has received the response ("rapid reset", CVE-2023-44487). The
-/// request has been parsed and routed, and its handler may have started.
+/// Cost in bytes of a stream that the client resets before it has received the response ("rapid reset",
+/// CVE-2023-44487). The request has been parsed and routed, and its handler may have started.
 pub(crate) const RESET: u64 = 1024;
 
-/// Cost of a PING if this end has sent no HEADERS or DATA since the previous PING (CVE-2019-9512).
+/// Cost in bytes of a PING, if this end has sent no HEADERS or DATA since the previous PING (CVE-2019-9512).
 pub(crate) const PING: u64 = 1024;
 
-/// Cost of each SETTINGS frame except the first (CVE-2019-9515). It is also the additional cost for each open stream,
-/// because the window of the stream must be updated.
+/// Cost in bytes of each SETTINGS frame except the first (CVE-2019-9515). Also the additional cost per open stream,
+/// because the window of each stream must be updated.
 pub(crate) const SETTINGS: u64 = 4096;
 pub(crate) const SETTINGS_STREAM: u64 = 64;
 
-/// Cost of a frame that causes a stream error, such as a malformed request.
+/// Cost in bytes of a frame that causes a stream error, such as a malformed request.
 pub(crate) const STREAM_ERROR: u64 = 4096;
 
-/// Cost of an empty DATA frame that does not end its stream (CVE-2019-9518).
+/// Cost in bytes of an empty DATA frame that does not end its stream (CVE-2019-9518).
 pub(crate) const EMPTY_DATA: u64 = 1024;
 
-/// Minimum length in bytes for which a peer is charged if its DATA frame completes no message.
+/// Minimum charge in bytes for a DATA frame that completes no message.
 pub(crate) const FRAGMENT: u64 = 256;
 
-/// Number of WINDOW_UPDATE frames that a peer may send without being charged, for each DATA frame that it has received.
-/// Equal to the default of Envoy.
+/// Number of WINDOW_UPDATE frames that a peer may send free of charge for each DATA frame that it has received. Equal
+/// to the default of Envoy.
 pub(crate) const UPDATES_PER_DATA: u32 = 10;
 
 /// Maximum number of CONTINUATION frames per field block. Equal to the limit of nghttp2.
 pub(crate) const CONTINUATIONS_MAX: u32 = 8;
 
-/// Maximum length of an encoded field block in bytes. It is twice the maximum size of a decoded head, because Huffman
-/// coding may increase the length.
+/// Maximum length of an encoded field block in bytes. Equal to twice the maximum size of a decoded head, because
+/// Huffman coding may increase the length.
 pub(crate) const BLOCK_MAX: usize = 32 * 1024;
 
 /// Maximum frame size that this end accepts, announced as SETTINGS_MAX_FRAME_SIZE. DATA frames of this size use no more
@@ -58,37 +58,37 @@ pub(crate) const FRAME_SIZE_MAX: u32 = 64 * 1024;
 /// Maximum number of entries in a SETTINGS frame. RFC 9113 and its extensions define eleven settings.
 pub(crate) const SETTINGS_MAX: u32 = 32;
 
-/// Number of unsent PING acknowledgements at which reading pauses. `SETTINGS_ACKS_MAX` is the corresponding limit for
-/// SETTINGS.
+/// Number of unsent PING acknowledgements at which reading pauses. `SETTINGS_ACKS_MAX` is the limit for
+/// acknowledgements of SETTINGS.
 pub(crate) const PING_ACKS_MAX: u32 = 64;
 pub(crate) const SETTINGS_ACKS_MAX: u32 = 8;
 
-/// Number of bytes of pending frames at which reading pauses. Equal to the limit of h2o.
+/// Size in bytes of pending frames at which reading pauses. Equal to the limit of h2o.
 pub(crate) const OUTPUT_MAX: usize = 512 * 1024;
 
-/// Number of bytes that [`WasteLimiter`] adds to each charge by itself.
+/// Number of bytes that [`WasteLimiter`] adds to each charge.
 const CHARGED_EACH: u64 = 64;
 
-/// Timeout for the peer's acknowledgement of SETTINGS, as in nghttp2's programs.
+/// Timeout for the peer's acknowledgement of SETTINGS, like in nghttp2's programs.
 pub(crate) const SETTINGS_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Minimum number of bytes of a response that a client must accept within the idle timeout, as with HTTP/1.1. Does not
-/// depend on the client's flow-control window.
+/// Minimum number of bytes of a response that a client must accept within the idle timeout, like with HTTP/1.1.
+/// Independent of the client's flow-control window.
 pub(crate) const REPLY_PROGRESS: usize = 16 * 1024;
 
-/// Interval in which the pauses in reading are added up. If they reach `REST_MAX`, the connection is closed.
+/// Interval over which pauses in reading are added up. If their sum reaches `REST_MAX`, the connection is closed.
 const REST_WINDOW: Duration = Duration::from_secs(30);
 const REST_MAX: Duration = Duration::from_secs(5);
 
-/// Limits the useless frames that a peer may send. Reading from the peer is paused at first. If this does not suffice,
+/// Limits the useless frames that a peer may send. First, reading from the peer is paused. If this does not suffice,
 /// the connection is closed.
 #[derive(Debug)]
 pub(crate) struct Abuse {
     waste: WasteLimiter,
-    /// Amount by which the charges for frames exceed the lengths of these frames. It is added to the size of the batch,
-    /// because the limiter compares charges to received bytes.
+    /// Amount in bytes by which the charges for frames exceed the lengths of these frames. Added to the size of the
+    /// batch, because the limiter compares charges to received bytes.
     excess: usize,
-    /// Limit of stream errors that the peer may cause: 100 at once, and then 100 per 33 s.
+    /// Rate limit for stream errors caused by the peer: a burst of 100, and then 100 per 33 s.
     stream_errors: Bucket<100, 3>,
     rests_since: Instant,
     rested: Duration,
@@ -111,14 +111,14 @@ impl Abuse {
         }
     }
 
-    /// Charges the peer for a useless frame of `length` bytes. `cost` is the additional charge in bytes.
+    /// Charges the peer for a useless frame of `length` bytes, with an additional cost of `cost` bytes.
     pub(crate) fn charge(&mut self, length: u32, cost: u64) {
         let points = cost.saturating_sub(CHARGED_EACH).max(1) as usize;
         self.waste.charge(points);
         self.excess = self.excess.saturating_add(points.saturating_sub(length as usize));
     }
 
-    /// Charges the peer for a stream error that it has caused. Fails if it has caused too many.
+    /// Charges the peer for a stream error that it has caused. Fails if the peer has caused too many.
     pub(crate) fn charge_stream_error(&mut self, now: Instant) -> Result<(), ConnectionError> {
         self.charge(0, STREAM_ERROR);
         let is_allowed = self.stream_errors.take(now);
@@ -149,7 +149,7 @@ impl Abuse {
         }
     }
 
-    /// Ends a batch of `count` received bytes. If too many of them were useless, pauses reading. Fails if the pauses
+    /// Ends a batch of `count` received bytes. Pauses reading if too many of them were useless. Fails if the pauses
     /// have become too long in total.
     pub(crate) fn end_batch(&mut self, count: usize, now: Instant) -> Result<(), ConnectionError> {
         let before = self.waste.deadline();
@@ -162,7 +162,7 @@ impl Abuse {
         if self.rested >= REST_MAX { Err(ConnectionError::calm("too many useless frames")) } else { Ok(()) }
     }
 
-    /// Returns the time at which reading resumes, or `None` if it is not paused.
+    /// Returns the time at which reading resumes, or `None` if reading is not paused.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.waste.deadline()
     }

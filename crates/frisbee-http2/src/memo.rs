@@ -1,10 +1,9 @@
-//! Cache of received heads, which skips decompression and validation of identical blocks.
+//! Cache of received heads. Identical blocks need no decompression and validation.
 //!
 //! # Decisions
 //!
-//! The later calls of a gRPC client have blocks of 7 to 23 bytes that are identical per method. A block decodes to the
-//! same fields unless the dynamic table has changed, so every change clears the cache. Blocks with secrets are not
-//! cached.
+//! Later calls of a gRPC client have blocks of 7 to 23 bytes that are identical per method. A block decodes to the same
+//! fields unless the dynamic table has changed, so every change clears the cache. Blocks with secrets are not cached.
 
 use crate::Head;
 use crate::head::HeadKind;
@@ -16,7 +15,7 @@ const ENTRIES: usize = 4;
 /// and change the compression table.
 const BLOCK_MAX: usize = 128;
 
-/// Maximum size in bytes of a head that is cached. It limits the memory of the cache.
+/// Maximum size in bytes of a cached head, which limits the memory of the cache.
 const HEAD_MAX: usize = 2048;
 
 #[derive(Debug)]
@@ -27,13 +26,13 @@ struct Entry {
     content_length: Option<u64>,
 }
 
-/// Cache of the heads that a connection has decoded most recently, by their encoded field blocks. A block that is
-/// repeated need not be decoded again.
+/// Cache of the heads that a connection has decoded most recently, by their encoded field blocks. A repeated block need
+/// not be decoded again.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
     entries: Vec<Entry>,
     oldest: usize,
-    /// Number of the latest cache entry. By these numbers, callers recognize that a head is repeated.
+    /// Number of the latest cache entry. Callers recognize a repeated head by its number.
     serial: u64,
 }
 
@@ -44,14 +43,14 @@ impl Memo {
         self.entries.iter().map(entry).fold(entries, usize::saturating_add)
     }
 
-    /// Clears the cache. Required when the compression table changes.
+    /// Clears the cache. Required after each change of the compression table.
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
         self.oldest = 0;
     }
 
-    /// Copies the fields to `head` if the field block is cached, and returns the declared length of the body. Returns
-    /// `None` if the block is not cached.
+    /// Copies the cached fields of a field block to `head` and returns the declared length of the body. Returns `None`
+    /// if the block is not cached.
     pub(crate) fn find(&self, kind: HeadKind, block: &[u8], head: &mut Head) -> Option<Option<u64>> {
         let entry = self.entries.iter().find(|entry| entry.kind == kind && entry.block == block)?;
         head.clone_from(&entry.head);

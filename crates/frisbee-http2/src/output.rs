@@ -1,19 +1,19 @@
-//! Unwritten bytes, and the scheduling of bodies.
+//! Unwritten output, and the scheduling of bodies.
 //!
 //! # Decisions
 //!
 //! Control frames, heads and small bodies are copied into one buffer, so that a driver usually writes a single slice.
-//! Bodies of at least 16 KiB are not copied but written as separate slices.
+//! Bodies of at least 16 KiB are written as separate slices instead of being copied.
 
 use bytes::{Buf, Bytes};
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
-/// Minimum size in bytes of a body that is written as a separate slice. Copying a smaller body to the output is
-/// cheaper.
+/// Minimum size in bytes of a body that is written as a separate slice. Smaller bodies are copied to the output, which
+/// is cheaper.
 pub(crate) const GATHERED_MIN: usize = 16 * 1024;
 
-/// Number of bytes that a stream sends before the next stream gets its turn. The same as on frisbee's connections.
+/// Number of bytes that a stream sends before it is the next stream's turn, like on frisbee's connections.
 pub(crate) const QUANTUM: usize = 32 * 1024;
 
 /// Number of written bytes after which they are removed from the front of the output buffer.
@@ -28,7 +28,7 @@ pub(crate) struct Output {
     framed: Vec<u8>,
     /// Number of bytes of `framed` that have already been written.
     written: usize,
-    /// Parts of bodies, each with the offset in `framed` at which it must be written.
+    /// Parts of bodies, each with the offset in `framed` at which it is inserted.
     bodies: VecDeque<(usize, Bytes)>,
     body_len: usize,
 }
@@ -117,8 +117,8 @@ impl Output {
 }
 
 /// Round-robin queue of the streams that can send their bodies. Each stream sends [`QUANTUM`] bytes at a time. Bodies
-/// can be split at any byte, so no deficit has to be tracked. A stream whose queue was empty is scheduled before the
-/// others once.
+/// can be split at any byte, so no deficit is tracked. A stream whose queue was empty is scheduled before the others
+/// once.
 #[derive(Debug, Default)]
 pub(crate) struct Scheduler {
     fresh: VecDeque<u32>,

@@ -12,15 +12,15 @@ use crate::window::{SendWindow, StreamWindow};
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// Maximum number of streams reset by this end whose ids are remembered, because the peer may have sent frames for
-/// them. If the peer sends frames for older ones, it is disconnected.
+/// Maximum number of remembered ids of streams that this end has reset. The peer may have sent frames for these
+/// streams. A peer that sends frames for older ones is disconnected.
 const RESETS_MAX: usize = 256;
 
 /// Stream id that marks a slot as unused.
 const FREE: u32 = 0;
 
-/// Identifies a stream of a connection. A key is never used again for another stream, because it contains a generation
-/// that distinguishes the streams of a slot.
+/// Key of a stream on its connection. A key is never reused, because it contains a generation that distinguishes the
+/// streams of a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct StreamKey {
     pub(crate) slot: u32,
@@ -35,7 +35,7 @@ impl StreamKey {
     }
 }
 
-/// State of a stream: RFC 9113, section 5.1. Streams without a slot are idle or closed. The reserved states do not
+/// State of a stream (RFC 9113, section 5.1). Streams without a slot are idle or closed. The reserved states do not
 /// occur, because push is disabled.
 ///
 /// ```text
@@ -52,7 +52,7 @@ impl StreamKey {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
-    /// Both ends may send.
+    /// Both ends may send on the stream.
     Open,
     /// Only the peer may send on the stream.
     HalfClosedLocal,
@@ -126,12 +126,11 @@ pub(crate) struct SendQueue {
     pub(crate) len: usize,
     pub(crate) trailers: Option<Head>,
     pub(crate) is_ended: bool,
-    /// Progress of a response since it was last checked. If the client does not accept enough of it, the stream is
-    /// reset.
+    /// Progress of a response since its last check. If the client accepts too little, the stream is reset.
     pub(crate) progress: Option<Progress>,
 }
 
-/// Part of a response that was sent since the last check for stalled clients.
+/// Amount of a response that was sent since the last check for stalled clients.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) sent: usize,
@@ -161,7 +160,7 @@ pub(crate) struct StreamSlot {
     pub(crate) queue: Option<Box<SendQueue>>,
 }
 
-// The size of a slot matters, because a connection with a thousand calls in flight has a thousand slots.
+// Keep slots small, because a connection with a thousand calls in flight has a thousand of them.
 const _: () = assert!(size_of::<StreamSlot>() <= 128);
 
 impl StreamSlot {
@@ -197,8 +196,7 @@ pub(crate) struct StreamTable {
     /// empty. At most half of the entries are used.
     index: Vec<u32>,
     live: usize,
-    /// Generation of the latest stream. It distinguishes the [`StreamKey`]s of streams that use the same slot one after
-    /// another.
+    /// Generation of the latest stream. It distinguishes the [`StreamKey`]s of streams that use the same slot.
     generation: u32,
     resets: VecDeque<u32>,
 }
@@ -229,7 +227,7 @@ impl StreamTable {
         at.wrapping_add(1) & self.index.len().saturating_sub(1)
     }
 
-    /// Returns the position in `index` at which a stream id is stored or would be stored. `index` must not be empty.
+    /// Returns the position in `index` at which a stream id is or would be stored. `index` must not be empty.
     fn probe(&self, id: u32) -> usize {
         let mut at = self.home(id);
         while let Some(slot) = self.index.get(at).and_then(|entry| entry.checked_sub(1)) {
@@ -349,7 +347,7 @@ impl StreamTable {
         queued
     }
 
-    /// Remembers that this end has reset a stream. The peer may still send frames for it.
+    /// Remembers that this end has reset a stream, because the peer may still send frames for it.
     pub(crate) fn remember_reset(&mut self, id: u32) {
         if self.resets.len() >= RESETS_MAX {
             self.resets.pop_front();
@@ -357,7 +355,7 @@ impl StreamTable {
         self.resets.push_back(id);
     }
 
-    /// Returns whether this end has reset a stream recently, so that the peer may not know it yet.
+    /// Returns whether this end has reset a stream recently, so that the peer may not know of the reset yet.
     pub(crate) fn was_reset(&self, id: u32) -> bool {
         self.resets.contains(&id)
     }

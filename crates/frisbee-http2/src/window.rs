@@ -1,4 +1,4 @@
-//! Flow-control windows: RFC 9113, section 6.9. Pure functions of numbers and time.
+//! Flow-control windows (RFC 9113, section 6.9), as pure functions of numbers and time.
 
 use crate::error::ConnectionError;
 use crate::frame::{WINDOW_INITIAL, WINDOW_MAX};
@@ -24,7 +24,8 @@ impl SendWindow {
         self.0 = self.0.saturating_sub(i32::try_from(count).unwrap_or(i32::MAX));
     }
 
-    /// Changes the window because of a WINDOW_UPDATE or of a new SETTINGS_INITIAL_WINDOW_SIZE. `by` may be negative.
+    /// Changes the window by `by`, which may be negative, because of a WINDOW_UPDATE or a new
+    /// SETTINGS_INITIAL_WINDOW_SIZE.
     ///
     /// "A sender MUST NOT allow a flow-control window to exceed 2^31-1 octets."
     pub(crate) fn change(&mut self, by: i64) -> Result<(), ConnectionError> {
@@ -34,8 +35,8 @@ impl SendWindow {
     }
 }
 
-/// Receive window of a stream: the number of bytes that the peer may still send, and the number of received bytes for
-/// which no credit has been returned.
+/// Receive window of a stream: the number of bytes that the peer may still send, and the number of received bytes whose
+/// credit has not been returned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamWindow {
     available: u32,
@@ -57,9 +58,9 @@ impl StreamWindow {
         Ok(())
     }
 
-    /// Records that the caller has consumed bytes. Returns the credit to send to the peer, if it is large enough for a
-    /// frame. `size` is the current size of the window. If the size was reduced, no credit is returned until enough
-    /// bytes have been consumed.
+    /// Records that the caller has consumed `count` bytes. Returns the credit to send to the peer, if it is large
+    /// enough for a frame. `size` is the current size of the window. After a reduction, no credit is returned until
+    /// enough bytes have been consumed.
     pub(crate) fn consume(&mut self, count: usize, size: u32) -> Option<u32> {
         self.held = self.held.saturating_sub(u32::try_from(count).unwrap_or(u32::MAX));
         let credit = size.saturating_sub(self.held).saturating_sub(self.available);
@@ -73,9 +74,9 @@ impl StreamWindow {
 
 /// Number of bytes that the peer may send on the connection.
 ///
-/// Credit is returned as bytes arrive, because stream windows already limit unconsumed bytes. If it were returned on
+/// Credit is returned when bytes arrive, because stream windows already limit unconsumed bytes. If it were returned on
 /// consumption, a few unread streams would block all others. The window only has to cover the bytes in flight, so it
-/// grows while that increases the throughput.
+/// grows as long as that increases the throughput.
 #[derive(Debug)]
 pub(crate) struct ConnectionWindow {
     available: u64,
@@ -83,15 +84,14 @@ pub(crate) struct ConnectionWindow {
 }
 
 impl ConnectionWindow {
-    /// Creates a window of `size` bytes for a connection. Also returns the credit that must be sent to the peer
-    /// initially.
+    /// Creates a window of `size` bytes for a connection. Also returns the initial credit to send to the peer.
     pub(crate) fn new(size: u32) -> (Self, u32) {
         let size = size.max(WINDOW_INITIAL);
         let growth = Window::new(size.into());
         (Self { available: size.into(), growth }, size.saturating_sub(WINDOW_INITIAL))
     }
 
-    /// Deducts the bytes of a DATA frame from the window. Returns credit if some should be sent to the peer now.
+    /// Deducts the bytes of a DATA frame from the window. Returns the credit to send to the peer now, if any.
     pub(crate) fn receive(&mut self, count: u32, now: Instant) -> Result<Option<u32>, ConnectionError> {
         self.available = self
             .available
@@ -139,7 +139,7 @@ mod tests {
         let start = Instant::now();
         let (mut window, credit) = ConnectionWindow::new(1 << 20);
         assert_eq!(credit, (1 << 20) - WINDOW_INITIAL);
-        // A sender with a round-trip time of 20 ms that always fills the window.
+        // Simulate a sender with a round-trip time of 20 ms that always fills the window.
         let (mut available, mut largest) = (1_u64 << 20, 0);
         for round in 0..200 {
             let now = start + Duration::from_millis(20 * round);

@@ -83,13 +83,13 @@ pub(crate) async fn call(
     outcome
 }
 
-/// Returns a printer for the frames of the connection if the verbosity is at least 3, and `None` otherwise.
+/// Returns a printer for the frames of the connection if the verbosity is at least 3.
 fn watcher(schema: &Arc<Schema>, screen: &Screen) -> Option<FramePrinter> {
     (screen.verbose >= 3).then(|| FramePrinter::new(schema.clone(), *screen))
 }
 
-/// Prints details of the connection in verbose mode. Prints a warning if the server does not support metadata, which is
-/// then not sent.
+/// Prints details of the connection in verbose mode. Prints a warning if metadata cannot be sent, because the server
+/// does not support it.
 async fn report_connection(channel: &Channel, target: &Target, metadata: &Metadata, started: Instant, screen: &Screen) {
     if screen.verbose == 0 && metadata.is_empty() {
         return;
@@ -130,13 +130,13 @@ async fn send(
         let body = schema.body(&message)?;
         screen.remark(2, || format!("> {} bytes: {}", body.as_bytes().len(), hex(body.as_bytes())));
         if sender.send(body).await.is_err() {
-            // The call has ended; its outcome contains the reason.
+            // The call has ended, and its outcome contains the reason.
             return Ok(());
         }
     }
 }
 
-/// Sends requests and receives replies at the same time, until there are no more replies or a request is invalid.
+/// Sends requests and receives replies concurrently, until there are no more replies or a request is invalid.
 async fn together(
     sending: impl Future<Output = Result<(), Failure>>,
     receiving: impl Future<Output = Result<(), Failure>>,
@@ -187,8 +187,7 @@ impl ReplyPrinter<'_> {
     }
 }
 
-/// Returns an error if the replies of the call do not contain the field that should be printed. Called before the call
-/// is made.
+/// Returns an error if the replies of the call lack the field to print. Called before the call is made.
 pub(crate) fn check_field(callable: &Callable, field: Option<&str>) -> Result<(), Failure> {
     let Some(name) = field else { return Ok(()) };
     let reply = callable.reply();
@@ -223,7 +222,7 @@ fn print_field(screen: &Screen, message: &DynamicMessage, name: &str) -> Result<
             let whole: serde_json::Value =
                 serde_json::from_str(&json).map_err(|error| Failure::new(error.to_string()))?;
             let value = whole.get(field.json_name()).cloned().unwrap_or_else(|| absent(&field));
-            // In JSON, 64-bit integers, enums and times are strings.
+            // Handle these types here, because JSON represents 64-bit integers, enums and times as strings.
             match value {
                 serde_json::Value::String(text) if !field.is_list() && !field.is_map() => screen.line(&text),
                 value => screen.json_line(&value.to_string()),
@@ -232,7 +231,7 @@ fn print_field(screen: &Screen, message: &DynamicMessage, name: &str) -> Result<
     }
 }
 
-/// Returns the JSON value of a field that is not set. This is the default value, or null if the field tracks presence.
+/// Returns the JSON value of a field that is not set: the default value, or null if the field tracks presence.
 fn absent(field: &FieldDescriptor) -> serde_json::Value {
     match field.kind() {
         _ if field.is_map() => json!({}),

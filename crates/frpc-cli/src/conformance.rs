@@ -1,9 +1,9 @@
-//! `frpc conformance`: sends input from a table to a server or a client, and compares its reactions with docs/wire.md.
+//! `frpc conformance`: sends input from a table to a server or client, and compares the reactions with docs/wire.md.
 //!
-//! The table has malformed input, and input that is just within the rules. The reference implementation of the tests
-//! reads it as well. The server has to serve tests/proto/interop.proto of the repository, because the cases call its
-//! methods. A client is a command that calls `Add` of this schema with 1 and 2, once for each case. Its exit code is 0,
-//! or 64 and the code of the failure, as that of `frpc call`.
+//! The table contains malformed input, and input that is just within the rules. The reference implementation of the
+//! tests uses the same table. The server must serve tests/proto/interop.proto of the repository, because the cases call
+//! its methods. A client is a command that calls `Add` of this schema with 1 and 2, once for each case. Its exit code
+//! is 0, or 64 plus the code of the failure, like that of `frpc call`.
 
 use crate::arguments::{ConformanceArguments, ServerArguments};
 use crate::failure::{Failure, STATUS_BASE};
@@ -22,8 +22,7 @@ use tokio::time::timeout;
 
 const CASES: &str = include_str!("conformance/malformed.txt");
 
-/// Timeout for the server's reaction to a test case. If a body is incomplete, the server may wait this long for the
-/// rest of it.
+/// Timeout for the server's reaction to a test case. The server may wait this long for the rest of an incomplete body.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const STREAM: u16 = 2;
@@ -35,17 +34,17 @@ const HAND_OFF: u16 = 8;
 /// Operation number of the method `Add` in the conformance schema.
 const ADD: u16 = 18;
 
-/// Request id that the cases use. The second one belongs to the probe request that follows each case.
+/// Request id of the test cases, followed by the id of the probe request that is sent after each case.
 const CASE_ID: u16 = 7;
 const PROBE_ID: u16 = 9;
 
-/// HELLO packet that grants the server 256 KiB of credit. The server needs credit to report the failure of a stream.
+/// HELLO packet that grants the server 256 KiB of credit, which the server needs to report the failure of a stream.
 const HELLO: &[u8] = b"fris\x01\x04\x03\x80\x80\x10";
 const ADD_REQUEST: &[u8] = &[8, 0, 0x0d, 2, 0x0d, 4];
 /// A reply of `Add`: the total 3 of 2 numbers.
 const ADD_REPLY: &[u8] = &[8, 0, 0x0d, 6, 0x0d, 4];
 
-/// A test case, which is a row of the conformance table: packets to send, and the reaction that is required.
+/// A test case, from a row of the conformance table: packets to send, and the required reaction.
 struct Case {
     rule: &'static str,
     receiver: &'static str,
@@ -57,7 +56,7 @@ struct Case {
 /// A group of test cases. An implementation passes it if all of its cases have the required reaction.
 struct Suite {
     name: &'static str,
-    /// Cases of the group. If the observed reaction differs from the required one, it is included.
+    /// Cases of the group, each with the observed reaction if it differs from the required one.
     outcomes: Vec<(Case, Option<String>)>,
 }
 
@@ -201,9 +200,9 @@ async fn reaction(address: &str, case: &Case) -> std::io::Result<String> {
     if !has_probed {
         sent.extend(packet(ADD, PROBE_ID, ADD_REQUEST));
     }
-    // The server may close before it has read all packets. Its reaction can still be read.
+    // Ignore the error: the server may close before it has read all packets, but its reaction can still be read.
     let _ = socket.write_all(&sent).await;
-    // Compat peers receive no codes.
+    // Accept any code, because compat peers receive no codes.
     let is_any_code = case.sender == "base" && case.expects_code();
     let mut found = "ignored".to_owned();
     let is_done = |found: &str| found == case.reaction || is_any_code && found == "Unknown";
@@ -234,7 +233,8 @@ fn bytes_of(case: &Case, call: u16) -> std::io::Result<Vec<u8>> {
     case.bytes(call).ok_or_else(|| std::io::Error::other(format!("invalid case: {}", case.packets)))
 }
 
-/// Runs the client `command` with the address of a server that answers its call with a case. Returns its reaction.
+/// Runs the client `command` with the address of a server that answers its call with a case. Returns the client's
+/// reaction.
 async fn client_reaction(command: &str, case: &Case) -> std::io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let mut words = command.split_whitespace();
@@ -251,9 +251,9 @@ async fn client_reaction(command: &str, case: &Case) -> std::io::Result<String> 
             accepted = listener.accept() => accepted?,
             ended = client.wait() => return ended,
         };
-        // The client may close before it has sent its call, or read all packets.
+        // Ignore the error, because the client may close before it has sent its call or read all packets.
         let _ = answer(&mut socket, case).await;
-        // A client that receives nothing would close the connection for this reason.
+        // Keep receiving: a client that receives nothing would close the connection for another reason.
         while let Ok((operation, ..)) = receive(&mut socket).await {
             if operation == 0 {
                 let _ = socket.write_all(&packet(1, 0, &[])).await;
@@ -267,7 +267,7 @@ async fn client_reaction(command: &str, case: &Case) -> std::io::Result<String> 
     })
 }
 
-/// Sends a case to a client that calls `Add`, and then the reply, unless the case is a reply or the client has to
+/// Sends a case to a client that calls `Add`. Then sends the reply, unless the case is a reply or the client must
 /// close.
 async fn answer(socket: &mut TcpStream, case: &Case) -> std::io::Result<()> {
     let greeting = match case.sender {
@@ -305,7 +305,7 @@ async fn receive(socket: &mut TcpStream) -> std::io::Result<(u16, u16, Vec<u8>)>
     socket.read_exact(&mut header).await?;
     let [_, _, id @ .., o0, o1, l0, l1, l2, l3] = header;
     let mut body = Vec::new();
-    // `take` reads the available bytes only, and allocates no more.
+    // `take` reads only the available bytes, and thus allocates no more.
     (&mut *socket).take(u32::from_be_bytes([l0, l1, l2, l3]).into()).read_to_end(&mut body).await?;
     Ok((u16::from_be_bytes([o0, o1]), u16::from_be_bytes(id), body))
 }
@@ -320,8 +320,8 @@ fn outcome(body: &[u8]) -> String {
     status(rest)
 }
 
-/// Returns the status code in the items before a reply's message. It is the first item if the reply is an error without
-/// metadata.
+/// Returns the status code in the items before a reply's message. If the reply is an error without metadata, this is
+/// the first item.
 fn status(items: &[u8]) -> String {
     match items.split_first() {
         Some((3, mut item)) => {

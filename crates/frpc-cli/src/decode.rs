@@ -1,7 +1,7 @@
-//! `frpc decode`: the frames, calls and messages in hexadecimal text, in a capture, or on a proxied connection.
+//! `frpc decode`: decodes frames, calls and messages in hexadecimal text, in a capture, or on a proxied connection.
 //!
-//! Frames are in `decode/frames.rs`, captures in `decode/capture.rs`, the dissector for Wireshark in
-//! `decode/wireshark.rs`.
+//! `decode/frames.rs` decodes frames, `decode/capture.rs` reads captures, and `decode/wireshark.rs` contains the
+//! dissector for Wireshark.
 
 mod capture;
 pub(crate) mod frames;
@@ -32,15 +32,15 @@ const READ: usize = 64 << 10;
 /// Pause after a connection could not be accepted. The usual cause is that the process has no file descriptors left.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Decodes frames from hexadecimal text or from a capture. As a proxy, decodes the frames that pass through it until it
-/// is stopped.
+/// Decodes frames from hexadecimal text or from a capture. As a proxy, decodes the frames that it forwards until it is
+/// stopped.
 pub(crate) async fn decode(
     arguments: DecodeArguments,
     server: &ServerArguments,
     source: &SourceArguments,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    // Most captures are of other servers, so only a named one is queried.
+    // Query only a server that the user has named, because most captures are of other servers.
     let is_named = server.server.is_some() || std::env::var_os("FRPC_SERVER").is_some_and(|name| !name.is_empty());
     if arguments.wireshark {
         let schema = match schema::load_optional(source)? {
@@ -54,7 +54,7 @@ pub(crate) async fn decode(
         named => named,
     };
     let schema = schema.map(Arc::new);
-    // In captures the first frame determines the form.
+    // The first frame of a capture determines the header format.
     let form = (server.header == Header::Old).then_some(HeaderForm::Old);
     if let Some(path) = &arguments.pcap {
         return show_capture(path, schema.as_ref(), form, screen);
@@ -64,7 +64,7 @@ pub(crate) async fn decode(
         let screen = *screen;
         return proxy(listen, target, |number| {
             let mut conversation = WatchedConnection::new(schema.clone(), form);
-            // Keeps forwarding if standard output is closed.
+            // Keep forwarding even if standard output is closed.
             move |side, bytes: &[u8]| {
                 conversation.feed(side, bytes, &mut |frame| drop(show(&frame, Some(number), &screen)));
             }
@@ -91,7 +91,7 @@ pub(crate) async fn decode(
     }
 }
 
-/// Prints a frame. If several connections may be shown, includes the number of its connection.
+/// Prints a frame. Includes the number of its connection if several connections may be shown.
 fn show(frame: &ShownFrame, connection: Option<u64>, screen: &Screen) -> Result<(), Failure> {
     match connection {
         _ if screen.json => screen.json_line(&frame.json(connection)),
@@ -118,7 +118,7 @@ fn show_capture(
 ) -> Result<(), Failure> {
     let capture = fs::read(path).map_err(|error| Failure::file(path, &error))?;
     let pieces = capture::pieces(&capture).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
-    // The first sender is the dialling end, because a server of this protocol never sends first.
+    // Treat the first sender as the dialling end, because a server of this protocol never sends first.
     let mut senders: HashMap<(End, End), (usize, FrameSender)> = HashMap::new();
     let mut conversations = Vec::new();
     for piece in pieces {
@@ -150,8 +150,7 @@ fn show_capture(
     Ok(())
 }
 
-/// Accepts connections and forwards each of them to the server. For each connection, `watch` creates an observer that
-/// receives its bytes.
+/// Accepts connections and forwards each to the server. `watch` creates an observer for the bytes of each connection.
 pub(crate) async fn proxy<W>(listen: &str, target: Target, watch: impl Fn(u64) -> W) -> Result<(), Failure>
 where
     W: FnMut(FrameSender, &[u8]) + Send + 'static,

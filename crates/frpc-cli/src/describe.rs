@@ -1,4 +1,4 @@
-//! `frpc describe`: prints a part of a schema as a `.proto` file that compiles.
+//! `frpc describe`: prints a part of a schema as a `.proto` file that can be compiled.
 //!
 //! A symbol is printed with all types of its file that it depends on. Types of other files are imported.
 
@@ -93,7 +93,7 @@ impl RequestedSymbols {
         }
     }
 
-    /// Adds a message, and all types of the same file that it uses. Does not recurse, because the nesting of an
+    /// Adds a message, and all types of the same file that it uses. Does not recurse, because deeply nested types in an
     /// untrusted server's schema could overflow the stack.
     fn message(&mut self, message: &MessageDescriptor) {
         let file = message.parent_file();
@@ -120,7 +120,7 @@ impl RequestedSymbols {
         }
     }
 
-    /// Adds a message if this file declares it. Types of other files are not added, because they are imported.
+    /// Adds a message if this file declares it. Types of other files are imported instead.
     fn of_file(&mut self, file: &FileDescriptor, message: &MessageDescriptor) {
         if message.parent_file() == *file {
             self.message(message);
@@ -253,7 +253,7 @@ impl Printer {
                 self.field(field, &entries, &[path, &[2, at]].concat(), depth + 1);
                 continue;
             };
-            // All members are printed at the place of the first one.
+            // Print all members of a oneof at the place of the first one.
             let Some(members) = oneofs.remove(&oneof) else { continue };
             let declared = usize::try_from(oneof).ok().and_then(|oneof| message.oneof_decl.get(oneof));
             self.comment(&[path, &[8, oneof]].concat(), depth + 1);
@@ -361,7 +361,7 @@ fn type_name(field: &FieldDescriptorProto) -> String {
         Type::Sfixed64 => "sfixed64",
         Type::Sint32 => "sint32",
         Type::Sint64 => "sint64",
-        // The leading dot marks a full name.
+        // A leading dot marks a full name.
         Type::Group | Type::Message | Type::Enum => field.type_name(),
     };
     scalar.to_owned()

@@ -1,4 +1,4 @@
-//! `frpc diff`: the changes between two schemas, and whether peers of both can call each other.
+//! `frpc diff`: prints the changes between two schemas, and whether peers of both can call each other.
 
 use crate::arguments::{DiffArguments, ServerArguments, SourceArguments};
 use crate::failure::Failure;

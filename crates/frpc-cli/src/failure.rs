@@ -4,7 +4,7 @@ use frpc::{Code, Status};
 use std::fmt;
 use std::path::Path;
 
-/// Number that is added to a status code to obtain the exit code. Exit codes 1 and 2 stand for other failures, and
+/// Offset that is added to a status code to obtain the exit code. Exit codes 1 and 2 stand for other failures, and
 /// shells reserve some low codes.
 pub(crate) const STATUS_BASE: u8 = 64;
 
@@ -58,7 +58,7 @@ impl From<frisbee::Error> for Failure {
     fn from(error: frisbee::Error) -> Self {
         let text = error.to_string();
         Self::Status(match Status::from(error) {
-            // The status already states that the call has not run.
+            // Keep the text, because it already states that the call has not run.
             status if status.code() == Code::Unavailable => status,
             _ => Status::unavailable(text),
         })
@@ -98,7 +98,8 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback interface should have a free port");
         let address = listener.local_addr().expect("listener should have a local address");
         drop(listener);
-        let error = frpc::Channel::connect(address.to_string()).await.expect_err("port should be closed");
+        let error =
+            frpc::Channel::connect(address.to_string()).await.expect_err("connecting to a closed port should fail");
         let Failure::Status(status) = Failure::from(error) else { panic!("failure should be a status") };
         assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false));
     }

@@ -34,7 +34,7 @@ pub(crate) async fn gateway(
     screen: &Screen,
 ) -> Result<(), Failure> {
     let server = ServerArguments { server: arguments.to.clone().or_else(|| server.server.clone()), ..server.clone() };
-    // The default server of other commands is the address on which this one listens.
+    // Require an address, because the default server of other commands is the address on which this command listens.
     if server.server.is_none() && std::env::var_os("FRPC_SERVER").is_none_or(|address| address.is_empty()) {
         return Err(Failure::new("no server to forward to: name it by --to ADDRESS"));
     }
@@ -71,14 +71,14 @@ pub(crate) async fn gateway(
     let count: usize = services.iter().map(|(_, methods)| methods.len()).sum();
     let names: Vec<_> = services.iter().map(|(service, _)| service.descriptor.full_name()).collect();
     let scheme = if arguments.listen_cert.is_some() { "https" } else { "http" };
-    // A single write, because a reader may close the pipe after the first line.
+    // Use a single write, because a reader may close the pipe after the first line.
     let (at, names) = (server.local_addr(), names.join(", "));
     screen
         .line(&format!("listening on {scheme}://{at}\nforwarding {count} methods of {names} to {}", target.address))?;
     let mirror = tokio::spawn(mirror_health(forward, health));
     let reload = || {
         let replacement = arguments.rules.as_ref().map(load).transpose()?;
-        // The last fallible step, so that either all files are replaced or none.
+        // Reload TLS last, because it is the last fallible step: either all files are replaced or none.
         if let Some(tls) = &tls {
             reload_tls(tls, &arguments)?;
         }
@@ -102,8 +102,8 @@ fn of_grpc(server: ServerArguments) -> ServerArguments {
     ServerArguments { server: server.server.map(with_scheme), ..server }
 }
 
-/// Reloads the certificates and the access rules at each SIGHUP. If a file is invalid, this is reported and the
-/// previous content remains in use.
+/// Reloads the certificates and the access rules at each SIGHUP. If a file is invalid, reports the error and keeps the
+/// previous content.
 async fn reload_on_hangup(reload: impl Fn() -> Result<(), Failure>) {
     #[cfg(unix)]
     match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()) {
@@ -155,7 +155,7 @@ fn visible(schema: &Schema, services: &[(&Service, Vec<&Callable>)]) -> Vec<u8> 
             service.method.retain(|method| names.contains(&format!("{prefix}{}", method.name())));
         }
         file.service.retain(|service| !service.method.is_empty());
-        // Comments of services, whose paths contain method indexes. Services are field 6 of a file.
+        // Filter the comments of services, whose paths contain method indexes. Services are field 6 of a file.
         if let Some(info) = &mut file.source_code_info {
             info.location.retain(|location| location.path.first() != Some(&6));
         }
@@ -189,7 +189,7 @@ fn backend(arguments: &GatewayArguments, target: &Target) -> Result<Forward, Fai
     let channels = (0..arguments.connections.get()).map(|_| target.connect_lazy()).collect::<Result<Vec<_>, _>>()?;
     for channel in &channels {
         let channel = channel.clone();
-        // Tracks the state of the server even without calls.
+        // Stay connected, to track the state of the server even without calls.
         tokio::spawn(async move { channel.stay_connected().await });
     }
     Ok(Forward::to(channels))

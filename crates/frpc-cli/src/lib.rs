@@ -48,7 +48,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Standard output may be closed.
+            // Ignore the error, because standard output may be closed.
             drop(error.print());
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1));
         }
@@ -124,14 +124,14 @@ fn run_on(
     let runtime = builder.enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(format!("cannot start: {error}")))?;
     let outcome = runtime.block_on(work);
-    // Closes connections properly, with a TLS alert, so that servers can distinguish the client from a killed one.
+    // Close connections properly, with a TLS alert, so that servers can distinguish the client from a killed one.
     runtime.block_on(async {
         let started = Instant::now();
         while Handle::current().metrics().num_alive_tasks() > 0 && started.elapsed() < CLOSE_TIMEOUT {
             tokio::time::sleep(CLOSE_INTERVAL).await;
         }
     });
-    // A read from a terminal cannot be cancelled and would keep the process.
+    // Do not wait for the runtime: a read from a terminal cannot be cancelled and would keep the process alive.
     runtime.shutdown_background();
     outcome
 }

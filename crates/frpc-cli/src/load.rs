@@ -1,7 +1,8 @@
-//! `frpc load`: measures many calls of one or several methods. `frpc compare`: compares two such loads.
+//! `frpc load`: makes many calls of one or several methods and measures them. `frpc compare`: compares two such load
+//! tests.
 //!
-//! `load/engine.rs` makes the calls, `schedule.rs` times them, `stats.rs` measures them, and `report.rs` and `html.rs`
-//! report the results. `template.rs` implements templates in requests.
+//! `load/engine.rs` makes the calls, `schedule.rs` schedules them, `stats.rs` measures them, and `report.rs` and
+//! `html.rs` report the results. `template.rs` implements templates in requests.
 
 mod engine;
 mod html;
@@ -86,7 +87,7 @@ pub(crate) async fn load(
         deadline: arguments.deadline,
         failure: Mutex::default(),
     });
-    // Makes one call first to establish connections and detect mistakes.
+    // Make one call on each connection first, to establish the connection and to detect mistakes.
     for number in 0..calls.channels.len() {
         calls.call(u64::try_from(number).unwrap_or_default()).await;
     }
@@ -110,7 +111,7 @@ pub(crate) async fn load(
     let write = |path: &Option<PathBuf>, text: &dyn Fn() -> String| {
         path.iter().try_for_each(|path| fs::write(path, text()).map_err(|error| Failure::file(path, &error)))
     };
-    // Continues after a failed write, so that a long load is not lost without a report.
+    // Continue after a failed write, so that a long load test is not lost without a report.
     let written = [
         write(&arguments.html, &|| html::page(&report)),
         write(&arguments.save, &|| report.json()),
@@ -176,7 +177,7 @@ impl Prepared {
             return Err(Failure::new("a load cannot read requests from standard input: name a file, @FILE"));
         }
         let constant = templates.iter().all(Template::is_constant);
-        // Detects mistakes in templates before the load begins.
+        // Detect mistakes in templates before the load test begins.
         let bodies = bodies(schema, &callable, &templates, 0, &mut Rng::new())?;
         let requests = if constant { Requests::Constant(bodies) } else { Requests::Templates(templates) };
         Ok(Self { weight, callable, requests })
@@ -196,8 +197,8 @@ fn bodies(
     input.messages.iter().map(|message| schema.body(message)).collect()
 }
 
-/// The calls of a load test. Selects the method of each call, encodes its requests, and stores the status of the first
-/// call that fails.
+/// The calls of a load test: selects the method of each call, encodes its requests, and stores the status of the first
+/// failed call.
 struct Calls {
     schema: Arc<Schema>,
     channels: Vec<Channel>,
@@ -226,8 +227,8 @@ impl Caller for Calls {
 }
 
 impl Calls {
-    /// Returns the index of the method for the call with this number. Calls are made in rounds, in which each method is
-    /// called as often as its weight states.
+    /// Returns the index of the method for call `number`. Calls are made in rounds, in which each method is called as
+    /// often as its weight states.
     fn method_of(&self, number: u64) -> usize {
         if self.methods.len() == 1 {
             return 0;

@@ -1,7 +1,8 @@
-//! `frpc mcp`: connects an agent, which communicates with programs by lines, to the tools of a server.
+//! `frpc mcp`: connects an agent, which exchanges lines with programs, to the tools of a server.
 //!
 //! The server implements the protocol, and lines are forwarded unchanged. If the server closes an idle connection or
-//! restarts, the next line opens a new connection. Requests lost with a connection are answered with an error.
+//! restarts, the next line opens a new connection. Requests that were lost with a connection are answered with an
+//! error.
 
 use crate::arguments::{McpArguments, ServerArguments};
 use crate::failure::Failure;
@@ -14,8 +15,8 @@ use tokio::io::{
     AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, ReadHalf, WriteHalf,
 };
 
-/// Maximum length in bytes of a line from the server. It is enough for a body of the default maximum size, even if
-/// every byte of it is escaped.
+/// Maximum length in bytes of a line from the server. A body of the default maximum size fits, even if every byte of it
+/// is escaped.
 const REPLY_MAX: usize = 64 << 20;
 
 /// JSON-RPC error codes: the first is for invalid JSON, the second for internal errors.
@@ -28,7 +29,7 @@ pub(crate) async fn mcp(arguments: McpArguments, server: &ServerArguments) -> Re
     let target = Target::new(&server)?;
     let prefix = prefix(&arguments.metadata)?;
     let dial = || target.dial_lines();
-    // An invalid address fails immediately.
+    // Dial immediately, so that an invalid address fails at once.
     let first = dial().await;
     let first = first.map_err(|error| Failure::new(format!("cannot connect to {}: {error}", target.address)))?;
     let bridge = Bridge { address: &target.address, prefix, dial, link: Some(Link::new(first)) };
@@ -48,7 +49,7 @@ fn prefix(entries: &[String]) -> Result<String, Failure> {
     Ok(if members.is_empty() { String::new() } else { format!("\"metadata\":{},", Value::Object(members)) })
 }
 
-/// The current connection to the server, and the ids of requests that were sent over it and not answered.
+/// The current connection to the server, and the ids of the unanswered requests that were sent over it.
 struct Link<T> {
     receiver: Receiver<T>,
     sender: Sender<T>,
@@ -145,7 +146,7 @@ where
             if has_ended && is_idle && !is_sending {
                 return Ok(());
             }
-            // Replies are received while a request is sent, because a server that waits for the agent to read does not
+            // Receive replies while a request is being sent, because a server that waits for the agent to read does not
             // read either.
             tokio::select! {
                 // `read_until` is cancel safe: the next call continues the line.
@@ -173,7 +174,7 @@ where
         }
     }
 
-    /// Begins to send a line. Opens a connection first if there is none.
+    /// Starts to send a line. Opens a connection first if there is none.
     async fn send(&mut self, request: &[u8], output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         if let Err(reason) = check(request) {
             return fail(vec![Value::Null], PARSE_ERROR, &format!("parse error: {reason}"), output).await;
@@ -191,7 +192,7 @@ where
         let Some(Link { sender, pending, .. }) = &mut self.link else { return Ok(()) };
         pending.extend(id);
         if let Some(id) = cancelled(request) {
-            // A cancelled request has no reply for which the end of the input would wait.
+            // Remove a cancelled request, because it has no reply to wait for at the end of the input.
             pending.retain(|pending| *pending != id);
         }
         let request = request.trim_ascii();
@@ -203,7 +204,7 @@ where
         Ok(())
     }
 
-    /// Drops the connection. Replies to the requests that are pending on it with an error.
+    /// Drops the connection. Replies to its pending requests with an error.
     async fn lose(&mut self, reason: &str, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         let pending = self.link.take().map(|link| link.pending).unwrap_or_default();
         let text = format!("lost the connection to {}: {reason}", self.address);
@@ -318,8 +319,8 @@ mod tests {
         assert_eq!(peer.next().await, "{\"id\":1,\"result\":{}}\n");
     }
 
-    /// Regression test: a line that was not JSON closed the connection, so that all its calls failed, or was joined
-    /// with the next line.
+    /// Regression test: a line that was not JSON was joined with the next line, or closed the connection, so that all
+    /// its calls failed.
     #[tokio::test]
     async fn line_that_is_not_json_fails_alone() {
         let mut peer = bridge("", false);
@@ -363,7 +364,7 @@ mod tests {
         peer.send("{\"id\":2,\"method\":\"ping\"}\n").await;
         let mut server = peer.dialled.recv().await.expect("bridge should reconnect to the server");
         assert_eq!(line(&mut server).await, "{\"id\":2,\"method\":\"ping\"}\n");
-        // The input ends before the reply.
+        // Close the input before the reply arrives.
         peer.agent.get_mut().shutdown().await.expect("agent should be able to close its input");
         server.write_all(b"{\"id\":2,\"result\":{}}\n").await.expect("bridge should accept the server's reply");
         assert_eq!(peer.next().await, "{\"id\":2,\"result\":{}}\n");
@@ -377,7 +378,7 @@ mod tests {
         peer.send("{\"id\":1,\"method\":\"a\"}\n").await;
         let mut server = peer.dialled.recv().await.expect("bridge should connect to the server");
         line(&mut server).await;
-        // Exceeds the buffers between the ends.
+        // This text exceeds the buffers between the ends.
         let long = "x".repeat(1 << 18);
         let request = format!("{{\"id\":2,\"method\":\"{long}\"}}\n");
         let reply = format!("{{\"id\":1,\"result\":\"{long}\"}}\n");
@@ -385,7 +386,7 @@ mod tests {
         let mut received = vec![0; reply.len()];
         let exchange = async {
             tokio::try_join!(to_bridge.write_all(request.as_bytes()), from_bridge.read_exact(&mut received), async {
-                // Waits until the request is being sent.
+                // Wait until the request is being sent.
                 server.read_u8().await?;
                 server.write_all(reply.as_bytes()).await?;
                 server.read_exact(&mut vec![0; request.len() - 1]).await

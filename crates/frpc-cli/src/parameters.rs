@@ -1,8 +1,8 @@
-//! Request parameters: `name=value`, interpreted by the types of the schema.
+//! Request parameters: `name=value`, interpreted according to the types of the schema.
 //!
-//! A path selects nested messages with dots, map entries with `labels.key` and list elements with `items[0]`. A list
-//! named without an index is appended to. `name=@FILE` is the content of a file, `name:=JSON` is JSON. Tensors are
-//! nested lists of numbers or NumPy files.
+//! A path selects nested messages with dots, map entries with `labels.key`, and list elements with `items[0]`. A list
+//! without an index is appended to. `name=@FILE` is the content of a file, and `name:=JSON` is JSON. Tensors are nested
+//! lists of numbers or NumPy files.
 
 use crate::failure::Failure;
 use crate::tensors::{TENSOR, message_from_json};
@@ -13,7 +13,7 @@ use prost_reflect::{FieldDescriptor, Kind, MapKey, ReflectMessage as _, Value};
 use std::fs;
 use std::path::Path;
 
-/// Maximum number of elements by which an assigned index may exceed the length of a list. The elements in between get
+/// Maximum number of elements by which an assigned index may exceed the length of a list. The elements in between have
 /// default values.
 const INDEX_MAX: usize = 65_536;
 
@@ -68,7 +68,7 @@ fn in_message(message: &mut DynamicMessage, path: &str, argument: &ParameterValu
         let key = rest.strip_prefix('.').or_else(|| rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')));
         let key = key.ok_or_else(|| format!("{name} is a map: write {name}.KEY=VALUE"))?;
         let of = entry.map_entry_value_field();
-        // The path may continue after the key if values are messages.
+        // If the values of the map are messages, the path may continue after the key.
         let (key, inner) = match (of.kind(), key.split_once('.')) {
             (Kind::Message(_), Some((key, inner))) => (key, inner),
             _ => (key, ""),
@@ -151,7 +151,7 @@ fn single(kind: &Kind, argument: &ParameterValue) -> Result<Value, String> {
         (ParameterValue::File(content), Kind::Bytes) => return Ok(Value::Bytes(content.clone().into())),
         (ParameterValue::File(content), _) => {
             let text = std::str::from_utf8(content).map_err(|_| "the file is not text in UTF-8".to_owned())?;
-            // Editors append a line feed.
+            // Trim numbers, because editors append a line feed to files.
             if matches!(kind, Kind::String) { text } else { text.trim_end() }
         }
         (ParameterValue::Text(text), Kind::Bytes) => return Ok(Value::Bytes(text.clone().into())),
@@ -181,7 +181,7 @@ fn single(kind: &Kind, argument: &ParameterValue) -> Result<Value, String> {
                 format!("`{}` has no value {text:?}; it has: {}", descriptor.full_name(), names.join(", "))
             })?,
         }),
-        // JSON, or the text form of types such as timestamps.
+        // Accept JSON, and the text form of types such as timestamps.
         Kind::Message(descriptor) => {
             let quoted = serde_json::Value::from(text).to_string();
             let read = from_json(descriptor, text.as_bytes());
@@ -319,8 +319,8 @@ mod tests {
         }
     }
 
-    /// Checks that bugs reported for grpcurl, evans and similar clients do not occur here. Each case is labelled with
-    /// its issue number.
+    /// Tests for bugs that were reported for grpcurl, evans and similar clients. Each case is labelled with its issue
+    /// number.
     #[test]
     fn reports_about_other_clients_do_not_apply() {
         let folder = tempfile::tempdir().unwrap();
@@ -348,7 +348,8 @@ mod tests {
             (&["buffer:=\"YWJj\""], serde_json::json!({"buffer": "YWJj"})),
             // fullstorydev/grpcurl, release 1.8.6: a list in a `Value` is one value.
             (&["value:=[1, \"a\", null]"], serde_json::json!({"value": [1, "a", null]})),
-            // fullstorydev/grpcurl 86: null and an empty list are values; a member of a oneof may be its default.
+            // fullstorydev/grpcurl 86: null and an empty list are values, and a member of a oneof may have its default
+            // value.
             (&["value:=null", "list:=[]", "number=0"], serde_json::json!({"value": null, "list": [], "number": 0})),
             (&["flag:=false", "names.true=yes"], serde_json::json!({"flag": false, "names": {"true": "yes"}})),
             (

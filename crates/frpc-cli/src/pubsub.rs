@@ -95,7 +95,7 @@ pub(crate) async fn publish(
         Ok(())
     };
     let published: Result<(), Failure> = publishing.await;
-    // Waits until the broker has received all messages, including those before an invalid line.
+    // Wait until the broker has received all messages, including those before an invalid line.
     client.sync().await.map_err(Status::from)?;
     screen.remark(1, || format!("{count} messages were published"));
     published
@@ -179,7 +179,7 @@ pub(crate) async fn subscribe(
         let json = match typed.as_ref().map(|typed| typed.json(payload)).transpose() {
             Ok(json) => json,
             Err(failure) => {
-                // An invalid message does not end the subscription, because anyone may have published it.
+                // Continue after an invalid message, because anyone may have published it.
                 screen.failure(&failure);
                 continue;
             }

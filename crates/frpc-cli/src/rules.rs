@@ -1,6 +1,6 @@
 //! The access rules of `frpc gateway`: parses a TOML file into an [`Access`].
 //!
-//! docs/gateway-command.md describes the format. This module parses it and resolves method patterns; `frpc-access`
+//! docs/gateway-command.md describes the format. This module parses it and resolves method patterns, and `frpc-access`
 //! authorizes callers.
 //!
 //! # Decisions
@@ -106,7 +106,7 @@ struct Condition {
 struct Source<'a> {
     path: &'a Path,
     text: &'a str,
-    /// Whether callers can authenticate with tokens. The next field states whether they can with certificates.
+    /// Whether callers can authenticate by tokens. The next field states whether they can by certificates.
     has_tokens: bool,
     has_certificates: bool,
     /// Names of all methods that the gateway forwards. Patterns in the rules file select from them.
@@ -192,7 +192,7 @@ impl Source<'_> {
             let any = |who: &[Who], numbers: &[usize]| {
                 numbers.iter().filter_map(|number| who.get(*number).cloned()).reduce(Who::or)
             };
-            // Without an `allow` rule, all callers of the method are rejected.
+            // Without an `allow` rule, skip the method, which rejects all of its callers.
             let Some(who) = any(&allowed, &allow) else { continue };
             access = access.allow(
                 methods,

@@ -1,7 +1,7 @@
 //! The schema of a server: its messages, and its services with their operations.
 //!
-//! It is loaded from `.proto` files, from a descriptor set, or from a server that describes itself, which `source.rs`
-//! queries. [`Schema::of`] combines the descriptors with the [`ServiceDescription`] of each service.
+//! The schema is loaded from `.proto` files, from a descriptor set, or from a server that describes itself, which
+//! `source.rs` queries. [`Schema::of`] combines the descriptors with the [`ServiceDescription`] of each service.
 
 use crate::arguments::{Numbering, SourceArguments};
 use crate::failure::Failure;
@@ -38,7 +38,7 @@ pub(crate) struct Service {
     pub(crate) methods: Vec<Callable>,
 }
 
-/// A method of a schema, with all data that is needed to call it.
+/// A method of a schema, with all data needed to call it.
 #[derive(Clone)]
 pub(crate) struct Callable {
     pub(crate) descriptor: MethodDescriptor,

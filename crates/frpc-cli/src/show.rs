@@ -1,7 +1,7 @@
 //! Standard output and standard error: escaping and failures.
 //!
-//! Text from a server may contain sequences that change the state of a terminal or disguise text. It is escaped, unless
-//! the output is not a terminal and the user requests raw text.
+//! Text from a server may contain sequences that change the state of a terminal or disguise text. Such sequences are
+//! escaped, unless the output is not a terminal and the user requests raw text.
 
 use crate::arguments::OutputArguments;
 use crate::failure::{Failure, by_options};
@@ -72,7 +72,7 @@ impl Screen {
                     Ok(text) if !key.ends_with("-bin") => text.to_owned(),
                     _ => BASE64_STANDARD.encode(value),
                 };
-                // Writing to a string does not fail.
+                // Writing to a string cannot fail, so ignore the result.
                 let _ = writeln!(lines, "{mark} {key}: {value}");
             }
             lines
@@ -120,7 +120,8 @@ impl Screen {
     }
 }
 
-/// Writes a line to standard error. Ignores errors, because the reader may have closed the pipe, as in `2>&1 | head`.
+/// Writes a line to standard error. Ignores errors, because the reader may have closed the pipe, for example in `2>&1 |
+/// head`.
 pub(crate) fn note(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -1,4 +1,4 @@
-//! The source of a command's schema: its arguments, or else the server.
+//! Source of a command's schema: the files that its arguments name, or else the server.
 
 use crate::arguments::{ServerArguments, SourceArguments};
 use crate::failure::Failure;
@@ -49,7 +49,7 @@ async fn fetch(target: &Target) -> Result<Schema, Failure> {
     let shown = fetched.map_err(|status| refused(&status.to_string()))?;
     let pool = frpc_dynamic::schema::pool(&shown.files);
     let pool = pool.map_err(|reason| Failure::new(format!("the schema of the server cannot be read: {reason}")))?;
-    // Native bodies of other codecs cannot be decoded.
+    // Omit other codecs, whose native bodies cannot be decoded.
     let readable = shown.services.iter().filter(|service| service.codec() == v1::Codec::Polyglot);
     let services: Option<Vec<_>> = readable.map(v1::Service::description).collect();
     let services =

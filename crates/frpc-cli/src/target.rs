@@ -78,7 +78,7 @@ impl Target {
     pub(crate) fn connect_lazy(&self) -> Result<Channel, Failure> {
         let mut builder = self.builder();
         if self.is_grpc() {
-            // The caller of a gateway sets the deadline.
+            // Set no timeout, because the caller of the gateway sets the deadline.
             builder = builder.dangerous_no_timeout();
         }
         Ok(match self.is_web_socket() {
@@ -127,7 +127,8 @@ impl Target {
         if let Some(path) = self.address.strip_prefix("unix:") {
             loop {
                 match tokio::net::UnixStream::connect(path).await {
-                    // The listener's backlog is full. Linux fails immediately where a TCP socket would wait.
+                    // Retry, because the backlog of the listener is full. Linux fails immediately, whereas a TCP socket
+                    // would wait.
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => tokio::time::sleep(QUEUE_PAUSE).await,
                     connected => return self.secured(connected?).await,
                 }
@@ -171,8 +172,8 @@ impl Target {
         self.address.starts_with("ws://") || self.address.starts_with("wss://")
     }
 
-    /// Splits an address into the host with its port, the path, and the default port of the scheme. The latter is only
-    /// returned if the address contains no port.
+    /// Splits an address into the host with its port, the path, and the default port of the scheme. The default port is
+    /// returned only if the address contains no port.
     fn parts(&self) -> (&str, &str, Option<u16>) {
         let Some((scheme, rest)) = self.address.split_once("://") else { return (&self.address, "/", None) };
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -235,7 +236,7 @@ fn tls(arguments: &ServerArguments, implied: bool) -> Result<Option<ClientTls>, 
 /// Returns the certificate authorities that the operating system trusts.
 fn of_the_system() -> Result<Authorities, Failure> {
     let found = rustls_native_certs::load_native_certs();
-    // Systems may have certificates that rustls cannot use.
+    // Skip certificates that rustls cannot use, which systems may have.
     let usable = found.certs.into_iter().filter(|certificate| Authorities::new([certificate.clone()]).is_ok());
     Authorities::new(usable).map_err(|error| {
         let reasons: String = found.errors.iter().map(|error| format!("; {error}")).collect();

@@ -1,4 +1,4 @@
-//! Frames of the connection, and frames that change streams without being part of a message.
+//! Frames of the connection, and frames that change a stream without belonging to a message.
 
 use super::timeouts::Shutdown;
 use super::{Connection, Step};
@@ -38,8 +38,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Section 6.9.2: "When the value of SETTINGS_INITIAL_WINDOW_SIZE changes, a receiver MUST adjust the size of all
-    /// stream flow-control windows that it maintains by the difference between the new value and the old value."
+    /// Changes the windows of all streams. Section 6.9.2: "When the value of SETTINGS_INITIAL_WINDOW_SIZE changes, a
+    /// receiver MUST adjust the size of all stream flow-control windows that it maintains by the difference between the
+    /// new value and the old value."
     fn change_windows(&mut self, change: i64) -> Result<(), ConnectionError> {
         for (number, slot) in self.streams.iter_mut() {
             slot.send.change(change)?;
@@ -153,7 +154,7 @@ impl Connection {
         self.check_dependency(head.stream, Some(dependency))
     }
 
-    /// RFC 7540, section 5.3.1: "A stream cannot depend on itself."
+    /// Fails if a stream depends on itself. RFC 7540, section 5.3.1: "A stream cannot depend on itself."
     pub(super) fn check_dependency(&self, stream: u32, dependency: Option<u32>) -> Result<(), ConnectionError> {
         if dependency == Some(stream) {
             return Err(ConnectionError::protocol("stream depends on itself"));
@@ -161,15 +162,15 @@ impl Connection {
         Ok(())
     }
 
-    /// Fails if a stream without a slot has never been opened (is idle). Section 5.1: "Receiving any frame other than
-    /// HEADERS or PRIORITY on a stream in this state MUST be treated as a connection error of type PROTOCOL_ERROR."
-    /// Otherwise the stream has been closed.
+    /// Fails if a stream without a slot has never been opened, and is thus idle rather than closed. Section 5.1:
+    /// "Receiving any frame other than HEADERS or PRIORITY on a stream in this state MUST be treated as a connection
+    /// error of type PROTOCOL_ERROR."
     pub(super) fn expect_closed(&self, id: u32) -> Result<(), ConnectionError> {
         if self.is_idle(id) { Err(ConnectionError::protocol("frame for an idle stream")) } else { Ok(()) }
     }
 
     pub(super) fn is_idle(&self, id: u32) -> bool {
-        // Streams opened by clients have odd ids. There are no others, because push is disabled.
+        // Streams opened by clients have odd ids. Servers open none, because push is disabled.
         match (self.role, id % 2 == 1) {
             (Role::Server, true) => id > self.last_peer_id,
             (Role::Client, true) => id >= self.next_id,

@@ -1,4 +1,4 @@
-//! Frames of messages: field blocks and DATA.
+//! Frames that belong to messages: field blocks and DATA.
 
 use super::{Connection, Reading, Step};
 use crate::error::ConnectionError;
@@ -11,7 +11,7 @@ use bytes::{Buf, Bytes};
 use frisbee_core::Role;
 use std::time::Instant;
 
-/// A field block that has been received only in part and continues in CONTINUATION frames.
+/// A field block that has been received only partially and continues in CONTINUATION frames.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) stream: u32,
@@ -24,7 +24,7 @@ pub(super) struct Block {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DataFrame {
     stream: StreamKey,
-    /// Number of bytes of the payload that have not been received yet. Includes the padding until its length is known.
+    /// Number of payload bytes that have not been received, including padding until the length of the padding is known.
     left: u32,
     /// Length of the padding in bytes, or `None` until it is known.
     padding: Option<u32>,
@@ -33,12 +33,12 @@ pub(super) struct DataFrame {
     length: u32,
 }
 
-/// Message to which a field block belongs. It determines how the fields are validated.
+/// Message to which a field block belongs, which determines how the fields are validated.
 #[derive(Clone, Copy)]
 enum Target {
     New,
-    /// A stream that this end has refused or reset. The field block is decoded, because it may change the compression
-    /// table, and is then ignored.
+    /// The message of a stream that this end has refused or reset. Its field block is decoded, because it may change
+    /// the compression table, and is then ignored.
     Discarded,
     Response(u32),
     Trailers(u32),
@@ -168,7 +168,7 @@ impl Connection {
         }
     }
 
-    /// Decodes a field block to the head that the connection stores. Returns the declared length of the body, or the
+    /// Decodes a field block into the head that the connection stores. Returns the declared length of the body, or the
     /// reason why the message is malformed.
     fn decode(&mut self, kind: HeadKind, block: &[u8]) -> Result<Result<Option<u64>, &'static str>, ConnectionError> {
         if let Some(length) = self.memo.find(kind, block, &mut self.head) {
@@ -197,7 +197,7 @@ impl Connection {
         length: Result<Option<u64>, &'static str>,
         now: Instant,
     ) -> Result<Step, ConnectionError> {
-        // A declared body must not be missing.
+        // A message that ends here must not declare a body.
         let is_complete = |length: &Option<u64>| !is_end || length.is_none_or(|length| length == 0);
         let Some(length) = length.ok().filter(is_complete) else {
             return self.reject(id, now).map(|()| Step::Progress);
@@ -223,7 +223,7 @@ impl Connection {
     ) -> Result<Step, ConnectionError> {
         let Some(slot) = self.streams.slot(number) else { return Ok(Step::Progress) };
         let Ok(length) = length else { return self.stream_error(number, now) };
-        // A truncated list may lack the status.
+        // A truncated list of fields may lack the status.
         let Some(status) = self.head.status() else { return self.stream_error(number, now) };
         if status < 200 {
             // Section 8.1: "A HEADERS frame with the END_STREAM flag set that carries an informational status code is
@@ -235,8 +235,8 @@ impl Connection {
             return Ok(Step::Progress);
         }
         slot.has_received_head = true;
-        // RFC 9110, section 8.6: responses to HEAD, and responses with status 304, declare the length of a body that
-        // they do not contain.
+        // Responses to HEAD and responses with status 304 declare the length of a body that they do not contain (RFC
+        // 9110, section 8.6).
         slot.missing = length.filter(|_| !slot.is_bodiless && status != 304);
         if is_end && !self.end_body(number) {
             return self.stream_error(number, now);
@@ -246,7 +246,7 @@ impl Connection {
         Ok(Step::Event(Event::Head { stream, is_end }))
     }
 
-    /// Returns whether a body has its declared length if it ends now.
+    /// Returns whether a body that ends now has its declared length.
     fn end_body(&mut self, number: u32) -> bool {
         self.streams.slot(number).is_some_and(|slot| slot.receive_body(0, true).is_ok())
     }
@@ -278,8 +278,7 @@ impl Connection {
     /// Begins a DATA frame. Checks the flow-control windows and the state of the stream before any payload is read.
     pub(super) fn begin_data(&mut self, head: FrameHead, now: Instant) -> Result<Step, ConnectionError> {
         // Section 6.9: "The receiver of a frame always accounts for its contribution against the connection
-        // flow-control window, unless the receiver treats this as a connection error." The credit is returned
-        // immediately.
+        // flow-control window, unless the receiver treats this as a connection error." Return the credit immediately.
         if let Some(credit) = self.receive_window.receive(head.length, now)? {
             frame::put_window_update(self.output.framed(), 0, credit);
         }
@@ -391,14 +390,14 @@ impl Connection {
         }
     }
 
-    /// Sets the size to which the windows of streams are restored when bytes are consumed. Use it, for example, to
-    /// reduce them while memory is short. The minimum is 64 KiB. New streams start with the configured window.
+    /// Sets the size to which stream windows are restored when bytes are consumed, for example to reduce the windows
+    /// while memory is short. The minimum is 64 KiB. New streams start with the configured window.
     pub fn set_stream_window(&mut self, size: u32) {
         self.stream_window = size.clamp(frame::WINDOW_INITIAL, frame::WINDOW_MAX);
     }
 
-    /// Charges the peer for its last DATA frame if the frame is short. Call this if the frame completed no message.
-    /// Otherwise a peer could split a body into frames of one byte at no cost.
+    /// Charges the peer for its last DATA frame if that frame is short. Call this if the frame completed no message.
+    /// Otherwise, a peer could split a body into frames of one byte at no cost.
     pub fn charge_fragment(&mut self) {
         if let Some(length) = self.fragment.take() {
             let missing = limits::FRAGMENT.saturating_sub(length.into());

@@ -17,8 +17,7 @@ use std::time::Instant;
 /// Payload of the PING frames that [`Connection::ping`] sends.
 pub(super) const PING: [u8; 8] = *b"frisbee1";
 
-/// Maximum length in bytes of pending frames up to which bodies are still added to them. It is equal to two writes of a
-/// usual socket buffer.
+/// Size in bytes of pending frames up to which bodies are added to them. Equal to two writes of a usual socket buffer.
 const FRAMED_MAX: usize = 256 * 1024;
 
 /// Number of streams that a client may open before it has received the server's SETTINGS. RFC 9113, section 6.5.2,
@@ -46,7 +45,7 @@ impl fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
-/// Appends a field block as a HEADERS frame, followed by CONTINUATION frames if it does not fit.
+/// Appends a field block as a HEADERS frame, followed by CONTINUATION frames if the block does not fit.
 fn put_block(output: &mut Output, encoder: &mut Encoder, peer: &Settings, id: u32, head: &Head, is_end: bool) {
     let framed = output.framed();
     let at = framed.len();
@@ -114,8 +113,8 @@ impl Connection {
         if is_end { self.end(stream) } else { Ok(()) }
     }
 
-    /// Queues a part of a body. It is sent once the flow-control windows permit and it is the stream's turn. If the
-    /// client of a finished response stops granting credit, the stream is reset.
+    /// Queues a part of a body. The part is sent when the flow-control windows permit and it is the stream's turn. If
+    /// the client of a finished response stops granting credit, the stream is reset.
     ///
     /// # Errors
     ///
@@ -175,7 +174,7 @@ impl Connection {
             return Err(SendError::OutOfOrder);
         }
         let id = slot.id;
-        // Reading stops at this output length, so few replies exceed it.
+        // Few replies exceed this length, because reading stops there.
         let has_room = self.output.len() < limits::OUTPUT_MAX;
         let (start, mark) = (self.output.framed().len(), self.encoder.mark());
         put_block(&mut self.output, &mut self.encoder, &self.peer, id, head, false);
@@ -233,7 +232,7 @@ impl Connection {
         }
     }
 
-    /// Returns whether a stream can send now. If not, [`Event::Writable`](crate::Event::Writable) is reported once it
+    /// Returns whether a stream can send now. If not, [`Event::Writable`](crate::Event::Writable) is reported when it
     /// can.
     ///
     /// # Errors
@@ -282,11 +281,11 @@ impl Connection {
         if is_ended || !slot.state.may_send() { Err(SendError::Ended) } else { Ok(()) }
     }
 
-    /// Returns whether a body of `length` bytes can be written to a frame immediately. This requires that it fits into
-    /// one frame and the windows, that no other body is queued, and that the output is shorter than `output_max`.
+    /// Returns whether a body of `length` bytes can be written to a frame immediately. The body must fit into one frame
+    /// and the windows, no other body may be queued, and the output must be shorter than `output_max`.
     fn is_free(&self, stream: StreamKey, length: usize, output_max: usize) -> bool {
         let Some(slot) = self.streams.get(stream).filter(|slot| slot.queue.is_none()) else { return false };
-        // The end of a body requires no window.
+        // The end of a body needs no window.
         length == 0
             || length <= self.send_window.available().min(slot.send.available())
                 && length <= self.peer.frame_size_max as usize
@@ -337,7 +336,7 @@ impl Connection {
     }
 
     /// Writes the bodies of scheduled streams to frames, and fills `slices` with unwritten bytes. Returns the number of
-    /// slices that were filled.
+    /// filled slices.
     pub fn output<'a>(&'a mut self, slices: &mut [IoSlice<'a>]) -> usize {
         self.frame_bodies();
         self.output.slices(slices)
@@ -390,7 +389,7 @@ impl Connection {
     }
 
     /// Writes up to [`QUANTUM`] bytes of a stream's body to frames. Returns whether other streams may follow, because
-    /// the window of the connection is not used up.
+    /// the connection window is not used up.
     fn take_turn(&mut self, number: u32) -> bool {
         let mut quantum = QUANTUM;
         let Some(slot) = self.streams.slot(number) else { return true };
@@ -411,7 +410,7 @@ impl Connection {
                 .min(quantum)
                 .min(self.peer.frame_size_max as usize);
             if length == 0 {
-                // A stream whose own window is closed is scheduled again by its WINDOW_UPDATE.
+                // Without a stream window, the WINDOW_UPDATE schedules the stream again.
                 slot.is_scheduled = window > 0;
                 match (window > 0, quantum > 0) {
                     (true, true) => self.scheduler.return_to_front(number),
@@ -479,7 +478,7 @@ fn move_body(queue: &mut SendQueue, mut length: usize, output: &mut Output) {
 
 impl Connection {
     /// Resets finished responses for which the client has granted hardly any credit since the last check. Does nothing
-    /// if the next check is not due yet.
+    /// until the next check is due.
     pub(super) fn check_replies(&mut self, now: Instant) {
         let Some(at) = self.replies_checked_at else { return };
         if now < at {

@@ -1,4 +1,4 @@
-//! Tests of connections: raw frames against one end, and two ends against each other.
+//! Tests of connections, with raw frames against one end, and with two ends against each other.
 
 mod limits;
 mod pair;
@@ -101,13 +101,13 @@ impl End {
         Ok(events)
     }
 
-    /// Passes input to the connection that must make it fail with this error code. Asserts that its GOAWAY frame
-    /// contains the same code.
+    /// Passes input that must make the connection fail with this error code. Asserts that its GOAWAY frame contains the
+    /// same code.
     #[track_caller]
     fn fails(&mut self, bytes: &[u8], code: ErrorCode) {
         self.frames();
         assert_eq!(self.feed(bytes).map_err(|error| error.code), Err(code));
-        let last = self.frames().pop().expect("GOAWAY should be in the output");
+        let last = self.frames().pop().expect("output should contain a GOAWAY frame");
         assert_eq!((last.0.kind, &last.1[4..8]), (kind::GOAWAY, &code.0.to_be_bytes()[..]));
     }
 
@@ -289,7 +289,7 @@ fn early_response_asks_the_client_to_stop() {
     let frames = end.frames();
     assert_eq!(frames[1].0.kind, kind::RST_STREAM);
     assert_eq!(frames[1].1, ErrorCode::NO_ERROR.0.to_be_bytes()[..]);
-    // The body is discarded, but counts towards the window of the connection.
+    // Discarded bytes of a body still count towards the connection window.
     for _ in 0..20 {
         assert_eq!(end.feed(&data(1, 0, [0; 16_384])), Ok(Vec::new()));
     }
@@ -329,7 +329,7 @@ fn shutdown_does_not_wait_for_a_silent_peer() {
 fn goaway_resets_streams_that_were_not_processed() {
     let mut end = End::client();
     let head = Head::request("POST", "http", "a", "/a");
-    let streams = [(); 3].map(|()| end.connection.open(&head, true).expect("connection should be open"));
+    let streams = [(); 3].map(|()| end.connection.open(&head, true).expect("client should open three streams"));
     let go_away = |last: u32| frame(kind::GOAWAY, 0, 0, [&last.to_be_bytes()[..], &[0; 4], b"bye"].concat());
     let refused = |stream| Event::Reset { stream, code: ErrorCode::REFUSED_STREAM };
     let events = end.feed(&go_away(3));
@@ -356,8 +356,10 @@ fn client_waits_for_concurrent_streams() {
 #[test]
 fn informational_responses_precede_the_head() {
     let mut end = End::client();
-    let stream =
-        end.connection.open(&Head::request("HEAD", "http", "a", "/"), true).expect("connection should be open");
+    let stream = end
+        .connection
+        .open(&Head::request("HEAD", "http", "a", "/"), true)
+        .expect("client should open a stream for HEAD");
     assert_eq!(end.feed(&headers(1, 0, &[(":status", "103"), ("link", "x")])), Ok(Vec::new()));
     let head = headers(1, END_STREAM, &[(":status", "200"), ("content-length", "77")]);
     assert_eq!(end.feed(&head), Ok(vec![Event::Head { stream, is_end: true }]), "HEAD has no body");

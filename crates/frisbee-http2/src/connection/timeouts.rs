@@ -7,18 +7,18 @@ use crate::frame;
 use frisbee_core::{Role, earlier};
 use std::time::{Duration, Instant};
 
-/// Payload of the PING that follows the first GOAWAY. Once it is acknowledged, the client must have received that
+/// Payload of the PING that follows the first GOAWAY. Its acknowledgement shows that the client has received that
 /// GOAWAY.
 pub(super) const SHUTDOWN_PING: [u8; 8] = *b"shutdown";
 
-/// Maximum time for which a server that shuts down waits for the acknowledgement of its PING.
+/// Maximum time for which a server that is shutting down waits for the acknowledgement of its PING.
 const ANNOUNCED: Duration = Duration::from_secs(1);
 
-/// Stream id at which a server begins to shut down the connection, because stream ids cannot be reused. It is three
-/// quarters of the id range, as in grpc-go.
+/// Stream id at which a server begins to shut down the connection, because stream ids cannot be reused. Equal to three
+/// quarters of the id range, like in grpc-go.
 const ID_MAX: u32 = (1 << 29) * 3;
 
-/// Progress of a graceful shutdown: RFC 9113, section 6.8.
+/// Progress of a graceful shutdown (RFC 9113, section 6.8).
 ///
 /// ```text
 /// Open --shut_down--> Announced --PING answered, or 1 s--> Final
@@ -61,12 +61,12 @@ impl Connection {
         }
     }
 
-    /// Returns whether a graceful shutdown is complete, so that no stream is open and none can be opened.
+    /// Returns whether a graceful shutdown is complete: no stream is open and none can be opened.
     pub fn is_shut_down(&self) -> bool {
         self.shutdown == Shutdown::Final && self.streams.len() == 0
     }
 
-    /// Sends a GOAWAY frame with this code, because the caller will close the connection immediately.
+    /// Sends a GOAWAY frame with this code. Call this if the connection will be closed immediately.
     pub fn go_away(&mut self, code: ErrorCode) {
         if self.failed.is_none() {
             self.fail(ConnectionError::new(code, ""));
@@ -108,7 +108,7 @@ impl Connection {
         let is_due = |time: Option<Instant>| time.is_some_and(|time| now >= time);
         if self.abuse.deadline().is_some() {
             self.abuse.handle_timeout(now);
-            // Nothing could arrive because the peer was not being read.
+            // Complete the measurement, because nothing could arrive while the peer was not being read.
             self.read_progress.complete();
             if self.is_mid_frame() {
                 self.read_progress.waiting(self.received, now);

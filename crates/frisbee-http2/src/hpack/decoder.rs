@@ -3,18 +3,19 @@
 //! # Decisions
 //!
 //! Each block is decoded completely, because every field changes the state for later blocks. A limit on the decoded
-//! size bounds the work, since a single byte can repeat an entry of 4 KiB. The caller decides which fields to keep.
+//! size bounds the work, because a single byte can repeat an entry of 4 KiB. The caller decides which fields to keep.
 
 use super::table::Table;
 use super::{TABLE_SIZE, form, huffman};
 use std::fmt;
 
-/// Maximum decoded size of a field block, counted as in RFC 7541, section 4.1. It is four times the size of a head that
-/// is accepted. A legitimate peer that sends too many fields thus gets an error response and is not disconnected.
+/// Maximum decoded size of a field block, counted as in RFC 7541, section 4.1. Equal to four times the maximum size of
+/// an accepted head. A legitimate peer that sends too many fields thus gets an error response instead of being
+/// disconnected.
 const DECODED_MAX: usize = 64 * 1024;
 
-/// Maximum number of table size updates per field block. RFC 7541, section 4.2, permits two: one for the smallest and
-/// one for the final size.
+/// Maximum number of table size updates per field block. RFC 7541, section 4.2, permits two: one for the smallest size,
+/// and one for the final size.
 const UPDATES_MAX: u32 = 2;
 
 /// A decoded field.
@@ -25,12 +26,12 @@ pub struct Field<'a> {
     pub name: &'a [u8],
     /// Value of the field.
     pub value: &'a [u8],
-    /// Whether the sender forbids adding the field to a table, because its value is secret: RFC 7541, section 7.1.3.
+    /// Whether the sender forbids adding the field to a table, because its value is secret (RFC 7541, section 7.1.3).
     pub is_sensitive: bool,
 }
 
 /// Error returned for an invalid field block. The connection must be closed, because the compression tables of its ends
-/// may differ now.
+/// may now differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -42,7 +43,7 @@ pub enum DecodeError {
     Index(u32),
     /// A string is not valid Huffman code.
     Huffman,
-    /// A table size update exceeds the limit, comes after a field, or is one too many.
+    /// A table size update exceeds the limit, comes after a field, or follows two others.
     SizeUpdate,
     /// The decoded size of the field block exceeds 64 KiB.
     TooLarge,
@@ -156,7 +157,7 @@ impl Decoder {
         let name = if index == 0 {
             string(rest, &mut self.name)?
         } else {
-            // Copied because the insertion may evict the entry that contains the name.
+            // Copy the name, because the insertion may evict the entry that contains it.
             let (name, _) = self.table.get(index as usize).ok_or(DecodeError::Index(index))?;
             self.name.clear();
             self.name.extend_from_slice(name);
@@ -196,7 +197,7 @@ fn integer(rest: &mut &[u8], first: u8, bits: u32) -> Result<u32, DecodeError> {
     if first & mask < mask {
         return Ok(value);
     }
-    // Four bytes of seven bits suffice for every length and index in a block.
+    // Four groups of seven bits suffice for every length and index in a block.
     for shift in [0, 7, 14, 21] {
         let (&byte, tail) = rest.split_first().ok_or(DecodeError::Truncated)?;
         *rest = tail;

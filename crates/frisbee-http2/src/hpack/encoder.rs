@@ -2,15 +2,15 @@
 //!
 //! # Decisions
 //!
-//! **The table is frozen once it is full.** Fields that are the same for all messages of a connection are inserted on
-//! first use. Insertions stop before the first eviction, so entries never move, and the block of a reply consists of a
-//! few constant bytes. Other fields are literals without Huffman coding, because coding them costs more than it saves.
+//! **The table is frozen once it is full.** Fields that are the same in all messages of a connection are inserted at
+//! their first use. Insertions stop before the first eviction, so entries never move, and the block of a reply consists
+//! of a few constant bytes. Other fields are literals without Huffman coding, because coding them costs more than it
+//! saves.
 
 use super::table::{STATIC, Table};
 use super::{TABLE_SIZE, form, huffman};
 
-/// Maximum size in bytes of a value that is added to the dynamic table. The table has space for eight values of this
-/// size.
+/// Maximum size in bytes of a value that is added to the dynamic table, which has space for eight values of this size.
 const INSERTED_MAX: usize = 480;
 
 /// Names of fields that usually have the same value in all messages of a connection.
@@ -39,7 +39,7 @@ pub struct Encoder {
     has_resized: bool,
 }
 
-/// State of an [`Encoder`] to which it can return if a block is not sent.
+/// State of an [`Encoder`], for returning to it if a block is not sent.
 #[derive(Clone, Copy, Debug)]
 pub struct EncoderMark {
     len: usize,
@@ -63,8 +63,8 @@ impl Encoder {
         self.table.memory()
     }
 
-    /// Limits the size of the dynamic table to what the peer accepts (SETTINGS_HEADER_TABLE_SIZE). Never uses more than
-    /// 4 KiB.
+    /// Limits the size of the dynamic table to the size that the peer accepts (SETTINGS_HEADER_TABLE_SIZE), and to 4
+    /// KiB.
     pub fn set_size_max(&mut self, size_max: u32) {
         let size_max = TABLE_SIZE.min(size_max as usize);
         if size_max != self.table.size_max() {
@@ -79,7 +79,7 @@ impl Encoder {
         EncoderMark { len: self.table.len(), has_resized: self.has_resized }
     }
 
-    /// Reverts all blocks that were encoded since `mark`. Must be called if their bytes will not be sent.
+    /// Reverts all blocks that were encoded since `mark`. Call this if their bytes will not be sent.
     pub fn withdraw(&mut self, mark: EncoderMark) {
         self.table.truncate(mark.len);
         self.has_resized = mark.has_resized;
@@ -89,13 +89,13 @@ impl Encoder {
     pub fn begin(&mut self, block: &mut Vec<u8>) {
         if std::mem::take(&mut self.has_resized) {
             // RFC 7541, section 4.2: "the smallest maximum table size that occurs in that interval MUST be signaled in
-            // a dynamic table size update". Size 0 evicts all entries, as this end has done.
+            // a dynamic table size update". A size of 0 evicts all entries, like at this end.
             put_integer(block, form::SIZE_UPDATE, 0);
             put_integer(block, form::SIZE_UPDATE, self.table.size_max());
         }
     }
 
-    /// Appends a header field. A secret field is encoded such that no intermediary may add it to a compression table.
+    /// Appends a header field. A secret field is encoded so that no intermediary may add it to a compression table.
     pub fn put(&mut self, name: &[u8], value: &[u8], is_sensitive: bool, block: &mut Vec<u8>) {
         if !is_sensitive && let Some(index) = self.index_of(name, value) {
             return put_integer(block, form::INDEXED, index);
@@ -123,7 +123,7 @@ impl Encoder {
         let dynamic = |age: &usize| STATIC.len().checked_add(*age);
         let mut inserted = (1..=self.table.len()).filter_map(|age| dynamic(&age));
         let found = inserted.find(|index| self.table.get(*index) == Some((name, value)));
-        // An entry of the static table with an empty value represents only a name.
+        // A static entry with an empty value represents only a name.
         let is_same = |(a, b): &(&str, &str)| !b.is_empty() && a.as_bytes() == name && b.as_bytes() == value;
         found.or_else(|| STATIC.iter().position(is_same)?.checked_add(1))
     }

@@ -42,8 +42,7 @@ struct Tables {
     first: [u32; LONGEST + 1],
     /// For each code length, the index in `sorted` of the first symbol with a code of this length.
     offsets: [usize; LONGEST + 1],
-    /// For each possible first byte, the symbol and the length of its code. The length is 0 if the code is longer than
-    /// a byte.
+    /// Symbol and code length for each possible first byte. The length is 0 if the code is longer than a byte.
     short: [(u8, u8); 256],
 }
 
@@ -81,15 +80,15 @@ const fn tables() -> Tables {
             }
             symbol += 1;
         }
-        // The last code of the maximum length is all ones, so its end does not fit in 32 bits. Comparisons fall through
-        // to it.
+        // The last code of the maximum length is all ones, so its end does not fit into 32 bits. It is found because
+        // all other comparisons fail.
         tables.ends[length] = if length == LONGEST { u32::MAX } else { code << (32 - length) };
         length += 1;
     }
     tables
 }
 
-/// Returns the symbol whose code is at the start of the left-aligned `bits`, with the length of the code in bits.
+/// Returns the symbol whose code is at the start of the left-aligned `bits`, and the length of the code in bits.
 #[inline]
 fn symbol(bits: u64) -> (u16, u32) {
     let [byte, ..] = bits.to_be_bytes();
@@ -102,7 +101,7 @@ fn symbol(bits: u64) -> (u16, u32) {
 #[cold]
 fn long_symbol(bits: u32) -> (u16, u32) {
     let is_below = |end: &u32| bits < *end;
-    // The ends of lengths below five are zero, because no code is shorter than five bits.
+    // No code is shorter than five bits, so the ends of smaller lengths are zero.
     let length = TABLES.ends.iter().position(is_below).unwrap_or(LONGEST);
     let code = bits.checked_shr(32_u32.saturating_sub(length as u32)).unwrap_or(0);
     let first = TABLES.first.get(length).copied().unwrap_or(0);
@@ -144,7 +143,7 @@ pub(super) fn decode(coded: &[u8], text: &mut Vec<u8>) -> Result<(), DecodeError
     }
 }
 
-/// Returns the length in bytes that a string has after Huffman coding.
+/// Returns the length of a string in bytes after Huffman coding.
 pub(super) fn encoded_len(text: &[u8]) -> usize {
     let bits = |byte: &u8| usize::from(LENGTHS.get(usize::from(*byte)).copied().unwrap_or(0));
     text.iter().map(bits).fold(0_usize, usize::saturating_add).div_ceil(8)

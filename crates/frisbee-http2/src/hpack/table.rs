@@ -80,8 +80,8 @@ struct Entry {
 
 /// Dynamic table of HPACK, which evicts its oldest entries first.
 ///
-/// The text of all entries is in one buffer, and new entries are appended. Evicted text is removed once the buffer is
-/// twice as large as the table may be, so each byte is moved about once.
+/// One buffer contains the text of all entries, and new entries are appended. Evicted text is removed once the buffer
+/// is twice the maximum size of the table, so each byte is moved about once.
 #[derive(Debug)]
 pub(super) struct Table {
     text: Vec<u8>,
@@ -135,7 +135,7 @@ impl Table {
         self.size.saturating_add(Self::cost(name, value)) <= self.size_max
     }
 
-    /// Inserts an entry, and evicts the oldest entries if there is not enough space.
+    /// Inserts an entry. Evicts the oldest entries if there is not enough space.
     ///
     /// "An attempt to add an entry larger than the maximum size causes the table to be emptied of all existing entries
     /// and results in an empty table": RFC 7541, section 4.4.

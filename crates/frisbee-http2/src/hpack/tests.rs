@@ -228,12 +228,12 @@ proptest! {
     }
 }
 
-/// Folders of test vectors that are skipped. Most are from encoders for early drafts with another static table, and one
+/// Folders of test vectors to skip. Most come from encoders for early drafts with another static table, and one
 /// contains no encoded blocks.
 const SKIPPED: [&str; 4] = ["hyper-hpack", "node-http2-protocol", "raw-data", "twitter-hpack"];
 
-/// Decodes test vectors of other encoders: the files `NAME/story_NN.json` in the folder that the environment variable
-/// `HPACK_TESTS` names. The npm package `hpack` contains them in `test/hpack-test-case`.
+/// Decodes test vectors of other encoders: the files `NAME/story_NN.json` in the folder named by the environment
+/// variable `HPACK_TESTS`. The npm package `hpack` contains them in `test/hpack-test-case`.
 #[test]
 fn vectors_of_other_encoders_decode() {
     let Some(root) = env::var_os("HPACK_TESTS") else {
@@ -260,7 +260,7 @@ fn vectors_of_other_encoders_decode() {
 fn folders(folder: &Path) -> Vec<std::path::PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<_> =
-        entries.map(|entry| entry.expect("folder of the test vectors should be readable").path()).collect();
+        entries.map(|entry| entry.expect("entry in the folder of test vectors should be readable").path()).collect();
     paths.sort();
     paths
 }

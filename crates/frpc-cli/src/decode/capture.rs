@@ -1,4 +1,4 @@
-//! Reads captures in the classic pcap format and reassembles their TCP connections.
+//! Reader for captures in the classic pcap format. It reassembles their TCP connections.
 //!
 //! Supports Ethernet, raw IP, BSD loopback and Linux's cooked captures, with IPv4 and IPv6.
 
@@ -19,7 +19,7 @@ pub(crate) struct CapturedBytes {
     pub(crate) from: End,
     pub(crate) to: End,
     pub(crate) bytes: Vec<u8>,
-    /// Whether bytes that were sent before these are missing in the capture.
+    /// Whether the capture lacks bytes that were sent before these.
     pub(crate) is_behind_gap: bool,
 }
 
@@ -64,13 +64,13 @@ pub(crate) fn pieces(capture: &[u8]) -> Result<Vec<CapturedBytes>, String> {
 /// Returns the IP packet in a frame of the link layer. `link` is the type of the link layer.
 fn internet(link: u32, packet: &[u8]) -> Option<&[u8]> {
     match link {
-        // Skips the address family.
+        // Skip the address family.
         0 | 108 => packet.get(4..),
         1 => {
             let mut rest = packet.get(12..)?;
             loop {
                 match rest {
-                    // Skips VLAN tags.
+                    // Skip VLAN tags.
                     [0x81, 0x00, _, _, behind @ ..] | [0x88, 0xa8, _, _, behind @ ..] => rest = behind,
                     [0x08, 0x00, ip @ ..] | [0x86, 0xdd, ip @ ..] => return Some(ip),
                     _ => return None,
@@ -102,7 +102,7 @@ fn segment(ip: &[u8]) -> Option<TcpSegment<'_>> {
             if *ip.get(9)? != 6 || offset != 0 {
                 return None;
             }
-            // The packet may be padded. A length of 0 means that the network card computes it.
+            // The packet may be padded. A length of 0 means that the network card computes the length.
             let end = if total == 0 { ip.len() } else { total.min(ip.len()) };
             (ip.get(12..16)?, ip.get(16..20)?, ip.get(head..end)?)
         }
@@ -125,7 +125,7 @@ fn segment(ip: &[u8]) -> Option<TcpSegment<'_>> {
     })
 }
 
-/// Restores the order of the bytes in all captured TCP connections.
+/// Restores the order of the bytes of all captured TCP connections.
 #[derive(Default)]
 struct Order {
     directions: HashMap<(End, End), Direction>,
@@ -135,7 +135,7 @@ struct Order {
 struct Direction {
     /// Sequence number of the byte that is expected next.
     next: u32,
-    /// Segments that arrived too early. The key is the distance from `next` at the time of arrival.
+    /// Segments that arrived too early, by their distance from `next` at the time of arrival.
     early: BTreeMap<u32, Vec<u8>>,
     early_bytes: usize,
 }
@@ -171,11 +171,10 @@ impl Order {
 }
 
 impl Direction {
-    /// Moves buffered segments to `pieces` if they are next in order. If `skip` is set, also moves segments that follow
-    /// a gap.
+    /// Moves buffered segments to `pieces` if they are next in order. If `skip` is set, moves segments after a gap too.
     fn drain(&mut self, key: &(End, End), skip: bool, pieces: &mut Vec<CapturedBytes>) {
         loop {
-            // Finds the segment that begins first. Sequence numbers up to half of their range before `next` count as
+            // Find the segment that begins first. Sequence numbers up to half of their range before `next` count as
             // earlier.
             let first = self.next.wrapping_add(1 << 31);
             let nearest = self.early.range(first..).next().or_else(|| self.early.first_key_value());

@@ -1,7 +1,7 @@
-//! Decodes the frames of a connection and, with a schema, their calls, streams and messages.
+//! Decoder for the frames of a connection. With a schema, it also decodes their calls, streams and messages.
 //!
-//! It observes both directions passively and determines the method of an id from its request. It decodes invalid bytes
-//! as far as possible and continues with the next frame.
+//! The decoder observes both directions passively and determines the method of an id from its request. It decodes
+//! invalid bytes as far as possible and continues with the next frame.
 
 use crate::schema::{Callable, Schema};
 use frpc::polyglot::{Decoder, Kind, Root};
@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// Maximum length of a frame body in bytes. A longer one is considered invalid, because peers accept it only if they
-/// are configured to.
+/// Maximum length of a frame body in bytes. Longer bodies are considered invalid, because peers accept them only with
+/// special settings.
 const BODY_MAX: usize = 64 << 20;
 
 /// Number of bytes of a body that are shown if there is no schema to decode it.
@@ -160,7 +160,7 @@ impl WatchedConnection {
         let Frame { id, operation, body } = *frame;
         let mut out = String::new();
         let (mut step, mut json) = (None, None);
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail, so ignore the result.
         let _ = match operation {
             0 => write!(out, "PING"),
             1 => write!(out, "PONG"),
@@ -236,7 +236,7 @@ impl WatchedConnection {
     fn stream(&mut self, side: FrameSender, id: u16, body: &[u8], out: &mut String) -> (Option<Step>, Option<String>) {
         let (prefix, message) = prefix(body);
         let step = |opener, operation, what| Some(Step { opener, is_stream: true, id, operation, what });
-        // No message starts like this. The id may belong to a closed stream.
+        // No message starts with this byte, so this is an opening. The id may belong to a closed stream.
         if let [0x09, operation @ ..] = message
             && let Some((operation, _)) = number(operation)
         {
@@ -404,7 +404,7 @@ impl Prefix {
                     let entry =
                         number(value).and_then(|(length, rest)| rest.split_at_checked(usize::try_from(length).ok()?));
                     let (key, value) = entry.unwrap_or((b"?", value));
-                    // Secrets are hidden.
+                    // Hide the values of secrets.
                     let key = String::from_utf8_lossy(key).into_owned();
                     write!(prefix.text, ", metadata {key} of {} bytes", value.len())
                 }

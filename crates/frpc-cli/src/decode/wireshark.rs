@@ -13,7 +13,7 @@ const MARK: &str = "--@METHODS@\n";
 pub(super) fn dissector(schema: Option<&Schema>) -> String {
     let mut methods = String::new();
     for callable in schema.into_iter().flat_map(Schema::methods) {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail, so ignore the result.
         let _ = writeln!(methods, "  [{}] = \"{}\",", callable.operation, quoted(&callable.name()));
     }
     DISSECTOR.replace(MARK, &methods)

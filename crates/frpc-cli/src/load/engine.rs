@@ -1,7 +1,7 @@
-//! Makes the calls of a load. In a closed loop each caller makes one call after another; in an open loop calls start by
-//! a schedule.
+//! Execution of a load test's calls. In a closed loop, each caller makes one call after another. In an open loop, calls
+//! start by a schedule.
 //!
-//! In an open loop the duration of a call is measured from its scheduled start, even if all callers are busy then. A
+//! In an open loop, the duration of a call is measured from its scheduled start, even if all callers are busy then. A
 //! server that stalls for a second therefore delays all calls of that second, not only those in flight.
 
 use super::schedule::Schedule;
@@ -42,8 +42,8 @@ pub(crate) enum Clock {
     Runtime,
 }
 
-/// Makes calls with this number of callers until the duration of the load has passed and all calls have ended. The
-/// results are recorded in `stats`.
+/// Makes calls with `callers` callers until the duration of the load test has passed and all calls have ended. Records
+/// the results in `stats`.
 pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, clock: Clock, stats: Arc<Mutex<Stats>>) {
     let began_at = Instant::now();
     let next = Arc::new(AtomicU64::new(0));
@@ -114,7 +114,7 @@ pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, cl
     }
 }
 
-/// Stops the clock's thread when the load is cancelled.
+/// Guard that stops the clock's thread when the load test is cancelled.
 struct StopClock(Arc<AtomicBool>);
 
 impl Drop for StopClock {
@@ -124,7 +124,7 @@ impl Drop for StopClock {
 }
 
 /// Wakes callers for the calls that are due, and returns the time until the next call. After the last call, wakes all
-/// callers, so that they end.
+/// callers so that they end.
 fn release(
     schedule: &Schedule,
     elapsed: Duration,
@@ -183,7 +183,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn open_loop_shows_stall_of_a_second_in_ten_calls_delayed() {
-        // Tested also with far fewer callers than the number of calls that become due during a stall.
+        // Test with far fewer callers than the number of calls that become due during a stall, too.
         for callers in [2000, 50] {
             let schedule = Schedule::constant(1000.0, Duration::from_secs(10));
             let stats = against_a_server_that_stops(Loop::Open(schedule), callers).await;

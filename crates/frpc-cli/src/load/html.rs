@@ -1,4 +1,4 @@
-//! Renders a load report as a self-contained HTML page with SVG plots.
+//! Renderer of load reports as self-contained HTML pages with SVG plots.
 
 use super::report::{Report, SampleRow, shown};
 use std::fmt::Write as _;
@@ -24,10 +24,10 @@ struct Line {
     points: Vec<(f64, f64)>,
 }
 
-/// Renders the page.
+/// Renders the HTML page of a load report.
 pub(crate) fn page(report: &Report) -> String {
     let mut out = String::from("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">");
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail, so ignore the result.
     let _ = write!(out, "<title>Load of {}</title><style>{STYLE}</style>", text(&report.server));
     let _ = write!(
         out,
@@ -66,7 +66,7 @@ pub(crate) fn page(report: &Report) -> String {
         line("p50", "#2f9e6e", |moment| moment.p50),
     ];
     plot(&mut out, "Latency over time, in ms", "s", &latencies, |x| format!("{x:.1}"));
-    // Plots quantiles by their number of nines: 0.9 is 1, 0.99 is 2.
+    // Plot quantiles by their number of nines: 0.9 is 1, 0.99 is 2.
     let nines = |quantile: f64| -(1.0 - quantile).max(1e-9).log10();
     let points = report.distribution.iter().map(|(quantile, value)| (nines(*quantile), *value)).collect();
     let distribution = Line { label: "latency", color: "#2f7ed8", points };

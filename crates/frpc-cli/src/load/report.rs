@@ -23,12 +23,11 @@ pub(crate) struct Report {
     /// Number of calls that took at least `slow_from`.
     pub(crate) slow: u64,
     pub(crate) slow_from: f64,
-    /// Maximum delay between the time for which a call was scheduled and its actual start. Includes the time to wait
-    /// for a free caller.
+    /// Maximum delay between the scheduled and the actual start of a call. Includes the wait for a free caller.
     pub(crate) late_max: f64,
     pub(crate) methods: Vec<Method>,
     pub(crate) timeline: Vec<SampleRow>,
-    /// Distribution of the latencies of all calls: pairs of a quantile (0 to 1) and its latency.
+    /// Latency distribution of all calls, as pairs of a quantile (0 to 1) and its latency.
     pub(crate) distribution: Vec<(f64, f64)>,
 }
 
@@ -145,7 +144,7 @@ impl Report {
     pub(crate) fn text(&self) -> String {
         let mut out = String::new();
         let Self { server, mode, seconds, connections, .. } = self;
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail, so ignore the result.
         let _ = writeln!(out, "{server}, {mode}, {seconds} s, {connections} connection{}\n", plural(*connections));
         let _ = writeln!(out, "calls    {}, {:.1} a second, {} failed", self.calls, self.calls_per_second, self.failed);
         let _ = writeln!(out, "latency  {}", self.latency.text());
@@ -190,7 +189,7 @@ pub(crate) fn shown(millis: f64) -> String {
     }
 }
 
-/// Comparison of two load reports. Contains the ratio of the second value to the first for each quantity.
+/// Comparison of two load reports, with the ratio of the second value to the first for each quantity.
 #[derive(Serialize)]
 pub(crate) struct Comparison {
     before: Load,

@@ -1,4 +1,4 @@
-//! The start times of calls in an open loop: a constant rate after an optional ramp.
+//! Start times of the calls in an open loop: a constant rate after an optional ramp.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ pub(crate) struct Schedule {
     pub(crate) from: f64,
     /// Rate after the ramp, in calls per second.
     pub(crate) to: f64,
-    /// Time in which the rate changes, or zero if it is constant.
+    /// Time in which the rate changes, or zero for a constant rate.
     pub(crate) ramp: Duration,
     /// Time for which calls are started.
     pub(crate) duration: Duration,
@@ -34,7 +34,7 @@ impl Schedule {
         self.started(self.duration.as_secs_f64()).round() as u64
     }
 
-    /// Returns the time at which the call with this number should start.
+    /// Returns the scheduled start time of the call with this number.
     pub(crate) fn start(&self, call: u64) -> Duration {
         let call = call as f64;
         let ramp = self.ramp.as_secs_f64();

@@ -1,4 +1,4 @@
-//! Measurements of a load: a histogram per method, status codes, and a timeline.
+//! Measurements of a load test: a histogram per method, status codes, and a timeline.
 
 use frpc::Code;
 use hdrhistogram::Histogram;
@@ -10,7 +10,7 @@ const LONGEST: u64 = 3_600_000_000_000;
 /// Maximum number of rows in the timeline. A plot has space for this many.
 const ROWS: u32 = 200;
 
-/// Minimum duration that a row of the timeline covers, so that several calls end in each row.
+/// Minimum duration of a timeline row, so that several calls end in each row.
 const ROW_MIN: Duration = Duration::from_millis(100);
 
 /// Number of status codes, including OK.
@@ -30,7 +30,7 @@ pub(crate) struct Stats {
     pub(crate) methods: Vec<MethodStats>,
     /// Latencies of all methods together, in nanoseconds.
     pub(crate) all: Histogram<u64>,
-    /// Delays between the time for which a call was scheduled and its actual start, in nanoseconds.
+    /// Delays between the scheduled and the actual start of calls, in nanoseconds.
     late: Histogram<u64>,
     /// Time at which the last call has ended, relative to the start of the load.
     ended: Duration,
@@ -112,8 +112,8 @@ impl Stats {
         self.all.len()
     }
 
-    /// Returns the number of calls per second. `duration` is the planned duration of the load. If the last call ended
-    /// later, because the server was too slow, that time is used instead.
+    /// Returns the number of calls per second. `duration` is the planned duration of the load test. If the last call
+    /// ended later because the server was too slow, that time is used instead.
     pub(crate) fn calls_per_second(&self, duration: Duration) -> f64 {
         self.calls() as f64 / duration.max(self.ended).as_secs_f64()
     }
@@ -126,7 +126,7 @@ impl Stats {
         Duration::from_nanos(self.all.max())
     }
 
-    /// Returns the maximum delay between the time for which a call was scheduled and its actual start.
+    /// Returns the maximum delay between the scheduled and the actual start of a call.
     pub(crate) fn late_max(&self) -> Duration {
         Duration::from_nanos(self.late.max())
     }
@@ -162,7 +162,7 @@ fn nanos(time: Duration) -> u64 {
 
 /// Creates a histogram that stores latencies with this number of significant digits.
 fn histogram(digits: u8) -> Histogram<u64> {
-    // The bounds and digits are valid constants.
+    // The bounds and the number of digits are valid constants.
     Histogram::new_with_bounds(1, LONGEST, digits).expect("bounds and precision of the histogram should be valid")
 }
 

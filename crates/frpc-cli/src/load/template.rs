@@ -1,4 +1,4 @@
-//! Templates in load parameters, such as `{{n}}`, which are expanded for each call.
+//! Templates in the parameters of load tests, such as `{{n}}`, which are expanded for each call.
 
 use fastrand::Rng;
 use std::fmt::Write as _;
@@ -20,11 +20,11 @@ enum Part {
     Choice(Vec<String>),
 }
 
-/// Maximum length of a random text in characters. It fits into a frame of the default maximum size.
+/// Maximum length of a random text in characters. A frame of the default maximum size contains it.
 const LETTERS_MAX: usize = 5 << 20;
 
 impl Template {
-    /// Parses a text.
+    /// Parses a text that may contain templates.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -39,7 +39,7 @@ impl Template {
         Ok(Self(parts))
     }
 
-    /// Returns whether the text contains no templates. It is then the same for every call.
+    /// Returns whether the text contains no templates and is thus the same for every call.
     pub(crate) fn is_constant(&self) -> bool {
         self.0.iter().all(|part| matches!(part, Part::Text(_)))
     }
@@ -50,7 +50,7 @@ impl Template {
         for part in &self.0 {
             match part {
                 Part::Text(text) => out.push_str(text),
-                // Writing to a string does not fail.
+                // Writing to a string cannot fail, so ignore the result.
                 Part::Number => drop(write!(out, "{number}")),
                 Part::Random(from, to) => drop(write!(out, "{}", random.i64(*from..=*to))),
                 Part::Letters(count) => out.extend((0..*count).map(|_| random.alphanumeric())),

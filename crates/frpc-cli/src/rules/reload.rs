@@ -1,4 +1,5 @@
-//! Access rules that can be replaced while the gateway runs. New rules apply immediately to calls on open connections.
+//! Access rules that can be replaced while the gateway is running. New rules apply immediately to calls on open
+//! connections.
 
 use frpc::{Admitted, Authorize, Connection, Metadata, PeerRules, Status};
 use frpc_access::Access;
@@ -11,8 +12,7 @@ pub(crate) struct CurrentRules(Arc<Mutex<Rules>>);
 
 struct Rules {
     access: Access,
-    /// Counter that increases when the rules are replaced. By comparing it, connections detect that their rules are
-    /// outdated.
+    /// Number of replacements of the rules. Connections compare it to detect that their rules are outdated.
     generation: u64,
     /// Methods of the server. Connections refer to a method by its index in this list.
     methods: Vec<String>,
@@ -38,7 +38,7 @@ impl CurrentRules {
     }
 }
 
-/// Locks a mutex, which is never poisoned because no code panics while it holds the lock.
+/// Locks a mutex. The mutex is never poisoned, because no code panics while it holds the lock.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -48,7 +48,7 @@ impl Authorize for CurrentRules {
         lock(&self.0).access.methods()
     }
 
-    /// Assigns a number to a method, even if no rule mentions it. The rules may be replaced later by ones that do.
+    /// Assigns a number to a method, even if no rule mentions it, because later rules may.
     fn rule(&self, method: &str) -> Option<usize> {
         let mut rules = lock(&self.0);
         rules.methods.push(method.to_owned());
@@ -64,7 +64,7 @@ impl Authorize for CurrentRules {
 }
 
 impl CurrentPeer {
-    /// Returns the rules for this peer that are in force now, with the number that the method has in them.
+    /// Returns the current rules for this peer, and the number of the method in these rules.
     fn current(&self, method: Option<usize>) -> (Arc<dyn PeerRules>, Option<usize>) {
         let rules = lock(&self.rules.0);
         let mut judged = lock(&self.judged);
