@@ -165,14 +165,14 @@ impl Message for Payload {
 /// Reads the body of a message that a peer sent in the native encoding.
 #[inline(always)] // Writes the payload only once.
 pub(crate) fn received(from: &mut Decoder<'_>) -> Result<Root<Body>, DecodeError> {
-    if from.peek() == Some(Kind::Error) {
-        return Ok(Root::Error(from.error_text()?.to_owned()));
+    // Copy a short message. `take_body` shares the memory of a long one.
+    if let (Some(body), Some(Kind::Nil | Kind::U8 | Kind::Bytes)) = (Body::copy_short(from.rest()), from.peek()) {
+        return Ok(Root::Message(body));
     }
-    // Copy a short message. `take_rest` shares the memory of a long one.
-    Ok(Root::Message(match Body::copy_short(from.rest()) {
-        Some(body) => body,
-        None => from.take_rest().into(),
-    }))
+    Ok(match from.take_body()? {
+        Root::Message(bytes) => Root::Message(bytes.into()),
+        Root::Error(text) => Root::Error(text),
+    })
 }
 
 /// Type of a message, with the codec of its service.

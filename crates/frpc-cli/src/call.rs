@@ -182,7 +182,7 @@ impl ReplyPrinter<'_> {
     fn show(&self, body: &Body) -> Result<(), Failure> {
         let bytes = body.as_bytes();
         self.screen.remark(2, || format!("< {} bytes: {}", bytes.len(), hex(bytes)));
-        let message = self.schema.decode(self.callable.reply(), body)?;
+        let message = self.schema.decode(&self.callable.reply(), body)?;
         print_message(self.screen, &message, self.out_field)
     }
 }

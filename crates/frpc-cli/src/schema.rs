@@ -157,17 +157,14 @@ impl Schema {
     }
 
     /// Decodes the body of a reply, in the format that the server uses.
-    pub(crate) fn decode(&self, of: MessageDescriptor, body: &Body) -> Result<DynamicMessage, Status> {
+    pub(crate) fn decode(&self, of: &MessageDescriptor, body: &Body) -> Result<DynamicMessage, Status> {
         let bytes = body.as_bytes();
         let invalid =
             |error: &dyn std::fmt::Display| Status::internal(format!("the reply does not fit the schema: {error}"));
         if self.is_grpc {
-            return self.codec.decode_protobuf(&of, bytes).map_err(|error| invalid(&error));
+            return self.codec.decode_protobuf(of, bytes).map_err(|error| invalid(&error));
         }
-        if bytes.is_empty() {
-            return Ok(DynamicMessage::new(of));
-        }
-        match self.codec.decode(&of, &mut Decoder::shared(bytes)).map_err(|error| invalid(&error))? {
+        match self.codec.decode(of, &mut Decoder::shared(bytes)).map_err(|error| invalid(&error))? {
             Root::Message(message) => Ok(message),
             Root::Error(text) => Err(Status::unknown(text)),
         }

@@ -1,7 +1,7 @@
 //! [`Body`]: a message for calls, encoded before the call is made and decoded after it.
 
 use bytes::Bytes;
-use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, ProtobufCodec, Root};
+use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Message, ProtobufCodec, Root};
 use std::fmt;
 
 /// A message in its encoded form, as a request or a reply of calls without generated code.
@@ -82,11 +82,10 @@ impl Message for Body {
     }
 
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
-        if from.peek() == Some(Kind::Error) {
-            return from.error_text().map(|text| Root::Error(text.to_owned()));
-        }
-        let bytes = from.take_rest();
-        Ok(Root::Message(Self::native(bytes)))
+        Ok(match from.take_body()? {
+            Root::Message(bytes) => Root::Message(Self::native(bytes)),
+            Root::Error(text) => Root::Error(text),
+        })
     }
 }
 

@@ -2,10 +2,10 @@
 //! large.
 
 use frpc_dynamic::{
-    Codec, DescriptorPool, DynamicMessage, JsonError, MessageDescriptor, from_json, from_json_positional, to_json,
-    to_json_pretty,
+    Body, Codec, DescriptorPool, DynamicMessage, JsonError, MessageDescriptor, from_json, from_json_positional,
+    to_json, to_json_pretty,
 };
-use polyglot::{Decoder, Encoder, Kind};
+use polyglot::{Decoder, Encoder, Kind, Message as _, Root};
 use prost_reflect::prost::Message as _;
 use prost_reflect::prost_types::{Any, FileDescriptorSet};
 
@@ -210,4 +210,12 @@ fn json_for_people_is_the_same_json() {
         "{\n  \"name\": \"a: {b}\",\n  \"parts\": {\n    \"1\": \"x\"\n  },\n  \"orders\": [\n    {}\n  ]\n}"
     );
     assert_eq!(to_json(&order(&pretty).unwrap()).unwrap(), to_json(&message).unwrap());
+}
+
+/// Regression test: an empty body was decoded as the default message, unlike by generated code.
+#[test]
+fn empty_body_is_no_message() {
+    let decode = |bytes| Body::decode_root(&mut Decoder::new(bytes));
+    assert!(decode(&[]).unwrap_err().to_string().contains("expected"));
+    assert!(matches!(decode(&[0]), Ok(Root::Message(body)) if body.as_bytes()[..] == [0]));
 }

@@ -8,7 +8,7 @@ mod strings;
 use bytes::Bytes;
 
 use crate::limits::{BULK_MIN, CONTAINER_MEMORY_MAX};
-use crate::{DecodeError, DecodeReason, Kind, Nesting, Utf8Bytes, varint};
+use crate::{DecodeError, DecodeReason, Kind, Nesting, Root, Utf8Bytes, varint};
 use strings::{long_text, string, string_over};
 
 /// Decodes values from a byte slice.
@@ -189,16 +189,33 @@ impl<'a> Decoder<'a> {
         self.rest
     }
 
-    /// Reads all remaining bytes, for messages that are stored undecoded. If the decoder is [shared](Self::shared),
-    /// long values are slices of the input. Short values are copied into a block that they share.
+    /// Reads a body whose message is decoded later. If the decoder is [shared](Self::shared), a long body is a slice of
+    /// the input. A short body is copied into a block that several share.
     ///
     /// ```
-    /// let mut decoder = polyglot::Decoder::new(&[7, 1, 7, 0]);
-    /// assert_eq!(decoder.take_rest()[..], [7, 1, 7, 0]);
-    /// assert_eq!(decoder.remaining(), 0);
+    /// use polyglot::{Decoder, Root};
+    ///
+    /// let mut decoder = Decoder::new(&[8, 0, 7, 1]);
+    /// let Root::Message(body) = decoder.take_body()? else { panic!("an error") };
+    /// assert_eq!((&body[..], decoder.remaining()), (&[8, 0, 7, 1][..], 0));
+    /// assert!(decoder.take_body().is_err(), "an empty body has no message");
+    /// # Ok::<(), polyglot::DecodeError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the body is empty, or begins with neither a value nor a valid error.
     #[inline]
-    pub fn take_rest(&mut self) -> Bytes {
+    pub fn take_body(&mut self) -> Result<Root<Bytes>, DecodeError> {
+        match self.peek() {
+            Some(Kind::Error) => self.error_text().map(|text| Root::Error(text.to_owned())),
+            Some(_) => Ok(Root::Message(self.take_rest())),
+            None => Err(self.cursor().unexpected(Kind::Any)),
+        }
+    }
+
+    /// Reads all remaining bytes.
+    pub(crate) fn take_rest(&mut self) -> Bytes {
         let rest = match self.shared {
             Some(input) if self.rest.len() >= BULK_MIN => {
                 self.has_sliced = true;

@@ -125,16 +125,11 @@ impl<M: Fields> Message for Undecoded<M> {
 
     /// Stores the encoded body without validating it. Errors are reported when the message is decoded.
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
-        if from.peek() == Some(Kind::Error) {
-            let text = from.error_text().map_err(|error| error.in_message(<M as Fields>::NAME))?;
-            return Ok(Root::Error(text.to_owned()));
-        }
-        Ok(Root::Message(Self {
-            nesting: from.nesting(),
-            container_memory: from.container_memory(),
-            body: from.take_rest(),
-            message: PhantomData,
-        }))
+        let (nesting, container_memory) = (from.nesting(), from.container_memory());
+        Ok(match from.take_body().map_err(|error| error.in_message(<M as Fields>::NAME))? {
+            Root::Message(body) => Root::Message(Self { nesting, container_memory, body, message: PhantomData }),
+            Root::Error(text) => Root::Error(text),
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use frpc::Status;
 use frpc_dynamic::{
     Body, Codec, DynamicMessage, MessageDescriptor, from_json, from_json_positional, to_json, to_protobuf,
 };
-use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, Root};
+use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Message, Root};
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -154,9 +154,9 @@ impl Message for RawMessage {
     }
 
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
-        if from.peek() == Some(Kind::Error) {
-            return from.error_text().map(|text| Root::Error(text.to_owned()));
-        }
-        Ok(Root::Message(Self { encoding: MessageEncoding::Native, bytes: from.take_rest(), of: None }))
+        Ok(match from.take_body()? {
+            Root::Message(bytes) => Root::Message(Self { encoding: MessageEncoding::Native, bytes, of: None }),
+            Root::Error(text) => Root::Error(text),
+        })
     }
 }
