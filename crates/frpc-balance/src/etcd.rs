@@ -28,10 +28,14 @@
 //! removed from all channels within a second of the expiry of its lease.
 
 mod cluster;
-mod messages;
 mod registration;
 mod resolver;
 
 pub use cluster::Etcd;
 pub use registration::{Registered, RegisteredService, Registration};
 pub use resolver::EtcdResolver;
+
+/// Generated clients of etcd's API.
+mod api {
+    frpc::include_proto!("etcdserverpb");
+}

@@ -1,20 +1,17 @@
 //! The resolver: the keys below a prefix and their changes.
 
+use super::api::{Event, KeyValue, WatchResponse, event::EventType};
 use super::cluster::{Etcd, failed};
-use super::messages::{Event, KeyValue, WatchResponse};
 use crate::resolve::{ENDPOINTS_MAX, Endpoint, Resolver};
+use frpc::Streaming;
 use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 use tokio::time::sleep;
-use tonic::Streaming;
 
 /// Maximum delay after the end of a watch. An etcd member that shuts down ends the watches of all clients at the same
 /// time, and one that does not permit watches ends each immediately.
 const PAUSE: Duration = Duration::from_secs(1);
-
-/// Event kind that reports a deleted key.
-const DELETED: i32 = 1;
 
 /// A resolver of the endpoints below a prefix, for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
 ///
@@ -53,7 +50,7 @@ impl EtcdResolver {
     async fn changed(&mut self) -> io::Result<bool> {
         let Some(watched) = &mut self.watched else { return Ok(false) };
         loop {
-            let message = watched.message().await.map_err(failed)?;
+            let message = watched.message().await.map_err(|status| failed(&status))?;
             let response = message.ok_or_else(|| io::Error::other("watch ended by etcd"))?;
             if response.compact_revision != 0 {
                 return Ok(false);
@@ -81,8 +78,9 @@ impl EtcdResolver {
 /// Applies a watch event, with the same result as reading the keys again. An invalid value removes the previous
 /// endpoint. Returns `false` if the key was ignored because the set is full.
 fn apply(endpoints: &mut BTreeMap<Vec<u8>, Endpoint>, event: Event) -> bool {
+    let is_deleted = event.r#type() == EventType::Delete;
     let Some(kv) = event.kv else { return true };
-    let endpoint = if event.kind == DELETED { None } else { parse(&kv) };
+    let endpoint = if is_deleted { None } else { parse(&kv) };
     match endpoint {
         None => {
             endpoints.remove(&kv.key);
@@ -141,7 +139,7 @@ mod tests {
     use super::*;
 
     fn put(key: &str, value: &str) -> Event {
-        Event { kind: 0, kv: Some(KeyValue { key: key.into(), value: value.into() }) }
+        Event { r#type: EventType::Put.into(), kv: Some(KeyValue { key: key.into(), value: value.into() }) }
     }
 
     #[test]
@@ -162,7 +160,7 @@ mod tests {
         let mut resolver = EtcdResolver { is_truncated: true, ..EtcdResolver::new(&etcd, "shop/") };
         assert!(resolver.apply_all(vec![put("shop/1", "10.0.0.1:80"), put("shop/2", "10.0.0.2:80")]));
         assert!(resolver.apply_all(vec![put("shop/1", "10.0.0.1:80 weight=2")]), "the others are as they were");
-        let gone = Event { kind: DELETED, ..put("shop/2", "") };
+        let gone = Event { r#type: EventType::Delete.into(), ..put("shop/2", "") };
         assert!(
             !resolver.apply_all(vec![gone.clone()]),
             "truncated list should be loaded again, because another key may take the free place"

@@ -7,7 +7,7 @@ use crate::client::channel::{Channel, ChannelShared, Layers};
 use crate::client::dial::Dialler;
 use crate::client::factory::LinkFactory;
 #[cfg(feature = "grpc")]
-use crate::client::grpc::GrpcLinks;
+use crate::client::grpc::{GrpcLinks, Keepalive};
 use crate::client::links::Links;
 use crate::client::picker::Picker;
 use crate::client::retries::AttemptBudget;
@@ -138,6 +138,8 @@ pub struct ChannelBuilder {
     pub(crate) log_settings: Option<fn(&Self)>,
     hedge_after: Option<Duration>,
     attempts_max: u32,
+    #[cfg(feature = "grpc")]
+    grpc_keepalive: Keepalive,
     /// Middleware that wraps every call of the channel.
     chain: Chain,
 }
@@ -154,6 +156,8 @@ impl ChannelBuilder {
             log_settings: None,
             hedge_after: None,
             attempts_max: ATTEMPTS_MAX,
+            #[cfg(feature = "grpc")]
+            grpc_keepalive: Keepalive::default(),
             chain: Chain::default(),
         }
     }
@@ -235,6 +239,18 @@ impl ChannelBuilder {
     /// Calls of a channel to a single server are never hedged.
     pub fn hedge_after(mut self, time: Duration) -> Self {
         self.hedge_after = Some(time);
+        self
+    }
+
+    /// Sets when connections to gRPC servers are tested. If a server sends nothing for `interval` after a call, it is sent
+    /// an HTTP/2 PING. If it also sends nothing for `timeout` after that, the connection is closed and its calls fail.
+    /// Defaults to 310 s and 20 s.
+    ///
+    /// Many gRPC servers close connections with more than a PING in five minutes, so the interval may be shorter only
+    /// for servers that are known to allow it.
+    #[cfg(feature = "grpc")]
+    pub fn grpc_keepalive(mut self, interval: Duration, timeout: Duration) -> Self {
+        self.grpc_keepalive = Keepalive { interval, timeout };
         self
     }
 
@@ -378,7 +394,7 @@ impl ChannelBuilder {
         T: AsyncRead + AsyncWrite + Send + 'static,
     {
         let (scheme, authority) = address.split_once("://").unwrap_or(("http", address));
-        let links = GrpcLinks::new(scheme == "https", authority, connector, self.message_max());
+        let links = GrpcLinks::new(scheme == "https", authority, connector, self.message_max(), self.grpc_keepalive);
         self.grpc_channel(links)
     }
 
@@ -415,7 +431,7 @@ impl ChannelBuilder {
             let (client, dialled) = (client.clone(), dialled.clone());
             async move { client.connect_transport(&dialled, &["h2"]).await.map_err(io::Error::other) }
         };
-        Ok(Some(GrpcLinks::new(is_tls, authority, connect, self.message_max())))
+        Ok(Some(GrpcLinks::new(is_tls, authority, connect, self.message_max(), self.grpc_keepalive)))
     }
 
     #[cfg(feature = "grpc")]

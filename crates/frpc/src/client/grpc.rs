@@ -24,6 +24,7 @@ use bytes::Bytes;
 use frisbee::rpc::ParkedFuture;
 use frisbee_http2::Head;
 use futures_core::Stream;
+pub(crate) use link::Keepalive;
 use link::{Call, Io, Link, Sender};
 use parking_lot::Mutex;
 use std::future::poll_fn;
@@ -76,6 +77,7 @@ struct Shared {
     scheme: &'static str,
     authority: Arc<str>,
     message_max: u32,
+    keepalive: Keepalive,
     connect: Box<Connect>,
     runtime: Handle,
     pool: Mutex<Pool>,
@@ -169,7 +171,13 @@ fn poll_send(
 impl GrpcLinks {
     /// Creates the connections to a server with this authority, without connecting. Messages have at most `message_max`
     /// bytes.
-    pub(crate) fn new<C, F, T>(is_tls: bool, authority: &str, connect: C, message_max: u32) -> Self
+    pub(crate) fn new<C, F, T>(
+        is_tls: bool,
+        authority: &str,
+        connect: C,
+        message_max: u32,
+        keepalive: Keepalive,
+    ) -> Self
     where
         C: Fn() -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<T>> + Send + 'static,
@@ -183,6 +191,7 @@ impl GrpcLinks {
             scheme: if is_tls { "https" } else { "http" },
             authority: authority.into(),
             message_max,
+            keepalive,
             connect,
             runtime: Handle::current(),
             pool: Mutex::default(),
@@ -352,7 +361,8 @@ impl Shared {
             let connecting = links.clone();
             // Catch panics of the connector, because they must not end the task.
             let opened = ParkedFuture::new(async move {
-                Link::open((connecting.connect)().await?, &connecting.runtime, connecting.changed.clone()).await
+                let Shared { runtime, changed, keepalive, .. } = &*connecting;
+                Link::open((connecting.connect)().await?, runtime, changed.clone(), *keepalive).await
             });
             let opened = opened.await.unwrap_or_else(|_| Err(io::Error::other("connecting panicked")));
             let pool = &mut *links.pool.lock();
@@ -511,22 +521,31 @@ impl GrpcReplies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+    use tokio::time::timeout;
+
+    const KEEPALIVE: Keepalive = Keepalive { interval: Duration::from_secs(5), timeout: Duration::from_secs(3) };
+
+    /// Returns a client with one connection, and the server's end of it.
+    async fn connected() -> (GrpcLinks, DuplexStream) {
+        let (here, mut server) = tokio::io::duplex(4096);
+        let here = Mutex::new(Some(here));
+        let connect = move || std::future::ready(here.lock().take().ok_or_else(|| io::ErrorKind::NotConnected.into()));
+        // An empty SETTINGS frame, after which the client may open streams.
+        server.write_all(b"\0\0\0\x04\0\0\0\0\0").await.expect("client should read");
+        (GrpcLinks::new(false, "server", connect, 4096, KEEPALIVE), server)
+    }
+
+    fn call(metadata: &Metadata) -> GrpcCall<'_> {
+        GrpcCall { path: "/a.B/C".to_owned(), caller: None, timeout: None, metadata, trace: None }
+    }
 
     /// Regression test: the call waited for its remaining requests until its deadline.
     #[tokio::test]
     async fn request_that_cannot_be_sent_fails_its_call() {
-        let (here, mut server) = tokio::io::duplex(4096);
-        let here = Mutex::new(Some(here));
-        let connect = move || std::future::ready(here.lock().take().ok_or_else(|| io::ErrorKind::NotConnected.into()));
-        let links = GrpcLinks::new(false, "server", connect, 4096);
-        // An empty SETTINGS frame, after which the client may open streams.
-        server.write_all(b"\0\0\0\x04\0\0\0\0\0").await.expect("client should accept the SETTINGS frame");
-        let metadata = Metadata::new();
-        let call =
-            GrpcCall { path: "/a.B/C".to_owned(), caller: None, timeout: None, metadata: &metadata, trace: None };
+        let (links, mut server) = connected().await;
         let requests = GrpcRequests::Stream(Box::pin(crate::iter([Err(Status::out_of_range("too long"))])));
-        let status = links.call(&call, requests).await.err().expect("call with an unsendable request should fail");
+        let status = links.call(&call(&Metadata::new()), requests).await.err().expect("call should fail");
         assert_eq!((status.code(), status.message()), (Code::OutOfRange, "too long"));
         let mut sent = vec![0; 1024];
         let mut read = 0;
@@ -536,5 +555,25 @@ mod tests {
             assert!(count > 0, "client should reset the stream before it closes the connection");
             read += count;
         }
+    }
+
+    /// Regression test: each call that timed out began the keepalive interval anew.
+    #[tokio::test(start_paused = true)]
+    async fn dead_server_is_detected_between_cancelled_calls() {
+        let (links, mut server) = connected().await;
+        let metadata = Metadata::new();
+        let unary = async || {
+            let requests = GrpcRequests::Whole(Bytes::from_static(b"\0\0\0\0\0"));
+            timeout(Duration::from_secs(3), links.call(&call(&metadata), requests)).await
+        };
+        for _ in 0..2 {
+            assert!(unary().await.is_err(), "call should wait until its timeout");
+        }
+        let status = unary().await.expect("connection should end").err().expect("call should fail");
+        assert!(status.message().contains("has not answered a PING"), "{status}");
+        let mut sent = Vec::new();
+        server.read_to_end(&mut sent).await.expect("client should close the connection");
+        let pings = sent.windows(9).filter(|head| head == b"\0\0\x08\x06\0\0\0\0\0");
+        assert_eq!(pings.count(), 1);
     }
 }

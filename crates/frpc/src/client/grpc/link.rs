@@ -26,9 +26,22 @@ pub(super) trait Io: AsyncRead + AsyncWrite + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Send> Io for T {}
 
-/// Time without input during calls after which a keepalive PING is sent. Longer than five minutes, because many gRPC
-/// servers close connections that send PINGs more often.
-const PING_INTERVAL: Duration = Duration::from_secs(310);
+/// When a silent server is sent a PING, and when it is considered dead.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keepalive {
+    /// Time without input after a call, after which a PING is sent.
+    pub(crate) interval: Duration,
+    /// Timeout of the reply to the PING. After it the calls fail.
+    pub(crate) timeout: Duration,
+}
+
+impl Default for Keepalive {
+    /// The interval exceeds five minutes because many gRPC servers close connections that send PINGs more often. The
+    /// timeout is the default of gRPC.
+    fn default() -> Self {
+        Self { interval: Duration::from_secs(310), timeout: Duration::from_secs(20) }
+    }
+}
 
 /// Maximum number of bytes per read, as on native connections.
 const READ_MAX: usize = 64 * 1024;
@@ -38,10 +51,6 @@ const READ_LEAST: usize = 4 * 1024;
 
 /// A duration beyond the lifetime of any connection that the clock can still represent.
 pub(super) const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
-
-/// Timeout for the reply to a keepalive PING, equal to the default of gRPC. When it expires, the host is considered
-/// dead and all calls on the connection fail.
-const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A connection to a gRPC server, shared by its calls and its driver.
 pub(super) struct Link(Mutex<LinkState>);
@@ -201,6 +210,7 @@ impl Link {
         transport: Pin<Box<dyn Io>>,
         runtime: &Handle,
         changed: Arc<Notify>,
+        keepalive: Keepalive,
     ) -> io::Result<Arc<Self>> {
         let link = Arc::new(Self(Mutex::new(LinkState {
             http2: Connection::client(&ClientConfig::default(), now()),
@@ -214,7 +224,7 @@ impl Link {
             reason: None,
             has_ended: false,
         })));
-        runtime.spawn(drive(link.clone(), transport));
+        runtime.spawn(drive(link.clone(), transport, keepalive));
         let mut guard = CloseOnDrop(Some(link));
         poll_fn(|task| {
             let Some(link) = &guard.0 else { return Poll::Pending };
@@ -436,15 +446,15 @@ impl Drop for Call {
 }
 
 /// Drives a gRPC connection until it ends.
-async fn drive(link: Arc<Link>, mut transport: Pin<Box<dyn Io>>) {
+async fn drive(link: Arc<Link>, mut transport: Pin<Box<dyn Io>>, keepalive: Keepalive) {
     let guard = EndOnDrop(link);
     let link = &*guard.0;
     let mut driver = Driver {
         buffer: BytesMut::new(),
         input: Bytes::new(),
-        heard: now(),
+        keepalive,
+        silent_since: None,
         has_pinged: false,
-        is_idle: true,
         is_flushing: false,
     };
     let mut alarm = pin!(sleep_until(after(now(), FAR).into()));
@@ -469,11 +479,11 @@ struct Driver {
     buffer: BytesMut,
     /// Received bytes that have not been decoded yet.
     input: Bytes,
-    /// Time of the last read during calls, or of the first call, and whether a PING was sent since.
-    heard: Instant,
+    keepalive: Keepalive,
+    /// Time of the first call after the last read, and whether a PING was sent since. A call that is cancelled does not
+    /// reset it, because the server may be dead.
+    silent_since: Option<Instant>,
     has_pinged: bool,
-    /// Whether no call was in progress when the last [`Driver::turn`] ended.
-    is_idle: bool,
     is_flushing: bool,
 }
 
@@ -488,25 +498,22 @@ impl Driver {
         loop {
             let state = &mut *link.0.lock();
             let now = now();
-            if self.is_idle {
-                (self.heard, self.has_pinged) = (now, false);
+            if self.silent_since.is_none() && state.http2.stream_count() > 0 {
+                self.silent_since = Some(now);
             }
             match self.turn(state, transport.as_mut(), now, task) {
                 Ok(true) => continue,
                 Ok(false) => {}
                 Err(error) => return Poll::Ready(error),
             }
-            self.is_idle = state.http2.stream_count() == 0;
-            if self.is_idle {
+            if state.http2.stream_count() == 0 {
                 if !self.is_flushing && state.is_closing && state.http2.is_flushed() {
                     return Poll::Ready(io::ErrorKind::NotConnected.into());
                 }
                 state.http2.release();
             }
             state.driver = Some(task.waker().clone());
-            let silence = if self.has_pinged { PING_INTERVAL + PING_TIMEOUT } else { PING_INTERVAL };
-            let silent = (!self.is_idle).then(|| after(self.heard, silence));
-            let due = [state.http2.next_timeout(), silent].into_iter().flatten().min();
+            let due = [state.http2.next_timeout(), self.keepalive_due()].into_iter().flatten().min();
             let due = due.unwrap_or_else(|| after(now, FAR)).into();
             // Move the alarm only to an earlier time, because most polls change the time. A later time is set when the
             // alarm fires.
@@ -517,6 +524,12 @@ impl Driver {
                 return Poll::Pending;
             }
         }
+    }
+
+    /// Returns when to send a PING, or when to close the connection if one was sent.
+    fn keepalive_due(&self) -> Option<Instant> {
+        let due = after(self.silent_since?, self.keepalive.interval);
+        Some(if self.has_pinged { after(due, self.keepalive.timeout) } else { due })
     }
 
     /// Handles timeouts, reads input and writes output once. Returns whether there was progress.
@@ -540,7 +553,8 @@ impl Driver {
             if read? == 0 {
                 return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the server closed the connection"));
             }
-            (self.input, self.heard, self.has_pinged, is_busy) = (self.buffer.split().freeze(), now, false, true);
+            self.input = self.buffer.split().freeze();
+            (self.silent_since, self.has_pinged, is_busy) = (None, false, true);
         }
         let handled = self.handle(state, now);
         // Write after an error too, because GOAWAY reports the error.
@@ -564,11 +578,10 @@ impl Driver {
         {
             opening.wake();
         }
-        if !self.is_idle && now >= after(self.heard, PING_INTERVAL) {
-            if now >= after(self.heard, PING_INTERVAL + PING_TIMEOUT) {
+        if self.keepalive_due().is_some_and(|due| now >= due) {
+            if std::mem::replace(&mut self.has_pinged, true) {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, "the server has not answered a PING"));
             }
-            self.has_pinged = true;
             state.http2.ping();
         }
         Ok(())
