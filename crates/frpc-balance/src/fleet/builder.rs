@@ -7,7 +7,6 @@ use crate::fleet::options::FleetOptions;
 use crate::fleet::resolving::{Connects, Follower};
 use crate::fleet::{Fleet, first};
 use crate::resolve::{AnyResolver, Endpoint, Resolver};
-use frpc::frisbee::Client;
 use frpc::picker::{LinkFactory, Links};
 use frpc::{Channel, ChannelBuilder, Error};
 use std::io;
@@ -111,6 +110,8 @@ impl FleetBuilder {
     /// immediately, with exponential backoff while the server is unreachable. An address that is listed several times
     /// gets as many connections; a name that resolves to several addresses gets one.
     ///
+    /// If the servers use gRPC, call [`ChannelBuilder::grpc`] before.
+    ///
     /// Per-connection state, such as a login, does not work on such a channel, because each call may use another
     /// connection.
     ///
@@ -193,7 +194,7 @@ impl FleetBuilder {
     /// # Cancel safety
     /// Dropping the future gives up; there is no channel then, and open connections are closed.
     pub async fn connect_resolved(self, resolver: impl Resolver) -> Result<Channel, Error> {
-        self.connect_fleet(resolver, dialled, check_address).await
+        self.connect_fleet(resolver, dialled).await
     }
 
     /// Like [`connect_resolved`](Self::connect_resolved), but connects through a function that returns a transport to
@@ -214,7 +215,7 @@ impl FleetBuilder {
         F: Future<Output = io::Result<T>> + Send + 'static,
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        self.connect_fleet(resolver, |factory| connected(connector, factory), |_| Ok(())).await
+        self.connect_fleet(resolver, |factory| connected(connector, factory)).await
     }
 
     /// Creates a channel to the endpoints of a [`Resolver`] without waiting for a connection. Calls wait for the first
@@ -226,7 +227,7 @@ impl FleetBuilder {
     /// # Panics
     /// Outside of a tokio runtime, which drives the connections.
     pub fn connect_resolved_lazy(self, resolver: impl Resolver) -> Result<Channel, Error> {
-        self.channel_to_fleet(resolver, dialled, check_address).map(|(channel, ..)| channel)
+        self.channel_to_fleet(resolver, dialled).map(|(channel, ..)| channel)
     }
 
     async fn connect_all_by(
@@ -263,10 +264,9 @@ impl FleetBuilder {
         self,
         resolver: impl Resolver,
         connects: impl FnOnce(&LinkFactory) -> Connects,
-        check: fn(&Endpoint) -> Result<(), Error>,
     ) -> Result<Channel, Error> {
         let name = resolver.name();
-        let (channel, fleet, timeout) = self.channel_to_fleet(resolver, connects, check)?;
+        let (channel, fleet, timeout) = self.channel_to_fleet(resolver, connects)?;
         match fleet.first_connection(timeout).await {
             Ok(()) => Ok(channel),
             Err(trouble) => Err(Error::NoEndpoint { resolver: name, trouble }),
@@ -278,7 +278,6 @@ impl FleetBuilder {
         self,
         resolver: impl Resolver,
         connects: impl FnOnce(&LinkFactory) -> Connects,
-        check: fn(&Endpoint) -> Result<(), Error>,
     ) -> Result<(Channel, Arc<Fleet>, Duration), Error> {
         let Self { channel, options, spread } = self;
         let mut made = None;
@@ -291,21 +290,20 @@ impl FleetBuilder {
         let Some((fleet, connects, timeout)) = made else { return Err(Error::NoServers) };
         let (resolver, runtime) = (AnyResolver::new(resolver), Handle::current());
         let seed = fastrand::u64(..);
-        Follower { resolver, connects, check, spread, terms: options, seed, runtime }.start(&fleet);
+        Follower { resolver, connects, spread, terms: options, seed, runtime }.start(&fleet);
         Ok((channel, fleet, timeout))
     }
 }
 
 /// Returns a function that connects to endpoints by their addresses.
 fn dialled(factory: &LinkFactory) -> Connects {
+    let checked = factory.clone();
+    let check = Box::new(move |endpoint: &Endpoint| checked.check_address(endpoint.address()));
     let factory = factory.clone();
-    Box::new(move |stated: &ResolvedEndpoint, estimate: Arc<ServerEstimate>| {
+    let connect = Box::new(move |stated: &ResolvedEndpoint, estimate: Arc<ServerEstimate>| {
         factory.to_address(stated.get().address(), Some(estimate))
-    })
-}
-
-fn check_address(endpoint: &Endpoint) -> Result<(), Error> {
-    Ok(Client::check_address(endpoint.address())?)
+    });
+    Connects { check, connect }
 }
 
 /// Returns a function that connects to endpoints through a custom connector.
@@ -316,9 +314,10 @@ where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let (factory, connector) = (factory.clone(), Arc::new(connector));
-    Box::new(move |stated: &ResolvedEndpoint, estimate: Arc<ServerEstimate>| {
+    let connect = Box::new(move |stated: &ResolvedEndpoint, estimate: Arc<ServerEstimate>| {
         let (connector, name, stated) = (connector.clone(), stated.get(), stated.clone());
         let connector = move || connector(Endpoint::clone(&stated.get()));
         Ok(factory.by_connector(name.address(), connector, Some(estimate)))
-    })
+    });
+    Connects { check: Box::new(|_| Ok(())), connect }
 }

@@ -43,9 +43,16 @@ const LOG_INTERVAL: Duration = Duration::from_secs(60);
 /// follow after random delays.
 pub(crate) const AT_ONCE: usize = 64;
 
-/// Function that creates the connections to an endpoint.
-pub(crate) type Connects =
-    Box<dyn Fn(&ResolvedEndpoint, Arc<ServerEstimate>) -> Result<Links, frpc::Error> + Send + Sync>;
+/// Functions of a channel for the endpoints of its resolver.
+pub(crate) struct Connects {
+    /// Rejects endpoints to which the channel cannot connect, such as malformed addresses.
+    pub(crate) check: Box<Check>,
+    /// Creates the connections to an endpoint.
+    pub(crate) connect: Box<Connect>,
+}
+
+type Check = dyn Fn(&Endpoint) -> Result<(), frpc::Error> + Send + Sync;
+type Connect = dyn Fn(&ResolvedEndpoint, Arc<ServerEstimate>) -> Result<Links, frpc::Error> + Send + Sync;
 
 /// Task that follows a resolver, with the resolver's last error. Dropping it ends the task.
 pub(crate) struct ResolverTask {
@@ -92,8 +99,6 @@ impl Drop for ResolverTask {
 pub(crate) struct Follower {
     pub(crate) resolver: AnyResolver,
     pub(crate) connects: Connects,
-    /// Function that rejects endpoints to which the channel cannot connect, such as malformed addresses.
-    pub(crate) check: fn(&Endpoint) -> Result<(), frpc::Error>,
     pub(crate) spread: Duration,
     pub(crate) terms: FleetOptions,
     /// Random number that identifies this client when it chooses a subset of the servers.
@@ -162,7 +167,7 @@ impl Follower {
         let mut judged = BTreeMap::new();
         let mut fault = None;
         for endpoint in endpoints {
-            if let Err(error) = (self.check)(&endpoint) {
+            if let Err(error) = (self.connects.check)(&endpoint) {
                 fault = Some(error.to_string());
                 continue;
             }
@@ -218,7 +223,7 @@ impl Fleet {
             let first = if is_at_once { Duration::ZERO } else { follower.spread };
             let pauses = ConnectDelays { first, further: follower.spread };
             let (stated, estimate) = (ResolvedEndpoint::new(&endpoint), ServerEstimate::new(&self.clock));
-            let Ok(links) = (follower.connects)(&stated, estimate.clone()) else {
+            let Ok(links) = (follower.connects.connect)(&stated, estimate.clone()) else {
                 continue; // The address has been checked before.
             };
             let member = Member::kept(links, stated, &self.urgency, pauses, &follower.runtime);
@@ -361,8 +366,7 @@ mod tests {
         let (fleet, links, estimate) = made.expect("picker should have been created");
         Follower {
             resolver: AnyResolver::new(Unanswering),
-            connects: Box::new(|_, _| Err(frpc::Error::NoServers)),
-            check: |_| Ok(()),
+            connects: Connects { check: Box::new(|_| Ok(())), connect: Box::new(|_, _| Err(frpc::Error::NoServers)) },
             spread: Duration::ZERO,
             terms: FleetOptions::default(),
             seed: 0,

@@ -97,7 +97,7 @@ impl Endpoint {
         let address = match self.address.parse::<SocketAddr>() {
             Ok(address) => canonical(address).to_string(),
             // Paths of Unix sockets are case-sensitive.
-            Err(_) if self.address.starts_with("unix:") || self.address.starts_with("unix+shm:") => {
+            Err(_) if ["unix:", "unix+shm:", "grpc+unix:"].iter().any(|scheme| self.address.starts_with(scheme)) => {
                 self.address.clone()
             }
             Err(_) => self.address.to_ascii_lowercase(),

@@ -31,6 +31,13 @@ struct TimedCall {
     next: Option<Option<Instant>>,
 }
 
+impl Timing {
+    fn begin(&mut self, started: Instant) {
+        self.server.event(ServerEvent::Timed(started));
+        self.timed = Some(TimedCall { started, end: None, next: None });
+    }
+}
+
 impl Calls {
     /// Enables measuring call durations if the server belongs to a load-balanced channel.
     pub(super) fn set_server(&mut self, server: Option<&Arc<dyn ServerObserver>>) {
@@ -43,11 +50,33 @@ impl Calls {
     pub(crate) fn time(&mut self, ticket: CallTicket, started: Option<Instant>) {
         let started = started.unwrap_or_else(|| self.now(clock::now));
         self.times_next = false;
-        let Some(timing) = &mut self.timing else { return };
-        if let Some(entry) = self.slots.get_mut(usize::from(ticket.slot)) {
+        if let (Some(timing), Some(entry)) = (&mut self.timing, self.slots.get_mut(usize::from(ticket.slot))) {
             entry.state = State::Timed;
-            timing.server.event(ServerEvent::Timed(started));
-            timing.timed = Some(TimedCall { started, end: None, next: None });
+            timing.begin(started);
+        }
+    }
+
+    /// Starts measuring the duration of a gRPC call, which has no slot in the table. Returns `false` if it is not
+    /// measured.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn time_grpc(&mut self, started: Instant) -> bool {
+        let is_timed = std::mem::take(&mut self.times_next);
+        if let Some(timing) = self.timing.as_mut().filter(|_| is_timed) {
+            timing.begin(started);
+        }
+        is_timed
+    }
+
+    /// Reports the duration of a gRPC call that ended at `now`, or discards the measurement.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn measure_grpc(&mut self, end: Option<MeasuredEnd>, now: Instant) {
+        match end {
+            None => self.forget_timed(),
+            Some(MeasuredEnd::Late) => self.measure_late(now),
+            Some(end) => {
+                self.end_timed(end, true);
+                self.measure_timed(now);
+            }
         }
     }
 

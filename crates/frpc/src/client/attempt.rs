@@ -74,15 +74,30 @@ impl Failure {
 /// Message of a reply with its type erased.
 pub(crate) type AnyReply = Box<dyn Any + Send>;
 
-/// Function pointer to [`await_reply`] for the reply type of a call. Lets the retry code be compiled once for all
-/// methods.
-pub(crate) type AwaitReply = fn(Arc<Link>, &PendingCall<'_>, CallTicket) -> AwaitedReply;
+/// Function pointers for the reply type of a call. Let the retry code be compiled once for all methods.
+#[derive(Clone, Copy)]
+pub(crate) struct ReplyReader {
+    /// Waits for the reply of a native server.
+    pub(crate) wait: fn(Arc<Link>, &PendingCall<'_>, CallTicket) -> AwaitedReply,
+    /// Decodes the reply of a gRPC server.
+    #[cfg(feature = "grpc")]
+    pub(crate) decode: fn(Bytes) -> Result<AnyReply, Status>,
+}
 
-type AwaitedReply = Pin<Box<dyn Future<Output = Result<Response<AnyReply>, Box<Failure>>> + Send>>;
+impl ReplyReader {
+    pub(crate) fn of<B: Message + Send + 'static>() -> Self {
+        Self {
+            wait: await_reply::<B>,
+            #[cfg(feature = "grpc")]
+            decode: |bytes| Ok(Box::new(crate::client::grpc::calls::decode::<B>(bytes)?)),
+        }
+    }
+}
 
-/// Waits for the reply to a sent call of reply type `B`. Passed as a function pointer, so that the retry code is
-/// compiled once for all methods.
-pub(crate) fn await_reply<B: Message + Send + 'static>(
+pub(crate) type AwaitedReply = Pin<Box<dyn Future<Output = Result<Response<AnyReply>, Box<Failure>>> + Send>>;
+
+/// Waits for the reply to a sent call.
+fn await_reply<B: Message + Send + 'static>(
     link: Arc<Link>,
     call: &PendingCall<'_>,
     ticket: CallTicket,
@@ -232,7 +247,9 @@ impl<B: Message> InFlight<B> {
         let call = &self.call;
         let Some(body) = &ending.unread else { return Err(call.fail(ending, None)) };
         let (link, translation) = (&call.link, call.link.reply_translation(call.method));
-        match body::reply(body, link.reading(), &link.connection, translation.as_deref()) {
+        let reply =
+            link.native().and_then(|connection| body::reply(body, link.reading(), connection, translation.as_deref()));
+        match reply {
             Ok(reply) => {
                 call.link.calls.handle_answer(Code::Ok);
                 ending.over.iter().for_each(|over| call.observe_end(Code::Ok, over));

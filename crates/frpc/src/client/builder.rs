@@ -5,9 +5,11 @@ use crate::api::middleware::Chain;
 use crate::client::call::CallOptions;
 use crate::client::channel::{Channel, ChannelShared, Layers};
 use crate::client::dial::Dialler;
+#[cfg(feature = "grpc")]
+use crate::client::dial::is_grpc;
 use crate::client::factory::LinkFactory;
 #[cfg(feature = "grpc")]
-use crate::client::grpc::{GrpcLinks, Keepalive};
+use crate::client::grpc::{GrpcLinks, GrpcServer, Keepalive};
 use crate::client::links::Links;
 use crate::client::picker::Picker;
 use crate::client::retries::AttemptBudget;
@@ -138,6 +140,8 @@ pub struct ChannelBuilder {
     pub(crate) log_settings: Option<fn(&Self)>,
     hedge_after: Option<Duration>,
     attempts_max: u32,
+    /// Whether the servers use gRPC.
+    is_grpc: bool,
     #[cfg(feature = "grpc")]
     grpc_keepalive: Keepalive,
     /// Middleware that wraps every call of the channel.
@@ -156,6 +160,7 @@ impl ChannelBuilder {
             log_settings: None,
             hedge_after: None,
             attempts_max: ATTEMPTS_MAX,
+            is_grpc: false,
             #[cfg(feature = "grpc")]
             grpc_keepalive: Keepalive::default(),
             chain: Chain::default(),
@@ -242,6 +247,14 @@ impl ChannelBuilder {
         self
     }
 
+    /// Declares that all servers of the channel use gRPC, as those at `grpc://` addresses do. Addresses without a scheme,
+    /// which most resolvers return, are then those of gRPC servers, with TLS if it is [enabled](Self::tls).
+    #[cfg(feature = "grpc")]
+    pub fn grpc(mut self) -> Self {
+        self.is_grpc = true;
+        self
+    }
+
     /// Sets when connections to gRPC servers are tested. If a server sends nothing for `interval` after a call, it is sent
     /// an HTTP/2 PING. If it also sends nothing for `timeout` after that, the connection is closed and its calls fail.
     /// Defaults to 310 s and 20 s.
@@ -291,13 +304,9 @@ impl ChannelBuilder {
     /// # Cancel safety
     /// Dropping the future cancels the attempt and closes a connection that is already open.
     pub async fn connect(self, address: impl ToString) -> Result<Channel, Error> {
-        let address = address.to_string();
-        #[cfg(feature = "grpc")]
-        if let Some(links) = self.grpc_links(&address)? {
-            links.connect().await.map_err(|source| frisbee::Error::Connect { address, source })?;
-            return self.grpc_channel(links);
-        }
-        self.connect_using(Dialler::address(address)?).await
+        let (channel, links) = self.channel_to(address.to_string())?;
+        links.dial().await?;
+        Ok(channel)
     }
 
     /// Connects through a function that returns a transport, which may be any byte stream. The function is called again
@@ -357,12 +366,18 @@ impl ChannelBuilder {
     /// Outside of a tokio runtime, which drives the connection.
     #[expect(clippy::needless_pass_by_value, reason = "texts and addresses are passed alike")]
     pub fn connect_lazy(self, address: impl ToString) -> Result<Channel, Error> {
-        let address = address.to_string();
+        Ok(self.channel_to(address.to_string())?.0)
+    }
+
+    /// Creates a channel to an address, and returns it with its connections.
+    fn channel_to(mut self, address: String) -> Result<(Channel, Arc<Links>), Error> {
         #[cfg(feature = "grpc")]
-        if let Some(links) = self.grpc_links(&address)? {
-            return self.grpc_channel(links);
+        {
+            self.is_grpc |= is_grpc(&address);
         }
-        self.connect_lazy_by(Dialler::address(address)?)
+        let offer = self.offer()?;
+        let links = Arc::new(self.factory(&offer).to_address(address, None)?);
+        Ok((self.channel(links.clone(), &offer), links))
     }
 
     /// Creates a channel to a gRPC server over the transports of a [connector](Self::connect_with_connector), without
@@ -394,55 +409,12 @@ impl ChannelBuilder {
         T: AsyncRead + AsyncWrite + Send + 'static,
     {
         let (scheme, authority) = address.split_once("://").unwrap_or(("http", address));
-        let links = GrpcLinks::new(scheme == "https", authority, connector, self.message_max(), self.grpc_keepalive);
-        self.grpc_channel(links)
-    }
-
-    /// Returns the connections to the gRPC server at `address`, or `None` if the address has no gRPC scheme.
-    #[cfg(feature = "grpc")]
-    fn grpc_links(&self, address: &str) -> Result<Option<GrpcLinks>, frisbee::Error> {
-        let refused = |problem| {
-            let source = io::Error::new(io::ErrorKind::InvalidInput, problem);
-            Err(frisbee::Error::Connect { address: address.to_owned(), source })
-        };
-        let (is_tls, authority) = match address.split_once(':') {
-            Some(("grpc", rest)) => (false, rest),
-            Some(("grpcs", rest)) => (true, rest),
-            Some(("grpc+unix", _)) => (false, "//localhost"),
-            _ => return Ok(None),
-        };
-        let Some(authority) = authority.strip_prefix("//").map(|authority| authority.trim_end_matches('/')) else {
-            return refused("an address of gRPC is grpc://host:port, grpcs://host or grpc+unix:path");
-        };
-        let dialled = match address.strip_prefix("grpc+") {
-            Some(path) => path.to_owned(),
-            None if is_tls && !authority.trim_start_matches('[').contains(':') => format!("{authority}:443"),
-            None if is_tls && authority.ends_with(']') => format!("{authority}:443"),
-            None => authority.to_owned(),
-        };
-        Client::check_address(&dialled)?;
-        match (is_tls, self.inner.is_secured()) {
-            (true, false) => return refused("grpcs:// requires TLS settings; set them by `tls`"),
-            (false, true) => return refused("the channel has TLS settings; use grpcs://"),
-            _ => {}
-        }
-        let client = self.inner.clone();
-        let connect = move || {
-            let (client, dialled) = (client.clone(), dialled.clone());
-            async move { client.connect_transport(&dialled, &["h2"]).await.map_err(io::Error::other) }
-        };
-        Ok(Some(GrpcLinks::new(is_tls, authority, connect, self.message_max(), self.grpc_keepalive)))
-    }
-
-    #[cfg(feature = "grpc")]
-    fn grpc_channel(mut self, links: GrpcLinks) -> Result<Channel, Error> {
-        let offer = self.offer()?;
-        Ok(self.channel(Arc::new(links), &offer).with(|layers| layers.is_grpc = true))
-    }
-
-    #[cfg(feature = "grpc")]
-    fn message_max(&self) -> u32 {
-        self.inner.to_settings().connection.body_limit()
+        let server = GrpcServer::new(authority, scheme == "https", authority);
+        let keepalive = self.grpc_keepalive;
+        let mut channel = self.grpc();
+        let offer = channel.offer()?;
+        let links = GrpcLinks::new(&channel.factory(&offer), keepalive, server, connector, None);
+        Ok(channel.channel(Arc::new(Links::to_grpc(links)), &offer))
     }
 
     /// Creates a channel over the transports of a [connector](Self::connect_with_connector), which connects at the
@@ -512,20 +484,22 @@ impl ChannelBuilder {
     }
 
     /// Builds the set of services that this client serves on its connections.
-    fn offer(&mut self) -> Result<Arc<ServiceOffer>, Error> {
+    pub(crate) fn offer(&mut self) -> Result<Arc<ServiceOffer>, Error> {
         self.log_settings.iter().for_each(|log| log(self));
         let offer = std::mem::take(&mut self.offering).done()?;
         Endpoint::serving(offer.clone()).declaration().check()?;
         Ok(offer)
     }
 
-    fn factory(&self, offer: &Arc<ServiceOffer>) -> LinkFactory {
+    pub(crate) fn factory(&self, offer: &Arc<ServiceOffer>) -> LinkFactory {
         LinkFactory {
             client: self.inner.clone(),
             reconnect_timeout: self.reconnect_timeout,
             connect_timeout: self.connect_timeout,
             offer: offer.clone(),
             runtime: Handle::current(),
+            #[cfg(feature = "grpc")]
+            grpc: self.is_grpc.then_some(self.grpc_keepalive),
         }
     }
 
@@ -546,7 +520,12 @@ impl ChannelBuilder {
             let channel: Weak<ChannelShared> = Arc::downgrade(&inner);
             observers.channel(&ChannelServers::new(channel));
         }
-        let layers = Layers { chain: self.chain.present(), hedges: hedge_after.is_some(), ..Layers::default() };
+        let layers = Layers {
+            chain: self.chain.present(),
+            hedges: hedge_after.is_some(),
+            is_grpc: self.is_grpc,
+            ..Layers::default()
+        };
         Channel { inner, layers: layers.present() }
     }
 }

@@ -102,7 +102,12 @@ impl<'a> PendingCall<'a> {
     #[inline(always)]
     pub(crate) fn try_send<A: EncodeBody>(&self, message: &A, link: &Link, caller: &Waker) -> Option<CallTicket> {
         let mut place = PermitPlace::default();
-        match link.connection.try_send_with(|outbox| self.write(message, link, outbox, caller, &mut place)).ok()? {
+        match link
+            .connection
+            .as_ref()?
+            .try_send_with(|outbox| self.write(message, link, outbox, caller, &mut place))
+            .ok()?
+        {
             Ok(ticket) => Some(ticket),
             Err(unsent) => {
                 Self::release_slot(link, unsent);

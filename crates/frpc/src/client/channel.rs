@@ -223,7 +223,7 @@ impl Channel {
     /// Returns the current connection, or `None` if there is none. If the channel has several connections, returns one
     /// that its calls may use.
     pub fn connection(&self) -> Option<Connection> {
-        self.inner.picker.link().map(|link| link.connection.clone())
+        self.inner.picker.link()?.connection.clone()
     }
 
     /// Polls a call. Outside of any runtime, enters the runtime of the channel first, because timers require a runtime.

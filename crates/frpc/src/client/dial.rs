@@ -24,6 +24,13 @@ pub(crate) struct Dialler {
     dial: Box<dyn Fn(ClientBuilder, Endpoint) -> Dialling + Send + Sync>,
 }
 
+/// Returns whether an address has a scheme of gRPC.
+pub(crate) fn is_grpc(address: &str) -> bool {
+    let is_port = |rest: &str| rest.parse::<u16>().is_ok();
+    // A host may be named `grpc`.
+    matches!(address.split_once(':'), Some(("grpc" | "grpcs" | "grpc+unix", rest)) if !is_port(rest))
+}
+
 impl Dialler {
     fn new(name: String, dial: impl Fn(ClientBuilder, Endpoint) -> Dialling + Send + Sync + 'static) -> Self {
         Self { name, server_name: Arc::default(), is_single: false, dial: Box::new(dial) }
@@ -31,8 +38,12 @@ impl Dialler {
 
     /// Creates a dialler for an address. Fails if the address is invalid.
     pub(crate) fn address(address: String) -> Result<Self, frisbee::Error> {
-        if cfg!(not(feature = "grpc")) && address.starts_with("grpc") && address.contains("://") {
-            let source = io::Error::new(io::ErrorKind::InvalidInput, "calls to gRPC servers need the feature grpc");
+        if is_grpc(&address) {
+            let problem = match cfg!(feature = "grpc") {
+                true => "the server uses gRPC; set it by `ChannelBuilder::grpc` for all servers of the channel",
+                false => "calls to gRPC servers need the feature grpc",
+            };
+            let source = io::Error::new(io::ErrorKind::InvalidInput, problem);
             return Err(frisbee::Error::Connect { address, source });
         }
         Client::check_address(&address)?;

@@ -2,6 +2,8 @@
 
 use crate::Error;
 use crate::client::dial::Dialler;
+#[cfg(feature = "grpc")]
+use crate::client::grpc::{GrpcLinks, GrpcServer, Keepalive};
 use crate::client::links::Links;
 use crate::client::picker::ServerObserver;
 use crate::debug::opaque_debug;
@@ -22,6 +24,8 @@ pub struct LinkFactory {
     pub(crate) connect_timeout: Duration,
     pub(crate) offer: Arc<ServiceOffer>,
     pub(crate) runtime: Handle,
+    #[cfg(feature = "grpc")]
+    pub(crate) grpc: Option<Keepalive>,
 }
 
 impl LinkFactory {
@@ -35,7 +39,12 @@ impl LinkFactory {
         address: impl Into<String>,
         observer: Option<Arc<dyn ServerObserver>>,
     ) -> Result<Links, Error> {
-        Ok(Links::by(self.clone(), Dialler::address(address.into())?, observer))
+        let address = address.into();
+        #[cfg(feature = "grpc")]
+        if let Some(keepalive) = self.grpc {
+            return Ok(Links::to_grpc(GrpcLinks::to_address(self, keepalive, &address, observer.as_ref())?));
+        }
+        Ok(Links::by(self.clone(), Dialler::address(address)?, observer))
     }
 
     /// Creates links over the transports of a connector, like
@@ -52,7 +61,21 @@ impl LinkFactory {
         F: Future<Output = io::Result<T>> + Send + 'static,
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
+        let name = name.into();
+        #[cfg(feature = "grpc")]
+        if let Some(keepalive) = self.grpc {
+            let server = GrpcServer::over_connector(&name);
+            return Links::to_grpc(GrpcLinks::new(self, keepalive, server, connector, observer.as_ref()));
+        }
         Links::by(self.clone(), Dialler::connector(name, connector, self.connect_timeout), observer)
+    }
+
+    /// Checks an address for [`to_address`](Self::to_address).
+    ///
+    /// # Errors
+    /// If the address is invalid.
+    pub fn check_address(&self, address: &str) -> Result<(), Error> {
+        self.to_address(address, None).map(drop)
     }
 
     /// Returns the [reconnect timeout](crate::ChannelBuilder::reconnect_timeout) of the channel.

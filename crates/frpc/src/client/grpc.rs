@@ -14,18 +14,25 @@ pub(crate) mod calls;
 mod link;
 mod status;
 
+use crate::api::BoxFuture;
+use crate::calls::events::{ServerEvent, ServerObserver};
 use crate::calls::failures::{closed, unreachable};
+use crate::calls::offers::CalledServices;
+use crate::calls::table::CallTable;
+use crate::client::attempt::SentState;
+use crate::client::dial::is_grpc;
+use crate::client::factory::LinkFactory;
 use crate::clock::now;
-use crate::observe::{ServerLoad, TraceContext};
-use crate::picker::{BoxFuture, PendingCall, Pick, PickedConnection, Picker, WaitPolicy};
+use crate::observe::TraceContext;
 use crate::{Code, GrpcCaller, Metadata, Status};
 use base64::Engine as _;
 use bytes::Bytes;
+use frisbee::Client;
 use frisbee::rpc::ParkedFuture;
 use frisbee_http2::Head;
 use futures_core::Stream;
 pub(crate) use link::Keepalive;
-use link::{Call, Io, Link, Sender};
+use link::{Call, Changes, Io, Link, Sender};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
@@ -35,7 +42,6 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 /// Length of the prefix before a gRPC message: a byte of flags and a length of four bytes.
@@ -70,19 +76,41 @@ type Transport = Pin<Box<dyn Io>>;
 
 type Connect = dyn Fn() -> BoxFuture<'static, io::Result<Transport>> + Send + Sync;
 
-/// The connections to a gRPC server.
+/// The connections to a gRPC server. Clones share them.
+#[derive(Clone)]
 pub(crate) struct GrpcLinks(Arc<Shared>);
 
-struct Shared {
-    scheme: &'static str,
+/// A gRPC server, as named by errors and by requests.
+pub(crate) struct GrpcServer {
+    name: String,
+    is_tls: bool,
     authority: Arc<str>,
+    /// Server name to verify against the certificate. Overrides the name configured for the channel.
+    server_name: Arc<Mutex<Option<String>>>,
+}
+
+impl GrpcServer {
+    pub(crate) fn new(name: &str, is_tls: bool, authority: &str) -> Self {
+        Self { name: name.to_owned(), is_tls, authority: authority.into(), server_name: Arc::default() }
+    }
+
+    /// Creates the server behind a connector, whose name may be any text.
+    pub(crate) fn over_connector(name: &str) -> Self {
+        let is_host = !name.starts_with("unix") && Client::check_address(name).is_ok();
+        Self::new(name, false, if is_host { name } else { "localhost" })
+    }
+}
+
+struct Shared {
+    server: GrpcServer,
     message_max: u32,
     keepalive: Keepalive,
     connect: Box<Connect>,
     runtime: Handle,
+    /// Reports events of the server to a picker, and measures calls. The calls themselves are not in this table.
+    calls: Arc<CallTable>,
     pool: Mutex<Pool>,
-    /// Notified when waiting calls should check again: a connection was made or has ended, or a stream has ended.
-    changed: Arc<Notify>,
+    changes: Arc<Changes>,
 }
 
 /// Open connections to the server, and the failures that delay new ones.
@@ -169,14 +197,13 @@ fn poll_send(
 }
 
 impl GrpcLinks {
-    /// Creates the connections to a server with this authority, without connecting. Messages have at most `message_max`
-    /// bytes.
+    /// Creates the connections to a server.
     pub(crate) fn new<C, F, T>(
-        is_tls: bool,
-        authority: &str,
-        connect: C,
-        message_max: u32,
+        factory: &LinkFactory,
         keepalive: Keepalive,
+        server: GrpcServer,
+        connect: C,
+        observer: Option<&Arc<dyn ServerObserver>>,
     ) -> Self
     where
         C: Fn() -> F + Send + Sync + 'static,
@@ -188,29 +215,109 @@ impl GrpcLinks {
             Box::pin(async move { Ok(Box::pin(connecting.await?) as Transport) })
         });
         Self(Arc::new(Shared {
-            scheme: if is_tls { "https" } else { "http" },
-            authority: authority.into(),
-            message_max,
+            server,
+            message_max: factory.client.to_settings().connection.body_limit(),
             keepalive,
             connect,
-            runtime: Handle::current(),
+            runtime: factory.runtime.clone(),
+            calls: Arc::new(CallTable::new(CalledServices::default(), None, observer)),
             pool: Mutex::default(),
-            changed: Arc::default(),
+            changes: Arc::default(),
         }))
+    }
+
+    /// Creates the connections to the server at an address, which may have a scheme of gRPC.
+    ///
+    /// # Errors
+    /// If the address is invalid, or its scheme contradicts the TLS settings.
+    pub(crate) fn to_address(
+        factory: &LinkFactory,
+        keepalive: Keepalive,
+        address: &str,
+        observer: Option<&Arc<dyn ServerObserver>>,
+    ) -> Result<Self, frisbee::Error> {
+        let client = factory.client.clone();
+        let is_secured = client.is_secured();
+        let (scheme, rest) = address.split_once(':').unwrap_or_default();
+        let (target, problem) = match (is_grpc(address), scheme, rest.strip_prefix("//")) {
+            (false, ..) => (address, None),
+            (true, "grpc+unix", _) => (address.trim_start_matches("grpc+"), None),
+            (true, "grpc", Some(host)) => (host, is_secured.then_some("the channel has TLS settings; use grpcs://")),
+            (true, "grpcs", Some(host)) => {
+                (host, (!is_secured).then_some("grpcs:// requires TLS settings; set them by `tls`"))
+            }
+            _ => (address, Some("an address of gRPC is grpc://host:port, grpcs://host or grpc+unix:path")),
+        };
+        if let Some(problem) = problem {
+            let source = io::Error::new(io::ErrorKind::InvalidInput, problem);
+            return Err(frisbee::Error::Connect { address: address.to_owned(), source });
+        }
+        let is_path = target.starts_with("unix:");
+        let authority = if is_path { "localhost" } else { target.trim_end_matches('/') };
+        let has_port = authority.trim_start_matches('[').contains(':') && !authority.ends_with(']');
+        let dialled = match is_path {
+            true => target.to_owned(),
+            false if is_secured && !has_port => format!("{authority}:443"),
+            false => authority.to_owned(),
+        };
+        Client::check_address(&dialled)?;
+        let server = GrpcServer::new(address, is_secured, authority);
+        let stated = server.server_name.clone();
+        let connect = move || {
+            let client = match &*stated.lock() {
+                #[cfg(feature = "tls")]
+                Some(name) => client.clone().server_name(name),
+                _ => client.clone(),
+            };
+            let dialled = dialled.clone();
+            async move { client.connect_transport(&dialled, &["h2"]).await.map_err(io::Error::other) }
+        };
+        Ok(Self::new(factory, keepalive, server, connect, observer))
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.0.server.name
+    }
+
+    pub(crate) fn server_name(&self) -> &Mutex<Option<String>> {
+        &self.0.server.server_name
+    }
+
+    /// Returns the table that measures the calls.
+    pub(crate) fn calls(&self) -> &Arc<CallTable> {
+        &self.0.calls
+    }
+
+    /// Returns whether a connection accepts calls.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.0.pool.lock().links.iter().any(|link| !link.is_closing())
+    }
+
+    /// Returns the number of calls in progress.
+    pub(crate) fn in_progress(&self) -> usize {
+        self.0.pool.lock().links.iter().map(|link| link.in_progress()).sum()
+    }
+
+    /// Returns the error of the last connection attempt, if it failed.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.0.pool.lock().dial_error.as_deref().map(str::to_owned)
     }
 
     /// Establishes the first connection.
     ///
     /// # Errors
     /// If the connection attempt fails.
-    pub(crate) async fn connect(&self) -> io::Result<()> {
+    pub(crate) async fn connect(&self) -> Result<(), frisbee::Error> {
         loop {
-            let mut changed = pin!(self.0.changed.notified());
+            let mut changed = pin!(self.0.changes.links.notified());
             changed.as_mut().enable();
             {
                 let pool = &mut *self.0.pool.lock();
                 match &pool.dial_error {
-                    Some(error) => return Err(io::Error::other(&**error)),
+                    Some(error) => {
+                        let source = io::Error::other(&**error);
+                        return Err(frisbee::Error::Connect { address: self.0.server.name.clone(), source });
+                    }
                     None if pool.dials > 0 => return Ok(()),
                     None => self.0.dial(pool),
                 }
@@ -219,15 +326,50 @@ impl GrpcLinks {
         }
     }
 
+    /// Connects if there is no connection, then waits until none accepts calls. Returns `false` once closed.
+    pub(crate) async fn keep_one(&self) -> bool {
+        let mut has_connected = false;
+        loop {
+            let mut changed = pin!(self.0.changes.links.notified());
+            changed.as_mut().enable();
+            let retry_at = {
+                let pool = &mut *self.0.pool.lock();
+                self.0.remove_closing(pool);
+                if pool.is_closed {
+                    return false;
+                }
+                let retry_at = pool.retry_at.filter(|retry_at| now() < *retry_at);
+                match (pool.links.is_empty(), retry_at) {
+                    (true, _) if has_connected => return true,
+                    (true, None) => self.0.dial(pool),
+                    (is_empty, _) => has_connected |= !is_empty,
+                }
+                retry_at.filter(|_| !has_connected)
+            };
+            match retry_at {
+                Some(retry_at) => drop(tokio::time::timeout_at(retry_at.into(), changed).await),
+                None => changed.await,
+            }
+        }
+    }
+
+    /// Prevents further calls. The connections close once their calls have ended.
+    pub(crate) fn close(&self) {
+        let pool = &mut *self.0.pool.lock();
+        pool.is_closed = true;
+        pool.links.drain(..).for_each(|link| link.close());
+        self.0.changes.notify();
+    }
+
     /// Makes a call of any kind and waits for the response head. Sends the call again if the server has not processed
     /// it.
     ///
     /// # Errors
-    /// If the call fails before the response head arrives.
+    /// If the call fails before the response head arrives. Also returns whether it was sent.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the call.
-    pub(crate) async fn call(&self, call: &GrpcCall<'_>, mut requests: GrpcRequests) -> Result<GrpcReplies, Status> {
+    pub(crate) async fn call(&self, call: &GrpcCall<'_>, mut requests: GrpcRequests) -> Result<GrpcReplies, Failed> {
         let links = &self.0;
         let head = links.head(call);
         let deadline = call.timeout.map(|timeout| after(now(), timeout));
@@ -238,7 +380,8 @@ impl GrpcLinks {
                 GrpcRequests::Whole(message) => Some(message),
                 GrpcRequests::Stream(_) => None,
             };
-            let mut opened = links.open(call.caller, &head, whole, refused_by.as_ref()).await?;
+            let opened = links.open(call.caller, &head, whole, refused_by.as_ref()).await;
+            let mut opened = opened.map_err(|status| links.unsent(status))?;
             let mut is_sending = true;
             let reply = poll_fn(|task| {
                 if let GrpcRequests::Stream(requests) = &mut requests {
@@ -261,12 +404,14 @@ impl GrpcLinks {
                     };
                     let links = links.clone();
                     let replies = GrpcReplies { call: opened, head, is_end, deadline, links, _sending: sending };
-                    status::check_head(&replies.head).map_err(|status| replies.explain(status))?;
+                    status::check_head(&replies.head)
+                        .map_err(|status| (replies.explain(status), SentState::Answered))?;
                     return Ok(replies);
                 }
                 Err(error) => {
                     if attempt == ATTEMPTS_MAX || !error.has_not_run() || has_sent {
-                        return Err(explain(error.status(&links.authority), deadline, &links.authority));
+                        let status = explain(error.status(links.authority()), deadline, links.authority());
+                        return Err((status, error.sent_state()));
                     }
                     refused_by = Some(opened.sender().link().clone());
                 }
@@ -275,9 +420,32 @@ impl GrpcLinks {
     }
 }
 
+/// Status of a failed call, and whether it was sent.
+type Failed = (Status, SentState);
+
 impl Shared {
+    fn authority(&self) -> &str {
+        &self.server.authority
+    }
+
+    /// Returns the failure of a call for which no stream could be opened. Another server of a fleet may accept it.
+    fn unsent(&self, status: Status) -> Failed {
+        let is_unreachable = status.code() == Code::Unavailable && self.calls.is_of_fleet();
+        (status, if is_unreachable { SentState::No } else { SentState::Never })
+    }
+
+    /// Removes connections that accept no more calls. Reports the end of the last one.
+    fn remove_closing(&self, pool: &mut Pool) {
+        let was_connected = !pool.links.is_empty();
+        pool.remove_closing();
+        if was_connected && pool.links.is_empty() {
+            self.calls.report(ServerEvent::Retired);
+        }
+    }
+
     fn head(&self, call: &GrpcCall<'_>) -> Head {
-        let mut head = Head::request("POST", self.scheme, &self.authority, &call.path);
+        let scheme = if self.server.is_tls { "https" } else { "http" };
+        let mut head = Head::request("POST", scheme, self.authority(), &call.path);
         head.push("te", "trailers");
         head.push("content-type", "application/grpc");
         if let Some(timeout) = call.timeout {
@@ -307,20 +475,20 @@ impl Shared {
     ) -> Result<Call, Status> {
         let mut has_waited = false;
         loop {
-            let mut changed = pin!(self.changed.notified());
+            let mut changed = pin!(self.changes.calls.notified());
             changed.as_mut().enable();
             let dials = {
                 let pool = &mut *self.pool.lock();
                 if pool.is_closed {
                     return Err(closed());
                 }
-                pool.remove_closing();
+                self.remove_closing(pool);
                 let is_allowed = |link: &&Arc<Link>| refused_by.is_none_or(|refused| !Arc::ptr_eq(link, refused));
                 let mut links = pool.links.iter().filter(is_allowed);
                 if let Some(call) = links.find_map(|link| link.call(caller, head, message)) {
                     if has_waited {
                         // Wake the next waiting call, because there may be room for another stream.
-                        self.changed.notify_one();
+                        self.changes.calls.notify_one();
                     }
                     return Ok(call);
                 }
@@ -333,7 +501,7 @@ impl Shared {
                 } else if caller.is_some() {
                     return Err(Status::resource_exhausted(format!(
                         "too many calls to {} are in progress; this one has not run",
-                        self.authority
+                        self.authority()
                     ))
                     .not_run());
                 }
@@ -361,8 +529,8 @@ impl Shared {
             let connecting = links.clone();
             // Catch panics of the connector, because they must not end the task.
             let opened = ParkedFuture::new(async move {
-                let Shared { runtime, changed, keepalive, .. } = &*connecting;
-                Link::open((connecting.connect)().await?, runtime, changed.clone(), *keepalive).await
+                let Shared { runtime, changes, keepalive, .. } = &*connecting;
+                Link::open((connecting.connect)().await?, runtime, changes.clone(), *keepalive).await
             });
             let opened = opened.await.unwrap_or_else(|_| Err(io::Error::other("connecting panicked")));
             let pool = &mut *links.pool.lock();
@@ -371,19 +539,25 @@ impl Shared {
             pool.dial_error = None;
             match opened {
                 Ok(link) if pool.is_closed => link.close(),
-                Ok(link) => pool.links.push(link),
+                Ok(link) => {
+                    pool.links.push(link);
+                    if pool.links.len() == 1 {
+                        links.calls.show();
+                        links.calls.report(ServerEvent::Connected);
+                    }
+                }
                 Err(error) => {
                     let error: Arc<str> = error.to_string().into();
                     pool.dial_error = Some(error.clone());
                     pool.pause(error);
                 }
             }
-            links.changed.notify_waiters();
+            links.changes.notify();
         });
     }
 
     fn unreachable(&self, error: &str) -> Status {
-        unreachable(&format!("no connection to {}: {error}", self.authority))
+        unreachable(&format!("no connection to {}: {error}", self.authority()))
     }
 }
 
@@ -422,44 +596,10 @@ impl Drop for Pool {
     }
 }
 
-/// A gRPC server is called without native links. This picker fails the parts of a channel that require one.
-impl Picker for GrpcLinks {
-    fn pick(&self, _: &PendingCall<'_>) -> Pick {
-        Pick::Failed(no_link())
-    }
-
-    fn connect(&self, _: WaitPolicy) -> BoxFuture<'_, Result<PickedConnection, Status>> {
-        Box::pin(async { Err(no_link()) })
-    }
-
-    fn link(&self) -> Option<Arc<crate::picker::Link>> {
-        None
-    }
-
-    fn stay_connected(&self) -> BoxFuture<'_, ()> {
-        Box::pin(std::future::pending())
-    }
-
-    fn close(&self) {
-        let pool = &mut *self.0.pool.lock();
-        pool.is_closed = true;
-        pool.links.drain(..).for_each(|link| link.close());
-        self.0.changed.notify_waiters();
-    }
-
-    fn loads(&self) -> Vec<ServerLoad> {
-        Vec::new()
-    }
-}
-
-fn no_link() -> Status {
-    Status::unimplemented("gRPC servers do not support hand-off").not_run()
-}
-
 /// Encodes a message with its gRPC prefix.
-fn enveloped(encode: impl FnOnce(&mut Vec<u8>)) -> Result<Bytes, Status> {
+fn enveloped(encode: impl FnOnce(&mut Vec<u8>) -> Result<(), Status>) -> Result<Bytes, Status> {
     let mut body = vec![0; PREFIX];
-    encode(&mut body);
+    encode(&mut body)?;
     let Ok(length) = u32::try_from(body.len() - PREFIX) else {
         return Err(Status::resource_exhausted("a message has at most 2^32 - 1 bytes"));
     };
@@ -485,12 +625,12 @@ fn explain(status: Status, deadline: Option<Instant>, authority: &str) -> Status
 
 impl GrpcReplies {
     fn explain(&self, status: Status) -> Status {
-        explain(status, self.deadline, &self.links.authority)
+        explain(status, self.deadline, self.links.authority())
     }
 
     /// Polls for the next message. Returns `None` after the last message.
     fn poll_message(&mut self, task: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Status>> {
-        let message = ready!(self.call.poll_message(self.links.message_max, &self.links.authority, task));
+        let message = ready!(self.call.poll_message(self.links.message_max, self.links.authority(), task));
         Poll::Ready(message.map_err(|status| self.explain(status)))
     }
 
@@ -531,9 +671,12 @@ mod tests {
         let (here, mut server) = tokio::io::duplex(4096);
         let here = Mutex::new(Some(here));
         let connect = move || std::future::ready(here.lock().take().ok_or_else(|| io::ErrorKind::NotConnected.into()));
+        let mut channel = crate::Channel::builder();
+        let offer = channel.offer().expect("channel should offer no services");
         // An empty SETTINGS frame, after which the client may open streams.
         server.write_all(b"\0\0\0\x04\0\0\0\0\0").await.expect("client should read");
-        (GrpcLinks::new(false, "server", connect, 4096, KEEPALIVE), server)
+        let named = GrpcServer::new("server", false, "server");
+        (GrpcLinks::new(&channel.factory(&offer), KEEPALIVE, named, connect, None), server)
     }
 
     fn call(metadata: &Metadata) -> GrpcCall<'_> {
@@ -545,7 +688,7 @@ mod tests {
     async fn request_that_cannot_be_sent_fails_its_call() {
         let (links, mut server) = connected().await;
         let requests = GrpcRequests::Stream(Box::pin(crate::iter([Err(Status::out_of_range("too long"))])));
-        let status = links.call(&call(&Metadata::new()), requests).await.err().expect("call should fail");
+        let (status, _) = links.call(&call(&Metadata::new()), requests).await.err().expect("call should fail");
         assert_eq!((status.code(), status.message()), (Code::OutOfRange, "too long"));
         let mut sent = vec![0; 1024];
         let mut read = 0;
@@ -569,7 +712,7 @@ mod tests {
         for _ in 0..2 {
             assert!(unary().await.is_err(), "call should wait until its timeout");
         }
-        let status = unary().await.expect("connection should end").err().expect("call should fail");
+        let (status, _) = unary().await.expect("connection should end").err().expect("call should fail");
         assert!(status.message().contains("has not answered a PING"), "{status}");
         let mut sent = Vec::new();
         server.read_to_end(&mut sent).await.expect("client should close the connection");

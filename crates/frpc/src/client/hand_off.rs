@@ -79,7 +79,8 @@ impl HandOffCall<'_> {
         let mut started = None;
         loop {
             let PickedConnection { link, .. } = channel.link_for(&call, self.until, &mut started).await?;
-            let peer = link.unless_abandoned(link.connection.peer_known()).await;
+            let connection = link.native()?;
+            let peer = link.unless_abandoned(connection.peer_known()).await;
             let Some(Ok(_)) = peer else { continue };
             let prepared = link.unless_abandoned(link.prepare(method)).await;
             let Some((operation, translation)) = prepared.transpose()? else { continue };
@@ -98,12 +99,12 @@ impl HandOffCall<'_> {
             });
             encoded.map_err(body::PutError::into_status)?;
             let pause = || link.calls.pause().inspect(|_| *is_requested = true);
-            let answered = link.connection.hand_off_if(operation, body, pause).await;
+            let answered = connection.hand_off_if(operation, body, pause).await;
             if !*is_requested && matches!(answered, Err(HandOffError::Closed(_))) {
                 continue;
             }
             let is_reply = matches!(answered, Ok(_) | Err(HandOffError::Refused(_)));
-            let reply = self.take(answered, reading, &link.connection);
+            let reply = self.take(answered, reading, connection);
             if is_reply {
                 link.calls.handle_answer(reply.as_ref().map_or_else(Status::code, |_| Code::Ok));
             }

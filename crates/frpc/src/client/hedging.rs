@@ -1,7 +1,7 @@
 //! Hedged calls: if the first server does not answer in time, the call is also sent to a second server. The first
 //! answer is used, and the other attempt is cancelled.
 
-use crate::client::attempt::{AnyReply, AwaitReply, Failure, SentState};
+use crate::client::attempt::{AnyReply, Failure, ReplyReader, SentState};
 use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::Channel;
 use crate::client::link::Link;
@@ -38,7 +38,7 @@ impl Channel {
     pub(crate) async fn hedged(
         &self,
         call: PendingCall<'_>,
-        (message, await_reply): (&AnyMessage, AwaitReply),
+        (message, reader): (&AnyMessage, ReplyReader),
         link: Arc<Link>,
         hedge: Hedge,
         again: impl FnOnce(&Status) -> Option<Option<TraceContext>>,
@@ -46,7 +46,7 @@ impl Channel {
     ) -> Result<Response<AnyReply>, Box<Failure>> {
         let sent = [AtomicBool::new(false), AtomicBool::new(false)];
         let runtime = &self.inner.runtime;
-        let mut first = Box::pin(call.attempt(message, await_reply, link.clone(), &sent[0], runtime));
+        let mut first = Box::pin(call.attempt(message, reader, link.clone(), &sent[0], runtime));
         if let Ok(made) = clock::timeout(runtime, hedge.after, first.as_mut()).await {
             return made;
         }
@@ -62,7 +62,7 @@ impl Channel {
         let Some(trace) = again(&why()) else { return first.await };
         let options = CallOptions { timeout: left.or(call.options.timeout), ..call.options };
         let again = PendingCall { options, trace: trace.as_ref(), ..call };
-        let mut second = Box::pin(again.attempt(message, await_reply, other, &sent[1], runtime));
+        let mut second = Box::pin(again.attempt(message, reader, other, &sent[1], runtime));
         let mut failures = [None, None];
         let (made, by) = poll_fn(|context| {
             for number in 0..2 {

@@ -7,6 +7,8 @@ use crate::calls::attachments::ConnectionEnd;
 use crate::calls::failures::closed_status;
 use crate::calls::offers::Rules;
 use crate::calls::table::CallTable;
+#[cfg(feature = "grpc")]
+use crate::client::grpc::GrpcLinks;
 use crate::endpoint::offer::ServiceOffer;
 use crate::observe::observers::Observers;
 use crate::schema::layout::Layout;
@@ -29,9 +31,12 @@ use std::task::Poll;
 const ABANDONED_MAX: usize = crate::calls::CALLS_MAX / 2;
 
 /// A connection and its call table, shared by the channel and all calls on the connection. If the channel dialled the
-/// connection, dropping the last reference closes it.
+/// connection, dropping the last reference closes it. A gRPC server has one link for all connections to it.
 pub struct Link {
-    pub(crate) connection: Connection,
+    /// The native connection. `None` if the link is that of a gRPC server.
+    pub(crate) connection: Option<Connection>,
+    #[cfg(feature = "grpc")]
+    pub(crate) grpc: Option<GrpcLinks>,
     pub(crate) calls: Arc<CallTable>,
     /// Whether the local peer accepted the connection. Its requests then contain a prefix item that marks them as
     /// reverse calls.
@@ -81,8 +86,18 @@ impl Link {
         let observer = observers.filter(|observers| observers.has_observer()).cloned();
         let (nesting, decompresses) = (end.nesting, end.packing.is_some());
         let packing = end.packing.clone().filter(|_| !backward);
-        let (connection, end) = (connection.clone(), LinkEnd::Leave);
-        Self { connection, calls, backward, nesting, packing, decompresses, observer, end }
+        Self {
+            connection: Some(connection.clone()),
+            #[cfg(feature = "grpc")]
+            grpc: None,
+            calls,
+            backward,
+            nesting,
+            packing,
+            decompresses,
+            observer,
+            end: LinkEnd::Leave,
+        }
     }
 
     /// Creates a link to a dialled connection. `offer` contains the services that the client offers to the server, and
@@ -93,14 +108,51 @@ impl Link {
         let end = if serves { LinkEnd::CloseWhenServed } else { LinkEnd::Close };
         let observer = observers.filter(|observers| observers.has_observer()).cloned();
         let decompresses = packing.is_some();
-        Self { connection, calls, backward: false, nesting, packing, decompresses, observer, end }
+        Self {
+            connection: Some(connection),
+            #[cfg(feature = "grpc")]
+            grpc: None,
+            calls,
+            backward: false,
+            nesting,
+            packing,
+            decompresses,
+            observer,
+            end,
+        }
+    }
+
+    /// Creates the link to a gRPC server, over all connections to it.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn to_grpc(links: GrpcLinks) -> Self {
+        Self {
+            connection: None,
+            calls: links.calls().clone(),
+            grpc: Some(links),
+            backward: false,
+            nesting: Nesting::default(),
+            packing: None,
+            decompresses: false,
+            observer: None,
+            end: LinkEnd::Leave,
+        }
+    }
+
+    /// Returns the native connection.
+    ///
+    /// # Errors
+    /// If the link is that of a gRPC server, for parts of a channel that need a native one.
+    pub(crate) fn native(&self) -> Result<&Connection, Status> {
+        let missing = || Status::unimplemented("gRPC servers do not support hand-off").not_run();
+        self.connection.as_ref().ok_or_else(missing)
     }
 
     /// Cancels a call, sending a CANCEL packet if the server is native. If cancelled calls occupy too many packet ids,
     /// further calls use a new connection.
     pub(crate) fn abandon(&self, ticket: CallTicket) {
         let table = &self.calls;
-        let cancelled = self.connection.send_now(|outbox| {
+        let Some(connection) = &self.connection else { return };
+        let cancelled = connection.send_now(|outbox| {
             table.calls.lock().abandon(ticket, |id, operation| {
                 let mut packet = outbox.packet(id, Operation::CANCEL);
                 packet.put_slice(&body::cancel(operation));
@@ -158,8 +210,9 @@ impl Link {
         &self,
         method: &'static Method,
     ) -> Result<(Operation, Option<Arc<Translation>>), Status> {
+        let connection = self.native()?;
         loop {
-            let prepared = self.connection.send_now(|outbox| {
+            let prepared = connection.send_now(|outbox| {
                 let rules = self.calls.calls.lock().offers.check(method.layout, !self.backward, outbox)?;
                 self.translation(method, rules, outbox)
             });
@@ -176,7 +229,8 @@ impl Link {
     /// Sends the description of a service's layout to a server that needs it. Sends it in advance, because nothing can
     /// be sent after a hand-off request.
     pub(crate) fn describe(&self, layout: &'static Layout) {
-        let _ = self.connection.send_now(|outbox| {
+        let Some(connection) = &self.connection else { return };
+        let _ = connection.send_now(|outbox| {
             if !self.backward && self.calls.calls.lock().offers.differs(layout) {
                 put_layout(outbox, layout.fingerprint, Some(layout));
             }
@@ -196,7 +250,8 @@ impl Link {
         rules: Rules,
         outbox: &mut Outbox,
     ) -> Result<(Operation, Option<Arc<Translation>>), NotSent> {
-        let layouts = || self.connection.attachments().get_or_insert::<PeerLayouts>();
+        let connection = self.native().map_err(NotSent::Failed)?;
+        let layouts = || connection.attachments().get_or_insert::<PeerLayouts>();
         let layouts = match rules {
             Rules::Own => return Ok((method.operation, None)),
             Rules::Translated(theirs) => {
@@ -226,7 +281,7 @@ impl Link {
     /// Returns the translation for replies from a client or a compat server, if their layout differs.
     #[cold]
     pub(crate) fn reply_translation(&self, method: &'static Method) -> Option<Arc<Translation>> {
-        let layouts = PeerLayouts::of(&self.connection)?;
+        let layouts = PeerLayouts::of(self.connection.as_ref()?)?;
         layouts.called(method.layout, method.operation.number())?.ok()?.1
     }
 
@@ -236,12 +291,13 @@ impl Link {
     /// # Errors
     /// If the connection ends.
     pub(crate) async fn clear(&self, method: &'static Method) -> Result<(), SendError> {
-        self.connection.peer_known().await?;
+        let Some(connection) = &self.connection else { return Ok(()) };
+        connection.peer_known().await?;
         if self.backward
-            && let Some(layouts) = PeerLayouts::of(&self.connection)
+            && let Some(layouts) = PeerLayouts::of(connection)
         {
             let is_clear = || layouts.called(method.layout, method.operation.number()).is_some();
-            layouts.changed(is_clear, &self.connection).await;
+            layouts.changed(is_clear, connection).await;
         }
         Ok(())
     }
@@ -249,9 +305,10 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
+        let Some(connection) = &self.connection else { return };
         match self.end {
-            LinkEnd::CloseWhenServed if self.connection.is_going_away() => self.connection.close_when_idle(),
-            LinkEnd::Close | LinkEnd::CloseWhenServed => self.connection.close(),
+            LinkEnd::CloseWhenServed if connection.is_going_away() => connection.close_when_idle(),
+            LinkEnd::Close | LinkEnd::CloseWhenServed => connection.close(),
             LinkEnd::Leave => {}
         }
     }

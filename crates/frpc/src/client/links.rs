@@ -12,6 +12,8 @@ use crate::client::connect_task::ConnectTask;
 use crate::client::current::{Current, CurrentLink, current_link, is_closed};
 use crate::client::dial::Dialler;
 use crate::client::factory::LinkFactory;
+#[cfg(feature = "grpc")]
+use crate::client::grpc::GrpcLinks;
 use crate::client::link::Link;
 use crate::client::picker::{BoxFuture, Pick, PickedConnection, Picker, ServerObserver, WaitPolicy};
 use crate::debug::opaque_debug;
@@ -20,19 +22,36 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// Connections to one server: the current connection, and the task that establishes the next one. Dropping the value
-/// stops further connections, and the current one closes once its calls have ended.
+/// Connections to one server: the current connection, and the source of the next one. Dropping the value stops further
+/// connections, and the current one closes once its calls have ended.
 pub struct Links {
     current: Arc<CurrentLink>,
-    /// Task that establishes connections. `None` if the program supplied the connection, which cannot be replaced.
-    making: Option<Arc<ConnectTask>>,
+    source: LinkSource,
+}
+
+/// Source of the connections of [`Links`].
+enum LinkSource {
+    /// The program has supplied the connection, which cannot be replaced.
+    Given,
+    /// A task connects to the server.
+    Task(Arc<ConnectTask>),
+    /// The connections to a gRPC server. They share one link, which is current until the links are closed.
+    #[cfg(feature = "grpc")]
+    Grpc(GrpcLinks),
 }
 
 impl Links {
     /// Creates links that connect when a call needs a connection.
     pub(crate) fn by(factory: LinkFactory, dialler: Dialler, server: Option<Arc<dyn ServerObserver>>) -> Self {
         let current = Arc::default();
-        Self { making: Some(ConnectTask::new(factory, dialler, server, Arc::clone(&current))), current }
+        Self { source: LinkSource::Task(ConnectTask::new(factory, dialler, server, Arc::clone(&current))), current }
+    }
+
+    /// Creates links to a gRPC server, which connect when a call needs a connection.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn to_grpc(links: GrpcLinks) -> Self {
+        let current = Current { link: Some(Arc::new(Link::to_grpc(links.clone()))), is_closed: false };
+        Self { current: Arc::new(Mutex::new(current)), source: LinkSource::Grpc(links) }
     }
 
     /// Makes a single attempt to establish the first connection. Must be called before any other method.
@@ -43,21 +62,23 @@ impl Links {
     /// # Cancel safety
     /// If the future is dropped, the attempt continues.
     pub async fn dial(&self) -> Result<(), frisbee::Error> {
-        match &self.making {
-            Some(making) => making.dial_first().await,
-            None => Ok(()),
+        match &self.source {
+            LinkSource::Task(task) => task.dial_first().await,
+            LinkSource::Given => Ok(()),
+            #[cfg(feature = "grpc")]
+            LinkSource::Grpc(links) => links.connect().await,
         }
     }
 
     /// Creates links that wrap an existing connection, which cannot be replaced.
     pub(crate) fn bound(link: Link) -> Self {
         let current = Current { link: Some(Arc::new(link)), is_closed: false };
-        Self { current: Arc::new(Mutex::new(current)), making: None }
+        Self { current: Arc::new(Mutex::new(current)), source: LinkSource::Given }
     }
 
     /// Returns the current connection, if there is one that accepts calls.
     pub fn current(&self) -> Option<Arc<Link>> {
-        current_link(&self.current)
+        current_link(&self.current).filter(|link| link.takes_calls())
     }
 
     /// Returns the current connection or establishes a new one. Retries failed attempts with exponential backoff.
@@ -68,9 +89,12 @@ impl Links {
     /// # Cancel safety
     /// If the future is dropped, the attempt continues for other callers.
     pub async fn connect(&self, wait: WaitPolicy) -> Result<Arc<Link>, Status> {
-        match &self.making {
-            Some(making) => making.connection(wait).await,
-            None => self.current().ok_or_else(|| match is_closed(&self.current) {
+        match &self.source {
+            LinkSource::Task(task) => task.connection(wait).await,
+            // The call connects.
+            #[cfg(feature = "grpc")]
+            LinkSource::Grpc(_) => current_link(&self.current).ok_or_else(closed),
+            LinkSource::Given => self.current().ok_or_else(|| match is_closed(&self.current) {
                 true => closed(),
                 false => unreachable("the connection has ended, and only the dialling end can reconnect"),
             }),
@@ -84,31 +108,43 @@ impl Links {
         let link = current.link.take();
         drop(current);
         // If the channel does not own the connection, other channels may still make calls on it, so leave it open.
-        if let (Some(link), Some(_)) = (&link, &self.making) {
+        if let Some(link) = link.as_ref().filter(|_| !matches!(self.source, LinkSource::Given)) {
             link.calls.retire();
         }
         drop(link); // May close the connection, so the lock must not be held.
-        if let Some(making) = &self.making {
-            making.stop();
-        }
+        self.source.stop();
     }
 
     /// Returns the error of the last connection attempt, if it failed.
     pub fn trouble(&self) -> Option<String> {
-        self.making.as_ref()?.trouble()
+        match &self.source {
+            LinkSource::Given => None,
+            LinkSource::Task(task) => task.trouble(),
+            #[cfg(feature = "grpc")]
+            LinkSource::Grpc(links) => links.trouble(),
+        }
     }
 
     /// Sets the server name to verify against the certificate of further connections. `None` restores the name
     /// configured for the channel.
     pub fn set_server_name(&self, name: Option<&str>) {
-        if let Some(making) = &self.making {
-            *making.dialler.server_name.lock() = name.map(str::to_owned);
-        }
+        let stated = match &self.source {
+            LinkSource::Given => return,
+            LinkSource::Task(task) => &task.dialler.server_name,
+            #[cfg(feature = "grpc")]
+            LinkSource::Grpc(links) => links.server_name(),
+        };
+        *stated.lock() = name.map(str::to_owned);
     }
 
     /// Returns the name of the server: its address, or the name of its connector.
     pub fn name(&self) -> &str {
-        self.making.as_ref().map_or("", |making| &making.dialler.name)
+        match &self.source {
+            LinkSource::Given => "",
+            LinkSource::Task(task) => &task.dialler.name,
+            #[cfg(feature = "grpc")]
+            LinkSource::Grpc(links) => links.name(),
+        }
     }
 
     /// Returns the load that this channel causes on the server.
@@ -122,13 +158,15 @@ impl Links {
     /// # Cancel safety
     /// Safe. The function can be called again.
     pub async fn keep_one(&self) -> bool {
-        let link = match (self.current(), &self.making) {
+        let link = match (self.current(), &self.source) {
+            #[cfg(feature = "grpc")]
+            (_, LinkSource::Grpc(links)) => return links.keep_one().await,
             (Some(link), _) => link,
-            (None, Some(making)) => match making.make(Instant::now(), None).await {
+            (None, LinkSource::Task(task)) => match task.make(Instant::now(), None).await {
                 Ok(link) => link,
                 Err(_) => return false,
             },
-            (None, None) => return false,
+            (None, LinkSource::Given) => return false,
         };
         let calls = link.calls.clone();
         drop(link);
@@ -142,7 +180,7 @@ impl Picker for Links {
         if call.avoid.is_some() {
             return Pick::Failed(unreachable("there is no other server"));
         }
-        self.current().map_or(Pick::Connecting, |link| Pick::Ready(PickedConnection::new(link)))
+        current_link(&self.current).map_or(Pick::Connecting, |link| Pick::Ready(PickedConnection::new(link)))
     }
 
     fn connect(&self, wait: WaitPolicy) -> BoxFuture<'_, Result<PickedConnection, Status>> {
@@ -162,16 +200,26 @@ impl Picker for Links {
     }
 
     fn loads(&self) -> Vec<ServerLoad> {
-        self.making.iter().map(|_| self.load()).collect()
+        if matches!(self.source, LinkSource::Given) { Vec::new() } else { vec![self.load()] }
     }
 }
 
 opaque_debug!([] Links, "Links", |this| to = this.name());
 
+impl LinkSource {
+    /// Prevents further connections.
+    fn stop(&self) {
+        match self {
+            Self::Given => {}
+            Self::Task(task) => task.stop(),
+            #[cfg(feature = "grpc")]
+            Self::Grpc(links) => links.close(),
+        }
+    }
+}
+
 impl Drop for Links {
     fn drop(&mut self) {
-        if let Some(making) = &self.making {
-            making.stop();
-        }
+        self.source.stop();
     }
 }

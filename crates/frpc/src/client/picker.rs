@@ -174,9 +174,9 @@ impl PendingCall<'_> {
 }
 
 impl Link {
-    /// Returns the connection that this link belongs to.
-    pub fn connection(&self) -> &Connection {
-        &self.connection
+    /// Returns the connection that this link belongs to. `None` if the link is that of a gRPC server.
+    pub fn connection(&self) -> Option<&Connection> {
+        self.connection.as_ref()
     }
 
     /// Returns whether the peer has sent any data, which shows that it is alive.
@@ -186,6 +186,10 @@ impl Link {
 
     /// Returns whether the connection accepts new calls.
     pub fn takes_calls(&self) -> bool {
+        #[cfg(feature = "grpc")]
+        if self.grpc.as_ref().is_some_and(|links| !links.is_connected()) {
+            return false;
+        }
         !self.calls.is_retired()
     }
 
@@ -198,7 +202,12 @@ impl Link {
     /// Returns the number of calls and streams in progress on the connection. References to the link that belong to no
     /// call are not counted.
     pub fn in_progress(link: &Arc<Self>) -> usize {
+        #[cfg(feature = "grpc")]
+        if let Some(links) = &link.grpc {
+            return links.in_progress();
+        }
         let calls = link.calls.with(|calls| calls.at_work());
-        calls.saturating_add(frisbee::inspect::view(&link.connection).stream_count)
+        let streams = link.connection.as_ref().map_or(0, |connection| frisbee::inspect::view(connection).stream_count);
+        calls.saturating_add(streams)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::api::BoxedCall;
 use crate::calls::failures::{expired, out_of_time};
-use crate::client::attempt::{AnyReply, AwaitReply, Failure, SentState};
+use crate::client::attempt::{AnyReply, Failure, ReplyReader, SentState};
 use crate::client::call::PendingCall;
 use crate::client::channel::Channel;
 use crate::client::hedging::Hedge;
@@ -88,7 +88,7 @@ impl Channel {
         &'a self,
         mut call: PendingCall<'a>,
         message: &'a AnyMessage,
-        await_reply: AwaitReply,
+        reader: ReplyReader,
         mut failure: Option<Box<Failure>>,
         mut picked: Option<PickedConnection>,
         (token, trace): (Token, Option<TraceContext>),
@@ -128,7 +128,7 @@ impl Channel {
                     .filter(|_| method.idempotent)
                     .map(|after| Hedge { after, is_trial: true, until })
                     .or(configured.map(|after| Hedge { after, is_trial: false, until }));
-                match self.attempt_on(call, (message, await_reply), link, hedge, &mut progress).await {
+                match self.attempt_on(call, (message, reader), link, hedge, &mut progress).await {
                     Ok(reply) => {
                         self.inner.retries.earn();
                         return Ok(reply);
@@ -173,7 +173,7 @@ impl Channel {
     async fn attempt_on(
         &self,
         call: PendingCall<'_>,
-        (message, await_reply): (&AnyMessage, AwaitReply),
+        (message, reader): (&AnyMessage, ReplyReader),
         link: Arc<Link>,
         hedge: Option<Hedge>,
         progress: &mut CallProgress,
@@ -183,7 +183,7 @@ impl Channel {
         let Some(hedge) = hedge.filter(|_| attempts.may_add(2, self.inner.attempts_max)) else {
             let sent = AtomicBool::new(false);
             // Box the attempt like a hedged one, so that its code is compiled only once.
-            return Box::pin(first.attempt(message, await_reply, link, &sent, &self.inner.runtime)).await;
+            return Box::pin(first.attempt(message, reader, link, &sent, &self.inner.runtime)).await;
         };
         let mut next = trace;
         let begin_hedge = |why: &Status| {
@@ -195,7 +195,7 @@ impl Channel {
                 next
             })
         };
-        self.hedged(first, (message, await_reply), link, hedge, begin_hedge, attempts).await
+        self.hedged(first, (message, reader), link, hedge, begin_hedge, attempts).await
     }
 }
 

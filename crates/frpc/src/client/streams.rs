@@ -24,7 +24,7 @@ use crate::wire::translation::Translation;
 use crate::{Code, Request, Response, Status};
 use frisbee::rpc::ConnectionExt;
 use frisbee::rpc::{Job, ParkedFuture};
-use frisbee::{CloseReason, SendError, StreamBytes, StreamReceiver, StreamSender};
+use frisbee::{CloseReason, Connection, SendError, StreamBytes, StreamReceiver, StreamSender};
 use futures_core::Stream;
 use polyglot::Message;
 use std::future::poll_fn;
@@ -171,7 +171,7 @@ where
     let terms = OpenDeadlines::new(channel, request.timeout());
     let (message, extras) = request.into_parts();
     let mut started = None;
-    let OpenedStream { sender, replies, link, .. } = loop {
+    let OpenedStream { sender, replies, link, connection, .. } = loop {
         let opened = terms.open(channel, method, extras.as_deref(), &mut started).await?;
         // Sending the request may take long, because the server may read slowly.
         let writing = Writing::new(opened.flags, opened.translation.as_deref());
@@ -179,7 +179,7 @@ where
         match sent.map_err(|_| not_delivered())? {
             Ok(()) => break opened,
             // The connection closed before the server received the request, so the call may use another connection.
-            Err(status) if status.code() == Code::Unavailable && opened.link.connection.is_closed() => {}
+            Err(status) if status.code() == Code::Unavailable && opened.connection.is_closed() => {}
             // The server closed the stream. The receiver will report the reason.
             Err(status) if status.code() == Code::Unavailable => break opened,
             Err(status) => return Err(status),
@@ -188,15 +188,15 @@ where
     drop(message);
     // Compat servers take the request as the end of this side's messages.
     sender.end();
-    keep_link_alive(link, sender);
+    keep_link_alive(link, &connection, sender);
     Ok(Response::new(replies.of()))
 }
 
 /// Holds the channel's link until a stream ends. The receiver cannot hold the link, because its messages may be read
 /// much later, and a server that shuts down waits for the connection to close. Spawned as a task rather than a job of
 /// the connection, because the connection would otherwise count as busy for slightly longer than the stream.
-fn keep_link_alive(link: Arc<Link>, sender: StreamSender) {
-    let runtime = link.connection.runtime_handle().clone();
+fn keep_link_alive(link: Arc<Link>, connection: &Connection, sender: StreamSender) {
+    let runtime = connection.runtime_handle().clone();
     let job: Job = Box::pin(async move {
         let _link = link;
         sender.closed().await;
@@ -221,12 +221,12 @@ where
     }
     let terms = OpenDeadlines::new(channel, request.timeout());
     let (messages, extras) = request.into_parts();
-    let OpenedStream { sender, replies, link, flags, translation } =
+    let OpenedStream { sender, replies, link: _link, connection, flags, translation } =
         terms.open(channel, method, extras.as_deref(), &mut None).await?;
     let writing = Writing::new(flags, translation.as_deref());
     let mut replies = replies.of::<B>();
     stream.iter().for_each(|stream| _ = stream.set(sender.clone()));
-    carried_by(&messages, &link.connection);
+    carried_by(&messages, &connection);
     let mut sending = pin!(send_messages(&sender, messages, writing));
     // Poll for the reply while sending, because the server may reply before all requests have been sent.
     let early = poll_fn(|context| match replies.poll_message(context) {
@@ -235,7 +235,7 @@ where
             // Check for a reply, because sending may have failed because the server has replied and closed the stream.
             Poll::Ready(Err(status)) => Poll::Ready(match replies.poll_message(context) {
                 Poll::Ready(reply @ Some(_)) => Ok(Some(reply)),
-                _ => Err(cut_off(status, link.connection.close_reason())),
+                _ => Err(cut_off(status, connection.close_reason())),
             }),
             sent => sent.map_ok(|()| None),
         },
@@ -273,13 +273,13 @@ where
     }
     let terms = OpenDeadlines::new(channel, request.timeout());
     let (messages, extras) = request.into_parts();
-    let OpenedStream { sender, replies, link, flags, translation } =
+    let OpenedStream { sender, replies, link, connection, flags, translation } =
         terms.open(channel, method, extras.as_deref(), &mut None).await?;
     let replies = replies.of::<B>();
-    let (connection, failed) = (link.connection.clone(), replies.failed());
+    let failed = replies.failed();
     carried_by(&messages, &connection);
     let deadline = terms.sleep();
-    keep_link_alive(link, sender.clone());
+    keep_link_alive(link, &connection, sender.clone());
     let sending = {
         let sender = sender.clone();
         ParkedFuture::new(async move {
@@ -341,6 +341,7 @@ struct OpenedStream {
     sender: StreamSender,
     replies: Replies,
     link: Arc<Link>,
+    connection: Connection,
     /// Flags for encoding the requests, for example whether to compress them.
     flags: Flags,
     translation: Option<Arc<Translation>>,
@@ -394,8 +395,9 @@ impl OpenDeadlines {
                         ..PendingCall::new(method, channel.options(None), extras)
                     };
                     let PickedConnection { link, .. } = channel.link_for(&call, self.open_until, started).await?;
+                    let connection = link.native()?.clone();
                     is_unclear.store(true, Ordering::Relaxed);
-                    let peer = link.unless_abandoned(link.connection.peer_known()).await;
+                    let peer = link.unless_abandoned(connection.peer_known()).await;
                     is_unclear.store(false, Ordering::Relaxed);
                     let Some(Ok(peer)) = peer else { continue };
                     if link.backward && !takes_calls(&peer) {
@@ -414,7 +416,7 @@ impl OpenDeadlines {
                     };
                     // If the connection stops accepting calls, a stream waiting for a slot must use the next
                     // connection.
-                    let opening = link.unless_abandoned(link.connection.open_stream_with(first));
+                    let opening = link.unless_abandoned(connection.open_stream_with(first));
                     let Some(opened) = opening.await else { continue };
                     match opened {
                         Ok(stream) => {
@@ -422,11 +424,11 @@ impl OpenDeadlines {
                             let packs = link.packs(method, &peer);
                             let flags =
                                 Flags::LOSSLESS.when(channel.inner.options.strict).with(Flags::PACKED.when(packs));
-                            let end = ReceiverEnd::Client(Some(link.connection.clone()), Arc::default());
+                            let end = ReceiverEnd::Client(Some(connection.clone()), Arc::default());
                             let deadline = self.sleep();
                             let replies =
                                 Replies { receiver, end, reading, deadline, translation: translation.clone() };
-                            return Ok(OpenedStream { sender, replies, link, flags, translation });
+                            return Ok(OpenedStream { sender, replies, link, connection, flags, translation });
                         }
                         Err(SendError::Closed(_)) => {}
                         Err(error) => return Err(error.into()),

@@ -6,11 +6,9 @@ use crate::api::extras::OptionalExtras;
 use crate::api::hand_off::HandOffSlot;
 use crate::api::middleware::{CallKind, MethodInfo, PooledCall};
 use crate::api::request::Origin;
-use crate::client::attempt::{Failure, InFlight, SentState, await_reply};
+use crate::client::attempt::{Failure, InFlight, ReplyReader, SentState};
 use crate::client::call::PendingCall;
 use crate::client::channel::{Channel, Layers};
-#[cfg(feature = "grpc")]
-use crate::client::grpc;
 use crate::client::hand_off::{self, read_reply};
 use crate::client::middleware_call::within_deadline;
 use crate::client::picker::{Pick, PickedConnection};
@@ -156,13 +154,6 @@ where
         let (channel, method) = (self.channel.clone(), self.method);
         let Some(Layers { chain, handed, observed, .. }) = channel.layers.as_deref() else { return UnaryState::New };
         if chain.is_none() && handed.is_none() {
-            #[cfg(feature = "grpc")]
-            if channel.is_grpc() {
-                let observed_call = channel.observe(method, CallKind::Unary, None);
-                let (options, extras) = (channel.options(self.timeout), self.extras.take());
-                let call = grpc::calls::unary(channel.into_owned(), method, options, &self.message, extras);
-                return UnaryState::Layered(observed_to_end(observed_call, call));
-            }
             return UnaryState::Retrying(self.retry(None, None, None));
         }
         let options = channel.options(self.timeout);
@@ -220,7 +211,7 @@ where
             let call = PendingCall::new(method, options, extras.as_deref());
             let reply = match kind {
                 AttemptKind::Retrying { failure, picked, observed } => {
-                    channel.attempts(call, &message, await_reply::<B>, failure, picked, observed).await
+                    channel.attempts(call, &message, ReplyReader::of::<B>(), failure, picked, observed).await
                 }
                 AttemptKind::HandOff((handed, make)) => make(&channel, call, &message, read_reply::<B>, &handed).await,
             };

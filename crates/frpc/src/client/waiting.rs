@@ -3,14 +3,14 @@
 
 use crate::calls::failures::{unidentified, unreachable};
 use crate::calls::{CallTicket, NotSent};
-use crate::client::attempt::{AnyReply, AwaitReply, Failure, SentState};
+use crate::client::attempt::{AnyReply, Failure, ReplyReader, SentState};
 use crate::client::call::{CallOptions, PendingCall};
 use crate::client::link::Link;
 use crate::clock;
 use crate::wire::body::{AnyMessage, EncodeBody};
 use crate::{Response, Status};
-use frisbee::PermitPlace;
 use frisbee::rpc::ConnectionExt;
+use frisbee::{Connection, PermitPlace};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -25,14 +25,18 @@ impl PendingCall<'_> {
     pub(crate) async fn attempt(
         &self,
         message: &AnyMessage,
-        await_reply: AwaitReply,
+        reader: ReplyReader,
         link: Arc<Link>,
         is_sent: &AtomicBool,
         runtime: &Handle,
     ) -> Result<Response<AnyReply>, Box<Failure>> {
+        #[cfg(feature = "grpc")]
+        if let Some(links) = &link.grpc {
+            return self.attempt_grpc(message, reader, (&link.calls, links), is_sent, runtime).await;
+        }
         let ticket = self.send_when_possible(message, &link, runtime).await?;
         is_sent.store(true, Ordering::Relaxed);
-        await_reply(link, self, ticket).await
+        (reader.wait)(link, self, ticket).await
     }
 
     /// Sends a call once there is a free slot and space in the send buffer, and the kind of the server is known.
@@ -69,7 +73,9 @@ impl PendingCall<'_> {
         until: Option<Instant>,
         obstacle: &Mutex<Obstacle>,
     ) -> Result<CallTicket, Box<Failure>> {
-        let (mut waiter, mut slot) = (link.connection.waiter(), SlotWaiter { link, place: PermitPlace::default() });
+        let connection = link.native().map_err(|status| Failure::new(status, SentState::Never))?;
+        let (mut waiter, mut slot) =
+            (connection.waiter(), SlotWaiter { link, connection, place: PermitPlace::default() });
         loop {
             let sent = poll_fn(|context| {
                 if link.is_left() {
@@ -146,14 +152,15 @@ fn left() -> NotSent {
 /// A caller that may be queued for a free slot of the call table.
 struct SlotWaiter<'a> {
     link: &'a Link,
+    connection: &'a Connection,
     place: PermitPlace,
 }
 
 impl SlotWaiter<'_> {
     /// Waits for a free slot. Completes immediately if a slot was freed since the last check.
     fn poll_wait<T>(&mut self, context: &Context<'_>) -> Poll<Result<T, NotSent>> {
-        let Self { link, place } = self;
-        let earlier = link.calls.with(|calls| calls.wait(place, context, &link.connection));
+        let Self { link, connection, place } = self;
+        let earlier = link.calls.with(|calls| calls.wait(place, context, connection));
         drop(earlier);
         // Check again after joining the queue, because retiring the connection only woke the callers already in it.
         if link.is_left() { Poll::Ready(Err(left())) } else { Poll::Pending }

@@ -132,6 +132,12 @@ pub(crate) trait EncodeBody {
 
     /// Encodes the message as a packet body.
     fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
+
+    /// Appends the message in the protobuf format, for a gRPC server.
+    #[cfg(feature = "grpc")]
+    fn encode_protobuf(&self, _out: &mut Vec<u8>) -> Result<(), Status> {
+        Err(crate::client::grpc::calls::no_protobuf(self.name()))
+    }
 }
 
 impl<M: Message> EncodeBody for M {
@@ -142,6 +148,12 @@ impl<M: Message> EncodeBody for M {
     #[inline(always)]
     fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         polyglot::encode_root(self, to)
+    }
+
+    #[cfg(feature = "grpc")]
+    fn encode_protobuf(&self, out: &mut Vec<u8>) -> Result<(), Status> {
+        (crate::client::grpc::calls::codec::<M>()?.encode)(self, out);
+        Ok(())
     }
 }
 

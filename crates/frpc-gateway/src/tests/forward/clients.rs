@@ -2,14 +2,19 @@
 
 use super::grpc::{Received, reply, serve_backend, start_script};
 use super::support::soon;
+use bytes::Bytes;
 use frisbee_core::{Config, ServerConfig};
-use frisbee_http2::ErrorCode;
+use frisbee_http2::{Connection, ErrorCode, Head, StreamKey};
 use frpc::details::ErrorInfo;
 use frpc::{Call, Channel, Code, LateTrailers, Next, Request, RequestStream};
+use frpc_balance::{Balance as _, FleetView};
+use frpc_reflection::health_v1::{HealthCheckRequest, HealthClient};
 use samples::greet::{GreeterClient, Name};
 use samples::quickstart::{CalculatorClient, Number, Range, Terms};
 use samples::tools::{Node, ToolsClient};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
@@ -192,4 +197,76 @@ async fn call_without_connection_or_codec_has_not_run() {
         let error = Channel::builder().connect_lazy(wrong).expect_err("address should be refused").to_string();
         assert!(error.contains(problem), "{error}");
     }
+}
+
+/// Replies with an empty message and a status code.
+fn reply_with(http2: &mut Connection, stream: StreamKey, code: &str) {
+    let mut head = Head::response(200);
+    head.push("content-type", "application/grpc");
+    let mut trailers = Head::trailers();
+    trailers.push("grpc-status", code);
+    http2.send_head(stream, &head, false).expect("stream should be open");
+    http2.send_data(stream, Bytes::from_static(&[0; 5]), false).expect("stream should be open");
+    http2.send_trailers(stream, &trailers).expect("stream should be open");
+}
+
+/// Starts a server that replies to all calls with a status code. Returns its address and the number of its calls. After
+/// a call named "last", its connection accepts no more calls.
+async fn start_server(code: &'static str) -> (String, Arc<AtomicUsize>) {
+    let count = Arc::<AtomicUsize>::default();
+    let calls = count.clone();
+    let address = start_script(ServerConfig::default(), move |http2, received| {
+        if let Received::Call(_, stream, name) = received {
+            calls.fetch_add(1, Ordering::SeqCst);
+            reply_with(http2, stream, code);
+            if name == "last" {
+                http2.shut_down(Instant::now());
+            }
+        }
+        Vec::new()
+    });
+    (address.await, count)
+}
+
+#[tokio::test]
+async fn fleet_of_grpc_servers_divides_calls_and_reconnects() {
+    let ((one, first), (other, second)) = (start_server("0").await, start_server("0").await);
+    let builder = Channel::builder().grpc().balance();
+    let channel = builder.connect_all([format!("grpc://{one}"), other]).await.expect("servers should accept");
+    let client = GreeterClient::new(channel.clone());
+    for name in ["Ada", "Ada", "Ada", "last", "Ada", "last", "Ada", "Ada", "last", "last", "Ada", "Ada"] {
+        client.greet(self::name(name)).await.expect("call should succeed");
+        let verses = client.recite(self::name(name)).await.expect("stream should open").into_inner().message().await;
+        assert!(verses.expect("stream should succeed").is_some());
+    }
+    let (first, second) = (first.load(Ordering::SeqCst), second.load(Ordering::SeqCst));
+    assert!(first > 0 && second > 0 && first + second == 24, "{first} and {second}");
+    let fleet = FleetView::of(&channel).expect("channel should have a fleet");
+    assert!(fleet.servers.iter().any(|server| server.latency.is_some()), "{fleet:?}");
+    channel.close();
+    let status = client.greet(name("Ada")).await.expect_err("channel should be closed");
+    assert_eq!(status.code(), Code::FailedPrecondition, "{status}");
+}
+
+#[tokio::test]
+async fn failing_grpc_server_is_ejected_and_its_call_retried() {
+    let ((good, _), (bad, rejected)) = (start_server("0").await, start_server("14").await);
+    let builder = Channel::builder().grpc().balance();
+    let channel = builder.connect_all([good, bad]).await.expect("servers should accept");
+    let client = HealthClient::new(channel.clone());
+    while rejected.load(Ordering::SeqCst) == 0 {
+        client.check(HealthCheckRequest::default()).await.expect("call should be retried");
+    }
+    let fleet = FleetView::of(&channel).expect("channel should have a fleet");
+    assert_eq!(fleet.servers.iter().filter(|server| server.is_doubted).count(), 1, "{fleet:?}");
+}
+
+#[tokio::test]
+async fn fleets_reject_servers_of_the_other_protocol() {
+    let error = Channel::builder().balance().connect_all(["grpc://127.0.0.1:1"]).await.expect_err("address is gRPC's");
+    assert!(error.to_string().contains("`ChannelBuilder::grpc`"), "{error}");
+    let status = Channel::builder().grpc().connect_lazy("127.0.0.1:1").expect("address should be valid");
+    let (channel, _) = status.request_hand_off();
+    let status = GreeterClient::new(channel).greet(name("Ada")).await.expect_err("call should fail");
+    assert_eq!(status.code(), Code::Unimplemented, "{status}");
 }

@@ -37,6 +37,8 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 
 fn factory() -> LinkFactory {
     LinkFactory {
+        #[cfg(feature = "grpc")]
+        grpc: None,
         client: Client::builder(),
         reconnect_timeout: TIMEOUT,
         connect_timeout: TIMEOUT,

@@ -1,39 +1,30 @@
 //! Calls of generated clients to gRPC servers. Only the functions that encode and decode messages are generic. All
 //! other code is compiled once.
 
-use super::{AbortOnDrop, GrpcCall, GrpcLinks, GrpcReplies, GrpcRequests, enveloped};
-use crate::api::BoxedCall;
+use super::{AbortOnDrop, Failed, GrpcCall, GrpcLinks, GrpcReplies, GrpcRequests, enveloped};
 use crate::api::extras::{Extras, OptionalExtras};
+use crate::api::middleware::CallKind;
 use crate::api::trailers::{LateTrailers, Trailers};
+use crate::calls::events::MeasuredEnd;
 use crate::calls::failures::{expired, out_of_time};
-use crate::client::call::CallOptions;
+use crate::calls::table::CallTable;
+use crate::client::attempt::{AnyReply, Failure, ReplyReader, SentState};
+use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::Channel;
 use crate::client::connect_task::RUNTIME_ENDED;
+use crate::client::link::Link;
 use crate::schema::method::Method;
-use crate::{GrpcCaller, Metadata, Request, Response, Status, Streaming, clock, context};
+use crate::wire::body::{AnyMessage, EncodeBody};
+use crate::{Code, GrpcCaller, Metadata, Request, Response, Status, Streaming, clock, context};
 use bytes::Bytes;
 use futures_core::Stream;
 use polyglot::{Message, ProtobufCodec};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
-
-/// Makes a unary call to a gRPC server, inside the channel's middleware.
-pub(crate) fn unary<A, B>(
-    channel: Channel,
-    method: &'static Method,
-    options: CallOptions,
-    message: &A,
-    extras: OptionalExtras,
-) -> BoxedCall<'static, B>
-where
-    A: Message,
-    B: Message + Send + 'static,
-{
-    let request = encode(message);
-    Box::pin(async move { single(&channel, method, options, extras, request?).await })
-}
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 
 /// Makes a client-streaming call to a gRPC server, inside the channel's middleware.
 pub(crate) async fn client_streaming<S, B>(
@@ -83,16 +74,21 @@ where
     replies(channel, method, timeout, extras, encode_all(messages)?)
 }
 
-fn codec<M: Message>() -> Result<ProtobufCodec<M>, Status> {
-    M::PROTOBUF.ok_or_else(|| {
-        let text = format!("{} has no protobuf encoding for gRPC; generate it with `protobuf(true)`", M::NAME);
-        Status::failed_precondition(text).not_run()
-    })
+pub(crate) fn codec<M: Message>() -> Result<ProtobufCodec<M>, Status> {
+    M::PROTOBUF.ok_or_else(|| no_protobuf(M::NAME))
 }
 
-fn encode<A: Message>(message: &A) -> Result<GrpcRequests, Status> {
-    let codec = codec::<A>()?;
-    enveloped(|out| (codec.encode)(message, out)).map(GrpcRequests::Whole).map_err(Status::not_run)
+pub(crate) fn no_protobuf(name: &str) -> Status {
+    let text = format!("{name} has no protobuf encoding for gRPC; generate it with `protobuf(true)`");
+    Status::failed_precondition(text).not_run()
+}
+
+pub(crate) fn decode<B: Message>(message: Bytes) -> Result<B, Status> {
+    (codec::<B>()?.decode)(message).map_err(invalid)
+}
+
+fn encode(message: &(impl EncodeBody + ?Sized)) -> Result<GrpcRequests, Status> {
+    enveloped(|out| message.encode_protobuf(out)).map(GrpcRequests::Whole).map_err(Status::not_run)
 }
 
 fn encode_all<S>(messages: S) -> Result<GrpcRequests, Status>
@@ -112,12 +108,7 @@ async fn single<B: Message>(
     extras: OptionalExtras,
     requests: GrpcRequests,
 ) -> Result<Response<B>, Status> {
-    let codec = codec::<B>()?;
-    let mut message = None;
-    let reply = channel.call_grpc(method, options, extras, requests).await?;
-    let reply = reply.map(|bytes| message = Some((codec.decode)(bytes)));
-    let message = message.unwrap_or_else(|| unreachable!("`map` calls its function")).map_err(invalid)?;
-    Ok(reply.map(|()| message))
+    read(channel.call_grpc(method, options, extras, requests).await?, decode)
 }
 
 /// Makes a call with a stream of replies of type `B`.
@@ -139,6 +130,13 @@ fn replies<B: Message + 'static>(
     Ok(response)
 }
 
+/// Decodes the message of a reply.
+fn read<B>(reply: Response<Bytes>, decode: impl FnOnce(Bytes) -> Result<B, Status>) -> Result<Response<B>, Status> {
+    let mut message = Err(Status::internal("the reply has no message"));
+    let reply = reply.map(|bytes| message = decode(bytes));
+    message.map(|message| reply.map(|()| message))
+}
+
 fn invalid(error: impl std::fmt::Display) -> Status {
     Status::internal(format!("the reply is invalid: {error}"))
 }
@@ -154,7 +152,12 @@ impl<S: Stream> Stream for EncodedRequests<S> {
 
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let next = ready!(self.messages.as_mut().poll_next(task));
-        Poll::Ready(next.map(|message| enveloped(|out| (self.codec.encode)(&message, out))))
+        Poll::Ready(next.map(|message| {
+            enveloped(|out| {
+                (self.codec.encode)(&message, out);
+                Ok(())
+            })
+        }))
     }
 }
 
@@ -182,8 +185,12 @@ struct EncodedReplies {
 enum ReplyState {
     /// A task is opening the call. It must not wait for the caller: a server may wait for requests before it sends the
     /// response head, and the caller may wait for the reply stream before it makes requests.
-    Opening(AbortOnDrop<Result<GrpcReplies, Status>>),
-    Open(GrpcReplies),
+    Opening(AbortOnDrop<Result<(GrpcReplies, Arc<Link>), Status>>),
+    /// The link counts the stream as load of its server.
+    Open {
+        replies: GrpcReplies,
+        _link: Arc<Link>,
+    },
     Ended,
 }
 
@@ -192,10 +199,10 @@ impl EncodedReplies {
         if let ReplyState::Opening(opening) = &mut self.state {
             let opened = ready!(Pin::new(&mut opening.0).poll(task));
             match opened.unwrap_or_else(|_| Err(Status::unavailable(RUNTIME_ENDED))) {
-                Ok(replies) => {
+                Ok((replies, link)) => {
                     // The headers are set only once, because the state changes next.
                     let _ = self.headers.set(replies.metadata());
-                    self.state = ReplyState::Open(replies);
+                    self.state = ReplyState::Open { replies, _link: link };
                 }
                 Err(status) => {
                     self.state = ReplyState::Ended;
@@ -203,7 +210,7 @@ impl EncodedReplies {
                 }
             }
         }
-        let ReplyState::Open(replies) = &mut self.state else { return Poll::Ready(None) };
+        let ReplyState::Open { replies, .. } = &mut self.state else { return Poll::Ready(None) };
         let end = match ready!(replies.poll_message(task)) {
             Ok(Some(message)) => return Poll::Ready(Some(Ok(message))),
             Ok(None) => replies.trailers().map(|trailers| _ = self.trailers.0.set(trailers)),
@@ -215,8 +222,10 @@ impl EncodedReplies {
 }
 
 impl Channel {
-    fn grpc(&self) -> Result<&GrpcLinks, Status> {
-        self.picker().ok_or_else(super::no_link)
+    /// Chooses the server of a streaming call.
+    async fn grpc_link(&self, method: &'static Method, until: Option<Instant>) -> Result<Arc<Link>, Status> {
+        let call = PendingCall { kind: CallKind::Streaming, ..PendingCall::new(method, self.options(None), None) };
+        Ok(self.link_for(&call, until, &mut None).await?.link)
     }
 
     /// Makes a call with a single reply, independent of message types.
@@ -233,7 +242,10 @@ impl Channel {
         let until = options.timeout.and_then(|timeout| clock::now().checked_add(timeout));
         let timeout = options.timeout.filter(|_| options.sends_timeout);
         let call = GrpcCall::new(method, timeout, extras.as_deref(), context::trace());
-        let reply = self.in_runtime(self.grpc()?.call_single(&call, requests));
+        let reply = self.in_runtime(async {
+            let link = self.grpc_link(method, until).await?;
+            links(&link)?.call_single(&call, requests).await.map_err(|(status, _)| status)
+        });
         match until {
             None => reply.await,
             Some(until) => {
@@ -253,18 +265,95 @@ impl Channel {
     ) -> EncodedReplies {
         let (channel, trace) = (self.clone(), context::trace());
         let opening = self.inner.runtime.spawn(async move {
+            let until = channel.options(timeout).timeout.and_then(|timeout| clock::now().checked_add(timeout));
+            let link = channel.grpc_link(method, until).await?;
             let call = GrpcCall::new(method, timeout, extras.as_deref(), trace);
-            channel.grpc()?.call(&call, requests).await
+            let replies = links(&link)?.call(&call, requests).await.map_err(|(status, _)| status)?;
+            Ok((replies, link))
         });
         let state = ReplyState::Opening(AbortOnDrop(opening));
         EncodedReplies { state, headers: Arc::default(), trailers: LateTrailers::default() }
     }
 }
 
+/// Returns the connections to the server of a link.
+fn links(link: &Link) -> Result<&GrpcLinks, Status> {
+    link.grpc.as_ref().ok_or_else(|| Status::internal("a gRPC channel has a link of another protocol").not_run())
+}
+
+impl PendingCall<'_> {
+    /// Makes an attempt of a unary call at a gRPC server.
+    pub(crate) async fn attempt_grpc(
+        &self,
+        message: &AnyMessage,
+        reader: ReplyReader,
+        (table, links): (&CallTable, &GrpcLinks),
+        is_sent: &AtomicBool,
+        runtime: &Handle,
+    ) -> Result<Response<AnyReply>, Box<Failure>> {
+        let requests = encode(message).map_err(|status| Failure::new(status, SentState::Never))?;
+        let CallOptions { timeout, sends_timeout, .. } = self.options;
+        let sent_timeout = timeout.filter(|_| sends_timeout);
+        let call = GrpcCall::new(self.method, sent_timeout, self.extras, self.trace.copied());
+        let mut timer = CallTimer::start(table);
+        is_sent.store(true, Ordering::Relaxed);
+        let reply = links.call_single(&call, requests);
+        let reply = match timeout.and_then(|timeout| clock::now().checked_add(timeout)) {
+            None => Ok(reply.await),
+            Some(until) => clock::timeout_at(runtime, until, reply).await,
+        };
+        let Ok(reply) = reply else {
+            timer.end(Some(MeasuredEnd::Late));
+            return Err(Failure::new(expired(self.method), SentState::Answered));
+        };
+        let reply = reply.and_then(|reply| read(reply, reader.decode).map_err(|status| (status, SentState::Answered)));
+        let is_retried = self.method.idempotent && table.is_of_fleet();
+        let (status, sent) = match reply {
+            Ok(reply) => {
+                timer.end(Some(MeasuredEnd::Answered));
+                table.handle_answer(Code::Ok);
+                return Ok(reply);
+            }
+            Err((status, SentState::Answered)) if status.code() == Code::Unavailable && is_retried => {
+                (status, SentState::Refused { until: None })
+            }
+            Err((status, SentState::Refused { .. })) if !is_retried => (status, SentState::Answered),
+            Err(failed) => failed,
+        };
+        let is_answered = matches!(sent, SentState::Answered | SentState::Refused { .. });
+        timer.end(is_answered.then_some(MeasuredEnd::Answered));
+        if is_answered {
+            table.handle_answer(status.code());
+        }
+        Err(Failure::new(status, sent))
+    }
+}
+
+/// Measures the duration of a call, if the picker has requested that. A dropped call counts as abandoned.
+struct CallTimer<'a>(Option<&'a CallTable>);
+
+impl<'a> CallTimer<'a> {
+    fn start(table: &'a CallTable) -> Self {
+        Self(table.calls.lock().time_grpc(clock::now()).then_some(table))
+    }
+
+    fn end(&mut self, end: Option<MeasuredEnd>) {
+        if let Some(table) = self.0.take() {
+            table.calls.lock().measure_grpc(end, clock::now());
+        }
+    }
+}
+
+impl Drop for CallTimer<'_> {
+    fn drop(&mut self) {
+        self.end(Some(MeasuredEnd::Abandoned));
+    }
+}
+
 impl GrpcLinks {
-    async fn call_single(&self, call: &GrpcCall<'_>, requests: GrpcRequests) -> Result<Response<Bytes>, Status> {
+    async fn call_single(&self, call: &GrpcCall<'_>, requests: GrpcRequests) -> Result<Response<Bytes>, Failed> {
         let mut replies = self.call(call, requests).await?;
-        let (message, trailers) = replies.single().await?;
+        let (message, trailers) = replies.single().await.map_err(|status| (status, SentState::Answered))?;
         let mut response = Response::new(message);
         let metadata = replies.metadata();
         if !metadata.is_empty() {

@@ -52,6 +52,23 @@ const READ_LEAST: usize = 4 * 1024;
 /// A duration beyond the lifetime of any connection that the clock can still represent.
 pub(super) const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
+/// Notifications of the connections to a server. Each may have several waiters.
+#[derive(Default)]
+pub(super) struct Changes {
+    /// Notified when a waiting call may find another result: a connection was made or ended, or a stream has ended.
+    pub(super) calls: Notify,
+    /// Notified when an attempt to connect has ended, or a connection accepts no further calls.
+    pub(super) links: Notify,
+}
+
+impl Changes {
+    /// Wakes all waiters after a change of the connections.
+    pub(super) fn notify(&self) {
+        self.calls.notify_waiters();
+        self.links.notify_waiters();
+    }
+}
+
 /// A connection to a gRPC server, shared by its calls and its driver.
 pub(super) struct Link(Mutex<LinkState>);
 
@@ -61,8 +78,7 @@ struct LinkState {
     calls: Vec<Option<OpenCall>>,
     /// Number of open streams per remote caller, so that one caller cannot take all streams of the connection.
     callers: HashMap<GrpcCaller, usize>,
-    /// Notified when a stream has ended or the connection accepts no further calls.
-    changed: Arc<Notify>,
+    changes: Arc<Changes>,
     driver: Option<Waker>,
     /// Waker of the task that opens the connection and waits for the server's SETTINGS frame.
     opening: Option<Waker>,
@@ -123,7 +139,7 @@ impl LinkState {
             }
         }
         self.http2.reset(key, code);
-        self.changed.notify_one();
+        self.changes.calls.notify_one();
         Some(reply)
     }
 
@@ -175,7 +191,7 @@ impl LinkState {
             }
             Event::GoAway { code, debug } => {
                 self.is_closing = true;
-                self.changed.notify_waiters();
+                self.changes.notify();
                 let debug = debug.escape_ascii();
                 self.reason = Some(format!("the server closes the connection: {code} {debug}").trim_end().into());
             }
@@ -193,7 +209,7 @@ impl LinkState {
         if let Some(opening) = self.opening.take() {
             opening.wake();
         }
-        self.changed.notify_waiters();
+        self.changes.notify();
     }
 
     fn wake_driver(&mut self) {
@@ -209,14 +225,14 @@ impl Link {
     pub(super) async fn open(
         transport: Pin<Box<dyn Io>>,
         runtime: &Handle,
-        changed: Arc<Notify>,
+        changes: Arc<Changes>,
         keepalive: Keepalive,
     ) -> io::Result<Arc<Self>> {
         let link = Arc::new(Self(Mutex::new(LinkState {
             http2: Connection::client(&ClientConfig::default(), now()),
             calls: Vec::new(),
             callers: HashMap::new(),
-            changed,
+            changes,
             driver: None,
             opening: None,
             is_closing: false,
@@ -278,6 +294,11 @@ impl Link {
         }
         state.wake_driver();
         Some(Call { sender: Sender { link: self.clone(), key, reply } })
+    }
+
+    /// Returns the number of calls in progress.
+    pub(super) fn in_progress(&self) -> usize {
+        self.0.lock().http2.stream_count()
     }
 
     /// Returns whether the connection accepts no further streams.

@@ -1,6 +1,7 @@
 //! Statuses and metadata of gRPC calls, converted from HTTP/2 fields and errors:
 //! <https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>.
 
+use crate::client::attempt::SentState;
 use crate::{Code, Metadata, Status};
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
@@ -32,6 +33,15 @@ impl CallError {
     /// Returns whether the server is known not to have processed the call, so that it can be retried.
     pub(super) fn has_not_run(&self) -> bool {
         matches!(self, Self::Reset(ErrorCode::REFUSED_STREAM))
+    }
+
+    /// Returns how far the failed call got.
+    pub(super) fn sent_state(&self) -> SentState {
+        match self {
+            Self::Lost(_) => SentState::Disconnected { until: None },
+            Self::Reset(ErrorCode::REFUSED_STREAM) => SentState::Refused { until: None },
+            Self::Reset(_) | Self::Unsent(_) => SentState::Answered,
+        }
     }
 
     pub(super) fn status(&self, authority: &str) -> Status {
