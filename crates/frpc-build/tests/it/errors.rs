@@ -171,16 +171,28 @@ fn custom_options_are_no_extensions() {
     assert!(!text.contains("hint"));
 }
 
+/// Regression test: such types were errors, which stopped builds of schemas that cannot be changed.
 #[test]
-fn types_that_get_one_name_in_rust_are_both_named() {
-    assert_eq!(
-        error_of("message foo_bar {}\nmessage FooBar {}"),
-        "test.proto:4:1: `test.foo_bar` and `test.FooBar` are both called `FooBar` in Rust; rename one of them"
-    );
-    assert_eq!(
-        error_of("message Outer {\n  enum kind { A = 0; }\n  message Kind {}\n}"),
-        "test.proto:4:3: `test.Outer.Kind` and `test.Outer.kind` are both called `Kind` in Rust; rename one of them"
-    );
+fn types_of_one_name_in_rust_are_numbered() {
+    let text = Build::of(
+        "syntax = \"proto3\";\npackage test;\n\
+         message foo_bar { Inner own = 1; message Inner { map<int32, FooBar> others = 1; } }\n\
+         message FooBar { foo_bar other = 1; }\n\
+         message Outer { enum kind { A = 0; } message Kind { kind of = 1; } }\n\
+         service All { rpc Get(FooBar) returns (Outer.Kind); }",
+    )
+    .text();
+    for expected in [
+        "pub struct FooBar2 {",
+        "pub enum Kind {",
+        "pub struct Kind2 {",
+        "HashMap<i32, super::FooBar2>",
+        "const NAME: &'static str = \"test.FooBar\"",
+        "Option<FooBar>",
+        "Request<FooBar2>",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
 }
 
 #[test]

@@ -1,0 +1,93 @@
+//! Distinct Rust names of types. Types such as `XML` and `Xml` have one name in Rust, so all but one are renamed.
+//!
+//! prost-build derives names from descriptors, so its copy of the descriptors is changed. Generated code is assigned to
+//! the original types by [markers](super::prost_code).
+
+use std::collections::{HashMap, HashSet};
+
+use heck::ToUpperCamelCase as _;
+use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto};
+
+use crate::schema::externs::Externs;
+use crate::schema::is_map_entry;
+
+/// Full names with a leading dot of all types for prost-build, by their names in the schema.
+pub(crate) type TypeNames = HashMap<String, String>;
+
+/// Renames types in `files` whose names are taken, by appending a number. Enums keep their names before messages,
+/// because the names of their variants depend on them.
+pub(crate) fn make_distinct(
+    files: &mut [FileDescriptorProto],
+    externs: &Externs,
+    warn: &mut dyn FnMut(String),
+) -> TypeNames {
+    let mut renamer = Renamer { externs, names: HashMap::new(), warn };
+    let mut packages: HashMap<String, HashSet<String>> = HashMap::new();
+    for file in &mut *files {
+        let scope = if file.package().is_empty() { String::new() } else { format!(".{}", file.package()) };
+        let taken = packages.entry(scope.clone()).or_default();
+        renamer.scope((&scope, &scope), &mut file.enum_type, &mut file.message_type, taken);
+    }
+    let names = renamer.names;
+    let rename = |name: &mut Option<String>| {
+        if let Some(new) = name.as_ref().and_then(|name| names.get(name)) {
+            *name = Some(new.clone());
+        }
+    };
+    for file in files {
+        file.message_type.iter_mut().for_each(|message| rename_fields(message, &rename));
+        for method in file.service.iter_mut().flat_map(|service| &mut service.method) {
+            rename(&mut method.input_type);
+            rename(&mut method.output_type);
+        }
+    }
+    names
+}
+
+fn rename_fields(message: &mut DescriptorProto, rename: &dyn Fn(&mut Option<String>)) {
+    message.field.iter_mut().for_each(|field| rename(&mut field.type_name));
+    message.nested_type.iter_mut().for_each(|nested| rename_fields(nested, rename));
+}
+
+struct Renamer<'a> {
+    externs: &'a Externs,
+    names: TypeNames,
+    warn: &'a mut dyn FnMut(String),
+}
+
+impl Renamer<'_> {
+    /// Renames the types of a package or message, whose name is `scope.0` in the schema and `scope.1` for prost-build.
+    /// `taken` contains the Rust names that are in use.
+    fn scope(
+        &mut self,
+        scope: (&str, &str),
+        enums: &mut [EnumDescriptorProto],
+        messages: &mut [DescriptorProto],
+        taken: &mut HashSet<String>,
+    ) {
+        for of in enums {
+            self.name(scope, &mut of.name, taken);
+        }
+        for message in messages {
+            let old = format!("{}.{}", scope.0, message.name());
+            if !is_map_entry(message) {
+                self.name(scope, &mut message.name, taken);
+            }
+            let new = format!("{}.{}", scope.1, message.name());
+            self.names.insert(old.clone(), new.clone());
+            self.scope((&old, &new), &mut message.enum_type, &mut message.nested_type, &mut HashSet::new());
+        }
+    }
+
+    fn name(&mut self, scope: (&str, &str), name: &mut Option<String>, taken: &mut HashSet<String>) {
+        let Some(name) = name else { return };
+        let (old, wanted) = (format!("{}.{name}", scope.0), name.to_upper_camel_case());
+        if self.externs.owner(&old).is_none() && !taken.insert(wanted.clone()) {
+            let number = (2..).find(|number| taken.insert(format!("{wanted}{number}"))).unwrap_or(2_u32);
+            let text = format!("the name `{wanted}` is taken, so `{}` is called `{wanted}{number}`", &old[1..]);
+            (self.warn)(text);
+            *name = format!("{wanted}{number}");
+        }
+        self.names.insert(old, format!("{}.{name}", scope.1));
+    }
+}
