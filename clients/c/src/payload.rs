@@ -5,8 +5,7 @@ use bytes::Bytes;
 use frpc::Status;
 use frpc::codegen::{Format as GatewayFormat, FormatTerms};
 use frpc::polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, RawMessage, Root};
-use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, from_json_positional, to_json};
-use prost_reflect::prost::Message as _;
+use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, from_json_positional, to_json, to_protobuf};
 
 /// Encoding of message bytes that are passed to and from the library.
 #[repr(C)]
@@ -222,7 +221,7 @@ impl MessageType {
         };
         let message = self.read_format(codec, format, &bytes)?;
         let json = || self.json(&message).map(Bytes::from);
-        let protobuf = || Bytes::from(message.encode_to_vec());
+        let protobuf = || Bytes::from(to_protobuf(&message));
         Ok(match encoding {
             Some(Encoding::Protobuf) => Payload::new(protobuf(), Encoding::Protobuf),
             Some(_) => Payload::new(json()?, Encoding::Json),
@@ -238,7 +237,7 @@ impl MessageType {
     /// Encodes a message in the native encoding.
     fn native(&self, codec: &Codec, message: &DynamicMessage) -> Result<Payload, Status> {
         if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF {
-            return enclosed(&message.encode_to_vec());
+            return enclosed(&to_protobuf(message));
         }
         let unsuited = |error: &dyn std::fmt::Display| Status::invalid_argument(format!("{}: {error}", self.name()));
         let mut flat = Vec::new();
@@ -300,7 +299,7 @@ impl MessageType {
     pub(crate) fn write(&self, codec: &Codec, format: Format, message: &DynamicMessage) -> Result<Bytes, Status> {
         match format {
             Format::Native => Ok(self.native(codec, message)?.body.into_bytes()),
-            Format::Protobuf => Ok(message.encode_to_vec().into()),
+            Format::Protobuf => Ok(to_protobuf(message).into()),
             Format::Json => {
                 let mut text = self.json(message)?;
                 text.push('\0');

@@ -7,7 +7,6 @@ use bytes::Bytes;
 use frpc::Status;
 use frpc::polyglot::{Decoder, Encoder, Form, Message as _, Root};
 use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, from_json_positional};
-use prost_reflect::prost::Message as _;
 use pyo3::prelude::*;
 
 /// Converts a request from another encoding to the native one. The memory that the conversion needs is limited before
@@ -30,7 +29,7 @@ pub(crate) fn to_native(descriptor: &MessageDescriptor, encoding: Encoding, byte
 
 /// Converts a reply from the native encoding to protobuf's.
 pub(crate) fn to_protobuf(descriptor: &MessageDescriptor, payload: &Payload) -> PyResult<Bytes> {
-    Ok(message(descriptor, payload)?.encode_to_vec().into())
+    Ok(frpc_dynamic::to_protobuf(&message(descriptor, payload)?).into())
 }
 
 /// Converts a reply from the native encoding to JSON.

@@ -6,8 +6,10 @@
 use crate::decode::{DEFAULT, NODE};
 use crate::{Codec, DecodeError};
 use prost_reflect::prost::Message as _;
-use prost_reflect::prost::encoding::{WireType, decode_key, decode_varint};
-use prost_reflect::{Cardinality, DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescriptor, Value};
+use prost_reflect::prost::encoding::{WireType, bytes, decode_key, decode_varint, double, float};
+use prost_reflect::{
+    Cardinality, DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescriptor, ReflectMessage as _, Value,
+};
 
 /// Maximum nesting depth of messages, which prost prescribes.
 const NESTING: u32 = 100;
@@ -33,7 +35,66 @@ const BLOCK: usize = 32;
 /// ```
 #[must_use]
 pub fn to_protobuf(message: &DynamicMessage) -> Vec<u8> {
-    message.encode_to_vec()
+    if !has_negative_zero(message) {
+        return message.encode_to_vec();
+    }
+    let mut out = Vec::new();
+    for field in present(message) {
+        let (number, value) = (field.number(), message.get_field(&field));
+        let mut nested = |message: &DynamicMessage| bytes::encode(number, &to_protobuf(message), &mut out);
+        match &*value {
+            Value::Message(inner) if !field.is_group() => nested(inner),
+            Value::List(items) if matches!(field.kind(), Kind::Message(_)) => {
+                items.iter().filter_map(Value::as_message).for_each(nested);
+            }
+            Value::Map(entries) => {
+                let Kind::Message(of) = field.kind() else { continue };
+                for (key, value) in entries {
+                    let mut entry = DynamicMessage::new(of.clone());
+                    entry.set_field_by_number(1, key.clone().into());
+                    entry.set_field_by_number(2, value.clone());
+                    nested(&entry);
+                }
+            }
+            Value::F32(value) if is_negative_zero(&Value::F32(*value)) => float::encode(number, value, &mut out),
+            Value::F64(value) if is_negative_zero(&Value::F64(*value)) => double::encode(number, value, &mut out),
+            _ => {
+                let mut only = DynamicMessage::new(message.descriptor());
+                only.set_field(&field, value.into_owned());
+                out.extend(only.encode_to_vec());
+            }
+        }
+    }
+    message.unknown_fields().for_each(|field| field.encode(&mut out));
+    out
+}
+
+/// Returns the fields of a message that may have a value other than their default. prost-reflect takes negative zero for
+/// the default, and does not encode it.
+fn present(message: &DynamicMessage) -> impl Iterator<Item = FieldDescriptor> {
+    let fields = message.descriptor().fields().collect::<Vec<_>>().into_iter();
+    fields.filter(|field| message.has_field(field) || !field.supports_presence())
+}
+
+fn has_negative_zero(message: &DynamicMessage) -> bool {
+    present(message).any(|field| match &*message.get_field(&field) {
+        Value::Message(inner) => has_negative_zero(inner),
+        Value::List(items) => items.iter().filter_map(Value::as_message).any(has_negative_zero),
+        Value::Map(entries) => entries.values().any(|value| match value {
+            Value::Message(inner) => has_negative_zero(inner),
+            value => is_negative_zero(value),
+        }),
+        value => is_negative_zero(value),
+    })
+}
+
+/// Returns whether a value is the negative zero of a float or double, which is not the default value.
+pub(crate) fn is_negative_zero(value: &Value) -> bool {
+    match value {
+        Value::F32(value) => *value == 0.0 && value.is_sign_negative(),
+        Value::F64(value) => *value == 0.0 && value.is_sign_negative(),
+        _ => false,
+    }
 }
 
 impl Codec {
@@ -165,7 +226,8 @@ mod tests {
     use prost_reflect::prost_types::FileDescriptorSet;
 
     const SCHEMA: &str = "syntax = \"proto3\"; message All { repeated bool flags = 1; repeated All within = 2; \
-        map<string, sint64> map = 3; optional string text = 4; repeated double reals = 5; }";
+        map<string, sint64> map = 3; optional string text = 4; repeated double reals = 5; \
+        double real = 6; map<string, float> rates = 7; map<string, All> named = 8; All inner = 9; }";
 
     fn all() -> MessageDescriptor {
         let file = protox::file::File::from_source("all.proto", SCHEMA).unwrap();
@@ -173,12 +235,16 @@ mod tests {
         pool.get_message_by_name("All").unwrap()
     }
 
+    /// Regression test: prost-reflect omits negative zeros, as if they were the default value.
     #[test]
-    fn protobuf_message_round_trips() {
-        let json = r#"{"flags":[true,false],"within":[{},{"text":""}],"map":{"a":"-1"},"reals":[0.5]}"#;
-        let bytes = to_protobuf(&from_json(&all(), json.as_bytes()).unwrap());
-        let read = Codec::new().decode_protobuf(&all(), &bytes).unwrap();
-        assert_eq!(to_json(&read).unwrap(), json);
+    fn protobuf_message_with_negative_zeros_round_trips() {
+        let plain = r#"{"flags":[true,false],"within":[{},{"text":""}],"map":{"a":"-1"},"reals":[0.5]}"#;
+        let zeros = r#"{"flags":[true],"within":[{},{"real":-0}],"text":"","real":-0,"rates":{"a":-0},"named":{"b":{"real":-0}},"inner":{"real":-0}}"#;
+        for json in [plain, zeros] {
+            let bytes = to_protobuf(&from_json(&all(), json.as_bytes()).unwrap());
+            let read = Codec::new().decode_protobuf(&all(), &bytes).unwrap();
+            assert_eq!(to_json(&read).unwrap(), json);
+        }
     }
 
     #[test]

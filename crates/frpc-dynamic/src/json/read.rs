@@ -3,9 +3,9 @@
 use super::{Form, content, is_null};
 use crate::decode::DEFAULT;
 use crate::layout::declared;
+use crate::to_protobuf;
 use frpc_json::wellknown::{ValueKind, decode_duration, decode_field_mask, decode_timestamp, find_any_type};
 use frpc_json::{DecodeError, DecodeReason, Json, Key, Reader, quoted};
-use prost_reflect::prost::Message as _;
 use prost_reflect::{
     DynamicMessage, EnumDescriptor, FieldDescriptor, Kind, MapKey, MessageDescriptor, ReflectMessage as _, Value,
 };
@@ -248,7 +248,7 @@ fn any(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), Decode
         value_of(&descriptor, &message.descriptor(), from)?
     };
     set(message, 1, Value::String(type_url), from)?;
-    set(message, 2, Value::Bytes(content.encode_to_vec().into()), from)
+    set(message, 2, Value::Bytes(to_protobuf(&content).into()), from)
 }
 
 /// Parses the content of an `Any` from its member `value`. Used if the type of the content has a special JSON

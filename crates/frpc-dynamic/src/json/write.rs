@@ -3,7 +3,7 @@
 use super::{Form, content, is_null};
 use crate::MEMORY_MAX;
 use crate::layout::declared;
-use crate::protobuf::memory;
+use crate::protobuf::{is_negative_zero, memory};
 use frpc_json::wellknown::{encode_duration, encode_field_mask, encode_timestamp};
 use frpc_json::{EncodeError, EncodeReason, Key, Writer, quoted};
 use prost_reflect::prost_types::EnumOptions;
@@ -53,11 +53,6 @@ fn fields(message: &DynamicMessage, to: &mut Writer<'_>) -> Result<(), EncodeErr
 /// Returns whether a field must be written. Unlike in prost-reflect, negative zero is not a default value. A field with
 /// presence is not compared with its default, because that would copy the default, which may be a long text.
 fn is_present(message: &DynamicMessage, field: &FieldDescriptor) -> bool {
-    let is_negative_zero = |value: &Value| match value {
-        Value::F32(value) => *value == 0.0 && value.is_sign_negative(),
-        Value::F64(value) => *value == 0.0 && value.is_sign_negative(),
-        _ => false,
-    };
     message.has_field(field) || (!field.supports_presence() && is_negative_zero(&message.get_field(field)))
 }
 
