@@ -67,7 +67,8 @@ pub(crate) enum Command {
 #[command(next_help_heading = "Server")]
 pub(crate) struct ServerArguments {
     /// HOST:PORT, unix:PATH, unix+shm:PATH, ws://HOST:PORT/PATH or wss://HOST:PORT/PATH, or a gRPC server at
-    /// grpc://HOST:PORT or grpcs://HOST:PORT. Default: the environment variable FRPC_SERVER, or localhost:8080.
+    /// grpc://HOST:PORT or grpcs://HOST:PORT. For several servers, separate them by commas, or name a resolver:
+    /// file:PATH, dns:///HOST:PORT or etcd://HOST:PORT/PREFIX, with grpc+ before it for gRPC servers. Default: the environment variable FRPC_SERVER, or localhost:8080.
     #[arg(short, long, global = true, value_name = "ADDRESS")]
     pub(crate) server: Option<String>,
     /// Use TLS. Trusts the authorities in --cacert, or else those of the system.
@@ -243,10 +244,10 @@ pub(crate) struct GatewayArguments {
     /// Address to listen on, for all protocols.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
     pub(crate) listen: String,
-    /// Address of the server to which calls are forwarded, like --server. The options under "Server" apply to this
-    /// connection.
+    /// Address of the server to which calls are forwarded, like --server. May be repeated to balance calls over several
+    /// servers. The options under "Server" apply to these connections.
     #[arg(long, value_name = "ADDRESS")]
-    pub(crate) to: Option<String>,
+    pub(crate) to: Vec<String>,
     /// Forward calls to a server that uses gRPC, like one at grpc://HOST:PORT.
     #[arg(long)]
     pub(crate) from_grpc: bool,

@@ -33,7 +33,8 @@ pub(crate) async fn gateway(
     source: &SourceArguments,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    let server = ServerArguments { server: arguments.to.clone().or_else(|| server.server.clone()), ..server.clone() };
+    let to = (!arguments.to.is_empty()).then(|| arguments.to.join(","));
+    let server = ServerArguments { server: to.or_else(|| server.server.clone()), ..server.clone() };
     // Require an address, because the default server of other commands is the address on which this command listens.
     if server.server.is_none() && std::env::var_os("FRPC_SERVER").is_none_or(|address| address.is_empty()) {
         return Err(Failure::new("no server to forward to: name it by --to ADDRESS"));
@@ -98,7 +99,12 @@ pub(crate) async fn gateway(
 /// Adds the scheme `grpc` to the server's address if the address has no scheme.
 fn of_grpc(server: ServerArguments) -> ServerArguments {
     let scheme = if server.tls || server.cacert.is_some() || server.cert.is_some() { "grpcs" } else { "grpc" };
-    let with_scheme = |address: String| if address.contains("://") { address } else { format!("{scheme}://{address}") };
+    let is_resolved = |address: &str| ["dns://", "etcd://", "file:"].iter().any(|kind| address.starts_with(kind));
+    let with_scheme = |address: String| match address.contains("://") {
+        _ if is_resolved(&address) => format!("grpc+{address}"),
+        true => address,
+        false => format!("{scheme}://{address}"),
+    };
     ServerArguments { server: server.server.map(with_scheme), ..server }
 }
 

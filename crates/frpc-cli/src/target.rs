@@ -5,6 +5,10 @@ use crate::failure::Failure;
 use crate::tap::{FramePrinter, TappedTransport};
 use frpc::tls::{Authorities, ClientTls, Identity};
 use frpc::{Channel, ChannelBuilder, HeaderForm, pubsub};
+use frpc_balance::Balance as _;
+use frpc_balance::dns::DnsResolver;
+use frpc_balance::etcd::{Etcd, EtcdResolver};
+use frpc_balance::resolve::{Endpoint, FileResolver, StaticResolver};
 use frpc_gateway::web_socket;
 use futures_core::future::BoxFuture;
 use std::path::Path;
@@ -42,8 +46,9 @@ impl Target {
         let from_environment = || std::env::var("FRPC_SERVER").ok().filter(|address| !address.is_empty());
         let address = arguments.server.clone().or_else(from_environment).unwrap_or_else(|| DEFAULT.to_owned());
         let scheme = address.split_once("://").map(|(scheme, _)| scheme);
-        if !matches!(scheme, None | Some("ws" | "wss" | "grpc" | "grpcs")) {
-            let text = "use HOST:PORT, unix:PATH, unix+shm:PATH, ws://, wss://, grpc:// or grpcs://";
+        let is_known = matches!(scheme, None | Some("ws" | "wss" | "grpc" | "grpcs"));
+        if !is_known && !matches!(scheme, Some("dns" | "etcd" | "grpc+dns" | "grpc+etcd")) {
+            let text = "use HOST:PORT, unix:PATH, unix+shm:PATH, ws://, wss://, grpc://, grpcs://, dns:// or etcd://";
             return Err(Failure::new(format!("{address}: {text}")));
         }
         let tls = tls(arguments, matches!(scheme, Some("wss" | "grpcs")))?;
@@ -67,6 +72,12 @@ impl Target {
         builder: ChannelBuilder,
         watcher: Option<FramePrinter>,
     ) -> Result<Channel, Failure> {
+        if let Some(fleet) = self.fleet(&builder)? {
+            return match watcher {
+                Some(_) => Err(Failure::new("frames are shown of a single server")),
+                None => Ok(fleet),
+            };
+        }
         let is_dialled = !self.is_grpc() && (watcher.is_some() || self.is_web_socket());
         Ok(match is_dialled {
             true => builder.connect_with_connector(self.connector(watcher)).await?,
@@ -81,10 +92,48 @@ impl Target {
             // Set no timeout, because the caller of the gateway sets the deadline.
             builder = builder.dangerous_no_timeout();
         }
+        if let Some(fleet) = self.fleet(&builder)? {
+            return Ok(fleet);
+        }
         Ok(match self.is_web_socket() {
             true => builder.connect_lazy_with_connector(self.connector(None))?,
             false => self.with_tls(builder).connect_lazy(self.address.clone())?,
         })
+    }
+
+    /// Creates a channel to several servers, if the address is a list or names a resolver. It connects when it is first
+    /// used.
+    fn fleet(&self, builder: &ChannelBuilder) -> Result<Option<Channel>, Failure> {
+        let mut builder = builder.clone();
+        if self.is_grpc() {
+            builder = builder.grpc();
+        }
+        if let Some(tls) = &self.tls {
+            builder = builder.tls(tls.clone());
+        }
+        if let Some(name) = &self.arguments.server_name {
+            builder = builder.server_name(name);
+        }
+        let fleet = builder.balance();
+        let address = self.address.strip_prefix("grpc+").unwrap_or(&self.address);
+        let invalid = |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", self.address));
+        let channel = if let Some(path) = address.strip_prefix("file:") {
+            fleet.connect_resolved_lazy(FileResolver::new(path))
+        } else if address.starts_with("dns://") {
+            let resolver: DnsResolver = address.parse().map_err(|error| invalid(&error))?;
+            fleet.connect_resolved_lazy(resolver)
+        } else if let Some(etcd) = address.strip_prefix("etcd://") {
+            let (members, prefix) = etcd.split_once('/').ok_or_else(|| invalid(&"use etcd://HOST:PORT,…/PREFIX"))?;
+            let etcd = Etcd::new(members.split(',').map(|member| format!("http://{member}")))
+                .map_err(|error| invalid(&error))?;
+            fleet.connect_resolved_lazy(EtcdResolver::new(&etcd, prefix))
+        } else if address.contains(',') {
+            let hosts = address.split_once("://").map_or(address, |(_, hosts)| hosts);
+            fleet.connect_resolved_lazy(StaticResolver::new(hosts.split(',').map(Endpoint::new)))
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(channel?))
     }
 
     fn with_tls(&self, builder: ChannelBuilder) -> ChannelBuilder {
@@ -114,7 +163,7 @@ impl Target {
 
     /// Returns whether the server uses gRPC.
     pub(crate) fn is_grpc(&self) -> bool {
-        self.address.starts_with("grpc") && (self.address.contains("://") || self.address.starts_with("grpc+unix:"))
+        ["grpc://", "grpcs://", "grpc+"].iter().any(|scheme| self.address.starts_with(scheme))
     }
 
     /// Opens a transport to the server that carries frames.

@@ -132,3 +132,24 @@ async fn gateway_learns_the_schema_of_a_grpc_server() {
         assert!(stdout(&run(&gateway.address, &["list"])).contains("greet.Greeter"));
     });
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_balance_calls_over_several_grpc_servers() {
+    let (one, other) = (serve(), serve());
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
+    let file = folder.path().join("servers");
+    std::fs::write(&file, format!("{one}\n{other} weight=2\n")).expect("file should be writable");
+    let gateway = Gateway::new(&one, &["--to", &other, "--from-grpc"]);
+    tokio::task::block_in_place(|| {
+        // The second server does not listen.
+        for servers in [format!("grpc://{one},127.0.0.1:1"), format!("grpc+file:{}", file.display())] {
+            let called = run(&servers, &["call", "Greet", "name=Ada", "--json"]);
+            assert_eq!(stdout(&called), "{\"text\":\"Ada \"}\n");
+            let load = stdout(&run(&servers, &["load", "Greet", "name=Ada", "--duration", "100ms", "--json"]));
+            assert!(load.contains("\"OK\"") && !load.contains("UNAVAILABLE"), "{load}");
+        }
+        let fields = "content-type: application/json\r\n";
+        let response = gateway.post("/greet.Greeter/Greet", fields, br#"{"name":"Ada"}"#);
+        assert!(response.ends_with(r#"{"text":"Ada "}"#), "{response}");
+    });
+}
