@@ -14,7 +14,7 @@ pub(crate) const TENSOR: &str = "frpc.Tensor";
 /// Parses a message from JSON. In addition to the usual format, a tensor can be written as nested lists.
 pub(crate) fn message_from_json(descriptor: &MessageDescriptor, text: &str) -> Result<DynamicMessage, String> {
     let error = |error: &dyn std::fmt::Display| error.to_string();
-    // Without tensors the original text is parsed, which preserves the positions in errors.
+    // Without tensors, parse the original text, which preserves the positions in errors.
     if !has_tensor(descriptor) {
         return from_json(descriptor, text.as_bytes()).map_err(|it| error(&it));
     }
@@ -25,8 +25,8 @@ pub(crate) fn message_from_json(descriptor: &MessageDescriptor, text: &str) -> R
     from_json(descriptor, value.to_string().as_bytes()).map_err(|it| error(&it))
 }
 
-/// Returns whether a message is a tensor or contains one at any depth. Does not recurse, because the nesting of an
-/// untrusted server's schema could overflow the stack.
+/// Returns whether a message is a tensor or contains one at any depth. Does not recurse, because deeply nested types in
+/// an untrusted server's schema could overflow the stack.
 fn has_tensor(descriptor: &MessageDescriptor) -> bool {
     let mut seen = BTreeSet::new();
     let mut open = vec![descriptor.clone()];

@@ -1,7 +1,7 @@
-//! `frpc top`: a live view of a server's activity, based on its introspection service.
+//! `frpc top`: a live view of a server's activity, from the server's introspection service.
 //!
-//! `top/board.rs` holds the state and handles keys, `top/methods.rs` computes the statistics of methods, `top/view.rs`
-//! renders text, and `top/screen.rs` controls the terminal.
+//! `top/board.rs` contains the state and handles keys, `top/methods.rs` computes the statistics of methods,
+//! `top/view.rs` renders text, and `top/screen.rs` controls the terminal.
 
 mod board;
 mod methods;
@@ -64,7 +64,7 @@ pub(crate) async fn top(arguments: TopArguments, server: &ServerArguments, scree
         let text = written.and_then(|()| String::from_utf8(json).map_err(|error| error.to_string()));
         return screen.json_line(&text.map_err(Failure::new)?);
     }
-    // Rates require two replies.
+    // Wait for two replies, from which rates are computed.
     board.take(first, Instant::now());
     let second = tokio::time::timeout(arguments.interval + ANSWER_TIMEOUT, replies.message()).await;
     if let Some(second) = second.map_err(|_| Failure::new(refused(&target, "it answers only once")))?? {
@@ -118,7 +118,7 @@ async fn show(
             .map_err(|error| Failure::new(format!("the terminal: {error}")))?;
         tokio::select! {
             key = keys.recv() => {
-                // Without keys the user could not quit.
+                // Without keys, end the view, because the user could not quit it.
                 let Some(event) = key else { return Ok(()) };
                 if let Event::Key(key) = event
                     && key.is_press()

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// Maximum number of calls that are observed on one connection at a time. There are only as many call ids.
+/// Maximum number of calls that are observed on one connection at a time, equal to the number of call ids.
 const FOLLOWED: usize = 65_536;
 
 /// Maximum number of frames that are stored for each call.
@@ -31,7 +31,7 @@ pub(crate) async fn trace(
 ) -> Result<(), Failure> {
     let schema = match schema::load_optional(source)? {
         Some(schema) => Some(schema),
-        // Without a schema, methods are shown as numbers.
+        // Continue without a schema, in which case methods are shown as numbers.
         None => source::schema_if_shown(source, server).await,
     };
     let schema = schema.map(Arc::new);
@@ -49,7 +49,7 @@ pub(crate) async fn trace(
                 }
                 let before = shown.fetch_add(1, Ordering::Relaxed);
                 if wanted.is_none_or(|wanted| before < wanted) {
-                    // Bytes are forwarded even if standard output is closed.
+                    // Ignore the error, because bytes must be forwarded even if standard output is closed.
                     drop(call.show(number, &screen));
                 }
                 if wanted.is_some_and(|wanted| before + 1 >= wanted) {
@@ -68,7 +68,7 @@ pub(crate) async fn trace(
 struct Trace {
     conversation: WatchedConnection,
     keeps_frames: bool,
-    /// Calls in progress. The key consists of the end that made the call, whether the call is a stream, and its id.
+    /// Calls in progress, by the end that made the call, whether the call is a stream, and its id.
     calls: HashMap<(FrameSender, bool, u16), Call>,
 }
 
@@ -90,7 +90,7 @@ impl Trace {
         Self { conversation, keeps_frames, calls: HashMap::new() }
     }
 
-    /// Processes bytes that one end of the connection has sent. Returns the calls that ended with them.
+    /// Processes bytes that one end of the connection has sent. Returns the calls that these bytes ended.
     fn feed(&mut self, side: FrameSender, bytes: &[u8], now: Instant) -> Vec<Call> {
         let mut steps = Vec::new();
         self.conversation.feed(side, bytes, &mut |frame| steps.extend(frame.step.map(|step| (frame.text(), step))));
@@ -218,7 +218,7 @@ mod tests {
         let ended = trace.feed(FrameSender::Server, &frame(1, 7, b""), now);
         let [call] = &ended[..] else { panic!("one call should have ended: {ended:?}") };
         assert_eq!((call.code(), call.sent), (Code::NotFound, [(1, 2), (2, 13)]));
-        // The client closes the stream after its end.
+        // The client closes the stream after ending its direction.
         assert!(trace.feed(FrameSender::Client, &frame(1, 2, b""), now).is_empty());
     }
 

@@ -1,6 +1,6 @@
 //! `frpc call --udp`: a JSON-RPC call by datagrams.
 //!
-//! The request and the reply are one datagram each; docs/udp.md describes the rules of servers. Messages are JSON, so
+//! The request and the reply are one datagram each. docs/udp.md describes the rules of servers. Messages are JSON, so
 //! the schema is optional. With a schema, parameters and replies are checked like in other calls.
 
 use crate::arguments::{CallArguments, SourceArguments};
@@ -183,12 +183,12 @@ impl Sockets {
     }
 
     /// Sends a request, and repeats it up to `retries` times until the reply arrives. The attempts are evenly
-    /// distributed over the time until the deadline. If an address refuses a datagram, continues with the next address.
+    /// distributed over the time until the deadline. If an address refuses a datagram, the next address is tried.
     async fn exchange(&self, id: u32, request: &[u8], retries: u32, deadline: Duration) -> Result<Reply, Failure> {
         let sent_max = retries.saturating_add(1);
         let interval = deadline / sent_max;
         let started = Instant::now();
-        // One byte more than any datagram, because the system truncates longer ones silently.
+        // Use one byte more than the longest datagram, because the system truncates longer ones silently.
         let mut buffer = vec![0; DATAGRAM_MAX + 1];
         let mut failure = Failure::new("the server has no address");
         for sent in 1..=sent_max {
@@ -204,7 +204,7 @@ impl Sockets {
                 }
             }
             if sent < sent_max {
-                // A restarting server may listen again at the next attempt.
+                // Wait before the next attempt, because a restarting server may listen again by then.
                 sleep_until(until).await;
             }
         }
@@ -217,14 +217,14 @@ impl Socket {
         let own: SocketAddr =
             if peer.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };
         let socket = UdpSocket::bind(own).await?;
-        // A connected socket receives only datagrams of this peer, and its ICMP errors.
+        // Connect the socket, so that it receives only datagrams of this peer and its ICMP errors.
         socket.connect(peer).await?;
         Ok(Self { socket, peer })
     }
 
     async fn notify(&self, datagram: &[u8]) -> io::Result<()> {
         self.socket.send(datagram).await?;
-        // On loopback, a refusal is reported immediately.
+        // Check now, because a refusal on loopback is reported immediately.
         self.socket.take_error()?.map_or(Ok(()), Err)
     }
 
@@ -234,7 +234,7 @@ impl Socket {
             if error.kind() != io::ErrorKind::ConnectionRefused {
                 return Err(error);
             }
-            // The error belongs to an earlier datagram. This one was not sent.
+            // Send again: the error belongs to an earlier datagram, and this one was not sent.
             self.socket.send(request).await?;
         }
         loop {

@@ -13,8 +13,8 @@ use strings::{long_text, string, string_over};
 
 /// Decodes values from a byte slice.
 ///
-/// The position does not change if decoding a single value or the header of a list or map fails. It is unspecified
-/// after an error within a list, map or message.
+/// If decoding a single value or the header of a list or map fails, the position does not change. After an error within
+/// a list, map or message, the position is unspecified.
 ///
 /// ```
 /// use polyglot::Decoder;
@@ -35,7 +35,7 @@ pub struct Decoder<'a> {
     shared: Option<&'a Bytes>,
     /// Whether any decoded value is a slice of `shared`, which keeps the whole input alive.
     has_sliced: bool,
-    /// Number of levels by which messages may still be nested more deeply.
+    /// Number of nesting levels that messages may still use.
     levels: u32,
     nesting: Nesting,
     container_memory: usize,
@@ -119,8 +119,8 @@ impl<'a> Decoder<'a> {
         Self { levels: nesting.levels(), nesting, ..self }
     }
 
-    /// Creates a decoder for input that has already been decoded once. It uses the largest nesting limit, so that it
-    /// accepts all messages that another decoder has accepted.
+    /// Creates a decoder for input that has already been decoded once. It uses the largest nesting limit, so it accepts
+    /// all messages that another decoder has accepted.
     #[inline]
     pub(crate) fn again(input: &'a [u8]) -> Self {
         Self::new(input).with_nesting(Nesting::DEEPEST)
@@ -189,8 +189,8 @@ impl<'a> Decoder<'a> {
         self.rest
     }
 
-    /// Reads a body whose message is decoded later. If the decoder is [shared](Self::shared), a long body is a slice of
-    /// the input. A short body is copied into a block that several share.
+    /// Reads a body whose message is decoded later, or the error in place of a message. If the decoder is
+    /// [shared](Self::shared), a long body is a slice of the input. A short body is copied into a shared block of memory.
     ///
     /// ```
     /// use polyglot::{Decoder, Root};
@@ -247,7 +247,7 @@ impl<'a> Decoder<'a> {
         self.rest.first().copied().and_then(Kind::from_byte)
     }
 
-    /// Reads a nil if it is the next value. Returns whether it was.
+    /// Reads a nil if it is the next value. Returns whether a nil was read.
     ///
     /// ```
     /// let mut decoder = polyglot::Decoder::new(&[0, 7, 1]);
@@ -278,9 +278,9 @@ impl<'a> Decoder<'a> {
 
     /// Reads a bool.
     ///
-    /// If the next value is not a bool, or its byte is neither 0 nor 1.
+    /// # Errors
     ///
-    /// If no bool is next, or its byte is neither 0 nor 1.
+    /// If the next value is not a bool, or its byte is neither 0 nor 1.
     ///
     /// ```
     /// let mut decoder = polyglot::Decoder::new(&[7, 1]);
@@ -500,8 +500,8 @@ impl<'a> Decoder<'a> {
     }
 
     /// Reads the header of a oneof in the extended form, if that is the next value. Returns the one-based index of the
-    /// set member in the declaration, or 0 if no member is set. Intended for codecs without generated code; use
-    /// [`oneof`](Self::oneof) otherwise.
+    /// set member in the declaration, or 0 if no member is set. Intended for codecs that are not generated. Otherwise,
+    /// use [`oneof`](Self::oneof).
     ///
     /// # Errors
     ///
@@ -567,7 +567,7 @@ impl<'a> Decoder<'a> {
     #[inline]
     fn container(&mut self, kind: Kind, length: &'a [u8], smallest: usize) -> Result<usize, DecodeError> {
         let (length, rest) = self.cursor().length(kind, length)?;
-        // Each kind has a minimum size above zero, so the length of the input bounds the number of elements.
+        // Each kind has a minimum size above zero, so the remaining input bounds the number of elements.
         if length as usize > rest.len().checked_div(smallest).unwrap_or(0) {
             return Err(self.error(DecodeReason::TooManyElements { kind, length, left: rest.len() }));
         }

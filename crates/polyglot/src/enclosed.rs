@@ -1,4 +1,4 @@
-//! Bodies that consist of one bytes value, which contains a message in another encoding.
+//! Bodies that consist of a single bytes value, which contains a message in another encoding.
 //!
 //! They follow the same rules as other bodies: nil is the default message, an error can take the place of the message,
 //! and trailing bytes are ignored.
@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use crate::{DecodeError, Decoder, EncodeError, EncodeReason, Encoder, Kind, Root};
 
-/// An encoded message inside a body. It has not been decoded itself.
+/// An encoded message inside a body, which has not been decoded.
 #[derive(Clone, Debug)]
 pub enum RawMessage<'a> {
     /// The encoded message as a slice of the shared input, which it keeps in memory.

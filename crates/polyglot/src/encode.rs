@@ -397,8 +397,8 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Records that a field's presence was [lost](Self::lost_presence) in the flat encoding. Intended for hand-written
-    /// codecs.
+    /// Records that a field's presence was [lost](Self::lost_presence) in the flat encoding. Intended for codecs that
+    /// are not generated.
     #[inline]
     pub fn note_lost_presence(&mut self) {
         self.lost_presence = true;
@@ -406,7 +406,7 @@ impl<'a> Encoder<'a> {
 
     /// Writes the header of a oneof in the extended form. `member` is the one-based index of the set member in the
     /// declaration, or 0 if no member is set. The caller must then write the value of the member. Intended for codecs
-    /// without generated code; use [`oneof`](Self::oneof) otherwise.
+    /// that are not generated. Otherwise, use [`oneof`](Self::oneof).
     #[inline]
     pub fn member_head(&mut self, member: u32) {
         varint::write(self.out, Kind::Any.byte(), u64::from(member));
@@ -451,7 +451,7 @@ impl<'a> Encoder<'a> {
     #[inline]
     fn sized(&mut self, kind: Kind, content: &[u8]) -> Result<(), EncodeError> {
         if content.len() >= 0x80 {
-            // Pass fields rather than `self`, so that the encoder can stay in registers.
+            // Pass fields instead of `self`, so that the encoder can stay in registers.
             return long_sized(self.out, self.bulk.as_deref_mut(), self.copy, kind, content);
         }
         head(self.out, kind, content.len())?;
@@ -487,7 +487,7 @@ scalars! {
     "a u16" u16: |out, value| varint::write(out, Kind::U16.byte(), u64::from(value)), "300" "[9, 0xac, 2]";
     "a u32" u32: |out, value| varint::write(out, Kind::U32.byte(), u64::from(value)), "300" "[10, 0xac, 2]";
     "a u64" u64: |out, value| varint::write(out, Kind::U64.byte(), value), "300" "[11, 0xac, 2]";
-    // Zigzag encoding: 0, -1, 1, -2 become 0, 1, 2, 3.
+    // Zigzag encoding maps 0, -1, 1, -2 to 0, 1, 2, 3.
     "an i32" i32: |out, value| {
         varint::write(out, Kind::I32.byte(), u64::from(((value << 1) ^ (value >> 31)) as u32));
     }, "-1" "[12, 1]";
@@ -515,7 +515,7 @@ fn long_sized(
     {
         return set_aside(out, bulk, copy, kind, content);
     }
-    // Grow the buffer once, for the header of at most 7 bytes and the content.
+    // Grow the buffer only once, for the header of at most 7 bytes and the content.
     out.reserve(content.len().saturating_add(7));
     head(out, kind, content.len())?;
     out.extend_from_slice(content);

@@ -1,4 +1,4 @@
-//! Enums: numbers in Rust, and indices of the declaration on the wire.
+//! Enums, which are represented by numbers in Rust and by indexes of the declaration on the wire.
 
 use std::marker::PhantomData;
 
@@ -7,7 +7,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason
 /// An enum of the schema. Implemented by generated code.
 ///
 /// An enum value is encoded as its zero-based index in the declaration instead of its number. An index that the schema
-/// does not have is decoded as the number `i32::MIN + index`, which is encoded as the same index again. Any other
+/// does not declare is decoded as the number `i32::MIN + index`, which is encoded as the same index again. Any other
 /// undeclared number is encoded as a number in the [extended](crate::Form::Extended) form, and is an error in the flat
 /// form.
 ///
@@ -118,7 +118,7 @@ fn take_number(from: &mut Decoder<'_>, error: DecodeError) -> Result<i32, Decode
     if from.peek() == Some(Kind::I32) { from.i32() } else { Err(error) }
 }
 
-/// Returns the number that represents an index for which the enum declares no value.
+/// Returns the number that represents an undeclared index of the enum.
 #[cold]
 fn keep<E: Enumeration>(index: u32, offset: usize) -> Result<i32, DecodeError> {
     let number = i32::MIN.wrapping_add_unsigned(index);

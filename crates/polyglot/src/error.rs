@@ -69,7 +69,7 @@ pub enum DecodeReason {
     TooManyElements {
         /// Kind of the container: [`Kind::List`] or [`Kind::Map`].
         kind: Kind,
-        /// Declared number of elements.
+        /// Number of elements that the container declares.
         length: u32,
         /// Number of bytes left in the input.
         left: usize,
@@ -97,7 +97,7 @@ pub enum DecodeReason {
     /// The encoded message that is [embedded](crate::Decoder::enclosed) in a body is invalid. Contains the error text
     /// of the message's codec.
     Content(String),
-    /// An enum index is unknown to the schema, and no number can represent it: either it is at least 2^31, or the
+    /// An enum index is unknown to the schema, and no number can represent it: the index is at least 2^31, or the
     /// schema declares its number for another value.
     EnumIndex {
         /// Full name of the enum whose value is invalid.
@@ -105,8 +105,8 @@ pub enum DecodeReason {
         /// The unknown index.
         index: u32,
     },
-    /// A body that was being [translated](crate::layout) contains something else where a scalar, a string, bytes, or a
-    /// list or map of these was expected.
+    /// A body that was being [translated](crate::layout) contains another value in place of a scalar, a string, bytes,
+    /// or a list or map of these.
     NotScalar {
         /// Byte that was found where a kind byte was expected.
         found: u8,
@@ -212,7 +212,7 @@ pub enum EncodeReason {
         /// Actual length of the written message in bytes.
         written: usize,
     },
-    /// An enum number is not declared, and does not represent an index unknown to the enum either.
+    /// An enum number is neither declared nor the representation of an unknown index.
     UnknownNumber {
         /// Full name of the enum that does not declare the number.
         enumeration: &'static str,

@@ -7,7 +7,7 @@
 //! # Compatibility
 //!
 //! Fields and enum values are identified by their numbers, and types by the fields that use them. The rules are those
-//! of protobuf. The WIRE category of `buf breaking` allows all of these changes except those marked with an asterisk:
+//! of protobuf. The WIRE category of `buf breaking` permits all of these changes except those marked with an asterisk:
 //!
 //! | change | translation |
 //! |---|---|

@@ -17,7 +17,7 @@ pub const NESTING_MAX: u32 = 100;
 /// unoptimised builds.
 pub const NESTING_CEILING: u32 = 200;
 
-/// Maximum nesting depth of a [`Decoder`](crate::Decoder).
+/// Maximum nesting depth of a [`Decoder`](crate::Decoder), counted in messages.
 ///
 /// ```
 /// use polyglot::{NESTING_CEILING, NESTING_MAX, Nesting};
@@ -79,6 +79,6 @@ pub const BULK_MIN: usize = 16 << 10;
 /// Minimum length in bytes of strings for which a [`copying`](crate::Encoder::copying) encoder makes a separate copy
 /// instead of growing its buffer.
 ///
-/// A buffer that has grown for a long string must be kept or shrunk, and growing and shrinking return memory to the
+/// A buffer that has grown for a long string must be kept or shrunk, and growing and shrinking it return memory to the
 /// system. Buffers up to this size can be kept.
 pub const LONG_MIN: usize = 64 << 10;

@@ -5,8 +5,8 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, For
 
 /// A oneof, represented by an enum with a variant for each member. Implemented by generated code.
 ///
-/// The flat form, that of the Go implementation, has no oneofs. Each member is an ordinary field that is always
-/// encoded, and the last member that does not have its default value is the set one. In the extended form, the oneof is
+/// The flat form, which the Go implementation uses, has no oneofs. Each member is an ordinary field that is always
+/// encoded, and the last member with a value other than its default is the set one. In the extended form, the oneof is
 /// encoded at the position of its first member in wire order. It consists of `03`, a varint with the one-based index of
 /// the set member in the declaration (0 if none is set), and the member's value. Generated code writes and reads both
 /// forms:

@@ -1,7 +1,7 @@
 //! [`PathError`]: an error with a reason and the path of fields to the invalid value.
 //!
-//! The error is as small as a pointer, which keeps results small on the hot path. All functions that construct it are
-//! cold.
+//! The error is as small as a pointer, which keeps results small on the hot path. All functions that construct errors
+//! are cold.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -206,8 +206,8 @@ impl fmt::Display for Path {
     }
 }
 
-/// Displays a field path without the middle part of a long one. If messages are nested too deeply, the path has about
-/// 100 steps.
+/// Displays a field path, omitting the middle part of a long path. If messages are nested too deeply, the path has
+/// about 100 steps.
 struct ShortPath<'a>(&'a Path);
 
 impl fmt::Display for ShortPath<'_> {

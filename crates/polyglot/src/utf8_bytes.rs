@@ -91,8 +91,8 @@ impl Utf8Bytes {
     #[must_use]
     #[allow(unsafe_code)]
     pub fn as_str(&self) -> &str {
-        // SAFETY: The bytes are UTF-8, as the field states, and `Bytes` never change while a handle like this one
-        // exists.
+        // SAFETY: The bytes are UTF-8 by the invariant of the field, and `Bytes` never change while a handle like this
+        // one exists.
         unsafe { std::str::from_utf8_unchecked(&self.0) }
     }
 
@@ -168,7 +168,7 @@ impl From<String> for Utf8Bytes {
     }
 }
 
-/// Copies the content of the string. [`Utf8Bytes::from_static`] does not.
+/// Copies the content of the string. [`Utf8Bytes::from_static`] avoids the copy.
 impl From<&str> for Utf8Bytes {
     #[inline]
     fn from(text: &str) -> Self {
@@ -194,7 +194,7 @@ impl From<Utf8Bytes> for Bytes {
     }
 }
 
-/// Copies the text.
+/// Copies the content of the string.
 impl From<Utf8Bytes> for String {
     #[inline]
     fn from(text: Utf8Bytes) -> Self {

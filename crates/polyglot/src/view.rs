@@ -1,8 +1,8 @@
 //! Views: messages that borrow from the input and are decoded without allocation.
 //!
-//! Messages have no length on the wire, so their end is only found by reading their fields. Decoding a view therefore
-//! reads and validates its lists, maps and nested messages. Their elements are decoded on access from the validated
-//! bytes.
+//! Messages have no length on the wire, so their end is found only by reading their fields. Decoding a view therefore
+//! reads and validates its lists, maps and nested messages. Their elements are decoded from the validated bytes on
+//! access.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -25,8 +25,8 @@ pub trait View<'a>: Default {
     /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError>;
 
-    /// Returns whether the value looks like an absent one in the flat encoding, which does not encode presence. Always
-    /// `false` for messages.
+    /// Returns whether the value looks like an absent value in the flat encoding, which does not encode presence.
+    /// Always `false` for messages.
     #[inline]
     fn is_default(&self) -> bool {
         false
@@ -124,7 +124,7 @@ impl<'a, V: View<'a>> View<'a> for Option<V> {
 /// A view of a list that borrows from the input. Its elements are decoded each time they are accessed.
 #[derive(Clone, Copy, Default)]
 pub struct List<'a, V> {
-    /// Encoded elements of the list, without its header. They have been validated.
+    /// Encoded and validated elements of the list, without its header.
     elements: &'a [u8],
     len: usize,
     element: PhantomData<V>,
@@ -230,7 +230,7 @@ impl<'a, K: View<'a>, V: View<'a>> View<'a> for Pair<K, V> {
 /// that are rarely accessed.
 #[derive(Clone, Copy, Default)]
 pub struct Nested<'a, V> {
-    /// Encoded message with its header, which has been validated. Empty for a default message.
+    /// Encoded and validated message with its header. Empty for a default message.
     message: &'a [u8],
     view: PhantomData<V>,
 }

@@ -42,7 +42,7 @@ pub trait Viewed: Fields {
 /// # Ok::<(), DecodeError>(())
 /// ```
 pub struct Undecoded<M> {
-    /// The encoded message, as it was received. Empty for a default message.
+    /// The encoded message as it was received. Empty for a default message.
     body: Bytes,
     nesting: Nesting,
     container_memory: usize,
@@ -214,8 +214,8 @@ impl<E> fmt::Debug for Number<E> {
 
 /// Like [`Oneof`](crate::Oneof), but its members borrow from the input. Implemented by generated code.
 pub trait OneofView<'a>: Sized {
-    /// Reads the value of a member, given its index in the declaration, starting at 1. Returns `None` without reading
-    /// anything if there is no such member.
+    /// Reads the value of a member. `member` is the index of the member in the declaration, starting at 1. Returns
+    /// `None` without reading anything if there is no such member.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! The state of `frpc top`: the last two replies of the server, the sort order, a filter and the user's selection. Keys
-//! change it. Independent of the terminal.
+//! State of `frpc top`, independent of the terminal: the last two replies of the server, the sort order, a filter and
+//! the user's selection. Keys change the state.
 
 use super::methods::{self, MethodRow};
 use clap::ValueEnum;
@@ -73,8 +73,7 @@ pub(super) struct TopView {
     server: usize,
     pub(super) sort: Column,
     pub(super) is_ascending: bool,
-    /// Sort column and direction of the table that is not shown. They are used again when the user switches to that
-    /// table.
+    /// Sort column and direction of the table that is not shown, for when the user switches to that table.
     other: (Column, bool),
     pub(super) filter: String,
     /// Whether the user is typing a filter.

@@ -54,7 +54,7 @@ pub(super) fn compare(column: Column, a: &MethodRow<'_>, b: &MethodRow<'_>) -> O
         Column::P99 => a.figures.p99_ns.cmp(&b.figures.p99_ns),
         Column::Max => a.figures.max_ns.cmp(&b.figures.max_ns),
         Column::Ended => a.ended.cmp(&b.ended),
-        // By calls per second.
+        // Otherwise compare by calls per second.
         _ => by_rate(a, b, |(calls, _)| calls).then(a.ended.cmp(&b.ended)),
     }
 }

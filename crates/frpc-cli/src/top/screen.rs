@@ -15,7 +15,7 @@ pub(super) struct Terminal(());
 impl Terminal {
     pub(super) fn open() -> io::Result<Self> {
         let hook = std::panic::take_hook();
-        // The alternate screen would hide the panic message.
+        // Restore the terminal first, because the alternate screen would hide the panic message.
         std::panic::set_hook(Box::new(move |info| {
             restore();
             hook(info);

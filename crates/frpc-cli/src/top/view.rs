@@ -81,7 +81,7 @@ fn connections_table(board: &TopView, room: (usize, usize)) -> Vec<ScreenLine> {
     let widths = with_rest(WIDTHS, PEER, room.0);
     let shown = rows.into_iter().map(|row| {
         let mut cells = row_cells(row);
-        // The port distinguishes the connections of one host.
+        // Keep the port, which distinguishes the connections of one host.
         cells[PEER] = methods::short(&cells[PEER], widths[PEER]);
         cells
     });
@@ -166,7 +166,8 @@ fn head_lines(board: &TopView) -> Vec<String> {
     lines
 }
 
-/// Renders the services whose peers have other versions of the schema, if there are any.
+/// Renders the services some of whose peers have other versions of the schema. Returns `None` if there are no such
+/// services.
 fn translated(server: &Server) -> Option<String> {
     let service = |of: &TranslatedService| {
         let (name, layouts) = (cell(&of.name), of.layouts.len());
@@ -257,7 +258,7 @@ fn stream(stream: &Stream) -> String {
     let credit = match stream.credit {
         _ if stream.is_unlimited => "without limit".to_owned(),
         credit @ 0.. => format!("{credit} bytes"),
-        // A message may exceed the credit.
+        // The credit may be negative, because a message may exceed it.
         beyond => format!("0 bytes ({} over)", beyond.unsigned_abs()),
     };
     let opener = if stream.is_opened_here { "the server" } else { "the client" };

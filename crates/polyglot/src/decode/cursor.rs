@@ -14,7 +14,7 @@ pub(super) struct Cursor<'a> {
     pub(super) end: usize,
 }
 
-/// A value that was read from the start of the input, with the input that follows it.
+/// A value from the start of the input, and the remaining input.
 type Split<'a, T> = Result<(T, &'a [u8]), DecodeError>;
 
 impl<'a> Decoder<'a> {

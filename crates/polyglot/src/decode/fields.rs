@@ -1,4 +1,4 @@
-//! Decoding of messages and their fields, with a limit of the nesting depth and field names in errors.
+//! Decoding of messages and their fields, with a nesting limit and field names in errors.
 
 use super::Decoder;
 use crate::{Codec, DecodeError, DecodeReason, Kind, View};
@@ -109,7 +109,7 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn field_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
         match C::decode(self) {
-            // Not a closure, because it would borrow the decoder and force it out of registers.
+            // Not a closure, which would borrow the decoder and force it out of registers.
             Ok(value) => Ok(value),
             Err(error) => Err(in_field(error, name)),
         }

@@ -1,10 +1,10 @@
-//! Copies of short values in memory that is reused once all copies in it are dropped.
+//! Copies of short values in memory blocks that are reused once all their copies are dropped.
 
 use bytes::{Bytes, BytesMut};
 use std::cell::Cell;
 
-/// Size in bytes of a memory block that several short copies share. It is about as small as the task of a handler,
-/// because one remaining copy keeps the whole block in memory.
+/// Size in bytes of a memory block that several short copies share. The block is about as small as a handler's task,
+/// because a single remaining copy keeps the whole block in memory.
 const SHARED: usize = 2 << 10;
 
 /// Maximum length in bytes of a value that is copied to a shared memory block. Longer values have their own
@@ -15,7 +15,7 @@ thread_local! {
     static ROOM: Cell<BytesMut> = Cell::default();
 }
 
-/// Returns the number of bytes that a copy of `length` bytes may keep in memory in addition to its own length.
+/// Returns the number of bytes that a copy of `length` bytes may keep in memory beyond its own length.
 pub(super) fn surplus(length: usize) -> usize {
     if length > SHORT_MAX { 0 } else { SHARED.saturating_sub(length) }
 }
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn short_copies_share_a_block_and_long_ones_do_not() {
-        // Use a new thread, because its block is unused.
+        // Use a new thread, whose block is unused.
         let offsets = std::thread::spawn(|| {
             let lengths = [100, SHORT_MAX, SHORT_MAX + 1, SHARED - SHORT_MAX - 100];
             let copies: Vec<_> = lengths.into_iter().map(|length| copy(&vec![7; length])).collect();

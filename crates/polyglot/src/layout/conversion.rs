@@ -12,7 +12,7 @@ pub(super) enum Conversion {
     Copy,
     /// Converts a number from one encoding to another, like a cast in C++ does.
     Number(Number, Number),
-    /// Converts a value of the writer's enum to one of the reader's enum. Contains the type indexes of both enums.
+    /// Converts a value of the writer's enum to a value of the reader's enum. Contains the type indexes of both enums.
     Enum(u16, u16),
     /// Converts an enum value to a number. Contains the type index of the writer's enum.
     EnumToNumber(u16, Number),
@@ -80,7 +80,7 @@ fn group(of: Type) -> u8 {
     }
 }
 
-/// Returns how to convert a value between two types, or `None` if they are incompatible.
+/// Returns the conversion between two types, or `None` if they are incompatible.
 pub(super) fn conversion(from: Type, to: Type) -> Option<Conversion> {
     match (from, to) {
         (Type::Message(from), Type::Message(to)) => Some(Conversion::Message(from, to)),
@@ -90,8 +90,8 @@ pub(super) fn conversion(from: Type, to: Type) -> Option<Conversion> {
         (Type::Enum(from), to) if group(to) == 0 => Some(Conversion::EnumToNumber(from as u16, Number::of(to)?)),
         (from, Type::Enum(to)) if group(from) == 0 => Some(Conversion::NumberToEnum(Number::of(from)?, to as u16)),
         (Type::Message(_) | Type::Enum(_), _) | (_, Type::Message(_) | Type::Enum(_)) => None,
-        // Protobuf does not allow such changes, for example between `int32` and `sint32`, but this encoding has always
-        // supported them.
+        // Protobuf does not permit these changes, for example between `int32` and `sint32`, but this encoding has
+        // always supported them.
         (from, to) if from.kind() == to.kind() => Some(Conversion::Copy),
         (from, to) if group(from) == group(to) => Some(Conversion::Number(Number::of(from)?, Number::of(to)?)),
         _ => None,

@@ -185,8 +185,7 @@ impl Type {
 }
 
 impl Field {
-    /// Returns the group of a field. Fields are ordered on the wire by group: first single values, then lists, then
-    /// messages and maps.
+    /// Returns the wire-order group of a field. Single values come first, then lists, then messages and maps.
     pub(super) const fn group(&self) -> u8 {
         match (self.shape, self.of) {
             (Shape::Map(_), _) => 2,

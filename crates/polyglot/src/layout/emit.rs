@@ -18,11 +18,11 @@ pub(super) struct Emitter<'a> {
 /// Destination of a translated item: directly in the output, or in a segment that is moved to its position later.
 #[derive(Clone, Copy)]
 enum Output<'a> {
-    /// The item is written directly after the previous one. If it is not set, the default value of the contained slot
-    /// is written.
+    /// Writes the item directly after the previous one. If the item is not set, writes the default value of the
+    /// contained slot.
     Direct(&'a Item),
-    /// The item is written as a separate segment, or not at all if it is not set. `is_contested` is set if another item
-    /// may be translated to the same slot or oneof.
+    /// Writes the item as a separate segment, or not at all if it is not set. `is_contested` is set if another item may
+    /// be translated to the same slot or oneof.
     Segment { is_contested: bool },
 }
 
@@ -30,7 +30,7 @@ enum Output<'a> {
 type Source<'a> = (&'a Item, &'a [Edge]);
 
 impl Emitter<'_> {
-    // Completes the current block, so that the next operation starts another one.
+    // Complete the current block, so that the next operation starts another one.
     pub(super) fn end_block(&mut self) {
         let end = self.program.ops.len();
         self.program.blocks.push((self.start as u32, end as u32));

@@ -6,7 +6,7 @@ use std::fmt;
 /// Displayed as 32 hexadecimal digits.
 ///
 /// The hash must be cryptographic, because all connections of a process share a cache of plans. A peer that could forge
-/// a collision would corrupt the calls of other peers.
+/// a collision could corrupt the calls of other peers.
 ///
 /// ```
 /// use polyglot::layout::Fingerprint;

@@ -1,4 +1,4 @@
-//! Layouts of messages that are stored or published, which carry the fingerprint of their layout.
+//! Layouts of messages that are stored or published. Such messages contain the fingerprint of their layout.
 
 use super::{Description, Fingerprint, Limits, Plan, Root};
 use crate::{Form, Message};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// then by the message.
 const MARK: u8 = 0x12;
 
-/// Maximum number of versions that a reader has learned from descriptions. A newer one replaces the oldest.
+/// Maximum number of versions that a reader learns from descriptions. Beyond it, a new version replaces the oldest.
 const LEARNED_MAX: usize = 64;
 
 /// Wire layout of a message type. Created by generated code; see [`Message::LAYOUT`].
@@ -89,7 +89,8 @@ pub struct StoredError {
 }
 
 impl StoredError {
-    /// Returns the layout of the body if the reader does not know it. [`MessageReader::learn`] adds it.
+    /// Returns the fingerprint of the body's layout if the reader does not know the layout. [`MessageReader::learn`]
+    /// adds it.
     #[must_use]
     pub fn unknown_layout(&self) -> Option<Fingerprint> {
         self.unknown

@@ -4,8 +4,8 @@ use super::description::{Description, Field, Method, Shape, Type, TypeLayout};
 use std::collections::HashSet;
 use std::fmt;
 
-/// Maximum length of a layout description in bytes, equal to the maximum size of an extension packet. For comparison, a
-/// schema with 50 messages of 12 fields takes 2 kB.
+/// Maximum length of a layout description in bytes, equal to the maximum size of an extension packet. A schema with 50
+/// messages of 12 fields takes 2 kB.
 pub const DESCRIPTION_MAX: usize = 64 << 10;
 
 /// Maximum number of types in a layout description. A type takes at least two bytes on the wire, and about 100 bytes in
@@ -58,7 +58,7 @@ type Result<T, E = &'static str> = std::result::Result<T, E>;
 struct Parser<'a> {
     rest: &'a [u8],
     length: usize,
-    /// Number of fields and enum values that the parser still accepts before it rejects the description.
+    /// Number of fields and enum values that the parser still accepts.
     parts: usize,
 }
 
@@ -82,8 +82,8 @@ impl<'a> Parser<'a> {
         }
         let mut methods = Vec::new();
         let mut names = HashSet::new();
-        // Not limited by `TYPES_MAX`, because each method takes at least four bytes, so the length of the description
-        // bounds the number of methods.
+        // Methods need no limit of their own: each takes at least four bytes, so the length of the description bounds
+        // their number.
         for _ in 0..self.number(DESCRIPTION_MAX, "too many methods")? {
             let name = self.name()?;
             if !names.insert(name) {
@@ -209,8 +209,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Checks two properties of a description: types are numbered in the order of their first use, and a reference to a
-/// message or enum is to a type of that sort.
+/// Checks two properties of a description: types are numbered in the order of their first use, and each reference to a
+/// message or enum refers to a type of that sort.
 fn check_uses(types: &[TypeLayout], methods: &[Method]) -> Result<()> {
     let mut next = 0_u32;
     let check = |next: &mut u32, of: Type| {

@@ -1,5 +1,5 @@
-//! Plans: translations from one layout to another, compiled to a program with operations for each field in the writer's
-//! order.
+//! Plans for translating from one layout to another. A plan is compiled to a program with operations for each field in
+//! the writer's order.
 
 use super::conversion::{Conversion, Refusal, conversion, is_single};
 use super::description::{Description, Field, Type};
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 /// Maximum total number of fields in all type pairs of a plan, counting the fields of both peers. A plan has about as
-/// many operations, each of 8 bytes.
+/// many operations, of 8 bytes each.
 const PARTS_MAX: usize = 65_536;
 
 /// A compiled translation of bodies from a writer's layout to a reader's layout.
@@ -33,7 +33,7 @@ pub struct Root {
     pub(super) flat: u32,
 }
 
-/// Limit that a plan would exceed. The plan is not created in this case.
+/// Limit that a plan would exceed. The plan is then not created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlanError {
@@ -153,8 +153,8 @@ pub(super) enum Op {
         kinds: u8,
         block: u32,
     },
-    /// Starts a segment of output with the value for one place in the reader's message. If there are several segments
-    /// for the same place or oneof, the one with the highest rank is used.
+    /// Starts a segment of output with the value for one place in the reader's message. If several segments compete for
+    /// a place or oneof, the one with the highest rank is used.
     Segment {
         place: u16,
         rank: u32,
@@ -179,8 +179,8 @@ pub(super) enum Entries {
     ListToMap,
 }
 
-/// Kind of conversion that an operation applies to a value. It is a [`Conversion`] without its types, which are in the
-/// operation's argument.
+/// Conversion that an operation applies to a value: a [`Conversion`] without its types, which are in the operation's
+/// argument.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How {
     Copy,
@@ -195,7 +195,7 @@ pub(super) enum How {
     Message,
 }
 
-/// A member of the writer's oneof, with the way in which it is translated if it is set.
+/// A member of the writer's oneof, and its translation if it is set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     /// If the member is a message, the block of operations that copies messages of its type.
@@ -217,7 +217,7 @@ pub(super) struct Target {
 pub(super) struct Order {
     pub(super) places: Vec<OrderPlace>,
     /// Number of groups of places. At most one place of each group is filled. `None` if there are no groups, so that
-    /// each place is filled by one segment, its `source`.
+    /// each place is filled by a single segment, its `source`.
     pub(super) groups: Option<u16>,
 }
 
@@ -235,8 +235,8 @@ pub(super) struct OrderPlace {
 }
 
 impl Plan {
-    /// Creates a plan for translating messages. Each of `roots` is a pair of type indexes: of a message in `from`, and
-    /// of the message in `to` to which it is translated. `output` is the encoding to write.
+    /// Creates a plan for translating messages. Each of `roots` is a pair of type indexes: a message in `from`, and the
+    /// message in `to` to which it is translated. `output` is the encoding to write.
     ///
     /// # Errors
     ///
@@ -255,7 +255,7 @@ impl Plan {
         } else {
             (None, found.clone())
         };
-        // The encoding of a body is detected only during its translation. A body is therefore used unchanged only if
+        // The encoding of a body is detected only during translation. A body is therefore used unchanged only if
         // neither encoding requires a translation.
         let found = found.into_iter().zip(flat_found).map(|(extended, flat)| {
             let (extended, flat) = (extended?, flat?);
@@ -352,7 +352,7 @@ impl Builder {
         for (from, to) in roots {
             self.pair(*from, *to)?;
         }
-        // Process pairs in the order of discovery. The list grows while it is traversed.
+        // Process pairs in the order of their discovery. The list grows during the traversal.
         let mut at = 0;
         while let Some(pair) = self.pairs.get(at) {
             let (from, to) = (pair.from, pair.to);
@@ -430,7 +430,7 @@ impl Builder {
         Ok((edges, refusals))
     }
 
-    /// Returns how a field of the writer is converted to the reader's field, or `None` if they are incompatible.
+    /// Returns the conversion of a writer's field to the reader's field, or `None` if the fields are incompatible.
     fn change(&mut self, from: (&Field, Place), to: (&Field, Place)) -> Result<Option<Change>, PlanError> {
         let ((from, from_place), (to, to_place)) = (from, to);
         let (change, of, into) = match (from_place, to_place) {
@@ -456,7 +456,7 @@ impl Builder {
                 return Ok(Some(if is_single(from) { Change::Single(conversion) } else { Change::List(conversion) }));
             }
         };
-        // Check the map entries here, so that the error names the map, because entries have no names.
+        // Check map entries here, so that the error names the map. Entries have no names.
         let is_convertible = |item: &Item| {
             let parts = self.from.items(of).iter().flat_map(|from| &from.fields);
             let found = item.fields.iter().flat_map(|to| parts.clone().map(move |from| (from, to)));
@@ -473,8 +473,7 @@ impl Builder {
     /// order.
     fn is_same_enum(&mut self, from: u16, to: u16) -> bool {
         let (numbers, others) = (self.from.numbers(from), self.to.numbers(to));
-        // The flat encoding requires a conversion nevertheless, because the input may contain numbers in place of
-        // indexes.
+        // The flat encoding still requires a conversion, because the input may contain numbers instead of indexes.
         let is_same = || self.to.form == Form::Extended && others == numbers;
         *self.same_enums.entry((from, to)).or_insert_with(is_same)
     }
@@ -497,7 +496,7 @@ impl Builder {
             }
             open.extend(pair.edges.iter().filter_map(Edge::pair));
         }
-        // No translation is needed if the reader's type is a prefix of the writer's, because readers ignore trailing
+        // If the reader's type is a prefix of the writer's, no translation is needed, because readers ignore trailing
         // bytes.
         let is_prefix = self.pairs.get(pair as usize).is_some_and(|pair| {
             let known = self.to.items(pair.to).len();
@@ -542,8 +541,8 @@ impl Builder {
     }
 }
 
-/// Returns whether the first `count` items of both message types have the same encoding. Assumes that messages nested
-/// in them do.
+/// Returns whether the first `count` items of both message types have the same encoding, on the assumption that nested
+/// messages do.
 fn are_same_items(from: &Side, to: &Side, pair: &Pair, count: usize) -> bool {
     let mut edges = pair.edges.iter().peekable();
     let (items, slots) = (from.items(pair.from), to.items(pair.to));
@@ -568,7 +567,8 @@ impl Edge {
         }
     }
 
-    /// Returns whether a field has the same encoding at writer and reader. Assumes that a message nested in it does.
+    /// Returns whether a field has the same encoding at writer and reader, on the assumption that a nested message
+    /// does.
     pub(super) fn is_same(&self, item: &Item, slot: &Item, output: Form) -> bool {
         let is_message = matches!(self.change, Change::Single(Conversion::Message(..)));
         let is_same_place = match (item.place, slot.place) {
@@ -589,8 +589,7 @@ impl Edge {
     }
 }
 
-/// The block of operations that translates a root message. Also states whether the writer's bodies can be used
-/// unchanged.
+/// The block of operations that translates a root message, and whether the writer's bodies can be used unchanged.
 #[derive(Clone)]
 struct RootBlock {
     block: u32,

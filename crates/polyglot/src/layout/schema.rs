@@ -123,7 +123,7 @@ impl<'a> Schema<'a> {
     }
 }
 
-/// Types of a layout description that is being built, in the order of their first use.
+/// Types of a layout description under construction, in the order of their first use.
 struct Types<'s, 'a> {
     schema: &'s Schema<'a>,
     /// Full names of the types, each with a leading dot.

@@ -1,5 +1,5 @@
-//! The types of a description as one peer reads or writes them. In the flat form, the members of a oneof are separate
-//! fields. The entries of maps are messages in either form.
+//! Types of a description as one peer reads or writes them. In the flat form, the members of a oneof are separate
+//! fields. Map entries are messages in both forms.
 
 use super::description::{Description, Field, Shape, Type, TypeLayout};
 use crate::Form;
@@ -132,7 +132,7 @@ impl Side {
     }
 }
 
-/// Returns the items of a map's entry. As in protobuf, the key has the field number 1 and the value has 2.
+/// Returns the items of a map's entry. Like in protobuf, the key has the field number 1 and the value has 2.
 fn entry_of(key: Type, value: Type) -> Vec<Item> {
     let item = |number, place, of| {
         let shape = if place == Place::Optional { Shape::Optional } else { Shape::Implicit };

@@ -28,7 +28,7 @@ fn plan(from: &Description, to: &Description) -> Plan {
 }
 
 fn translate(plan: &Plan, body: &[u8], limits: Limits) -> Result<Vec<u8>, DecodeReason> {
-    let root = plan.root(0, 0).unwrap().expect("layouts of writer and reader should differ");
+    let root = plan.root(0, 0).unwrap().expect("layouts of writer and reader should require a translation");
     let mut out = Vec::new();
     match plan.translate(root, body, &mut out, limits) {
         Ok(_) => Ok(out),
@@ -144,7 +144,7 @@ fn nesting_of_copied_and_skipped_messages_is_limited() {
         let body = |levels| [b"\x08\x00".repeat(levels), vec![0]].concat();
         assert!(translate(&plan, &body(100), LIMITS).is_ok());
         assert_eq!(translate(&plan, &body(101), LIMITS), Err(DecodeReason::NestingTooDeep { max: 100 }));
-        // Reject lists in lists, because they would recurse without counting against the nesting limit.
+        // Reject lists within lists, because they would recurse without counting towards the nesting limit.
         let nested = [&b"\x08\x00"[..], &b"\x01\x01\x0a\x01".repeat(100_000)].concat();
         translate(&plan, &nested, LIMITS).unwrap_err();
     }

@@ -1,6 +1,7 @@
 //! Translation of bodies: an interpreter for the programs of a plan, which processes the encoded body in one pass.
 //!
-//! Copying only advances the input. The next operation that changes the output first appends all bytes copied so far.
+//! Copying a value only advances the input. The next operation that changes the output first appends all bytes copied
+//! so far.
 
 use super::conversion::Number;
 use super::plan::{Entries, How, Indices, Op, Order, OrderPlace, Plan, Program, Root, Target};
@@ -14,8 +15,8 @@ const MOVES: usize = 8;
 /// Limits on the resources that a translation may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Maximum size of the output in bytes. It should be the maximum body size that the reader accepts. The output may
-    /// be much longer than the input, because missing fields are filled with default values.
+    /// Maximum size of the output in bytes, usually the maximum body size of the reader. The output may be much longer
+    /// than the input, because missing fields are filled with default values.
     pub body: usize,
     /// Maximum nesting depth of messages.
     pub nesting: Nesting,
@@ -24,7 +25,7 @@ pub struct Limits {
 /// Statistics about one completed translation, for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Translated {
-    /// Number of fields that the writer has set but the reader's layout does not have. Their values are lost.
+    /// Number of fields that the writer has set and the reader's layout lacks. Their values are lost.
     pub skipped: u64,
     /// Number of operations that were executed and elements that were translated. It is at most 16 per byte of input
     /// and output.
@@ -33,7 +34,7 @@ pub struct Translated {
 }
 
 impl Plan {
-    /// Translates `body` and appends the result to `out`. Appends nothing if the translation fails.
+    /// Translates `body` and appends the result to `out`. If the translation fails, nothing is appended.
     ///
     /// A body that contains nil or an error is copied unchanged.
     ///
@@ -80,7 +81,7 @@ impl Plan {
         }
     }
 
-    /// Starts over with the flat form if a oneof was not in the extended form, which is assumed first.
+    /// Starts over with the flat form, after the extended form was assumed and a oneof was not in that form.
     #[cold]
     fn translate_flat(
         &self,
@@ -133,7 +134,7 @@ pub(super) struct Run<'p, 'i, 'o> {
     pub(super) program: &'p Program,
     /// Input that has not been read yet.
     pub(super) rest: &'i [u8],
-    /// Input that has not been copied to the output yet. It ends with `rest`. Adjacent values are copied together.
+    /// Input that has not been copied to the output yet. The run ends at `rest`. Adjacent values are copied together.
     run: &'i [u8],
     length: usize,
     out: &'o mut Vec<u8>,
@@ -187,7 +188,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         })
     }
 
-    /// Copies input to the output that was read but has not been copied yet.
+    /// Copies input that has been read, but not copied yet, to the output.
     #[inline(always)]
     fn flush(&mut self) -> Result<()> {
         let length = self.run.len().wrapping_sub(self.rest.len()); // `rest` is a suffix of `run`.
@@ -451,7 +452,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         let index = self.number(Number::U32)? as u32;
         let numbers = self.program.numbers.get(of as usize);
         let number = numbers.and_then(|numbers| numbers.get(index as usize)).copied();
-        // Represent an unknown index by the same number as decoders do.
+        // Represent an unknown index by a number, like decoders do.
         Ok(number.unwrap_or(i32::MIN.wrapping_add_unsigned(index)))
     }
 

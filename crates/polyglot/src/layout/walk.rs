@@ -1,5 +1,5 @@
-//! Reading of values without changing the output: by their kinds, or with the blocks of the writer's types for
-//! messages.
+//! Reading of values without changing the output. Values are read by their kinds, and messages with the blocks of the
+//! writer's types.
 
 use super::plan::{Container, Member, Op};
 use super::translate::{Fault, Result, Run};
@@ -204,8 +204,8 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(())
     }
 
-    /// Reads the header of a oneof in the extended encoding. Returns the index of the set member, starting at 1, or 0
-    /// if none is set.
+    /// Reads the header of a oneof in the extended encoding. Returns the one-based index of the set member, or 0 if
+    /// none is set.
     pub(super) fn oneof_head(&mut self) -> Result<u64> {
         let [0x03, member @ ..] = self.rest else {
             return Err(match self.unexpected(Kind::Any) {
@@ -217,7 +217,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(member)
     }
 
-    /// Returns the member of a oneof that has this index, starting at 1. Fails if the oneof has no such member.
+    /// Returns the member of a oneof with this one-based index. Fails if there is no such member.
     pub(super) fn member_of(&self, table: u32, member: u64) -> Result<Member> {
         let index = usize::try_from(member).ok().and_then(|member| member.checked_sub(1));
         let members = self.program.oneofs.get(table as usize);

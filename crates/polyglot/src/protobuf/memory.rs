@@ -1,8 +1,8 @@
 //! Estimation of the memory of a message from its encoding, before it is decoded.
 //!
 //! The length of the input does not bound the memory, because a list element of two bytes in protobuf encoding can be a
-//! whole message in memory. The estimate parses the input with the functions of prost, so that it agrees with decoding.
-//! Generated code provides the memory of each field.
+//! whole message in memory. The estimate parses the input by the functions of prost, so that it agrees with decoding.
+//! Generated code describes the memory of each field.
 
 use bytes::{Buf, BufMut};
 use prost::encoding::{self, DecodeContext, WireType};
@@ -10,7 +10,7 @@ use prost::{DecodeError, Message};
 
 /// A message type for which the memory of a decoded message can be computed from its protobuf encoding.
 pub trait Protobuf {
-    /// Returns how the values of the field with this number use memory. Unknown fields use none.
+    /// Returns the memory use of the values of the field with this number. Unknown fields use none.
     fn field(_number: u32) -> Field {
         Field::PLAIN
     }
@@ -46,10 +46,10 @@ impl Field {
     /// A field that uses no memory except in the struct of its message.
     pub const PLAIN: Self = Self { first: 0, each: 0, values: Values::Plain };
 
-    /// A `Vec<T>`.
+    /// A field of type `Vec<T>`.
     #[must_use]
     pub const fn list<T>() -> Self {
-        // Initial capacities chosen by the standard library.
+        // These are the initial capacities chosen by the standard library.
         let slots = match size_of::<T>() {
             0..=1 => 8,
             2..=1024 => 4,
@@ -76,7 +76,7 @@ impl Field {
         Self { first: size_of::<T>(), each: size_of::<T>(), values: Values::Plain }
     }
 
-    /// A `HashMap<K, V>`.
+    /// A field of type `HashMap<K, V>`.
     #[must_use]
     pub const fn map<K, V>() -> Self {
         /// Number of slots in the smallest hash table that is allocated.
@@ -91,7 +91,7 @@ impl Field {
         }
     }
 
-    /// A `BTreeMap<K, V>`.
+    /// A field of type `BTreeMap<K, V>`.
     #[must_use]
     pub const fn btree_map<K, V>() -> Self {
         /// Number of slots in a node of a B-tree map.
@@ -127,18 +127,18 @@ impl Field {
 /// ```
 ///
 /// # Errors
-/// If the message is malformed. Decoding it fails as well.
+/// If the message is malformed, in which case decoding fails too.
 pub fn memory_of<M: Protobuf>(message: &[u8]) -> Result<usize, DecodeError> {
     let mut walk = MemoryWalk::of(Fields::Message(M::field));
     walk.merge(message)?;
     Ok(walk.memory)
 }
 
-/// A prost message that discards all fields merged into it, and only sums up the memory that they would use.
+/// A prost message that discards all merged fields and only sums up the memory that they would use.
 struct MemoryWalk {
     fields: Fields,
     /// Bit set of the fields that have occurred so far. Fields whose numbers differ by a multiple of 64 share a bit, so
-    /// the larger memory of the first element is counted only for one of them.
+    /// the additional memory of the first element is counted for only one of them.
     seen: u64,
     memory: usize,
 }
@@ -207,7 +207,7 @@ impl Message for MemoryWalk {
             Values::Messages(within) => (wire_type, Fields::Message(within)),
             // Prost accepts map entries of any wire type.
             Values::Entries(value) => (WireType::LengthDelimited, Fields::Entry(value)),
-            // Use a new context, because skipping must not reach the recursion limit before decoding does.
+            // Use a new context, so that skipping does not reach the recursion limit before decoding does.
             _ => return encoding::skip_field(wire_type, number, buf, DecodeContext::default()),
         };
         let mut inner = Self { memory: self.memory, ..Self::of(fields) };
