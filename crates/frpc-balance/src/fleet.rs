@@ -32,13 +32,14 @@ const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 /// The interchangeable servers of a channel. Chooses a connection for each call and keeps connections open.
 pub(crate) struct Fleet {
     members: RwLock<Members>,
-    /// Candidates for calls, which are the members that have a connection. Lock order: members before `choice`.
+    /// Candidates for calls, which are the members that have a connection. To avoid deadlocks, `members` must be locked
+    /// before `choice`.
     choice: Mutex<CandidateSet>,
     /// Clock shared by all servers of the fleet, which also records that members or load reports have changed.
     clock: Arc<FleetClock>,
     /// Number of calls that wait for a connection. While there are any, connections are made without delay.
     urgency: Arc<Urgency>,
-    /// Maximum time for which a call waits while no server is connected.
+    /// Maximum time for which a call waits for a connection while no server is connected.
     patience: Duration,
     is_closed: AtomicBool,
     /// Runtime on which the tasks of the channel run.
@@ -67,13 +68,15 @@ impl Fleet {
         let quick = match call.is_unary() {
             true if self.clock.is_marked() => self.weighed(),
             true => self.choice.lock().next().map(ChosenServer::usual),
-            // Streams are never trials, because they are not timed. An ejection also ends without them.
+            // A stream is never a trial call, because its latency is not measured. The ejection of a server ends by
+            // other calls.
             false => None,
         };
         quick.or_else(|| self.chosen_slowly()).map(|chosen| chosen.for_call(call))
     }
 
-    /// Like [`chosen`](Self::chosen), but reads the clock. If no server is eligible, falls back to the best one of all.
+    /// Like [`chosen`](Self::chosen), but reads the clock first. If no server is eligible for calls, returns the best
+    /// one of all servers.
     #[cold]
     fn chosen_slowly(&self) -> Option<ChosenServer> {
         self.clock.refresh();
@@ -125,7 +128,7 @@ impl Fleet {
         })
     }
 
-    /// Waits until a new channel has its first connection. Returns the error as text.
+    /// Waits until a new channel has its first connection. Returns the error as text if no server accepts one.
     async fn first_connection(&self, timeout: Duration) -> Result<(), String> {
         match tokio::time::timeout(timeout, self.next_connection()).await {
             Ok(Ok(_)) => Ok(()),
@@ -181,7 +184,7 @@ impl Fleet {
     }
 
     fn close_all(&self) {
-        // Set the flag under the lock that `add` holds when it checks it.
+        // Set the flag while `members` is locked, because `add` checks the flag under the same lock.
         let members = self.members.read();
         self.is_closed.store(true, Ordering::Release);
         let all: Vec<_> = members.rows().iter().map(|row| row.member.clone()).collect();
@@ -247,13 +250,15 @@ impl Picker for Fleet {
     }
 }
 
-/// Returns a random number below `count`, or 0 if `count` is 0. Does not depend on the word size of the machine.
+/// Returns a random number below `count`, or 0 if `count` is 0. The result does not depend on the word size of the
+/// machine, so simulations are reproducible on all of them.
 fn below(count: usize) -> usize {
     fastrand::u64(..(count as u64).max(1)) as usize
 }
 
-/// Returns the connection to the best server of all: one that has sent data, is not ejected, has a weight, and has the
-/// fewest calls. A server that hangs accepts connections but never sends data.
+/// Returns the connection to the best server when none is eligible for calls. Prefers servers that have sent data, are
+/// not ejected, have a weight, and have few calls, in this order. A server that hangs accepts connections but never
+/// sends data.
 #[cold]
 fn any(members: &Members) -> Option<Arc<Link>> {
     let rows = members.rows();
@@ -265,8 +270,8 @@ fn any(members: &Members) -> Option<Arc<Link>> {
     best.map(|(_, link)| link)
 }
 
-/// Awaits the futures concurrently. Returns the first success or else the last failure, or `None` if there are no
-/// futures.
+/// Awaits futures concurrently and returns the first success. If all fail, returns the last failure. Returns `None` if
+/// there are no futures.
 async fn first<F, T, E>(all: impl Iterator<Item = F>) -> Option<Result<T, E>>
 where
     F: Future<Output = Result<T, E>>,

@@ -10,8 +10,8 @@
 //! * **A missing endpoint is removed after half a second.** Nothing changes if it reappears within this time.
 //! * **Removal drains.** Calls and streams in progress complete on the old connection, which then closes. New calls use
 //!   other endpoints.
-//! * **Duplicate addresses are merged**; the last record applies. Addresses are compared case-insensitively, IP
-//!   addresses by value.
+//! * **Records with the same address are merged**, and the last one applies. Addresses are compared case-insensitively,
+//!   IP addresses by value.
 //! * **Connections are spread over time.** A connection to a new endpoint, or one that replaces a lost connection, is
 //!   made after a random part of [`connection_spread`](crate::FleetBuilder::connection_spread), unless a call finds no
 //!   connection at all.
@@ -84,8 +84,8 @@ pub trait Resolver: Send + 'static {
     /// The future is polled on the runtime of the channel and is dropped with it.
     ///
     /// # Errors
-    /// If the set is currently unknown. The channel calls again after a pause, as it does after a panic, so the
-    /// resolver need not implement a backoff.
+    /// If the set is currently unknown. The channel calls again after a pause, as it does after a panic, so a resolver
+    /// need not implement a backoff of its own.
     fn next(&mut self) -> impl Future<Output = io::Result<Vec<Endpoint>>> + Send;
 
     /// Returns the name that is being resolved, for use in logs and error messages.
@@ -153,7 +153,7 @@ impl Resolver for WatchResolver {
 
 type Answering<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<Endpoint>>> + Send + 'a>>;
 
-/// A resolver with its type erased.
+/// A resolver of a type that is unknown at compile time.
 pub(crate) struct AnyResolver(Box<dyn ErasedResolver>);
 
 trait ErasedResolver: Send {

@@ -1,15 +1,15 @@
-//! Parsing of `dns:` addresses.
+//! Parsing of `dns:` addresses, which name a host or a service and optionally the DNS server to query.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-/// URI scheme of addresses that are resolved by DNS.
+/// URI scheme of the addresses that are resolved by DNS.
 const SCHEME: &str = "dns:";
 
 /// Default port of DNS servers.
 const DNS_PORT: u16 = 53;
 
-/// A parsed address.
+/// A parsed `dns:` address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     /// Address of the DNS server to query, or `None` for the system's server.
@@ -64,7 +64,7 @@ fn server_of(text: &str) -> Option<SocketAddr> {
 
 /// Returns `name` if it is a valid domain name.
 fn checked(name: &str) -> Option<String> {
-    // RFC 1035: at most 255 bytes, and 63 per label.
+    // Apply the limits of RFC 1035: at most 255 bytes per name and 63 per label.
     let is_label = |label: &str| (1..=63).contains(&label.len()) && label.chars().all(is_of_label);
     let labels = name.strip_suffix('.').unwrap_or(name);
     (name.len() < 255 && labels.split('.').all(is_label)).then(|| name.to_owned())

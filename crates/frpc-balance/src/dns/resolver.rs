@@ -20,14 +20,15 @@ use std::time::Duration;
 /// limits the effect of a mistake in a zone.
 const BOUNDS: RangeInclusive<Duration> = Duration::from_secs(5)..=Duration::from_secs(300);
 
-/// Timeout of a query to a DNS server, and the number of attempts.
+/// Timeout of a single query to a DNS server. A query is attempted at most twice.
 const PATIENCE: Duration = Duration::from_secs(2);
 const ATTEMPTS: usize = 2;
 
 /// Maximum number of SRV targets that are resolved. Each takes two queries.
 const TARGETS_MAX: usize = 256;
 
-/// Maximum number of concurrent lookups of SRV targets. A query that is never answered takes several seconds.
+/// Maximum number of concurrent lookups of SRV targets. With a single one, a query that is never answered would delay
+/// all others by several seconds.
 const LOOKUPS: usize = 32;
 
 /// A DNS resolver for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
@@ -40,8 +41,8 @@ const LOOKUPS: usize = 32;
 /// | `dns:///_shop._tcp.example` | the targets of the SRV records of lowest priority, with their ports and weights |
 /// | `dns://10.0.0.53/shop.example:8080` | like the first, through this DNS server instead of the system's |
 ///
-/// The hosts file is respected. For TLS the certificate of a server must be valid for the name or for the target of the
-/// SRV record.
+/// Host names in the hosts file are resolved as well. For TLS, the certificate of a server must be valid for the
+/// resolved name or for the target of the SRV record.
 ///
 /// ```
 /// use frpc_balance::resolve::Resolver;
@@ -107,7 +108,7 @@ impl Resolver for DnsResolver {
             (_, Some(lasts)) => tokio::time::sleep(lasts.mul_f64(1.0 + fastrand::f64() / 10.0)).await,
             (_, None) => {}
         }
-        // Clear the wait. After a failure, the channel delays the next lookup.
+        // Clear the interval. After a failure, the channel itself delays the next lookup.
         self.lasts = None;
         let (endpoints, ttl) = self.query().await?;
         if endpoints.is_empty() {
@@ -152,15 +153,15 @@ fn asking(server: Option<SocketAddr>) -> Result<TokioResolver, NetError> {
     builder.build()
 }
 
-/// Names and record types that had addresses in the last successful answer. If looking up one of them fails, its
+/// Names and record types for which the last successful answer had addresses. If a lookup of one of them fails, its
 /// addresses are unknown rather than absent.
 type Families = BTreeSet<(String, RecordType)>;
 
-/// Resolves a name to its addresses and their families.
+/// Resolves a host name to its addresses, and returns which address families (A and AAAA records) had any.
 ///
-/// If the query for one family fails although the last answer contained addresses of it, the lookup fails, because
-/// these servers would seem to have left. Otherwise the other family suffices: some DNS servers never answer queries
-/// for AAAA records.
+/// If the query for a family fails for which the last answer had addresses, the whole lookup fails, because these
+/// servers would otherwise seem to have left. In other cases one family suffices, because some DNS servers never answer
+/// queries for AAAA records.
 async fn addresses(
     resolver: &TokioResolver,
     name: &str,
@@ -178,7 +179,7 @@ async fn addresses(
         let ip = match record.data {
             RData::A(ip) => IpAddr::V4(ip.0),
             RData::AAAA(ip) => IpAddr::V6(ip.0),
-            // Include the TTL of aliases, because the addresses change with them.
+            // Include the TTLs of aliases, because a changed alias leads to other addresses.
             RData::CNAME(_) => {
                 ttl = ttl.min(record.ttl);
                 continue;

@@ -90,7 +90,7 @@ impl Registration {
         state.send_replace(State::Left);
     }
 
-    /// Renews the lease, or puts the key with a new lease. Also restores a key that was deleted by an operator or by
+    /// Renews the lease, or puts the server's key with a new lease. Also puts a key again that an operator deleted, or
     /// another process with the same address.
     async fn renew(&self, lease: &mut Option<Lease>) -> io::Result<()> {
         let id = match *lease {
@@ -141,7 +141,7 @@ pub struct Registered {
 }
 
 impl Registered {
-    /// Waits until the server is listed for the first time.
+    /// Waits until the server is listed in etcd for the first time.
     ///
     /// # Cancel safety
     /// Safe.

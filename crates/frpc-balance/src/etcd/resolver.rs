@@ -1,4 +1,4 @@
-//! The resolver: the keys below a prefix and their changes.
+//! The resolver: reads the keys below a prefix and follows their changes.
 
 use super::api::{Event, KeyValue, WatchResponse, event::EventType};
 use super::cluster::{Etcd, failed};
@@ -9,8 +9,8 @@ use std::io;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Maximum delay after the end of a watch. An etcd member that shuts down ends the watches of all clients at the same
-/// time, and one that does not permit watches ends each immediately.
+/// Maximum delay before a new watch is started after the previous one ended. An etcd member that shuts down ends the
+/// watches of all clients at the same time, and a member that does not permit watches ends each one immediately.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A resolver of the endpoints below a prefix, for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
@@ -23,9 +23,9 @@ pub struct EtcdResolver {
     prefix: String,
     endpoints: BTreeMap<Vec<u8>, Endpoint>,
     watched: Option<Streaming<WatchResponse>>,
-    /// Whether keys were ignored because the maximum number of endpoints was reached.
+    /// Whether keys were ignored because the set already had the maximum number of endpoints.
     is_truncated: bool,
-    /// Number of consecutive etcd members that failed.
+    /// Number of consecutive failures, each at another etcd member.
     failures: usize,
 }
 

@@ -16,10 +16,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 
 /// Default time over which connections to new endpoints are spread. A thousand clients then make about three hundred
-/// connections per second. Until it is connected, a channel only balances less evenly.
+/// connections per second. A channel that is not yet connected to the new endpoint only balances less evenly.
 const CONNECTION_SPREAD: Duration = Duration::from_secs(3);
 
-/// Name shown for a server that is reached by a custom connector, because its address is unknown.
+/// Name that errors and views show for a server reached by a custom connector, because its address is unknown.
 const CONNECTOR: &str = "the server";
 
 /// Extension trait of [`ChannelBuilder`] for channels that balance their calls over several servers.
@@ -104,11 +104,11 @@ impl FleetBuilder {
     /// Each call considers two random servers and the server of the previous call, and uses the one with the lowest
     /// expected completion time, which depends on the channel's calls and streams there and on recent latencies. A call
     /// that was not sent or may be repeated is retried on another server, as is a call of a method without side effects
-    /// that fails with [`Unavailable`](frpc::Code::Unavailable). A server that fails so, or with
-    /// [`ResourceExhausted`](frpc::Code::ResourceExhausted), or does not reply, is ejected: it receives only occasional
-    /// trial calls until one succeeds. At most 30 % of the servers are ejected at a time. Lost connections are replaced
-    /// immediately, with exponential backoff while the server is unreachable. An address that is listed several times
-    /// gets as many connections; a name that resolves to several addresses gets one.
+    /// that fails with [`Unavailable`](frpc::Code::Unavailable). A server whose calls fail with this code or with
+    /// [`ResourceExhausted`](frpc::Code::ResourceExhausted), or receive no reply, is ejected: it receives only
+    /// occasional trial calls until one succeeds. At most 30 % of the servers are ejected at a time. Lost connections
+    /// are replaced immediately, with exponential backoff while the server is unreachable. An address that is listed
+    /// several times gets as many connections. A name that resolves to several addresses gets one.
     ///
     /// If the servers use gRPC, call [`ChannelBuilder::grpc`] before.
     ///
@@ -129,7 +129,7 @@ impl FleetBuilder {
     /// two services or mounted routers overlap.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up; there is no channel then, and open connections are closed.
+    /// Dropping the future cancels the attempt and closes all connections that were established.
     pub async fn connect_all<A: Into<String>>(self, addresses: impl IntoIterator<Item = A>) -> Result<Channel, Error> {
         self.connect_all_by(|factory, estimate| {
             let to = |address: A| {
@@ -148,7 +148,7 @@ impl FleetBuilder {
     /// Like [`connect_all`](Self::connect_all).
     ///
     /// # Cancel safety
-    /// Dropping the future gives up; there is no channel then, and open connections are closed.
+    /// Dropping the future cancels the attempt and closes all connections that were established.
     pub async fn connect_all_with_connectors<C, F, T>(
         self,
         connectors: impl IntoIterator<Item = C>,
@@ -192,7 +192,7 @@ impl FleetBuilder {
     /// or mounted routers overlap.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up; there is no channel then, and open connections are closed.
+    /// Dropping the future cancels the attempt and closes all connections that were established.
     pub async fn connect_resolved(self, resolver: impl Resolver) -> Result<Channel, Error> {
         self.connect_fleet(resolver, dialled).await
     }
@@ -204,7 +204,7 @@ impl FleetBuilder {
     /// Like [`connect_resolved`](Self::connect_resolved).
     ///
     /// # Cancel safety
-    /// Dropping the future gives up; there is no channel then, and open connections are closed.
+    /// Dropping the future cancels the attempt and closes all connections that were established.
     pub async fn connect_resolved_with_connector<C, F, T>(
         self,
         resolver: impl Resolver,
@@ -273,7 +273,7 @@ impl FleetBuilder {
         }
     }
 
-    /// Creates the channel. Returns it with its fleet and its connect timeout.
+    /// Creates a channel that balances over a new fleet. Returns the channel, its fleet and the connect timeout.
     fn channel_to_fleet(
         self,
         resolver: impl Resolver,

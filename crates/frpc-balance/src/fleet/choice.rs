@@ -1,15 +1,16 @@
 //! The choice of a server for each call, among those with a connection.
 //!
-//! Most calls read a single number per considered server, its cost, and the number of its calls; see
-//! [`CandidateSet::next`]. All other computation is done when one of these changes, or a few times per second; see
-//! [`ServerEstimate`]. [`CandidateSet::choose_by_cost`] chooses while servers report their load or some of them are in
-//! other zones.
+//! Most calls read two numbers per considered server: its cost, and the number of its calls; see
+//! [`CandidateSet::next`]. All other computation is done when one of the inputs changes, or a few times per second; see
+//! [`ServerEstimate`]. While servers report their load, or some of them are in other zones,
+//! [`CandidateSet::choose_by_cost`] makes the choice.
 //!
 //! # Decisions
 //!
-//! The choice reads one atomic number per server, the cost of a call there, and the number of its calls. Latencies,
-//! ages, ejections, trials and slow starts are combined to that number when one of them changes, and at most every 8 ms
-//! as time passes. One call at a time is timed on a connection. Channels to a single server do not have this mechanism.
+//! The choice reads one atomic number per server, the cost of a call there, and the number of its calls. The cost
+//! combines latencies, ages, ejections, trials and slow starts. It is recomputed when one of them changes, and at most
+//! every 8 ms as time passes. On each connection, the latency of one call at a time is measured. Channels to a single
+//! server do not have this mechanism.
 
 use crate::fleet::below;
 use crate::fleet::clock::FleetClock;
@@ -21,32 +22,34 @@ use frpc::picker::{PendingCall, PickedConnection};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// Maximum number of entries per server in the weighted list, for weights that have no small common divisor.
+/// Maximum average number of entries per server in the weighted list. It limits the length of the list if the weights
+/// have no large common divisor.
 const LOTS_EACH: u64 = 16;
 
 /// Maximum percentage of servers that may be ejected. If more servers fail, they are probably not the cause, and the
-/// remaining ones would be overloaded. In this case none is ejected.
+/// remaining ones would be overloaded. All servers then receive calls, as if none were ejected.
 const EJECTED_MAX_PERCENT: usize = 30;
 
 /// Percentage of the local zone's weight that must be available for all calls to stay in the zone.
 const NEAR_PERCENT: f64 = 70.0;
 
-/// Number of parts into which calls are divided between the local zone and others.
+/// Number of parts into which all calls are divided when some of them go to other zones.
 const SPILL_PARTS: u64 = 256;
 
-/// One in this many calls ignores load reports and chooses among random servers, so that the estimate of each server is
-/// verified.
+/// Interval, in calls, at which a call ignores the load reports and chooses among random servers. The estimate of each
+/// server is thus verified from time to time.
 const DRAWN_IN: u64 = 64;
 
-/// One in this many calls has its latency measured if calls are too short to measure each.
+/// Interval, in calls, at which a latency is measured while calls are too short to measure each of them.
 const TIMED_IN: u64 = 64;
 
-/// A trial call is hedged after this multiple of the expected latency of other servers, but not before this minimum
-/// time, because shorter latencies differ only by chance.
+/// Time after which a trial call is hedged, as a multiple of the expected latency of other servers. Hedging never
+/// starts before the minimum time, because shorter latencies differ only by chance.
 const TRIAL_TIMES: u64 = 4;
 const TRIAL_LEAST: Duration = Duration::from_millis(50);
 
-/// Number of random servers compared for a hedged call. Such calls are rare and already late.
+/// Number of random servers that are compared when a call is hedged. More than for other calls, because hedged calls
+/// are rare and already late.
 const DRAWN_FOR_HEDGE: u64 = 4;
 
 /// The connected servers from which one is chosen for each call.
@@ -55,13 +58,13 @@ pub(crate) struct CandidateSet {
     /// The servers in the local zone, or all servers if the zone has none, and the servers of other zones.
     near: Tier,
     far: Tier,
-    /// State of the pseudorandom number generator.
+    /// State of the pseudorandom number generator that draws servers.
     dice: u64,
-    /// Share of calls that go to other zones, in parts of [`SPILL_PARTS`].
+    /// Share of the calls that go to other zones, in parts of [`SPILL_PARTS`].
     spill: u64,
     /// Total weight of the servers in the local zone, including those without a connection.
     near_weight: u64,
-    /// An ejected server that may receive a trial call, which the next suitable call becomes.
+    /// An ejected server that is due for a trial call. The next suitable call becomes the trial.
     deferred_trial: Option<Candidate>,
 }
 
@@ -125,27 +128,27 @@ fn is_ordinary(cost: u64) -> bool {
     cost.wrapping_sub(TRIAL + 1) < EXCLUDED - TRIAL - 1
 }
 
-/// Returns the cost of the last of several calls at a server with this cost. The result is at least [`EXCLUDED`] if
-/// `cost` is, and less otherwise for any number of calls: a connection has at most 2^14 calls and 2^16 streams, and
-/// other clients have 2^16.
+/// Returns the cost of the last of several calls at a server, given the cost of one call there. If `cost` is below
+/// [`EXCLUDED`], so is the result for any possible number of calls: a connection has at most 2^14 calls and 2^16
+/// streams, and other clients have at most 2^16 calls.
 #[inline]
 fn of_calls(cost: u64, calls: u64) -> u64 {
     cost.saturating_mul(calls)
 }
 
 impl Candidate {
-    /// Returns the cost of another call, considering only the calls of this client.
+    /// Returns the cost of one more call at the server, considering only the calls of this client.
     #[inline]
     fn cost(&self) -> u64 {
         of_calls(self.estimate.cost(), self.link.strong_count() as u64)
     }
 
-    /// Returns the cost of another call, including the load from other clients.
+    /// Returns the cost of one more call at the server, including the load from other clients.
     fn whole_cost(&self) -> u64 {
         of_calls(self.estimate.cost(), self.link.strong_count() as u64 + self.estimate.others())
     }
 
-    /// Returns the cost of another call that is not a trial.
+    /// Returns the cost of one more call at the server that is not a trial.
     fn usual_cost(&self) -> u64 {
         let cost = self.whole_cost();
         if is_ordinary(cost) { cost } else { EXCLUDED }
@@ -186,13 +189,13 @@ impl CandidateSet {
         Self { near, far, dice: fastrand::u64(..), spill: 0, near_weight, deferred_trial: None }
     }
 
-    /// Returns the connection for the next call, while the load from other clients is unknown and all calls stay in the
-    /// zone.
+    /// Returns the connection for the next call. Suitable only while the load from other clients is unknown and all
+    /// calls stay in the zone.
     ///
-    /// Of two randomly drawn servers and the one chosen last, this is the one at which the call is expected to end
-    /// first. This keeps the longest queue short without queries to servers, and prevents that all callers choose the
-    /// server that was idle a moment ago. Returns `None` if none of the three should receive calls, or one is due for a
-    /// trial.
+    /// Of two randomly drawn servers and the one chosen last, this is the server at which the call is expected to end
+    /// first. Comparing several servers keeps the longest queue short without queries to servers, and prevents all
+    /// callers from choosing the server that was idle a moment ago. Returns `None` if none of the three should receive
+    /// calls, or if one is due for a trial.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<Arc<Link>> {
         let dice = self.roll();
@@ -200,7 +203,8 @@ impl CandidateSet {
         if !is_ordinary(cost) {
             return self.defer_trial(at);
         }
-        // Rarely fails, because the clock reports a connection that accepts no new calls before the next choice.
+        // The upgrade rarely fails, because a connection that accepts no new calls is reported to the clock before the
+        // next choice.
         let link = best.link.upgrade()?;
         self.near.last = at;
         if dice.is_multiple_of(TIMED_IN) {
@@ -209,7 +213,7 @@ impl CandidateSet {
         Some(link)
     }
 
-    /// Makes the next suitable call a trial of this server, if the server is ejected and due for a trial.
+    /// Makes the next suitable call a trial of this server, if the server is ejected and due for one.
     #[cold]
     #[inline(never)]
     fn defer_trial(&mut self, at: usize) -> Option<Arc<Link>> {
@@ -217,8 +221,8 @@ impl CandidateSet {
         None
     }
 
-    /// Returns the connection for a call considering all information: the better of two random servers and the one
-    /// whose load report promises the lowest cost. The call may be a trial.
+    /// Returns the connection for a call, considering load reports and zones: the better of two random servers and the
+    /// one whose load report promises the lowest cost. The call may be a trial.
     pub(crate) fn choose_by_cost(&mut self, clock: &FleetClock) -> Option<ChosenServer> {
         if let Some(deferred_trial) =
             self.deferred_trial.take().filter(|deferred_trial| deferred_trial.estimate.cost() == TRIAL)
@@ -254,7 +258,7 @@ impl CandidateSet {
         let best = if cost < EXCLUDED {
             best
         } else {
-            // All of the randomly drawn servers may be ejected while others in their zone are available.
+            // All drawn servers may be ejected although others in their zone are available, so compare all of the zone.
             tier.lots.iter().min_by_key(|server| server.usual_cost()).filter(|server| server.usual_cost() < EXCLUDED)?
         };
         let link = best.link()?;
@@ -284,15 +288,15 @@ impl CandidateSet {
             clock.spend_report(server.estimate.rank());
             return Some(link);
         }
-        // At the beginning, no server has been measured. Choose another one that needs a measuring call.
+        // At the beginning, no server has been measured. Choose another server that needs a measuring call.
         let is_other = |server: &&Candidate| !std::ptr::eq(server.link.as_ptr(), Arc::as_ptr(link));
         let server = self.near.lots.iter().filter(is_other).find(|server| server.estimate.cost() == TRIAL)?;
         server.estimate.begin_trial();
         server.link()
     }
 
-    /// Returns the best of several random servers in the local zone other than this one. If few servers exist, each
-    /// draw may return this one. The first other server is used in that case.
+    /// Returns the best of several random servers in the local zone, excluding the server of this connection. If only
+    /// few servers exist, each draw may hit the excluded one. In that case, returns the first other server.
     fn other_server(&mut self, clock: &FleetClock, link: &Arc<Link>) -> Option<&Candidate> {
         let dice: [u64; DRAWN_FOR_HEDGE as usize] = std::array::from_fn(|_| self.roll());
         let drawn = dice.iter().filter_map(|dice| self.near.lots.get(self.near.lot(*dice)));
@@ -366,7 +370,7 @@ impl Tier {
         self.stride();
     }
 
-    /// Changes the distance in the list between the two servers that are compared to a random one.
+    /// Changes the distance in the weighted list between the two servers that are compared. The new distance is random.
     fn stride(&mut self) {
         let others = self.lots.len().saturating_sub(1);
         self.stride = if others == 0 { 0 } else { 1 + below(others) };
@@ -375,7 +379,7 @@ impl Tier {
     /// Returns the index in the weighted list that a random number selects.
     #[inline]
     fn lot(&self, dice: u64) -> usize {
-        // The result is below the number of candidates, which is below 2^32.
+        // The value is below the length of the list, which is below 2^32.
         (((dice >> 32) * self.lots.len() as u64) >> 32) as usize
     }
 
@@ -421,7 +425,7 @@ fn lots(weights: &[u32]) -> Vec<u32> {
     let mut lots = Vec::new();
     for (index, weight) in indices.zip(weights) {
         let share = u64::from(weight / measure);
-        // The total is at most `most`, plus one per server.
+        // The list has at most `most` entries, plus one per server.
         let share = if sum <= most { share } else { (share * most / sum).max(share.min(1)) };
         lots.extend((0..share).map(|_| index));
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 use tokio::sync::Notify;
 
-/// Minimum interval in nanoseconds between recomputations of time-dependent values.
+/// Minimum interval in nanoseconds between recomputations of the values that change with time.
 const REFRESH: u64 = 8_000_000;
 
 /// Common clock of a fleet's servers, in nanoseconds since its creation. It advances whenever a connection reads the
@@ -55,7 +55,7 @@ impl FleetClock {
     #[inline]
     pub(super) fn advance(&self, instant: Instant) -> u64 {
         let since = instant.saturating_duration_since(self.made);
-        // The result stays below 2^63 for centuries.
+        // The number of nanoseconds stays below 2^63 for centuries.
         let now = since.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(since.subsec_nanos())).max(1);
         if now > self.now() {
             self.now.store(now, Ordering::Relaxed);
@@ -184,7 +184,10 @@ mod tests {
         assert_eq!((clock.advance(at(0)), clock.now()), (1, 1), "zero is never");
         assert_eq!((clock.advance(at(3_000_000_007)), clock.now()), (3_000_000_007, 3_000_000_007));
         assert_eq!((clock.advance(at(5)), clock.now()), (5, 3_000_000_007));
-        let other = FleetClock { made: clock.made() - Duration::from_secs(1), ..Arc::into_inner(clock).expect("one") };
+        let other = FleetClock {
+            made: clock.made() - Duration::from_secs(1),
+            ..Arc::into_inner(clock).expect("clock should have a single owner")
+        };
         other.now.store(1, Ordering::Relaxed);
         other.refresh();
         assert!(other.now() >= 1_000_000_000, "{}", other.now());

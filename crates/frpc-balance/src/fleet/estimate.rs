@@ -15,46 +15,46 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Minimum latency in nanoseconds that is taken into account. Shorter latencies differ only by chance, so the number of
+/// Minimum latency in nanoseconds that is distinguished. Shorter latencies differ only by chance, so the number of
 /// calls in progress is more meaningful.
 pub(super) const LEAST: u64 = 1_000_000;
 
-/// Base-2 logarithm of the half-life of a measured latency in nanoseconds, which is about nine seconds. Because of this
-/// decay, a server that was slow is eventually tried again.
+/// Base-2 logarithm of the half-life in nanoseconds of a measured latency. The half-life is about nine seconds. Because
+/// measurements decay, a server that was slow is eventually tried again.
 const HALF_LIFE_BITS: u32 = 33;
 
-/// Latency in nanoseconds assumed for a server while its first call is in progress. As long as there are other servers,
-/// it receives no further calls.
+/// Latency in nanoseconds that is assumed for a server while its first call is in progress. The server receives no
+/// further calls until the first one ends, unless it is the only server.
 const UNMEASURED: u64 = 1_000_000_000;
 
 /// Minimum duration in nanoseconds of a call that exceeded its deadline, and its minimum multiple of the usual latency,
-/// for which the server is ejected. A shorter deadline is more likely the caller's fault.
+/// for the server to be ejected. If the deadline was shorter, the caller is more likely at fault.
 const LATE_LEAST: u64 = 100_000_000;
 const LATE_TIMES: u64 = 4;
 
-/// Initial ejection time in nanoseconds of a server that rejects calls, and the maximum number of doublings. It doubles
-/// with each rejected trial, up to 32 s.
+/// Initial ejection time in nanoseconds of a server that rejects calls, and the maximum number of doublings. The time
+/// doubles with each rejected trial call, up to 32 s.
 const REFUSAL: (u64, u32) = (250_000_000, 7);
 
-/// Like [`REFUSAL`], but for a server that does not reply. The time doubles up to 256 s, because such a trial costs a
-/// call its whole timeout.
+/// Like [`REFUSAL`], but for a server that does not reply. The time doubles up to 256 s, because each trial call
+/// without a reply costs its caller the whole timeout.
 const SILENCE: (u64, u32) = (2_000_000_000, 7);
 
-/// Time in nanoseconds after which a trial without a reply is repeated.
+/// Time in nanoseconds after which a trial call without a reply is repeated by another one.
 const TRIAL_MAX: u64 = 5_000_000_000;
 
-/// Duration in nanoseconds of a slow start, in which a new or returning server receives fewer calls than others because
-/// its caches are cold.
+/// Duration in nanoseconds of a slow start. During this time, a new or returning server receives fewer calls than
+/// others, because its caches are cold.
 const SLOW_START: f64 = 5e9;
 
-/// Fraction of time for which a server receives its full share of calls at the beginning of a slow start.
+/// Fraction of the time for which a server is open to ordinary calls at the beginning of its slow start.
 const SLOW_START_PART: f64 = 0.1;
 
-/// Factor by which the cost of a call is raised while a server does not receive its full share. Other servers are then
-/// preferred unless they have long queues.
+/// Factor by which the cost of a call is raised while the server is not open. Calls then prefer other servers, unless
+/// these have long queues.
 const CLOSED_TIMES: u64 = 16;
 
-/// Fraction of the remaining range by which each failure raises a server's failure penalty.
+/// Step by which each failure raises a server's failure penalty, as a fraction of the distance to the maximum.
 const FAILURE_PENALTY_STEP: f64 = 0.25;
 
 /// Cost of a server that should receive a call in order to measure it.
@@ -63,20 +63,20 @@ pub(crate) const TRIAL: u64 = 0;
 /// Maximum cost in nanoseconds of a server that receives calls, about one hour.
 pub(crate) const COST_MAX: u64 = 1 << 42;
 
-/// Cost of a server that receives no calls. It exceeds [`COST_MAX`] multiplied by any possible number of calls.
+/// Cost of a server that receives no calls. It exceeds the product of [`COST_MAX`] and any possible number of calls.
 pub(crate) const EXCLUDED: u64 = 1 << 63;
 
-/// Rank of a server that is not chosen by its load reports.
+/// Rank of a server whose load reports are not used to choose it.
 const NOWHERE: u32 = u32::MAX;
 
-/// Time in nanoseconds without new load reports after which a server is judged by its latencies again.
+/// Time in nanoseconds for which a load report is used. After it, a server is judged by its measured latencies again.
 const REPORTED_FOR: u64 = 60_000_000_000;
 
-/// Maximum number of other clients' calls that is accepted from a load report, which is more than a server can have.
+/// Maximum number of other clients' calls that is believed from a load report. No server can have more.
 const OTHERS_MAX: u32 = 1 << 16;
 
-/// Base-2 logarithm of the factor by which a reported latency may be below the measured peak. The peak is several times
-/// the usual latency.
+/// Base-2 logarithm of the factor by which a reported latency may be below the measured peak. Some difference is
+/// normal, because the peak is several times the usual latency.
 const CLAIM_SHIFT: u32 = 3;
 
 /// Conditions of the whole fleet that affect the cost of each of its servers.
@@ -125,7 +125,7 @@ struct Observations {
     ejections: u32,
     /// Time from which an ejected server may receive a trial call.
     ejected_until: u64,
-    /// Whether the server has received its first measured call or its trial.
+    /// Whether the server has been sent its first measured call or, if it is ejected, its trial call.
     is_tried: bool,
     /// Whether the server is in a slow start, because it has recently joined or returned.
     is_starting: bool,
@@ -142,7 +142,7 @@ struct ServerReport {
 }
 
 /// Rounds a latency to the nearest power of two. Smaller differences are mostly random, and servers that perform alike
-/// should receive equal shares.
+/// should receive equal shares of calls.
 fn coarse(time: u64) -> u64 {
     let power = 1 << time.max(1).ilog2();
     if (time - power) as f64 > power as f64 * (std::f64::consts::SQRT_2 - 1.0) {
@@ -153,17 +153,15 @@ fn coarse(time: u64) -> u64 {
 }
 
 impl Observations {
-    /// Returns the cost of a call that is the only one, assuming that the server is not ejected, and the number of
-    /// calls of other clients. The cost is raised if the server is not open. `own` is the number of this client's calls
-    /// there, at least one.
+    /// Returns the cost of a single call, which is raised if the server is not open, and the number of other clients'
+    /// calls. Assumes that the server is not ejected. `own` is the number of this client's calls there, at least one.
     fn cost(&self, now: u64, is_open: bool, own: usize) -> (u64, u32) {
         let halves = |at: u64| now.saturating_sub(at) >> HALF_LIFE_BITS;
         let times = if is_open { 1 } else { CLOSED_TIMES };
         let cost = |time: u64| ((time.saturating_mul(times) as f64 / self.share) as u64).clamp(TRIAL + 1, COST_MAX);
         if let Some(reported) = self.reported.filter(|reported| now.saturating_sub(reported.at) <= REPORTED_FOR) {
             let others = reported.others >> halves(reported.at).min(31);
-            // A call that has been in progress for a long time indicates that calls take long, regardless of their
-            // number.
+            // A call that has been in progress for a long time shows that calls take long, regardless of their number.
             let age = if self.waits_since == 0 { 0 } else { now.saturating_sub(self.waits_since) };
             let each = reported.each.max(age / (own as u64 + u64::from(others)).max(1));
             return (cost(each), others);
@@ -180,7 +178,8 @@ impl Observations {
         (cost(coarse(expected.max(LEAST))), 0)
     }
 
-    /// Returns the fraction of time for which the server receives its full share of calls.
+    /// Returns the fraction of the time for which the server is open to ordinary calls, given its slow start and
+    /// failures.
     fn opening(&self, now: u64) -> f64 {
         let come = if self.is_starting { self.start_progress(now) } else { 1.0 };
         let willing = 1.0 - self.failure_penalty_at(now);
@@ -198,8 +197,8 @@ impl Observations {
         self.failure_penalty * (-halves).exp2()
     }
 
-    /// Records the latency of a measured call. A longer latency replaces the peak immediately. A shorter one has a
-    /// weight that grows with the time since the last measurement.
+    /// Records the latency of a measured call. If it exceeds the peak, it becomes the new peak. A shorter latency
+    /// lowers the peak by a weight that grows with the time since the last measurement.
     fn measure(&mut self, took: u64, now: u64) {
         self.waits_since = 0;
         self.peak = if took >= self.peak || self.measured_at == 0 {
@@ -211,9 +210,9 @@ impl Observations {
         self.measured_at = now;
     }
 
-    /// Records a failure and ejects the server for some time. The time starts with the given one and doubles with each
-    /// ejection, up to the given number of times. Failures of calls that were in progress at the ejection are counted
-    /// once.
+    /// Records a failure and ejects the server for some time. The time starts with `first` and doubles with each
+    /// ejection, at most `doublings` times. Failures of calls that were already in progress at the ejection do not
+    /// count again.
     fn eject(&mut self, (first, doublings): (u64, u32), now: u64) {
         self.failure_penalty = self.failure_penalty_at(now);
         self.failure_penalty += (1.0 - self.failure_penalty) * FAILURE_PENALTY_STEP;
@@ -269,13 +268,13 @@ impl ServerEstimate {
         self.doubted.load(Ordering::Relaxed)
     }
 
-    /// Returns the peak latency of recent calls, if any has been measured.
+    /// Returns the peak latency of recent calls, if the latency of any call has been measured.
     pub(crate) fn latency(&self) -> Option<Duration> {
         let state = self.state.lock();
         (state.measured_at != 0).then(|| Duration::from_nanos(state.peak))
     }
 
-    /// Sets the server's weight as a fraction of the maximum weight, which must be above 0.
+    /// Sets the server's weight as a fraction of the fleet's maximum weight. The fraction must be above 0.
     pub(crate) fn set_share(&self, share: f64) {
         self.state.lock().share = share;
     }
@@ -285,8 +284,8 @@ impl ServerEstimate {
         self.state.lock().start_progress(now) < 1.0
     }
 
-    /// Recomputes the cost of the server. `is_shown` states whether it is known to be alive. `own` is the number of
-    /// this client's calls to it, at least one.
+    /// Recomputes the cost of the server. `is_shown` states whether the server is known to be alive. `own` is the
+    /// number of this client's calls to it, at least one.
     pub(crate) fn assess(&self, now: u64, is_shown: bool, own: usize, fleet_state: FleetState) {
         let mut state = self.state.lock();
         state.is_starting = fleet_state.is_slow_start && state.start_progress(now) < 1.0;
@@ -313,7 +312,8 @@ impl ServerEstimate {
         let now = self.clock.now();
         state.is_tried = true;
         let cost = if state.ejected_until == 0 {
-            // This state lasts until the call has been sent and measured, unless it is a stream.
+            // The cost applies until the call has been sent and its latency is being measured. The latency of a stream
+            // never is.
             Observations { waits_since: now, ..*state }.cost(now, self.is_open(), 1)
         } else {
             state.ejected_until = now.saturating_add(TRIAL_MAX);
@@ -422,7 +422,7 @@ impl ServerEstimate {
         let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let mut state = self.state.lock();
         let usual = state.peak;
-        // The latency of a cancelled call is only a lower bound, because the call would have taken longer.
+        // A call that was cancelled would have taken longer, so its duration is only a lower bound of the latency.
         let took = if end == MeasuredEnd::Answered { took } else { took.max(usual) };
         state.measure(took, now);
         if state.ejected_until == 0 {

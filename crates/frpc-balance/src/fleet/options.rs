@@ -23,8 +23,8 @@ impl FleetOptions {
     pub(crate) fn chosen(&self, mut endpoints: Vec<Arc<Endpoint>>, seed: u64) -> Vec<Arc<Endpoint>> {
         let Some(count) = self.subset.filter(|count| *count < endpoints.len()) else { return endpoints };
         // Each client draws a number for each server and chooses the servers with the lowest numbers. A server that
-        // joins or leaves thus does not affect the order of the others. Dividing by the weight makes the probability of
-        // a low number proportional to it.
+        // joins or leaves thus does not affect the order of the others. The number is divided by the weight of the
+        // server, so the probability of a low number is proportional to the weight.
         let rank = |endpoint: &Endpoint| drawn(seed, endpoint.address()) / f64::from(endpoint.weight());
         endpoints.sort_by(|one, other| {
             let is_far = |endpoint| !self.is_near(endpoint);
@@ -42,7 +42,7 @@ fn drawn(seed: u64, address: &str) -> f64 {
     for byte in address.bytes() {
         hash = (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0000_0100_0000_01b3);
     }
-    // Mix the bits, because the last bytes of the address have affected only a few bits so far.
+    // Mix the bits, because so far the last bytes of the address affect only a few bits.
     for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
         hash = (hash ^ (hash >> 33)).wrapping_mul(factor);
     }

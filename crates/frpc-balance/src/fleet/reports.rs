@@ -1,17 +1,18 @@
 //! The servers of a fleet with recent load reports. The contents of the reports are in their `estimate`.
 //!
-//! A report is made when a server replies and is soon outdated. A call goes to the server with the lowest cost among
-//! those with recent reports, and consumes the report. The server's next report includes this call as well. A client
-//! thus does not send all its calls to a server that was idle a moment ago.
+//! A report is made when a server replies, and is outdated soon. A call goes to the server with the lowest cost among
+//! those with recent reports, and consumes the report, because only the next report of the server includes this call. A
+//! client thus does not send all its calls to a server that was idle a moment ago.
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Maximum number of load reports to keep, one per server. Further ones would be outdated.
+/// Maximum number of load reports to keep, one per server. If there are more reports, the oldest one is dropped,
+/// because it is outdated.
 const REPORTS_MAX: usize = 16;
 
-/// Lifetime of a load report in nanoseconds. Chosen long, because an old report is better than none for clients that
-/// rarely make calls.
+/// Time in nanoseconds for which a load report is kept. The time is long, because for a client that rarely makes calls
+/// an old report is better than none.
 const LASTS: u64 = 4_000_000_000;
 
 /// Recent load reports of a fleet's servers, by which calls find the least loaded server.

@@ -2,9 +2,9 @@
 //!
 //! # Decisions
 //!
-//! Resolvers return complete sets and not changes, because sets can be compared, rejected and repeated. Rules for all
-//! resolvers, such as ignoring an empty set, are implemented here once. A missing endpoint is kept for half a second,
-//! because every client would otherwise have to reconnect when it reappears.
+//! Resolvers return complete sets rather than changes, because sets can be compared, rejected and repeated. Rules that
+//! apply to all resolvers, such as ignoring an empty set, are implemented here once. A missing endpoint is kept for
+//! half a second. Otherwise every client would have to reconnect if the endpoint reappears.
 
 use crate::fleet::estimate::ServerEstimate;
 use crate::fleet::members::{ConnectDelays, Member, ResolvedEndpoint, Row};
@@ -25,8 +25,8 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// Time for which an endpoint must be missing before it is removed. Flapping endpoints return sooner, and a server must
-/// be removed within a second after its lease has expired.
+/// Time for which an endpoint must be missing before it is removed. Flapping endpoints reappear sooner. A longer time
+/// would exceed the second within which a server is removed after the expiry of its lease.
 const MISSING_FOR: Duration = Duration::from_millis(500);
 
 /// Maximum delay after the first failure of a resolver, which doubles with each further failure.
@@ -95,7 +95,7 @@ impl Drop for ResolverTask {
     }
 }
 
-/// A resolver, with everything that is needed to apply its updates to a fleet.
+/// A resolver with the settings and functions that are needed to apply its updates to a fleet.
 pub(crate) struct Follower {
     pub(crate) resolver: AnyResolver,
     pub(crate) connects: Connects,
@@ -234,8 +234,8 @@ impl Fleet {
         }
     }
 
-    /// Removes members whose endpoints have been missing for long enough. Returns the time of the next check, if other
-    /// members are missing.
+    /// Removes members whose endpoints have been missing for [`MISSING_FOR`]. If other members are missing, returns the
+    /// time of the next check.
     fn remove_missing(&self, now: Instant) -> Option<Instant> {
         let end = |since: Instant| since + MISSING_FOR;
         let next = |members: &super::members::Members| {
@@ -323,8 +323,10 @@ mod tests {
     /// Regression test: after a panic of the resolver, the channel missed all further updates and reported no error.
     #[tokio::test(start_paused = true)]
     async fn resolver_that_panics_is_queried_again() {
-        let channel =
-            frpc::Channel::builder().balance().connect_resolved_lazy(Panicking(0)).expect("settings should be valid");
+        let channel = frpc::Channel::builder()
+            .balance()
+            .connect_resolved_lazy(Panicking(0))
+            .expect("channel settings should be valid");
         let fleet = || FleetView::of(&channel).expect("channel should have a fleet");
         tokio::time::sleep(PAUSE_FIRST / 4).await;
         assert!(fleet().resolver_trouble.is_some_and(|trouble| trouble.contains("panicked")));
@@ -349,7 +351,7 @@ mod tests {
     /// were woken too early.
     #[tokio::test(start_paused = true)]
     async fn waiting_call_gets_member_that_had_connected_before() {
-        let server = frpc::Server::builder().build().expect("settings should be valid");
+        let server = frpc::Server::builder().build().expect("server settings should be valid");
         let connector = move || {
             let ((here, there), server) = (frpc::memory(), server.clone());
             tokio::spawn(async move { server.serve_connection(there).await });
@@ -363,7 +365,7 @@ mod tests {
             made = Some((fleet.clone(), factory.by_connector("it", connector, Some(estimate.clone())), estimate));
             Ok(fleet)
         });
-        let (fleet, links, estimate) = made.expect("picker should have been created");
+        let (fleet, links, estimate) = made.expect("channel should have created the fleet");
         Follower {
             resolver: AnyResolver::new(Unanswering),
             connects: Connects { check: Box::new(|_| Ok(())), connect: Box::new(|_, _| Err(frpc::Error::NoServers)) },
@@ -383,7 +385,7 @@ mod tests {
         fleet.add(vec![Row::new(endpoint, member, estimate)]);
         timeout(PAUSE_MAX, waiting)
             .await
-            .expect("future should complete within the timeout")
+            .expect("waiting call should get a connection within the timeout")
             .expect("channel should have a connection");
     }
 

@@ -12,21 +12,23 @@ use std::time::Duration;
 use std::{fmt, io};
 use tokio::time::{sleep, timeout};
 
-/// Number of EndpointSlices per page of a list. A slice has up to a thousand endpoints of a few hundred bytes.
+/// Number of EndpointSlices that are requested per page. A slice has up to a thousand endpoints of a few hundred bytes
+/// each, so a larger page would be long.
 const PAGE: u32 = 32;
 
 /// Maximum number of pages in a list of EndpointSlices.
 const PAGES_MAX: usize = 300;
 
-/// Range in seconds from which the lifetime of a watch is drawn at random, which spreads the requests of clients over
-/// time. kube accepts less than 295.
+/// Range in seconds from which the lifetime of a watch is drawn. The random lifetime spreads the requests of clients
+/// over time. kube accepts less than 295 seconds.
 const WATCH_SECONDS: Range<u32> = 145..290;
 
 /// Timeout for reading a page of a list and for starting a watch, including retries by kube. The API server limits a
 /// request to a minute.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Time after the end of a watch's lifetime at which the watch is aborted, because a dead machine does not end it.
+/// Additional time after a watch's lifetime, after which the client aborts the watch. A machine that died cannot end
+/// it.
 const OVERDUE: Duration = Duration::from_secs(30);
 
 /// Maximum delay before the next watch. An API server that shuts down ends the watches of all clients at the same time.
@@ -46,10 +48,10 @@ const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// * A pod with addresses of both families is one endpoint, at its IPv4 address unless
 ///   [`prefer_ipv6`](Self::prefer_ipv6) is set. The same address in two slices is one endpoint.
 /// * Slices with host names (`FQDN`) are ignored with a warning.
-/// * While the API server fails, the channel keeps the known servers, and the watch then continues from the same
-///   version. After 429, 503 and 504 the client obeys `Retry-After`. The slices are listed again, after a random pause,
-///   only if the server has discarded the version (status 410).
-/// * With TLS the certificate of a server must be valid for `SERVICE.NAMESPACE.svc`, unless
+/// * While the API server fails, the channel keeps the known servers. The watch then continues from the same resource
+///   version. After the statuses 429, 503 and 504, the client obeys `Retry-After`. The slices are listed again, after a
+///   random pause, only if the API server has discarded the version (status 410).
+/// * For TLS, the certificate of a server must be valid for `SERVICE.NAMESPACE.svc`, unless
 ///   [`with_server_name`](Self::with_server_name) sets another name.
 ///
 /// ```no_run

@@ -22,8 +22,8 @@ const BACKENDS_MAX: usize = 2 * ENDPOINTS_MAX;
 pub enum Port {
     /// Name of the port in the Service. Empty for a single unnamed port.
     Name(String),
-    /// Port number of the pods, which is the `targetPort` rather than the `port` of the Service. Any number is accepted
-    /// if the Service declares no ports.
+    /// Port number of the pods, which is the `targetPort` of the Service rather than its `port`. If the Service
+    /// declares no ports, any number is accepted.
     Number(u16),
 }
 
@@ -130,7 +130,7 @@ impl Resource for EndpointSlice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Ready,
-    /// The endpoint is terminating but still serves. Only used if no endpoint is ready.
+    /// The endpoint is terminating but still serves. It receives calls only if no endpoint is ready.
     Leaving,
     /// The endpoint should receive no calls.
     Off,
@@ -178,7 +178,7 @@ impl Slice {
         let ports = ports.unwrap_or_default();
         let port = match number(&ports, port) {
             Some(port) => port,
-            // An EndpointSlice without endpoints also lacks ports.
+            // Report no problem: an EndpointSlice without endpoints has no ports either.
             None if endpoints.is_empty() => return Self::default(),
             None => return without(format!("no TCP port {port}, available: {}", shown(&ports))),
         };
@@ -242,7 +242,7 @@ impl Slices {
         Self { port, server_name, prefers_v6: false, slices: BTreeMap::new(), backends: 0, is_full: false }
     }
 
-    /// Prefers the IPv6 addresses of pods that have addresses of both families.
+    /// Prefers the IPv6 address of pods that have addresses of both families.
     pub(crate) fn prefer_v6(&mut self) {
         self.prefers_v6 = true;
     }
@@ -278,7 +278,7 @@ impl Slices {
         self.slices.insert(name, slice);
     }
 
-    /// Removes a slice.
+    /// Removes an EndpointSlice by its name and returns it.
     pub(crate) fn remove(&mut self, name: &str) -> Option<Slice> {
         let slice = self.slices.remove(name)?;
         self.backends -= slice.backends.len();
@@ -396,7 +396,7 @@ mod tests {
             "endpoint that is not ready but serving should stay without getting calls"
         );
         assert_eq!(of(json!({"ready": false, "serving": true, "terminating": true})), State::Leaving);
-        // A Service with `publishNotReadyAddresses` has such endpoints.
+        // Kubernetes sets such conditions for the pods of a Service with `publishNotReadyAddresses`.
         assert_eq!(of(json!({"ready": true, "serving": false, "terminating": true})), State::Ready);
     }
 

@@ -96,7 +96,7 @@ impl Endpoint {
     pub(crate) fn key(&self) -> Key {
         let address = match self.address.parse::<SocketAddr>() {
             Ok(address) => canonical(address).to_string(),
-            // Paths of Unix sockets are case-sensitive.
+            // Keep the case, because paths of Unix sockets are case-sensitive.
             Err(_) if ["unix:", "unix+shm:", "grpc+unix:"].iter().any(|scheme| self.address.starts_with(scheme)) => {
                 self.address.clone()
             }
@@ -106,7 +106,7 @@ impl Endpoint {
     }
 }
 
-/// Identity of an endpoint. Two endpoints with equal keys are the same server.
+/// Identity of a server. Two endpoints with equal keys are the same server.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     address: String,

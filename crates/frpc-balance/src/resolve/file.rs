@@ -45,7 +45,7 @@ const _: () = assert!(LENGTH_MAX > 100 * ENDPOINTS_MAX as u64);
 #[derive(Debug)]
 pub struct FileResolver {
     path: PathBuf,
-    /// Content of the file that was last reported, used to avoid reporting an unchanged file again.
+    /// Content of the file from which the last set was made. An unchanged file is not reported again.
     stated: Option<String>,
 }
 
@@ -73,7 +73,8 @@ impl FileResolver {
 impl Resolver for FileResolver {
     async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
         loop {
-            // Forget the reported text after an error, so that the same set is reported again, which clears the error.
+            // Forget the content after an error. The same set is then reported again, which clears the error of the
+            // channel.
             let text = self.text().await.inspect_err(|_| self.stated = None)?;
             if self.stated.as_ref() != Some(&text) {
                 let endpoints = parse(&text);
@@ -133,7 +134,7 @@ mod tests {
             std::fs::write(&path, "a:1").expect("endpoint file should be written");
             let stated = tokio::time::timeout(2 * INTERVAL, resolver.next())
                 .await
-                .expect("future should complete within the timeout");
+                .expect("resolver should read the file within the timeout");
             assert_eq!(stated.expect("file should contain valid endpoints"), [Endpoint::new("a:1")]);
             spoil(&path).expect("endpoint file should be changed");
             resolver.next().await.expect_err("next item should be an error");
@@ -147,7 +148,7 @@ mod tests {
         // The length limit cuts the second and the third text within a character.
         for text in ["a", "é", "🦀"] {
             std::fs::write(&path, text.repeat(LENGTH_MAX as usize + 1)).expect("endpoint file should be written");
-            let error = read_now(&path).expect_err("message should be rejected as too long");
+            let error = read_now(&path).expect_err("endpoint file should be rejected as too long");
             assert!(error.to_string().contains("exceeds"), "{error}");
         }
         std::fs::remove_file(&path).expect("endpoint file should be removed");

@@ -227,7 +227,7 @@ fn server_is_warming_up_for_five_seconds_per_connection() {
         [10, 2_000, 5_009, 5_010, 9_000].map(|millis| estimate.is_starting(at(millis))),
         [true, true, true, false, false]
     );
-    // Servers that join together do not start slowly.
+    // Slow starts do not apply to servers that join at the same time.
     estimate.end(Duration::from_millis(10), MeasuredEnd::Answered, at(10));
     assert!((0..200).all(|_| cost(&estimate, at(10)) == 1 << 23), "there are no other servers");
 }
