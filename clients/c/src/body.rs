@@ -16,7 +16,7 @@ pub(crate) enum Body {
 }
 
 impl Body {
-    /// Copies bytes.
+    /// Copies the encoded bytes of a message.
     pub(crate) fn copy(from: &[u8]) -> Self {
         match Self::copy_short(from) {
             Some(body) => body,

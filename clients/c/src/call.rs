@@ -43,7 +43,7 @@ pub(crate) enum Sink {
     Stream(ResponseSender<Payload>),
 }
 
-/// A request message, which is decoded at most once.
+/// A request message in the caller's encoding. It is decoded at most once.
 pub(crate) struct Message {
     bytes: Bytes,
     encoding: Encoding,

@@ -36,7 +36,7 @@ pub(crate) fn is_running() -> bool {
     !COMPLETING.get().is_null()
 }
 
-/// Starts a call.
+/// Starts a unary call, whose reply is passed to a completion callback.
 #[inline(always)] // Inlined like `UnaryCall::begin`.
 pub(crate) fn start(arguments: CallArguments<'_>, completion: Completion, user: UserData) -> Result<(), Status> {
     // SAFETY: While the pointer is not null, `CallChain::complete` of this thread holds the chain, and uses it only

@@ -294,7 +294,7 @@ impl<T: Handle> Slot<T> {
     fn vacate(&self, at: Place, generation: u64) {
         // SAFETY: The object was removed and has no users, and all previous uses by other threads happened before.
         drop(unsafe { (*self.value.get()).take() });
-        // Generations wrap around.
+        // Wrap around, because the generation returns to 0 after its maximum.
         self.state.store(generation.wrapping_add(1) << GENERATION_SHIFT, Ordering::Release);
         let left = T::with_spare(|spare| spare.0.replace(Some(at)));
         // Make the replaced spare slot available to all threads. An exiting thread keeps no spare slot.
@@ -394,7 +394,7 @@ mod tests {
             assert!(free(vase).is_err());
             place_of(vase)
         };
-        // Each thread uses the next shard. After `SHARDS` threads, shards are reused.
+        // Each new thread uses the next shard. After `SHARDS` threads, shards are shared.
         let places: Vec<_> = (0..2 * SHARDS).map(|_| std::thread::spawn(make_and_free).join().unwrap()).collect();
         let used = places.iter().filter(|at| **at >> SHARD_BITS > 0).count();
         assert_eq!(used, 0, "each shard needs one slot: {places:?}");

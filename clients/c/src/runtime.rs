@@ -30,7 +30,8 @@ pub(crate) fn handle() -> Result<&'static Handle, Status> {
         (builder.enable_all().build().map_err(|error| error.to_string()), process::id())
     });
     if *process != process::id() {
-        // The library's threads exist only in the parent process, so no operation would ever complete here.
+        // Fail in a forked child process: the library's threads exist only in the parent, so no operation would ever
+        // complete.
         let text = "this process is a fork of the one that uses the library: call exec() in it, or fork before";
         return Err(Status::failed_precondition(text));
     }

@@ -14,11 +14,11 @@ use std::collections::{BTreeMap, HashSet};
 /// Operation number of the first method of a schema, unless another schema uses it.
 pub(crate) const FIRST_OPERATION: u16 = 10;
 
-/// Methods by name.
+/// The methods of services and their names.
 pub(crate) struct Schema {
     /// Codec for messages, which caches the field order of each message type.
     pub(crate) codec: Codec,
-    /// Encoded descriptors of the schema's files.
+    /// Encoded descriptors of the schema's `.proto` files.
     pub(crate) files: Vec<u8>,
     pub(crate) methods: Vec<Callable>,
     /// Names of the methods, sorted by length so that a search compares few of them.
@@ -80,7 +80,7 @@ impl Schema {
     /// Creates a schema from the reflection data of a server.
     ///
     /// # Errors
-    /// If it is invalid.
+    /// If the reflection data is invalid.
     pub(crate) fn of_server(shown: &ServerSchema) -> Result<Self, Status> {
         let refused = |reason: &str| Status::internal(format!("the schema of the server cannot be read: {reason}"));
         let pool = frpc_dynamic::schema::pool(&shown.files).map_err(|reason| refused(&reason))?;
@@ -207,7 +207,7 @@ impl Callable {
     /// Returns the descriptor for a unary call of this method. Fails if the method is streaming.
     ///
     /// # Errors
-    /// If it streams.
+    /// If the method streams.
     pub(crate) fn unary_method(&self) -> Result<&'static Method, Status> {
         if self.takes_stream || self.returns_stream { Err(self.has_streams()) } else { Ok(self.method) }
     }

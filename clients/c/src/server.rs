@@ -351,7 +351,7 @@ impl frisbee_server {
             Err(status) => (State::Stopped, Err(status)),
         };
         let mut state = self.state.lock();
-        // If the state has changed, another thread has stopped or freed the server, and dropping `next` ends it.
+        // If the state has changed, another thread has stopped or freed the server. Dropping `next` then ends it.
         if matches!(*state, State::Starting) {
             *state = next;
         }

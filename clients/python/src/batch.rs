@@ -43,7 +43,7 @@ impl Batch {
         Ok(Self(builder.build(move |batch: Vec<Payload>| {
             let count = batch.len();
             let (reply, replied) = oneshot::channel();
-            // If the batch thread does not receive the batch, its calls fail below.
+            // The send fails only if the batch thread has ended. The calls of the batch then fail below.
             let _ = batches.send((batch, reply));
             async move { replied.await.unwrap_or_else(|_| ending(count)) }
         })))

@@ -39,7 +39,7 @@ pub(crate) struct Channel {
 }
 
 enum Parts {
-    /// Callers block.
+    /// Callers block, and drive the connection while they wait.
     Blocking(frpc::Channel, BlockingRuntime),
     /// The callers are tasks of asyncio event loops.
     Async(Lanes),
@@ -625,7 +625,7 @@ pub(crate) fn start<T: Send + 'static>(
     finish: impl for<'py> FnOnce(Python<'py>, T) -> PyResult<Bound<'py, PyAny>> + Send + 'static,
 ) -> PyResult<Started> {
     let sender = inbox.sender();
-    // Boxed because tasks are moved several times.
+    // Box the future, because the task is moved several times.
     let work = Box::pin(work);
     let task = site.spawn(async move {
         let output = work.await;

@@ -21,7 +21,7 @@ const SLOT_BYTES: usize = 40;
 /// Memory in bytes charged for a Python object without its fields.
 const OBJECT: usize = 64;
 
-/// Decodes a body.
+/// Decodes the body of a message to its Python value.
 pub(crate) fn body<'py>(
     py: Python<'py>,
     plans: &Plans,

@@ -45,7 +45,7 @@ pub(crate) fn encode(plan: &Plan, value: &Bound<'_, PyAny>, to: &mut Encoder<'_>
     Ok(())
 }
 
-/// Reads an image.
+/// Decodes an image message to a Pillow image.
 pub(crate) fn decode<'py>(py: Python<'py>, plan: &Plan, from: &mut Decoder<'_>) -> PyResult<Bound<'py, PyAny>> {
     let mut file = Image::default();
     for field in &plan.fields {

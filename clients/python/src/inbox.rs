@@ -63,7 +63,7 @@ impl Inbox {
         self.shared.ear.as_raw_fd()
     }
 
-    /// Runs the callbacks.
+    /// Runs the queued callbacks. The event loop calls it when the descriptor is readable.
     fn open(&self, py: Python<'_>) -> PyResult<()> {
         // One byte announces all callbacks. The read fails only if there is no byte.
         let _ = (&self.shared.ear).read(&mut [0; 16]);
@@ -112,7 +112,8 @@ impl CallbackQueue {
 }
 
 impl Sender {
-    /// Queues a callback.
+    /// Queues a callback for the event loop, and wakes the loop if necessary. If the loop is closed, drops the
+    /// callback.
     pub(crate) fn leave(&self, callback: LoopCallbackFn) {
         let mut callbacks = self.0.callbacks.lock();
         if callbacks.is_closed {
@@ -128,7 +129,7 @@ impl Sender {
         }
     }
 
-    /// Wakes the loop.
+    /// Wakes the event loop, so that it runs the queued callbacks.
     pub(crate) fn ring(&self) {
         if !self.0.is_rung.swap(true, Ordering::SeqCst) {
             // Ignore errors, because a full pipe has already woken the loop and a closed loop must not be woken.

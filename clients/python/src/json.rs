@@ -218,7 +218,7 @@ fn decode_error(at: usize, error: &PyErr) -> DecodeError {
     Python::attach(|py| Reader::refuse(at, error.value(py).to_string()))
 }
 
-/// Writes a message.
+/// Writes a message as JSON.
 pub(crate) fn write(plans: &Plans, index: usize, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let mut out = Vec::with_capacity(64);
     ToJson { plans }.message(plans.get(index)?, value, &mut Writer::new(&mut out, &Options::new()))?;

@@ -23,11 +23,12 @@ use tokio::task::AbortHandle;
 /// closed the connection.
 const AWAY: Duration = Duration::from_millis(10);
 
-/// Maximum delay of timers. A background thread wakes the event loop for them, because a timer of the loop would make
-/// the kernel program its clock for each call.
+/// Maximum delay of timers. A background thread wakes the event loop at this interval, because a timer of the loop
+/// would make the kernel program its clock for each call.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Number of these intervals between runs of a runtime without calls. PINGs must be answered within seconds.
+/// Number of [`TICK`]s between two runs of a runtime that has no calls. The runs answer PINGs, which must be answered
+/// within seconds.
 const TICKS_IDLE: u32 = 20;
 
 /// Maximum number of consecutive runs for tasks that receive a reply and make another call. Afterwards the event loop
@@ -74,7 +75,7 @@ struct Pauses {
     waker: Mutex<Option<Waker>>,
 }
 
-/// Counters of calls.
+/// Numbers of calls, from which the background thread decides how often it wakes the event loop.
 #[derive(Default)]
 struct Calls {
     started: AtomicU64,
@@ -220,7 +221,8 @@ impl LoopRuntime {
         delivered
     }
 
-    /// Reads the sockets if the runtime has not been driven for some time.
+    /// Treats all sockets as readable if the runtime has not been driven for some time, because the servers may have
+    /// closed them.
     pub(crate) fn catch_up(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
         if self.last.lock().elapsed() < AWAY || !self.is_in_loop() {
             return Ok(());
@@ -229,7 +231,7 @@ impl LoopRuntime {
         self.run_batch(py)
     }
 
-    /// Registers a socket.
+    /// Registers a socket, which [`catch_up`](Self::catch_up) reads after a pause.
     pub(crate) fn add(&self, socket: Weak<socket::Shared>) {
         self.sockets.lock().push(socket);
     }

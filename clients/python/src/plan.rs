@@ -56,7 +56,7 @@ pub(crate) struct Names {
 /// How a message is converted between its encoding and its Python value.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// The full name.
+    /// Full name of the message type.
     pub(crate) name: String,
     pub(crate) form: PyForm,
     /// Plans of the message's fields in wire order.
@@ -98,7 +98,7 @@ pub(crate) enum Time {
 pub(crate) struct FieldPlan {
     pub(crate) name: Py<PyString>,
     pub(crate) text: String,
-    /// The JSON name.
+    /// Name of the field in JSON.
     pub(crate) json: String,
     pub(crate) kind: Kind,
     /// Python value that represents an absent field.
@@ -114,7 +114,7 @@ pub(crate) struct FieldPlan {
 pub(crate) enum Absent {
     /// The default value of the field's protobuf type.
     Default,
-    /// This value.
+    /// A fixed value.
     Value(Py<PyAny>),
     /// The value that this Python function returns when it is called.
     Factory(Py<PyAny>),
@@ -400,7 +400,7 @@ impl Plans {
         self.by_name.get(name).copied().ok_or_else(|| PyKeyError::new_err(name.to_owned()))
     }
 
-    /// Returns the plan with this index.
+    /// Returns the conversion plan with this index.
     pub(crate) fn get(&self, index: usize) -> PyResult<&Plan> {
         self.messages.get(index).ok_or_else(|| PyKeyError::new_err(index))
     }

@@ -157,7 +157,7 @@ impl Requests {
         })
     }
 
-    /// Ends the requests.
+    /// Ends the stream of requests.
     fn close(&self) {
         let sender = self.sender.lock().take();
         drop(sender);

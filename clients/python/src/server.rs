@@ -125,20 +125,20 @@ struct Served {
 enum Mode {
     /// The function is called on the thread that drives the connection.
     Here,
-    /// On a pool thread.
+    /// The function is called on a pool thread, because it may block.
     Pool,
-    /// In an event loop.
+    /// The function is a coroutine, which runs in an event loop.
     Loop(crate::inbox::Sender, Arc<Py<PyAny>>),
-    /// As a generator on the thread that drives the connection, one message at a time.
+    /// The function is a generator, which produces one message at a time on the thread that drives the connection.
     Generator,
-    /// On a pool thread.
+    /// The function is a generator, which runs on a pool thread.
     PoolGenerator,
-    /// In an event loop.
+    /// The function is an asynchronous generator, which runs in an event loop.
     AsyncGenerator(crate::inbox::Sender, Arc<Py<PyAny>>),
     Batch(Arc<Batch>),
-    /// In another process.
+    /// The function is called in another process.
     Process,
-    /// Like the contained mode, but with a stream of requests.
+    /// Like the contained mode, but the function takes a stream of requests.
     Requests(Box<Mode>),
 }
 
@@ -195,7 +195,7 @@ impl Server {
         } = settings;
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
-            // One additional thread resolves names.
+            // Reserve one additional thread, which resolves host names.
             .max_blocking_threads(threads.saturating_add(1))
             .thread_name("frisbee-rpc-server")
             .enable_all()

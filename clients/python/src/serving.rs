@@ -26,7 +26,7 @@ impl Serving {
         let (functions, report, shows_errors, threads, event_loop) = offered;
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
-            // One additional thread resolves names.
+            // Reserve one additional thread, which resolves host names.
             .max_blocking_threads(threads.saturating_add(1))
             .thread_name("frisbee-rpc-client")
             .enable_all()

@@ -56,7 +56,7 @@ impl Stream {
     }
 }
 
-/// A transport.
+/// A transport over a socket that an event loop watches.
 pub(crate) struct Socket {
     shared: Arc<Shared>,
     loop_runtime: Weak<LoopRuntime>,

@@ -32,7 +32,7 @@ pub(crate) fn parts(time: Time, value: &Bound<'_, PyAny>) -> PyResult<(i64, i32)
     module(value.py())?.call_method1(name, (value,))?.extract()
 }
 
-/// Encodes the fields.
+/// Encodes a `datetime` or `timedelta` as the fields of its message.
 pub(crate) fn encode(plan: &Plan, time: Time, value: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {
     let (seconds, nanos) = parts(time, value)?;
     for field in &plan.fields {
@@ -44,7 +44,7 @@ pub(crate) fn encode(plan: &Plan, time: Time, value: &Bound<'_, PyAny>, to: &mut
     Ok(())
 }
 
-/// Decodes the fields.
+/// Decodes the fields of a message to a `datetime` or `timedelta`.
 pub(crate) fn decode<'py>(
     py: Python<'py>,
     plan: &Plan,

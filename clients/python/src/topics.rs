@@ -64,7 +64,7 @@ struct Shared {
 /// Where the broker is located: in this process or in a server.
 enum From {
     Server(Settings),
-    /// In this process.
+    /// The broker runs in this process.
     Here(Broker),
 }
 
@@ -263,7 +263,7 @@ async fn subscribe(
     })
 }
 
-/// A subscription.
+/// A subscription to topics, as a Python object.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Subscribed {
     slot: Forkable<ReadySlot<OpenSubscription, Result<Option<Message>, Status>>>,
