@@ -1,4 +1,4 @@
-//! Tests of calls on a channel whose runtime ends, made by tasks of another runtime.
+//! Tests of calls on a channel whose runtime ends or is not driven, made by tasks of another runtime.
 
 use frpc::{Call, CallResponse, Channel, Code, Next, Request, Response, ResponseStream, Server, Status};
 use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
@@ -75,4 +75,32 @@ fn call_in_middleware_fails_when_its_channels_runtime_ends() {
         })
     };
     assert_eq!(code_of_call(waits), Code::Unavailable);
+}
+
+/// Regression test: deadlines were enforced by the runtime of the channel, which does nothing outside of `block_on`.
+#[test]
+fn call_on_an_idle_runtime_ends_at_its_deadline() {
+    let [own, other] =
+        [(); 2].map(|()| Builder::new_current_thread().enable_all().build().expect("runtime should start"));
+    let (here, _there) = frpc::memory();
+    let channel = own.block_on(Channel::connect_io(here)).expect("connection in memory should succeed");
+    let within = channel.with_middleware(async |call: Call, next: Next| next.run(call).await);
+    let request = || {
+        let mut request = Request::new(Name::default());
+        request.set_timeout(Duration::from_millis(20));
+        request
+    };
+    for channel in [channel, within] {
+        let client = GreeterClient::new(channel);
+        other.block_on(async {
+            let greeted = tokio::time::timeout(PATIENCE, client.greet(request())).await;
+            let greeted = greeted.expect("call should end in time").expect_err("call should fail without an answer");
+            assert_eq!(greeted.code(), Code::DeadlineExceeded);
+            let recited = tokio::time::timeout(PATIENCE, async {
+                client.recite(request()).await?.into_inner().message().await.map(drop)
+            });
+            let recited = recited.await.expect("stream should end in time").expect_err("stream should fail");
+            assert_eq!(recited.code(), Code::DeadlineExceeded);
+        });
+    }
 }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
-use tokio::runtime::Handle;
+use tokio::runtime::{EnterGuard, Handle, RuntimeFlavor};
 use tokio::time::{Sleep, Timeout};
 
 /// Returns the current time of the runtime's clock, which tests can pause.
@@ -13,10 +13,22 @@ pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
+/// Returns whether the caller is in another runtime than `runtime`, which is driven by a single thread. Such a runtime
+/// makes no progress outside of `block_on`, and neither do its connections and timers.
+pub(crate) fn may_be_idle(runtime: &Handle) -> bool {
+    runtime.runtime_flavor() == RuntimeFlavor::CurrentThread
+        && Handle::try_current().is_ok_and(|current| current.id() != runtime.id())
+}
+
+/// Enters the runtime of a timer: `runtime`, or the caller's if `runtime` [may be idle](may_be_idle).
+fn enter(runtime: &Handle) -> Option<EnterGuard<'_>> {
+    (!may_be_idle(runtime)).then(|| runtime.enter())
+}
+
 /// Creates a timer on `runtime`, even if it is created or polled within another runtime. It must not be polled after
-/// `runtime` has shut down.
+/// `runtime` has shut down. If `runtime` [may be idle](may_be_idle), the timer runs on the caller's runtime.
 pub(crate) fn sleep_until(runtime: &Handle, at: Instant) -> Sleep {
-    let _entered = runtime.enter();
+    let _entered = enter(runtime);
     tokio::time::sleep_until(at.into())
 }
 
@@ -35,12 +47,12 @@ pub(crate) async fn wait_until(runtime: &Handle, at: Instant) -> bool {
 
 /// Requires `work` to complete before `at`, using a [timer](sleep_until) on `runtime`.
 pub(crate) fn timeout_at<F: Future>(runtime: &Handle, at: Instant, work: F) -> Timeout<F> {
-    let _entered = runtime.enter();
+    let _entered = enter(runtime);
     tokio::time::timeout_at(at.into(), work)
 }
 
 /// Requires `work` to complete within `time`, using a [timer](sleep_until) on `runtime`.
 pub(crate) fn timeout<F: Future>(runtime: &Handle, time: Duration, work: F) -> Timeout<F> {
-    let _entered = runtime.enter();
+    let _entered = enter(runtime);
     tokio::time::timeout(time, work)
 }

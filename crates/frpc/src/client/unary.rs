@@ -6,6 +6,7 @@ use crate::api::extras::OptionalExtras;
 use crate::api::hand_off::HandOffSlot;
 use crate::api::middleware::{CallKind, MethodInfo, PooledCall};
 use crate::api::request::Origin;
+use crate::calls::failures::expired;
 use crate::client::attempt::{Failure, InFlight, ReplyReader, SentState};
 use crate::client::call::PendingCall;
 use crate::client::channel::{Channel, Layers};
@@ -124,6 +125,10 @@ where
             self.state = self.start_layered();
             return false;
         }
+        if clock::may_be_idle(&channel.inner.runtime) {
+            self.state = UnaryState::Retrying(self.retry(None, None, None));
+            return false;
+        }
         let mut trace = context::trace();
         let mut call = PendingCall::new(method, channel.options(self.timeout), self.extras.as_deref());
         if let Some(observer) = &channel.inner.observer {
@@ -209,11 +214,21 @@ where
         let options = channel.options(self.timeout);
         Box::pin(async move {
             let call = PendingCall::new(method, options, extras.as_deref());
-            let reply = match kind {
-                AttemptKind::Retrying { failure, picked, observed } => {
-                    channel.attempts(call, &message, ReplyReader::of::<B>(), failure, picked, observed).await
+            let attempts = async {
+                match kind {
+                    AttemptKind::Retrying { failure, picked, observed } => {
+                        channel.attempts(call, &message, ReplyReader::of::<B>(), failure, picked, observed).await
+                    }
+                    AttemptKind::HandOff((handed, make)) => {
+                        make(&channel, call, &message, read_reply::<B>, &handed).await
+                    }
                 }
-                AttemptKind::HandOff((handed, make)) => make(&channel, call, &message, read_reply::<B>, &handed).await,
+            };
+            let runtime = &channel.inner.runtime;
+            let reply = match options.timeout.filter(|_| clock::may_be_idle(runtime)) {
+                // The driver of the connection enforces deadlines, but may be idle like its runtime.
+                Some(limit) => clock::timeout(runtime, limit, attempts).await.unwrap_or_else(|_| Err(expired(method))),
+                None => attempts.await,
             };
             Ok(reply?.map(|reply| match reply.downcast() {
                 Ok(message) => *message,
