@@ -99,6 +99,19 @@ impl Health {
         self.0.state.send_if_modified(|state| state.statuses.insert(service, status) != Some(status));
     }
 
+    /// Sets the status of a service by the type of its generated server, such as `GreeterServer<Greeting>`.
+    ///
+    /// ```
+    /// use frpc_reflection::{Health, ServingStatus};
+    ///
+    /// let health = Health::new();
+    /// health.set_of::<Health>(ServingStatus::NotServing);
+    /// assert_eq!(health.status("grpc.health.v1.Health"), Some(ServingStatus::NotServing));
+    /// ```
+    pub fn set_of<S: Service>(&self, status: ServingStatus) {
+        self.set(S::NAME, status);
+    }
+
     /// Sets the status to [`Serving`](ServingStatus::Serving).
     ///
     /// ```

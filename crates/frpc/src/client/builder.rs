@@ -138,6 +138,7 @@ pub struct ChannelBuilder {
     pub(crate) offering: Arc<OfferBuilder>,
     pub(crate) connect_timeout: Duration,
     pub(crate) log_settings: Option<fn(&Self)>,
+    accepts_uris: bool,
     hedge_after: Option<Duration>,
     attempts_max: u32,
     /// Whether the servers use gRPC.
@@ -158,6 +159,7 @@ impl ChannelBuilder {
             offering: Arc::default(),
             connect_timeout: CONNECT_TIMEOUT,
             log_settings: None,
+            accepts_uris: false,
             hedge_after: None,
             attempts_max: ATTEMPTS_MAX,
             is_grpc: false,
@@ -206,6 +208,45 @@ impl ChannelBuilder {
         self.inner = self.inner.connect_timeout(timeout);
         self.connect_timeout = timeout;
         self
+    }
+
+    /// Accepts addresses of the form `http://host:port`, and `https://host:port` on channels with TLS, such as those in
+    /// existing settings, in [`connect`](Self::connect) and [`connect_lazy`](Self::connect_lazy). The channel calls a
+    /// native server there, like without the scheme.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let builder = frpc::Channel::builder();
+    /// assert!(builder.clone().connect_lazy("http://10.0.0.7:8080").is_err());
+    /// let builder = builder.accept_uris();
+    /// assert!(builder.clone().connect_lazy("http://10.0.0.7:8080/").is_ok());
+    /// assert!(builder.connect_lazy("https://10.0.0.7:8080").is_err(), "the channel has no TLS settings");
+    /// # }
+    /// ```
+    pub fn accept_uris(mut self) -> Self {
+        self.accepts_uris = true;
+        self
+    }
+
+    /// Returns the address without the scheme of an [accepted](Self::accept_uris) URI.
+    #[expect(clippy::needless_pass_by_value, reason = "texts and addresses are passed alike")]
+    fn address(&self, address: impl ToString) -> Result<String, frisbee::Error> {
+        let address = address.to_string();
+        let problem = match address.split_once("://") {
+            Some(("http", _)) if self.accepts_uris && self.inner.is_secured() => {
+                "the channel has TLS settings; use https://"
+            }
+            Some(("https", _)) if self.accepts_uris && !self.inner.is_secured() => {
+                "https:// requires TLS settings; set them by `tls`"
+            }
+            Some(("http" | "https", authority)) if self.accepts_uris => {
+                return Ok(authority.trim_end_matches('/').to_owned());
+            }
+            _ => return Ok(address),
+        };
+        let source = io::Error::new(io::ErrorKind::InvalidInput, problem);
+        Err(frisbee::Error::Connect { address, source })
     }
 
     /// Sets how long an unsent call waits for a lost connection to be replaced. Defaults to 5 s. After this time the
@@ -304,7 +345,7 @@ impl ChannelBuilder {
     /// # Cancel safety
     /// Dropping the future cancels the attempt and closes a connection that is already open.
     pub async fn connect(self, address: impl ToString) -> Result<Channel, Error> {
-        let (channel, links) = self.channel_to(address.to_string())?;
+        let (channel, links) = self.channel_to(address)?;
         links.dial().await?;
         Ok(channel)
     }
@@ -364,13 +405,13 @@ impl ChannelBuilder {
     ///
     /// # Panics
     /// Outside of a tokio runtime, which drives the connection.
-    #[expect(clippy::needless_pass_by_value, reason = "texts and addresses are passed alike")]
     pub fn connect_lazy(self, address: impl ToString) -> Result<Channel, Error> {
-        Ok(self.channel_to(address.to_string())?.0)
+        Ok(self.channel_to(address)?.0)
     }
 
     /// Creates a channel to an address, and returns it with its connections.
-    fn channel_to(mut self, address: String) -> Result<(Channel, Arc<Links>), Error> {
+    fn channel_to(mut self, address: impl ToString) -> Result<(Channel, Arc<Links>), Error> {
+        let address = self.address(address)?;
         #[cfg(feature = "grpc")]
         {
             self.is_grpc |= is_grpc(&address);
