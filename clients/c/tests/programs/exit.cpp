@@ -84,7 +84,7 @@ static void fork_is_refused() {
 }
 
 int main(int argc, char **argv) {
-    alarm(30);
+    alarm(100);
     CHECK(argc == 2);
     const std::string which = argv[1];
     if (which == "atexit") stop_at_exit();

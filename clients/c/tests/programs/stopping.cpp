@@ -94,7 +94,7 @@ static void function_that_ends_its_server_stays_valid() {
 }
 
 int main() {
-    alarm(30);
+    alarm(100);
     stop_waits_for_functions();
     assigned_server_ends_before_its_functions_are_freed();
     function_that_ends_its_server_stays_valid();
