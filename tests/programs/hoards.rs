@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::process::Command;
 use tokio::task::JoinSet;
 
@@ -39,9 +39,15 @@ enum Kind {
     LongIds,
     Metadata,
     Lists,
+    ResetStreams,
+    Continuations,
+    Settings,
+    Pings,
+    ZeroWindows,
+    HalfBodies,
 }
 
-const ROWS: [(Kind, &str); 8] = [
+const ROWS: [(Kind, &str); 14] = [
     (Kind::SlowWebSocketStream, "WebSocket: a stream of 16 KiB items read at 80 KiB/s"),
     (Kind::UnreadStreams, "JSON-RPC: 200 unread streams of 1 MiB items"),
     (Kind::UnreadWebSocketReplies, "WebSocket: 600 unread replies of 2 MiB"),
@@ -50,6 +56,12 @@ const ROWS: [(Kind, &str); 8] = [
     (Kind::LongIds, "JSON-RPC: 319 waiting calls with ids of 1 MiB"),
     (Kind::Metadata, "JSON-RPC: 5000 waiting calls with 55 KiB of metadata"),
     (Kind::Lists, "HTTP/1.1: 40 waiting calls with lists of 240000 empty messages"),
+    (Kind::ResetStreams, "HTTP/2: 16 connections that reset each stream at once"),
+    (Kind::Continuations, "HTTP/2: 16 connections with endless CONTINUATION frames"),
+    (Kind::Settings, "HTTP/2: 16 connections with endless SETTINGS frames"),
+    (Kind::Pings, "HTTP/2: 16 connections with endless PING frames"),
+    (Kind::ZeroWindows, "HTTP/2: 1200 replies of 256 KiB for windows of zero"),
+    (Kind::HalfBodies, "HTTP/2: 6144 streams with half bodies, 60 MiB in all"),
 ];
 
 /// Serves until the process is killed.
@@ -228,6 +240,37 @@ async fn attack(kind: Kind, address: SocketAddr) -> super::Result<()> {
             }
             vec![socket]
         }
+        Kind::ResetStreams => {
+            flood(address, |number| {
+                let id = 2 * number + 1;
+                [http2(HEADERS, END_HEADERS, id, &head("Add")), http2(RST_STREAM, 0, id, &8_u32.to_be_bytes())].concat()
+            })
+            .await
+        }
+        Kind::Continuations => {
+            flood(address, |number| match number {
+                0 => http2(HEADERS, 0, 1, &head("Add")),
+                _ => http2(CONTINUATION, 0, 1, b""),
+            })
+            .await
+        }
+        Kind::Settings => flood(address, |_| http2(SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0])).await,
+        Kind::Pings => flood(address, |_| http2(PING, 0, 0, &[0; 8])).await,
+        Kind::ZeroWindows => {
+            let body = format!(r#"{{"seq":{}}}"#, 3 * MIB / 16);
+            let streams = (0..100).map(|number| 2 * number + 1).map(|id| {
+                [http2(HEADERS, END_HEADERS, id, &head("EchoPayload")), http2(DATA, END_STREAM, id, body.as_bytes())]
+                    .concat()
+            });
+            keep_open(address, 12, &[0, 4, 0, 0, 0, 0], streams.flatten().collect()).await
+        }
+        Kind::HalfBodies => {
+            let part = vec![b' '; 10 * 1024];
+            let streams = (0..96)
+                .map(|number| 2 * number + 1)
+                .map(|id| [http2(HEADERS, END_HEADERS, id, &head("Add")), http2(DATA, 0, id, &part)].concat());
+            keep_open(address, 64, b"", streams.flatten().collect()).await
+        }
         Kind::Lists => {
             let body = format!(r#"{{"inners":[{}{{}}]}}"#, "{},".repeat(240_000));
             at_once(address, 40, post("/interop.Interop/EchoLists", &body)).await?
@@ -252,4 +295,92 @@ async fn at_once(address: SocketAddr, count: usize, request: String) -> super::R
         sockets.push(socket??);
     }
     Ok(sockets)
+}
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const CONTINUATION: u8 = 9;
+
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+
+/// Interval between batches of 256 frames. Leaves time for the witness, which shares the thread of the attacker.
+const BATCH: Duration = Duration::from_millis(10);
+
+/// Encodes an HTTP/2 frame.
+fn http2(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).expect("length should fit u32").to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// Encodes the header block of a request with a JSON body. The fields are not added to the table of the server.
+fn head(method: &str) -> Vec<u8> {
+    let mut block = vec![0x83, 0x86]; // :method POST, :scheme http
+    // :path, :authority and content-type
+    for (name, value) in [
+        (&[4][..], format!("/interop.Interop/{method}")),
+        (&[1], "localhost".to_owned()),
+        (&[15, 16], "application/json".to_owned()),
+    ] {
+        block.extend_from_slice(name);
+        block.push(u8::try_from(value.len()).expect("value should be short"));
+        block.extend_from_slice(value.as_bytes());
+    }
+    block
+}
+
+/// Connects from an address other than that of the witness.
+async fn connect_from_elsewhere(address: SocketAddr) -> std::io::Result<TcpStream> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind(SocketAddr::from(([127, 0, 0, 2], 0)))?;
+    socket.connect(address).await
+}
+
+/// Sends frames without end on each of 16 connections, and connects again when the server closes one.
+async fn flood(address: SocketAddr, frames: fn(u32) -> Vec<u8>) -> Vec<TcpStream> {
+    let mut floods = JoinSet::new();
+    for _ in 0..16 {
+        floods.spawn(async move {
+            loop {
+                let sent = async {
+                    let mut socket = connect_from_elsewhere(address).await?;
+                    socket.write_all(&[PREFACE, &http2(SETTINGS, 0, 0, b"")].concat()).await?;
+                    for first in (0..1 << 24).step_by(256) {
+                        let frames: Vec<_> = (first..first + 256).flat_map(frames).collect();
+                        socket.write_all(&frames).await?;
+                        tokio::time::sleep(BATCH).await;
+                    }
+                    std::io::Result::Ok(())
+                };
+                // The server closes connections.
+                let _ = sent.await;
+                tokio::time::sleep(BATCH).await;
+            }
+        });
+    }
+    floods.join_all().await
+}
+
+/// Sends the same frames on each of the given number of connections, which stay open. Replies are not read.
+async fn keep_open(address: SocketAddr, count: usize, settings: &[u8], frames: Vec<u8>) -> Vec<TcpStream> {
+    let opening = [PREFACE, &http2(SETTINGS, 0, 0, settings)].concat();
+    let mut writing = JoinSet::new();
+    for _ in 0..count {
+        let (opening, frames) = (opening.clone(), frames.clone());
+        writing.spawn(async move {
+            let mut socket = connect_from_elsewhere(address).await?;
+            socket.write_all(&opening).await?;
+            // The first frames of the server enlarge the window of the connection.
+            socket.read_buf(&mut Vec::with_capacity(4096)).await?;
+            socket.write_all(&frames).await?;
+            std::io::Result::Ok(socket)
+        });
+    }
+    // The server may close a connection or stop reading.
+    writing.join_all().await.into_iter().flatten().collect()
 }
