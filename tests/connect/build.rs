@@ -1,10 +1,11 @@
-//! Compiles the schemas of Connect's conformance suite, which are not part of this repository: `CONNECT_SUITE` names
-//! their folder. Without it the program is empty.
+//! Compiles the schema of gRPC's interop cases, and those of Connect's conformance suite, which are not part of this
+//! repository: `CONNECT_SUITE` names their folder. Without it the program of the suite is empty.
 
 use std::env;
 use std::path::PathBuf;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    frpc_build::configure().protobuf(true).compile_protos(&["grpc_testing.proto"], &["."])?;
     println!("cargo::rustc-check-cfg=cfg(suite)");
     println!("cargo::rerun-if-env-changed=CONNECT_SUITE");
     let Some(folder) = env::var_os("CONNECT_SUITE").map(PathBuf::from) else { return Ok(()) };
