@@ -477,6 +477,7 @@ impl Drop for AbortOnDrop {
 
 /// Connects a socket to an address. `name` is the text of the address, which names a Unix socket if it starts with
 /// `unix:`.
+#[cfg_attr(not(unix), allow(unused_variables))]
 async fn open_socket(address: impl ToSocketAddrs, name: &str) -> io::Result<(Transport, EndpointInfo)> {
     #[cfg(unix)]
     if let Some(path) = name.strip_prefix("unix:") {
@@ -590,7 +591,7 @@ mod tests {
             assert_eq!(wrong, None);
             assert!(address_defect("unix+shm:").is_some_and(|wrong| wrong.contains("is missing")));
         } else {
-            let missing = if cfg!(target_os = "linux") { "feature shm" } else { "Linux alone" };
+            let missing = if cfg!(target_os = "linux") { "feature shm" } else { "needs Linux" };
             assert!(wrong.is_some_and(|wrong| wrong.contains(missing)), "{wrong:?}");
         }
     }

@@ -41,6 +41,7 @@ pub(crate) enum CallerKey {
     /// same upper half.
     Address(IpAddr),
     /// User id of the peer process on a Unix socket.
+    #[cfg_attr(not(unix), allow(dead_code))]
     User(u32),
     /// All peers without an address, which are treated as one caller.
     Unknown,

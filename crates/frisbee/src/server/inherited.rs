@@ -112,8 +112,8 @@ fn check(socket: &impl std::os::fd::AsFd) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use crate::Server;
     use crate::tests::echo::{EchoClient, echo};
-    use crate::{Error, Handlers, Server, ServerBuilder};
 
     #[tokio::test]
     async fn queued_connections_of_passed_listener_are_served() {
@@ -137,6 +137,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn a_socket_that_does_not_listen_is_refused_with_its_address() {
+        use crate::{Error, Handlers, ServerBuilder};
         use std::os::fd::OwnedFd;
         let datagrams = std::net::UdpSocket::bind("127.0.0.1:0").expect("socket should bind to the loopback address");
         let address = datagrams.local_addr().expect("socket should have a local address").to_string();
