@@ -111,7 +111,7 @@ impl End {
         assert_eq!((last.0.kind, &last.1[4..8]), (kind::GOAWAY, &code.0.to_be_bytes()[..]));
     }
 
-    /// Returns the frames in the pending output.
+    /// Decodes the pending output into frames.
     fn frames(&mut self) -> Vec<(FrameHead, Bytes)> {
         let mut output = self.connection.take_output(self.now);
         let mut frames = Vec::new();

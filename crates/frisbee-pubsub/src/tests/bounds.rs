@@ -75,7 +75,7 @@ fn subscription_is_charged_for_pattern_and_nodes_until_end() {
     assert_eq!((held(&reader), broker.subscriptions()), (0, 0));
 }
 
-/// Regression: nodes of a closed subscriber were not charged while other subscriptions kept them alive.
+/// Regression test: nodes of a closed subscriber were not charged while other subscriptions kept them alive.
 #[test]
 fn nodes_stay_charged_while_later_subscribers_keep_them() {
     let (_runtime, _broker, [mut first, mut later]) = peers(Broker::builder());
@@ -258,7 +258,7 @@ fn lagging_group_members_receive_round_robin() {
     assert_eq!([a.received().len(), b.received().len()], [2, 2], "a number and the newest");
 }
 
-/// Regression: a thousand publishers cached gigabytes that were not charged to any budget.
+/// Regression test: the topic caches of a thousand publishers took gigabytes that were not charged to any budget.
 #[test]
 fn remembered_topics_are_charged_and_forgotten_without_memory() {
     let (_runtime, _, [mut writer]) = peers(Broker::builder());

@@ -103,7 +103,7 @@ fn bus_outage_begins_an_epoch_and_is_stated() {
     assert_eq!(stated[0], "=0", "an answer with another epoch: {stated:?}");
     let next = NextOffset { epoch: before, offset: 2 };
     publish(&mut at_b, "a.b", 3..=3);
-    // Numbers of the new epoch start at the message that the other broker has counted.
+    // Numbers of the new epoch start after the messages that the other broker has counted.
     assert_eq!(resumed(&b, &runtime, "a.b", next), ["=1", "1@a.b:2", "1:3"]);
     assert_eq!(shown(&mut plain), ["0:1", "-1", "0:3"]);
 }

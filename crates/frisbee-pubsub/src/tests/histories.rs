@@ -60,7 +60,8 @@ pub(super) fn publish(member: &mut Member, topic: &str, numbers: impl IntoIterat
     member.run_batch();
 }
 
-/// Regression: the callback was called while the histories were locked, and querying their memory deadlocked.
+/// Regression test: the permission callback was called while the histories were locked. A callback that queried their
+/// memory deadlocked.
 #[test]
 fn permission_of_a_history_may_depend_on_its_memory() {
     let slot = Arc::new(OnceLock::<Broker>::new());
@@ -210,7 +211,8 @@ fn histories_are_bounded_and_charged_until_they_are_replaced() {
     assert!(broker.history_memory() < 1000, "one message is longer than all that may be kept");
 }
 
-/// Regression: topics with short messages, which take 300 bytes each, exceeded the limit.
+/// Regression test: topics with short messages, whose histories take 300 bytes each, exceeded the memory limit of all
+/// histories.
 #[test]
 fn many_topics_stay_within_memory_of_histories() {
     let settings = Broker::builder().history(">", History::last(1)).history_memory_max(20_000);
@@ -244,7 +246,7 @@ impl Source for Published<'_> {
     }
 }
 
-/// Regression: a publisher of many topics evicted the histories of all others.
+/// Regression test: a publisher of many topics evicted the histories of all other publishers.
 #[test]
 fn publisher_of_many_topics_evicts_its_own() {
     let settings = Broker::builder().history(">", History::last(1)).history_topics_max(8);
@@ -262,8 +264,8 @@ fn publisher_of_many_topics_evicts_its_own() {
     assert_eq!(publish(1, 3..100), [4, 4]);
 }
 
-/// Regression: readers that took no messages kept each replaced message of a history alive, and its memory was not
-/// charged.
+/// Regression test: readers that took no messages kept each replaced message of a history alive, and the memory of
+/// these messages was not charged.
 #[test]
 fn long_messages_are_charged_once_until_their_readers_end() {
     const LONG: usize = 100_000;

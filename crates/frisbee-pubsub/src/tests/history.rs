@@ -314,7 +314,7 @@ async fn messages_under_load_arrive_once_or_are_stated() {
     }
 }
 
-/// Regression: a broker with a lower limit of positions closed each new connection or rejected the subscription.
+/// Regression test: a broker with a lower limit of positions closed each new connection, or rejected the subscription.
 #[tokio::test]
 async fn positions_beyond_the_limits_of_a_broker_are_forgotten() {
     let config = Config::default().body_max(BODY_MAX_LEAST);
@@ -341,7 +341,8 @@ async fn positions_beyond_the_limits_of_a_broker_are_forgotten() {
     }
 }
 
-/// Regression: the broker closed the connection for each such message, and the client reported it as published.
+/// Regression test: the broker closed the connection for each message above its limit, and the client reported the
+/// message as published.
 #[tokio::test]
 async fn message_too_long_for_the_broker_fails_on_a_new_connection() {
     let least = Server::builder().config(Config::default().body_max(BODY_MAX_LEAST));

@@ -310,5 +310,5 @@ proptest! {
     }
 }
 
-/// Divisor of the total memory. The result is the memory reserved for replies.
+/// Share of the total memory that these tests reserve for replies, as a divisor.
 const REPLIES_PART_OF_TESTS: usize = 64;

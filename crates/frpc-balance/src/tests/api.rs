@@ -27,23 +27,23 @@ pub(crate) struct Api {
     accepting: Option<JoinHandle<()>>,
 }
 
-/// The state of the server and the requests that it has received.
+/// State of the API server and the requests that it has received.
 #[derive(Default)]
 pub(crate) struct State {
     slices: BTreeMap<String, Value>,
     version: u64,
-    /// The events since the oldest version.
+    /// Watch events since the oldest version that the server keeps.
     history: Vec<(u64, Value)>,
     forgotten: u64,
     watchers: Vec<mpsc::UnboundedSender<Sent>>,
     /// Query strings of the received list and watch requests.
     pub(crate) lists: Vec<String>,
     pub(crate) watches: Vec<String>,
-    /// Maximum number of slices per page.
+    /// Maximum number of EndpointSlices per page.
     pub(crate) page_max: Option<usize>,
-    /// The response to the next list request, if it is to fail.
+    /// Response to the next list request, if that is to fail.
     pub(crate) instead_of_list: Option<(u16, String)>,
-    /// The responses to the next watch requests, which are to fail.
+    /// Responses to the next watch requests, which are to fail.
     pub(crate) instead_of_watch: Vec<Refusal>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Refusal {
 
 impl Api {
     pub(crate) async fn start() -> Self {
-        let address = "127.0.0.1:0".parse().expect("text should parse");
+        let address = "127.0.0.1:0".parse().expect("loopback address should be valid");
         let mut api = Self { state: Arc::default(), address, accepting: None };
         api.again().await;
         api
@@ -87,13 +87,13 @@ impl Api {
         self.state.lock().expect("lock should not be poisoned")
     }
 
-    /// Returns the numbers of list and watch requests received.
+    /// Returns the numbers of received list and watch requests.
     pub(crate) fn request_counts(&self) -> (usize, usize) {
         let state = self.state();
         (state.lists.len(), state.watches.len())
     }
 
-    /// Creates or replaces a slice of ready endpoints.
+    /// Creates or replaces an EndpointSlice with ready endpoints.
     pub(crate) fn put(&self, name: &str, addresses: &[&str]) {
         self.put_at(name, addresses, 8080);
     }
@@ -135,7 +135,7 @@ impl Api {
         self.state().watchers.clear();
     }
 
-    /// Sends the given bytes to all watchers.
+    /// Sends these bytes to all watchers, for example malformed events.
     pub(crate) fn say(&self, bytes: impl Into<Bytes>) {
         let bytes = bytes.into();
         self.state().watchers.retain(|watcher| watcher.send(Ok(Frame::data(bytes.clone()))).is_ok());
@@ -192,7 +192,8 @@ impl State {
     }
 
     fn list(&mut self, query: String) -> Response<BoxBody<Bytes, Infallible>> {
-        let begin: usize = value(&query, "continue").map_or(0, |at| at.parse().expect("text should parse"));
+        let begin: usize =
+            value(&query, "continue").map_or(0, |at| at.parse().expect("continue token should be a number"));
         self.lists.push(query);
         if let Some((status, body)) = self.instead_of_list.take() {
             return whole(status, body);
@@ -210,7 +211,7 @@ impl State {
         let version: u64 = value(&query, "resourceVersion")
             .expect("watch query should have a resource version")
             .parse()
-            .expect("text should parse");
+            .expect("resource version should be a number");
         self.watches.push(query);
         if let Some(refusal) = self.instead_of_watch.pop() {
             let mut response = whole(refusal.status, refusal.body.to_owned());

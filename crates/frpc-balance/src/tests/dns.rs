@@ -15,7 +15,7 @@ const A: u16 = 1;
 const AAAA: u16 = 28;
 const SRV: u16 = 33;
 
-/// The response code of a server that cannot answer.
+/// Response code of a DNS server that cannot answer.
 const SERVFAIL: u8 = 2;
 
 /// The data of records by name and type. A name without any does not exist.
@@ -24,15 +24,15 @@ type Zone = BTreeMap<(&'static str, u16), Vec<Vec<u8>>>;
 /// A record type and its failure: a response code, or no response.
 type Broken = Option<(u16, Option<u8>)>;
 
-/// A DNS server.
+/// A DNS server on loopback, which fails as the test requests.
 #[derive(Clone)]
 struct Dns {
     zone: Arc<Mutex<Zone>>,
-    /// The code of all responses, if they are to fail.
+    /// Response code of all responses, if they are to fail.
     failure: Arc<Mutex<Option<u8>>>,
-    /// A record type whose queries fail, with a code or without a response.
+    /// Record type whose queries fail, with a response code or, for `None`, without a response.
     broken: Arc<Mutex<Broken>>,
-    /// A name whose queries fail.
+    /// Name whose queries fail.
     broken_name: Arc<Mutex<Option<&'static str>>>,
     address: SocketAddr,
 }
@@ -112,7 +112,8 @@ impl Dns {
 
     /// Returns a resolver that repeats its lookups at once.
     fn resolver(&self, name: &str) -> DnsResolver {
-        let resolver: DnsResolver = format!("dns://{}/{name}", self.address).parse().expect("text should parse");
+        let resolver: DnsResolver =
+            format!("dns://{}/{name}", self.address).parse().expect("DNS address should be valid");
         resolver.with_bounds(Duration::from_millis(5)..=Duration::from_millis(10))
     }
 }
@@ -128,7 +129,7 @@ fn service(priority: u16, weight: u16, port: u16, target: &str) -> Vec<u8> {
 }
 
 async fn next(resolver: &mut DnsResolver) -> std::io::Result<Vec<Endpoint>> {
-    timeout(Duration::from_secs(30), resolver.next()).await.expect("future should complete within the timeout")
+    timeout(Duration::from_secs(30), resolver.next()).await.expect("resolver should return within the timeout")
 }
 
 fn texts(endpoints: &[Endpoint]) -> Vec<String> {
@@ -144,13 +145,16 @@ async fn one_name_is_all_its_addresses_of_both_kinds() {
     let v6 = [vec![0; 15], vec![1]].concat();
     dns.set("shop.test", AAAA, [v6]);
     let mut resolver = dns.resolver("shop.test.:80");
-    let endpoints = next(&mut resolver).await.expect("name should exist");
+    let endpoints = next(&mut resolver).await.expect("host name should have addresses");
     let name = "server_name=shop.test";
     let all = ["127.0.0.1:80", "127.0.0.2:80", "[::1]:80"].map(|address| format!("{address} {name}"));
     assert_eq!(texts(&endpoints), all);
     dns.set("shop.test", A, [vec![127, 0, 0, 3]]);
     dns.set("shop.test", AAAA, []);
-    assert_eq!(texts(&next(&mut resolver).await.expect("name should exist")), [format!("127.0.0.3:80 {name}")]);
+    assert_eq!(
+        texts(&next(&mut resolver).await.expect("host name should have an IPv4 address")),
+        [format!("127.0.0.3:80 {name}")]
+    );
 }
 
 #[tokio::test]
@@ -161,7 +165,7 @@ async fn records_of_services_have_ports_weights_and_priorities() {
     dns.set("_shop._tcp.test", SRV, services);
     dns.set("a.test", A, [vec![127, 0, 0, 1]]);
     dns.set("b.test", A, [vec![127, 0, 0, 2]]);
-    let endpoints = next(&mut dns.resolver("_shop._tcp.test.")).await.expect("name should exist");
+    let endpoints = next(&mut dns.resolver("_shop._tcp.test.")).await.expect("SRV records should have targets");
     let all = ["127.0.0.1:80 weight=3 server_name=a.test", "127.0.0.2:81 server_name=b.test"];
     assert_eq!(texts(&endpoints), all);
 }
@@ -172,13 +176,13 @@ async fn missing_name_and_failing_server_are_errors() {
     let mut resolver = dns.resolver("shop.test.:80");
     for failure in [None, Some(2), Some(5)] {
         dns.fail(failure);
-        next(&mut resolver).await.expect_err("next item should be an error");
+        next(&mut resolver).await.expect_err("failed lookup should be an error");
     }
     dns.fail(None);
     dns.set("shop.test", A, [vec![127, 0, 0, 1]]);
     next(&mut resolver).await.expect("name should exist by now");
     dns.set("shop.test", A, []);
-    next(&mut resolver).await.expect_err("next item should be an error");
+    next(&mut resolver).await.expect_err("name without records should be an error");
 }
 
 #[tokio::test]
@@ -191,10 +195,14 @@ async fn one_family_is_enough_while_the_other_is_unknown() {
         dns.break_kind(Some((AAAA, failure)));
         let mut resolver = dns.resolver("shop.test.:80");
         let all = ["127.0.0.1:80 server_name=shop.test"];
-        assert_eq!(texts(&next(&mut resolver).await.expect("name should have addresses")), all, "{failure:?}");
+        assert_eq!(
+            texts(&next(&mut resolver).await.expect("host name should have an IPv4 address")),
+            all,
+            "{failure:?}"
+        );
         if failure.is_some() {
             assert_eq!(
-                texts(&next(&mut resolver).await.expect("name should have addresses")),
+                texts(&next(&mut resolver).await.expect("host name should have an IPv4 address")),
                 all,
                 "again: {failure:?}"
             );
@@ -204,11 +212,12 @@ async fn one_family_is_enough_while_the_other_is_unknown() {
     dns.set("six.test", AAAA, [v6()]);
     dns.set("_shop._tcp.test", SRV, [service(1, 0, 80, "six.test")]);
     dns.break_kind(Some((A, Some(SERVFAIL))));
-    let endpoints = next(&mut dns.resolver("_shop._tcp.test.")).await.expect("name should have addresses");
+    let endpoints = next(&mut dns.resolver("_shop._tcp.test.")).await.expect("SRV target should have an IPv6 address");
     assert_eq!(texts(&endpoints), ["[::1]:80 server_name=six.test"]);
 }
 
-/// Regression: a single target whose lookup failed kept a channel from all other targets, and a set from any change.
+/// Regression test: if the lookup of one SRV target failed, the channel received no addresses of the other targets and
+/// no further changes.
 #[tokio::test]
 async fn failing_target_is_left_out_unless_it_had_servers() {
     let dns = Dns::start().await;
@@ -222,9 +231,9 @@ async fn failing_target_is_left_out_unless_it_had_servers() {
     dns.break_name(None);
     assert_eq!(texts(&next(&mut resolver).await.expect("both targets should have addresses")), [one, other]);
     dns.break_name(Some("b.test"));
-    next(&mut resolver).await.expect_err("next item should be an error");
+    next(&mut resolver).await.expect_err("lookup of a known target should fail");
     dns.set("_shop._tcp.test", SRV, [service(1, 0, 81, "b.test")]);
-    next(&mut dns.resolver("_shop._tcp.test.")).await.expect_err("next item should be an error");
+    next(&mut dns.resolver("_shop._tcp.test.")).await.expect_err("lookup without any working target should fail");
 }
 
 #[tokio::test(start_paused = true)]
@@ -246,7 +255,7 @@ async fn failing_family_that_had_servers_is_an_error() {
     let mut resolver = dns.resolver("shop.test.:80");
     assert_eq!(next(&mut resolver).await.expect("name should have both addresses").len(), 2);
     dns.break_kind(Some((AAAA, Some(2))));
-    next(&mut resolver).await.expect_err("next item should be an error");
+    next(&mut resolver).await.expect_err("lookup of a known address family should fail");
     dns.break_kind(None);
     assert_eq!(next(&mut resolver).await.expect("name should have both addresses").len(), 2);
 }
@@ -275,11 +284,11 @@ async fn a_channel_keeps_its_servers_while_their_name_flaps() {
         }
     })
     .await
-    .expect("future should complete within the timeout");
+    .expect("fleet should change within the timeout");
     assert_eq!(fleet().servers.len(), 2, "the last good set stays");
 }
 
-/// Regression: the hosts file and the list of DNS servers were read only once per process.
+/// Regression test: the hosts file and the list of DNS servers were read only once per process.
 #[cfg(target_os = "linux")]
 #[test]
 fn file_of_hosts_is_read_at_each_lookup() {
@@ -290,10 +299,10 @@ fn file_of_hosts_is_read_at_each_lookup() {
     if let Some(file) = std::env::var_os(FILE) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
         runtime.block_on(async {
-            let resolver: DnsResolver = "dns:///shop.test:80".parse().expect("text should parse");
+            let resolver: DnsResolver = "dns:///shop.test:80".parse().expect("DNS address should be valid");
             let mut resolver = resolver.with_bounds(Duration::from_millis(5)..=Duration::from_millis(10));
             for address in ["127.0.0.1", "127.0.0.2"] {
-                std::fs::write(&file, of_name(address)).expect("file should be written");
+                std::fs::write(&file, of_name(address)).expect("hosts file should be written");
                 let endpoints = texts(&next(&mut resolver).await.expect("file should contain the name"));
                 assert_eq!(endpoints[0], format!("{address}:80 server_name=shop.test"));
             }
@@ -301,7 +310,7 @@ fn file_of_hosts_is_read_at_each_lookup() {
         return;
     }
     let file = std::env::temp_dir().join(format!("frpc-hosts-{}", std::process::id()));
-    std::fs::write(&file, of_name("127.0.0.1")).expect("file should be written");
+    std::fs::write(&file, of_name("127.0.0.1")).expect("hosts file should be written");
     let within = |script: &str| {
         let mut command = Command::new("unshare");
         command.args(["--map-root-user", "--mount", "sh", "-c", script]).arg(&file);

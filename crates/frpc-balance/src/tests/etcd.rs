@@ -36,7 +36,7 @@ struct Renewed {
     ttl: i64,
 }
 
-/// The leases of the server, and the request whose first response is lost.
+/// Leases of the server, and the name of the request whose first response is lost.
 #[derive(Default)]
 struct State {
     leases: BTreeSet<i64>,
@@ -45,7 +45,7 @@ struct State {
 }
 
 impl State {
-    /// Carries out a request. Returns `None` if its response is lost.
+    /// Carries out a request and returns the response, or `None` if the response is lost.
     fn answer(&mut self, path: &str, request: &[u8]) -> Option<Vec<u8>> {
         let mut answer = Vec::new();
         match path.rsplit('/').next() {
@@ -94,11 +94,13 @@ async fn respond(
     let mut framed = BytesMut::new();
     if let Some(answer) = answer {
         framed.put_u8(0);
-        framed.put_u32(u32::try_from(answer.len()).expect("value should fit u32"));
+        framed.put_u32(u32::try_from(answer.len()).expect("message length should fit in u32"));
         framed.put_slice(&answer);
     }
-    let trailers =
-        HeaderMap::from_iter([("grpc-status".parse().expect("text should parse"), HeaderValue::from_static(status))]);
+    let trailers = HeaderMap::from_iter([(
+        "grpc-status".parse().expect("trailer name should be valid"),
+        HeaderValue::from_static(status),
+    )]);
     let mut response = Response::new(Full::new(framed.freeze()).with_trailers(async move { Some(Ok(trailers)) }));
     response.headers_mut().insert("content-type", HeaderValue::from_static("application/grpc"));
     response
@@ -128,15 +130,16 @@ async fn start_with(lost: &'static str, members: usize) -> (Etcd, Arc<Mutex<Stat
     (Etcd::new(vec![format!("http://{address}"); members]).expect("addresses should be valid"), state)
 }
 
-/// Regression: a lease whose key could not be put was kept until it expired, as was one whose id had been lost.
+/// Regression test: a lease whose key could not be put was kept until it expired, as was a lease whose id had been
+/// lost.
 #[tokio::test]
 async fn lost_answer_leaves_no_lease_behind() {
     for lost in ["LeaseGrant", "Put"] {
         let (etcd, state) = start(lost).await;
         let registration =
-            Registration::new(&etcd, "shop/", &Endpoint::new("10.0.0.1:80")).expect("value should be valid");
+            Registration::new(&etcd, "shop/", &Endpoint::new("10.0.0.1:80")).expect("endpoint should have a text form");
         let registered = registration.start();
-        timeout(PATIENCE, registered.registered()).await.expect("future should complete within the timeout");
+        timeout(PATIENCE, registered.registered()).await.expect("server should be registered within the timeout");
         assert_eq!(state.lock().expect("lock should not be poisoned").granted, 1, "{lost}");
         registered.leave().await;
         let left = state.lock().expect("lock should not be poisoned").leases.len();
@@ -144,14 +147,14 @@ async fn lost_answer_leaves_no_lease_behind() {
     }
 }
 
-/// Regression: with several members, the resolver read all keys repeatedly, as fast as the members replied.
+/// Regression test: with several etcd members, the resolver read all keys repeatedly, as fast as the members replied.
 #[tokio::test]
 async fn keys_are_read_after_a_pause_if_watches_end_at_once() {
     let (etcd, _state) = start_with("nothing", 3).await;
     let mut resolver = EtcdResolver::new(&etcd, "shop/");
     resolver.next().await.expect("keys should be read");
     let read = Instant::now();
-    let again = timeout(PATIENCE, resolver.next()).await.expect("future should complete within the timeout");
+    let again = timeout(PATIENCE, resolver.next()).await.expect("resolver should return again within the timeout");
     assert!(again.expect("keys should be read").is_empty());
     assert!(read.elapsed() >= Duration::from_millis(500), "{:?}", read.elapsed());
 }

@@ -17,12 +17,12 @@ use tokio::time::timeout;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn client(address: SocketAddr) -> Client {
-    let address = format!("http://{address}").parse().expect("text should parse");
+    let address = format!("http://{address}").parse().expect("API server URI should be valid");
     Client::try_from(Config::new(address)).expect("Kubernetes client should need no certificate files")
 }
 
 fn resolver(api: &Api) -> KubernetesResolver {
-    KubernetesResolver::new(client(api.address), "prod/shop", "grpc").expect("name should be valid")
+    KubernetesResolver::new(client(api.address), "prod/shop", "grpc").expect("Service name should be valid")
 }
 
 /// A resolver that runs in the background, as in a channel. No call of `next` is dropped.
@@ -60,26 +60,26 @@ fn followed(api: &Api) -> Followed {
 }
 
 async fn next(followed: &mut Followed) -> std::io::Result<Vec<Endpoint>> {
-    let endpoints = timeout(PATIENCE, followed.resolve()).await.expect("future should complete within the timeout");
+    let endpoints = timeout(PATIENCE, followed.resolve()).await.expect("resolver should return within the timeout");
     followed.asking = None;
     let (resolver, endpoints) = endpoints.expect("task should not panic");
     followed.resolver = Some(resolver);
     endpoints
 }
 
-/// Returns the hosts of the next set.
+/// Returns the hosts of the next set of endpoints.
 async fn hosts(followed: &mut Followed) -> Vec<String> {
     let endpoints = next(followed).await.expect("connection should stay open");
     let host = |endpoint: &Endpoint| endpoint.address().trim_end_matches(":8080").to_owned();
     endpoints.iter().map(host).collect()
 }
 
-/// Returns the error of the next set.
+/// Returns the error that the resolver returns next.
 async fn trouble(followed: &mut Followed) -> String {
-    next(followed).await.expect_err("next item should be an error").to_string()
+    next(followed).await.expect_err("resolver should report an error").to_string()
 }
 
-/// Waits until the resolver has watched for the given time, and asserts that it returns nothing before.
+/// Waits until the resolver has started the given number of watches, and asserts that it returns nothing meanwhile.
 async fn until_watched(followed: &mut Followed, api: &Api, times: usize) {
     let watching = async {
         while api.request_counts().1 < times {
@@ -87,7 +87,7 @@ async fn until_watched(followed: &mut Followed, api: &Api, times: usize) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    timeout(PATIENCE, watching).await.expect("future should complete within the timeout");
+    timeout(PATIENCE, watching).await.expect("resolver should start its watches within the timeout");
 }
 
 #[tokio::test]
@@ -234,7 +234,7 @@ async fn malformed_lists_and_events_are_errors() {
 #[tokio::test]
 async fn refusal_has_the_text_of_the_server() {
     let api = Api::start().await;
-    let other = KubernetesResolver::new(client(api.address), "shop", "grpc").expect("name should be valid");
+    let other = KubernetesResolver::new(client(api.address), "shop", "grpc").expect("Service name should be valid");
     let mut other = Followed::new(other);
     let why = trouble(&mut other).await;
     let start = "API server: status 403: /apis/discovery.k8s.io/v1/namespaces/default";
@@ -292,10 +292,10 @@ async fn listener() -> (TcpListener, u16) {
 async fn silent_server_fails_a_list() {
     let (_listener, port) = listener().await;
     let client = client(SocketAddr::from(([127, 0, 0, 1], port)));
-    let mut resolver = KubernetesResolver::new(client, "prod/shop", "grpc").expect("name should be valid");
+    let mut resolver = KubernetesResolver::new(client, "prod/shop", "grpc").expect("Service name should be valid");
     let failed = timeout(10 * PATIENCE, resolver.next())
         .await
-        .expect("future should complete within the timeout")
+        .expect("request should fail within the timeout")
         .expect_err("request should fail without a reply");
     assert!(failed.to_string().contains("no answer within 120 s"), "{failed}");
 }

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 /// Maximum time to wait for an event.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Reports the beginning and the end of each call of `Wait`.
+/// Reports to the test when a call of `Wait` begins and ends.
 struct Service(UnboundedSender<&'static str>);
 
 struct OnEnd(UnboundedSender<&'static str>);

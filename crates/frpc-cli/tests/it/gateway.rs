@@ -55,9 +55,9 @@ impl Gateway {
             "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n\
              content-length: {length}\r\ntenant: blue\r\n\r\n{body}"
         )
-        .expect("peer should read");
+        .expect("gateway should read the request");
         let mut response = String::new();
-        socket.read_to_string(&mut response).expect("file should be readable");
+        socket.read_to_string(&mut response).expect("response should be UTF-8");
         response
     }
 
@@ -67,7 +67,7 @@ impl Gateway {
         let length = body.len();
         let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{fields}");
         let head = format!("{head}content-length: {length}\r\n\r\n");
-        socket.write_all(&[head.as_bytes(), body].concat()).expect("write should succeed");
+        socket.write_all(&[head.as_bytes(), body].concat()).expect("gateway should read the request");
         let mut response = Vec::new();
         socket.read_to_end(&mut response).expect("peer should close the connection cleanly");
         String::from_utf8_lossy(&response).into_owned()
@@ -76,7 +76,7 @@ impl Gateway {
     /// Sends a JSON-RPC request as a line and returns the line of the reply.
     pub(crate) fn line(&self, request: &str) -> String {
         let mut socket = TcpStream::connect(&self.address).expect("server should accept the connection");
-        writeln!(socket, "{request}").expect("peer should read");
+        writeln!(socket, "{request}").expect("gateway should read the request");
         let mut line = String::new();
         BufReader::new(socket).read_line(&mut line).expect("line should be readable");
         line
@@ -294,10 +294,10 @@ fn server_in_go_is_called_in_every_protocol() {
     assert!(with(&["call", "SumUp", r#"{"value": 2}"#, r#"{"value": 40}"#]).contains("42"));
     assert_eq!(with(&["call", "Chat", r#"{"value": "a"}"#, r#"{"value": "b"}"#]).lines().count(), 2);
     drop(child.stdin.take());
-    child.wait().expect("process should exit at the end of its input");
+    child.wait().expect("gateway should exit at the end of its input");
 }
 
-/// A greeter whose calls wait for a permit from the test.
+/// A greeter whose calls wait until the test gives a permit.
 struct Gated {
     starts: mpsc::UnboundedSender<()>,
     gate: Arc<Semaphore>,
@@ -339,18 +339,18 @@ async fn no_call_in_flight_is_lost_when_gateway_drains() {
         let mut socket = TcpStream::connect(at).expect("server should accept the connection");
         for id in 0..CALLS {
             let call = r#""method": "greet.Greeter.Greet", "params": {"name": "json"}"#;
-            writeln!(socket, r#"{{"jsonrpc": "2.0", "id": {id}, {call}}}"#).expect("peer should read");
+            writeln!(socket, r#"{{"jsonrpc": "2.0", "id": {id}, {call}}}"#).expect("gateway should read the request");
         }
         BufReader::new(socket).lines().map_while(Result::ok).filter(|line| line.contains(r#""text":"json""#)).count()
     });
     for _ in 0..2 * CALLS {
-        begins.recv().await.expect("channel should stay open");
+        begins.recv().await.expect("handler should report that it has begun");
     }
     gateway.signal("TERM");
     gate.add_permits(2 * CALLS);
     for (n, call) in native.into_iter().enumerate() {
         assert_eq!(
-            call.await.expect("task should not panic").expect("call should succeed").into_inner().text,
+            call.await.expect("call task should not panic").expect("call should succeed").into_inner().text,
             n.to_string()
         );
     }

@@ -52,9 +52,9 @@ burst = 2
 
 fn rules(text: &str) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
-    fs::write(folder.path().join("secret"), [&SECRET[..], b"\n"].concat()).expect("file should be written");
+    fs::write(folder.path().join("secret"), [&SECRET[..], b"\n"].concat()).expect("secret file should be written");
     let path = folder.path().join("rules.toml");
-    fs::write(&path, text).expect("file should be written");
+    fs::write(&path, text).expect("rules file should be written");
     let path = path.display().to_string();
     (folder, path)
 }
@@ -170,7 +170,7 @@ async fn rules_admit_and_refuse_by_each_protocol() {
     });
 }
 
-/// Regression: SIGHUP terminated the gateway with its calls.
+/// Regression test: the signal SIGHUP terminated the gateway and its calls.
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn hangup_reloads_rules_and_certificates() {

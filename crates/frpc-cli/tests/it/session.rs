@@ -86,11 +86,11 @@ where
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
         runtime.block_on(async {
             let (address, serving) = make().await.expect("loopback port should be free");
-            sender.send(address).expect("receiver should be waiting");
+            sender.send(address).expect("main thread should wait for the address");
             serving.await
         })
     });
-    receiver.recv().expect("channel should stay open")
+    receiver.recv().expect("server thread should send its address")
 }
 
 /// Starts a greeter and, on another port, its introspection service. Returns both addresses.
@@ -198,7 +198,7 @@ fn fits(text: &str, shown: &str) -> bool {
 fn page_commands_print_documented_output() {
     let address = greeter();
     let page = ["docs/cli.md", "docs/cli-load.md", "docs/cli-inspect.md"]
-        .map(|page| fs::read_to_string(root().join(page)).expect("file should be readable"))
+        .map(|page| fs::read_to_string(root().join(page)).expect("documentation page should be readable"))
         .concat();
     let program = Path::new(env!("CARGO_BIN_EXE_frpc")).parent().expect("program should be in a folder");
     let path = env::join_paths(
@@ -269,7 +269,7 @@ fn each_stdin_line_is_answered_before_the_next() {
     let mut input = child.stdin.take().expect("stdin should be piped");
     let mut output = BufReader::new(child.stdout.take().expect("stdout should be piped"));
     for (number, sum) in [(1, 1), (5, 6), (-6, 0)] {
-        writeln!(input, "{{\"value\": {number}}}").expect("peer should read");
+        writeln!(input, "{{\"value\": {number}}}").expect("command should read the request");
         let mut line = String::new();
         output.read_line(&mut line).expect("line should be readable");
         let expected = if sum == 0 { "{}\n".to_owned() } else { format!("{{\"value\":\"{sum}\"}}\n") };
@@ -286,7 +286,7 @@ fn a_bad_line_of_standard_input_ends_the_call_and_is_named() {
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = child.expect("program should be built");
     let mut input = child.stdin.take().expect("stdin should be piped");
-    input.write_all(b"{\"value\": 1}\n\n{\"valu\": 1}\n").expect("write should succeed");
+    input.write_all(b"{\"value\": 1}\n\n{\"valu\": 1}\n").expect("command should read the requests");
     let output = child.wait_with_output().expect("process should exit");
     drop(input);
     assert_eq!(output.status.code(), Some(1));
@@ -315,7 +315,7 @@ fn text_of_a_server_is_escaped_on_both_outputs() {
 fn a_secret_comes_from_a_file_and_a_deadline_ends_the_call() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let secret = folder.path().join("tenant");
-    fs::write(&secret, "hostile\n").expect("file should be written");
+    fs::write(&secret, "hostile\n").expect("metadata file should be written");
     let address = greeter();
     let entry = format!("Tenant=@{}", secret.display());
     let fixed = ["call", "-p", "proto/greet.proto", "Greet", "name=x"];
@@ -346,11 +346,11 @@ fn load_of_two_methods_is_reported_in_all_formats() {
     assert!(text.contains("open loop, 400 calls/s") && text.contains("calls    120,"), "{text}");
     assert!(text.contains("quickstart.Calculator/Add: OK 90\n"), "{text}");
     assert!(text.contains("quickstart.Calculator/CountUp: OK 30\n"), "{text}");
-    assert!(fs::read_to_string(page).expect("file should be readable").contains("</svg>"));
+    assert!(fs::read_to_string(page).expect("HTML report should be readable").contains("</svg>"));
     let compared = stdout(&run("", &["compare", saved, saved]));
     assert!(compared.contains("p99, ms") && compared.contains("1.000"), "{compared}");
     let compared: Value = serde_json::from_str(&stdout(&run("", &["compare", saved, saved, "--json"])))
-        .expect("text should be valid JSON");
+        .expect("comparison should be valid JSON");
     let figure = &compared["figures"][0];
     assert_eq!(
         (&figure["name"], &figure["ratio"], &compared["after"]["server"]),
@@ -360,7 +360,7 @@ fn load_of_two_methods_is_reported_in_all_formats() {
         &address,
         &["load", "-p", "quickstart/proto/quickstart.proto", "Add", "--duration", "100ms", "-c", "2", "--json"],
     );
-    let report: Value = serde_json::from_str(&stdout(&closed)).expect("text should be valid JSON");
+    let report: Value = serde_json::from_str(&stdout(&closed)).expect("load report should be valid JSON");
     assert_eq!(report["mode"], "closed loop, 2 callers");
     assert!(report["calls"].as_u64() > Some(0) && report["failed"] == 0, "{report}");
 }
@@ -370,7 +370,7 @@ fn schema_and_frames_are_described_in_json() {
     let schema = ["-p", "proto/greet.proto", "--json"];
     let lines = |arguments: &[&str]| -> Vec<Value> {
         let text = stdout(&run("", &[arguments, &schema].concat()));
-        text.lines().map(|line| serde_json::from_str(line).expect("text should be valid JSON")).collect()
+        text.lines().map(|line| serde_json::from_str(line).expect("output lines should be valid JSON")).collect()
     };
     let files = lines(&["describe", "greet.Name"]);
     assert_eq!((files.len(), &files[0]["file"]), (1, &json!("greet.proto")));
@@ -400,7 +400,7 @@ fn failed_load_reports_causes_and_codes() {
     let wrong = with(&["name={{m}}"]);
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("{{n}}, {{random}}"), "{wrong:?}");
     let json = with(&["--rate", "100", "--duration", "50ms", "--json"]);
-    let failure: Value = serde_json::from_slice(&json.stderr).expect("bytes should be valid JSON");
+    let failure: Value = serde_json::from_slice(&json.stderr).expect("error output should be valid JSON");
     assert_eq!(failure["code"], "INVALID_ARGUMENT");
     assert_eq!(with(&["name=Ada", "--duration", "0s"]).status.code(), Some(1));
     for of_none in [["-c", "0"], ["--connections", "0"]] {
@@ -408,7 +408,7 @@ fn failed_load_reports_causes_and_codes() {
     }
 }
 
-/// Regression: the report of the whole load was lost.
+/// Regression test: if the HTML file could not be written, the report of the whole load was lost.
 #[test]
 fn load_is_reported_though_a_file_cannot_be_written() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
@@ -505,13 +505,13 @@ fn subscribers_of_a_topic_are_shown_as_json() {
         .lines()
         .map(|line| line.strip_prefix("$presence.rooms.lobby ").expect("line should start with the topic"));
     let events: Vec<Value> =
-        events.map(|event| serde_json::from_str(event).expect("text should be valid JSON")).collect();
+        events.map(|event| serde_json::from_str(event).expect("presence events should be valid JSON")).collect();
     let joined = json!({ "joined": "guest", "connections": 1 });
     let left = json!({ "left": "guest", "connections": 0 });
     assert_eq!(events, [json!({ "present": {}, "omitted": 0 }), joined, left]);
 }
 
-/// Regression: lines were parsed as parameters, so that a line could name a file to publish, and messages before an
+/// Regression test: lines were parsed as parameters. A line could thus name a file to publish, and messages before an
 /// invalid line were lost.
 #[test]
 fn typed_lines_are_published_as_json_up_to_a_wrong_one() {
@@ -524,7 +524,12 @@ fn typed_lines_are_published_as_json_up_to_a_wrong_one() {
     let publisher = publisher.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut publisher = publisher.expect("program should be built");
     let lines = "{\"name\": \"Ada\"}\n\n{\"name\": \"Eve\"}\nname=@proto/greet.proto\n{\"name\": \"Bob\"}\n";
-    publisher.stdin.take().expect("stdin should be piped").write_all(lines.as_bytes()).expect("write should succeed");
+    publisher
+        .stdin
+        .take()
+        .expect("stdin should be piped")
+        .write_all(lines.as_bytes())
+        .expect("publisher should read the lines");
     let output = publisher.wait_with_output().expect("process should exit");
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{text}");
@@ -597,7 +602,7 @@ fn out_field_writes_the_default_of_a_field_left_out() {
     assert_eq!(call(&["SumUp", "--out-field", "count"]), "0\n");
 }
 
-/// Regression: the program panicked and exited with code 101.
+/// Regression test: if standard error was closed, the command panicked and exited with code 101.
 #[test]
 fn closed_standard_error_changes_no_exit_code() {
     let address = greeter();
@@ -628,7 +633,12 @@ fn trace_shows_statuses_and_ends_after_requested_count() {
     assert_eq!(call(&["Greet", "name="]).status.code(), Some(67));
     assert!(call(&["Recite", "name=you"]).status.success());
     let mut text = String::new();
-    trace.stdout.take().expect("stdout should be piped").read_to_string(&mut text).expect("file should be readable");
+    trace
+        .stdout
+        .take()
+        .expect("stdout should be piped")
+        .read_to_string(&mut text)
+        .expect("trace output should be UTF-8");
     assert!(trace.wait().expect("trace should end by itself").success());
     let shown: Vec<&str> = text.lines().filter(|line| line.contains(" ms, sent ")).collect();
     assert_eq!(shown.len(), 3, "{text}");
@@ -648,8 +658,8 @@ fn the_view_of_a_server_is_text_in_a_pipe_and_json_on_demand() {
     let text = stdout(&run(&introspection, &["top", "--methods", "--interval", "100ms", "--filter", "Greet"]));
     let greet = text.lines().find(|line| line.starts_with("greet.Greeter/Greet ")).unwrap_or_else(|| panic!("{text}"));
     assert!(greet.ends_with(" 1") && greet.contains("0.0") && text.contains("method "), "{text}");
-    let json: Value =
-        serde_json::from_str(&stdout(&run(&introspection, &["top", "--json"]))).expect("text should be valid JSON");
+    let json: Value = serde_json::from_str(&stdout(&run(&introspection, &["top", "--json"])))
+        .expect("output of `top` should be valid JSON");
     assert_eq!(json["servers"][0]["server"]["opened"], "1", "{json}");
     assert_eq!(json["servers"][0]["server"]["methods"][0]["figures"]["ok"], "1", "{json}");
     let refused = run(&address, &["top"]);
@@ -686,7 +696,7 @@ fn the_output_of_describe_compiles_to_the_same_descriptors() {
             continue;
         }
         let again = folder.path().join(path.file_name().expect("file should have a name"));
-        fs::write(&again, &text).expect("file should be written");
+        fs::write(&again, &text).expect("schema file should be written");
         let again = again.to_str().expect("path should be UTF-8");
         let here = folder.path().to_str().expect("path should be UTF-8");
         assert_eq!(stdout(&run("", &["describe", "-p", again, "-I", here, "-I", includes])), text, "{proto}");

@@ -106,7 +106,7 @@ fn peer(answered: usize) -> (String, thread::JoinHandle<Vec<String>>) {
             drop(socket.send_to(b"nonsense", from));
             drop(socket.send_to(br#"{"jsonrpc":"2.0","id":"late","result":{}}"#, from));
             if datagrams.len() == answered {
-                let request: Value = serde_json::from_slice(&buffer[..length]).expect("bytes should be valid JSON");
+                let request: Value = serde_json::from_slice(&buffer[..length]).expect("datagram should be valid JSON");
                 let reply = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"text":"late"}}}}"#, request["id"]);
                 socket.send_to(reply.as_bytes(), from).expect("command should wait for the reply");
                 return datagrams;
@@ -126,7 +126,7 @@ fn lost_datagram_is_repeated_only_if_allowed() {
 
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let schema = folder.path().join("greet.proto");
-    std::fs::write(&schema, IDEMPOTENT).expect("file should be written");
+    std::fs::write(&schema, IDEMPOTENT).expect("schema file should be written");
     let schema = schema.to_str().expect("path should be UTF-8");
     let repeated = call(&address, &["-p", schema, "Greet", "name=Ada", "--deadline", "3s", "--json"]);
     assert_eq!(stdout(&repeated), "{\"text\":\"late\"}\n");

@@ -38,7 +38,7 @@ impl Certified {
             key: key.serialize_pem(),
         };
         for (name, text) in [("ca", &made.authority), ("cert", &made.certificate), ("key", &made.key)] {
-            fs::write(made.path(name), text).expect("file should be written");
+            fs::write(made.path(name), text).expect("PEM file should be written");
         }
         made
     }
@@ -72,23 +72,23 @@ fn serve(address: String, tls: Option<ServerTls>) -> String {
             #[cfg(target_os = "linux")]
             if let Some(path) = address.strip_prefix("unix+shm:") {
                 let server = builder.shared_memory(frpc::shm::Listener::builder()).bind_unix(path).await;
-                sender.send(address.clone()).expect("receiver should be waiting");
+                sender.send(address.clone()).expect("main thread should wait for the address");
                 return server.expect("path should be free").serve().await;
             }
             #[cfg(unix)]
             if let Some(path) = address.strip_prefix("unix:") {
                 let server = builder.bind_unix(path).await.expect("server should bind to a free path");
-                sender.send(address.clone()).expect("receiver should be waiting");
+                sender.send(address.clone()).expect("main thread should wait for the address");
                 return server.serve().await;
             }
             let tools = Mcp::new().method_as("greet.Greeter/Greet", "greet");
             let server = builder.gateway(Gateway::new().web_socket().mcp(tools)).bind(address.as_str()).await;
             let server = server.expect("loopback port should be free");
-            sender.send(server.local_addr().to_string()).expect("receiver should be waiting");
+            sender.send(server.local_addr().to_string()).expect("main thread should wait for the address");
             server.serve().await
         })
     });
-    receiver.recv().expect("channel should stay open")
+    receiver.recv().expect("server thread should send its address")
 }
 
 pub(crate) fn root() -> PathBuf {
@@ -182,7 +182,7 @@ fn tools_are_called_from_standard_input() {
         let call =
             r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"greet","arguments":{"name":"Ada"}}}"#;
         let begin = r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#;
-        write!(input, "{begin}\n{call}\n").expect("peer should read");
+        write!(input, "{begin}\n{call}\n").expect("command should read the messages");
         drop(input);
         let output = agent.wait_with_output().expect("process should exit");
         let replies = stdout(&output);

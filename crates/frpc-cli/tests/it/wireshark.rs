@@ -26,7 +26,7 @@ fn dissector(folder: &Path) -> PathBuf {
         command.args(["decode", "--wireshark", "-p", "proto/greet.proto"]).output().expect("process should start");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let path = folder.join("frpc.lua");
-    fs::write(&path, output.stdout).expect("file should be written");
+    fs::write(&path, output.stdout).expect("dissector should be written");
     path
 }
 
@@ -85,7 +85,7 @@ impl Capture {
     fn segment(&mut self, client: u16, from_client: bool, sequence: u32, data: &[u8]) {
         let ports = if from_client { [client, PORT] } else { [PORT, client] };
         let addresses: [u8; 8] = if from_client { [10, 0, 0, 1, 10, 0, 0, 2] } else { [10, 0, 0, 2, 10, 0, 0, 1] };
-        let total = u16::try_from(40 + data.len()).expect("value should fit u16");
+        let total = u16::try_from(40 + data.len()).expect("segment length should fit in u16");
         let mut packet = vec![0x45, 0];
         packet.extend(total.to_be_bytes());
         packet.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
@@ -111,7 +111,12 @@ impl Capture {
             for pair in offsets.windows(2) {
                 let data = &bytes[pair[0]..pair[1]];
                 if !data.is_empty() {
-                    self.segment(client, from_client, 1 + u32::try_from(pair[0]).expect("value should fit u32"), data);
+                    self.segment(
+                        client,
+                        from_client,
+                        1 + u32::try_from(pair[0]).expect("sequence number should fit in u32"),
+                        data,
+                    );
                 }
             }
         }
@@ -121,7 +126,7 @@ impl Capture {
 /// Runs tshark on a capture and returns the fields of the packets that contain frames.
 fn fields(folder: &Path, lua: &Path, capture: &[u8], by_port: bool, fields: &[&str]) -> String {
     let path = folder.join("capture.pcap");
-    fs::write(&path, capture).expect("file should be written");
+    fs::write(&path, capture).expect("capture file should be written");
     let mut command = Command::new("tshark");
     command.env("HOME", folder).arg("-r").arg(&path).arg("-X").arg(format!("lua_script:{}", lua.display()));
     if by_port {
@@ -175,7 +180,7 @@ fn frames_do_not_depend_on_segments_or_header_form() {
         let mut capture = Capture::new();
         let longest = sent.iter().map(Vec::len).max().expect("two connections should have sent data");
         for at in 0..longest {
-            let client = 10_000 + u16::try_from(at).expect("value should fit u16");
+            let client = 10_000 + u16::try_from(at).expect("port offset should fit in u16");
             let cut = |side: usize| [at.min(sent[side].len())];
             capture.connection(client, &sent, [&cut(0), &cut(1)]);
         }
@@ -220,10 +225,10 @@ fn truncated_captures_and_random_bytes_cause_no_script_error() {
     let sent = conversation(false);
     for length in 1..sent[0].len() {
         let at = capture.bytes.len();
-        capture.segment(40_000 + u16::try_from(length).expect("value should fit u16"), true, 1, &sent[0]);
+        capture.segment(40_000 + u16::try_from(length).expect("packet length should fit in u16"), true, 1, &sent[0]);
         let captured = 40 + length;
         capture.bytes[at + 8..at + 12]
-            .copy_from_slice(&u32::try_from(captured).expect("value should fit u32").to_le_bytes());
+            .copy_from_slice(&u32::try_from(captured).expect("captured length should fit in u32").to_le_bytes());
         capture.bytes.truncate(at + 16 + captured);
     }
     let found = shown(folder.path(), &lua, &capture.bytes, true);

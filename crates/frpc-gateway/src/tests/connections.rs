@@ -1,4 +1,4 @@
-//! HTTP, WebSocket and JSON-RPC connections: idle timeouts, shutdown, and calls that race with them.
+//! Tests of HTTP, WebSocket and JSON-RPC connections: idle timeouts, shutdown, and calls that race with them.
 
 use frisbee_http2::hpack::{Decoder, Field};
 use frpc::{Acceptor, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
@@ -29,7 +29,7 @@ const LONG: usize = 100_000;
 struct Host {
     began: Arc<Semaphore>,
     released: Arc<Semaphore>,
-    /// One permit per stream that has ended.
+    /// Semaphore that gets one permit for each stream that has ended.
     ended: Arc<Semaphore>,
 }
 
@@ -151,7 +151,7 @@ async fn half_closed_client_of_hyper_gets_its_response() {
     }
 }
 
-/// Calls `Recite` and shuts down writing. Returns the response and the time until the stream ends.
+/// Calls `Recite` and shuts down writing. Returns the response and the time after which the stream ended.
 async fn recite_half_closed(kind: &str, name: &str) -> (String, Duration) {
     let (host, _) = Host::served();
     let gateway = Gateway::new().http(Http::new().connect().grpc());
@@ -187,7 +187,8 @@ async fn recite_half_closed(kind: &str, name: &str) -> (String, Duration) {
     (String::from_utf8_lossy(&response).into_owned(), began.elapsed())
 }
 
-/// Regression: the handler of a silent stream kept running for the idle timeout after its client was gone.
+/// Regression test: after a client had closed its connection, the handler of a silent stream kept running for the idle
+/// timeout.
 #[tokio::test(start_paused = true)]
 async fn silent_stream_of_half_closed_client_ends_soon() {
     for kind in ["application/connect+json", "application/grpc-web", "application/grpc-web-text"] {
@@ -235,7 +236,10 @@ const WINDOW_UPDATE: u8 = 8;
 fn head(content_type: &str) -> Vec<u8> {
     let mut head = vec![0x83, 0x86];
     for (name, value) in [(4, "/greet.Greeter/Greet"), (1, "localhost"), (31, content_type)] {
-        head.extend_from_slice(&[0x40 | name, u8::try_from(value.len()).expect("value length should fit in u8")]);
+        head.extend_from_slice(&[
+            0x40 | name,
+            u8::try_from(value.len()).expect("length of a field value should fit in u8"),
+        ]);
         head.extend_from_slice(value.as_bytes());
     }
     head
@@ -253,7 +257,8 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
             .expect("server should accept the connection preface");
         let [a, b, c, d] = window.to_be_bytes();
         client.send(SETTINGS, 0, 0, &[0, 4, a, b, c, d]).await;
-        // Acknowledges the server's SETTINGS now, because some tests read nothing for longer than the server waits.
+        // Acknowledge the SETTINGS of the server now, because some tests read nothing for longer than the server waits
+        // for the acknowledgement.
         client.send(SETTINGS, 1, 0, &[]).await;
         client.send(WINDOW_UPDATE, 0, 0, &(window + 1).to_be_bytes()).await;
         client
@@ -487,7 +492,7 @@ async fn stop_answers_json_rpc_over_web_socket_that_has_come() {
         head.push(io.read_u8().await.expect("server should send the upgrade response"));
     }
     tokio::spawn(async move { server.shutdown().await });
-    // Arrives before the server polls the connection again. The mask is zero.
+    // This frame arrives before the server polls the connection again. Its mask is zero.
     let call = br#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":["Ada"]}"#;
     let frame =
         [&[0x81, 0x80 | u8::try_from(call.len()).expect("call length should fit in u8"), 0, 0, 0, 0], &call[..]]
@@ -529,7 +534,7 @@ fn unread_bodies() -> Vec<u8> {
         let length = u32::try_from(payload.len()).expect("payload length should fit in u32").to_be_bytes();
         [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
     };
-    // From the static table: POST, http, and the names of path, authority and content type.
+    // Use entries of the static table: POST, http, and the names of path, authority and content type.
     let fields = b"\x83\x86\x04\x19/greeter.Greeter/GreetAll\x01\x09localhost\x0f\x10\x10application/grpc";
     // Windows become those of the server's settings once these are acknowledged.
     let start = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
@@ -541,8 +546,8 @@ fn unread_bodies() -> Vec<u8> {
     bytes
 }
 
-/// Regression: unread bodies were not charged, and each of many connections could take a mebibyte of them. Bytes
-/// without memory are read and discarded, because resets and window updates follow them.
+/// Regression test: unread request bodies were not charged, and each of many connections could use a mebibyte for them.
+/// Bytes that exceed the memory budget are now read and discarded, because resets and window updates follow them.
 #[tokio::test]
 async fn unread_bodies_of_http2_are_charged_and_bounded() {
     const MEMORY: usize = 16 << 20;

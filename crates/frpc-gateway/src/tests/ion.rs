@@ -9,7 +9,7 @@ struct Host;
 
 impl Greeter for Host {
     async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
-        // Make the handler pending once.
+        // Let the handler be pending once.
         tokio::task::yield_now().await;
         Ok(Response::new(Greeting { text: format!("Hello, {}!", request.into_inner().name) }))
     }
@@ -131,7 +131,7 @@ async fn ion_is_served_over_http2() {
         let [.., high, low] = payload.len().to_be_bytes();
         [&[0, high, low, kind, flags, 0, 0, 0, stream][..], payload].concat()
     };
-    // POST, http, `/`, and static table names with literal values.
+    // Use entries of the static table: POST, http and `/`. Other values are literals with names from the table.
     let mut head = vec![0x83, 0x86, 0x84];
     for (name, value) in [(1, "localhost"), (31, "application/ion")] {
         head.extend_from_slice(&[0x40 | name, value.len() as u8]);

@@ -1,4 +1,4 @@
-//! Tools for agents.
+//! Tests of tools for agents.
 
 mod calls;
 mod lines;

@@ -1,4 +1,4 @@
-//! JSON-RPC over UDP on loopback sockets.
+//! Tests of JSON-RPC over UDP on loopback sockets.
 
 use frpc::{Call, CallResponse, Next, Request, Response, ResponseStream, Server, ServerBuilder, Status};
 use frpc_access::{Access, Principal, Proof, Who};
@@ -38,7 +38,7 @@ impl Drop for OnEnd {
 async fn take(events: &Semaphore) {
     timeout(PATIENCE, events.acquire())
         .await
-        .expect("event should occur within the timeout")
+        .expect("event of the call should occur within the timeout")
         .expect("semaphore should be open")
         .forget();
 }
@@ -247,7 +247,7 @@ async fn datagrams_pass_middleware_and_hooks_of_connections() {
     assert_eq!(refused.arrived(), 0);
 }
 
-/// Regression: a peer with an expired principal was rejected until it was evicted from the table.
+/// Regression test: a peer with an expired principal was rejected until it was evicted from the table of peers.
 #[tokio::test(start_paused = true)]
 async fn peer_whose_principal_has_expired_is_entered_again() {
     const VALID: Duration = Duration::from_secs(10);
@@ -264,7 +264,7 @@ async fn peer_whose_principal_has_expired_is_entered_again() {
     }
 }
 
-/// Regression: a rejected peer stayed rejected until it was evicted from the table.
+/// Regression test: a rejected peer stayed rejected until it was evicted from the table of peers.
 #[tokio::test(start_paused = true)]
 async fn refused_peer_is_entered_again_after_a_while() {
     let attempts = AtomicUsize::new(0);

@@ -50,7 +50,7 @@ macro_rules! message {
 pub(crate) struct Nothing {}
 message!(Nothing, "vec.Nothing",);
 
-/// A message with one field.
+/// A message with a single field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct One<T> {
     pub(crate) v: T,

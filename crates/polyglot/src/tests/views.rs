@@ -6,7 +6,7 @@ use polyglot::{DecodeError, Decoder, Form, List, Map, MessageView, NESTING_MAX, 
 
 use crate::tests::schema::{Deep, DeepView, Inner, InnerView, One, Sparse, encode, hex};
 
-/// A view with one field.
+/// A view with a single field.
 #[derive(Debug, Default)]
 struct OneView<V> {
     v: V,
@@ -83,7 +83,7 @@ fn copies_of_views_hand_out_the_same_as_their_originals() {
 
 #[test]
 fn enums_in_views_compare_by_value() {
-    // The indexes of 0, 1000 and 0.
+    // These are the indexes of the numbers 0, 1000 and 0.
     let body = hex("0800010a0a030a000a010a00");
     let list = view::<OneView<List<'_, Number<Sparse>>>>(&body).unwrap().v;
     let [zero, far, again] = list.iter().collect::<Vec<_>>()[..] else { panic!("list should have three elements") };

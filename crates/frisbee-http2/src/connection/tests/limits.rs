@@ -15,7 +15,7 @@ enum Answer {
     None,
 }
 
-/// Repeats a round until the server reacts. `turn` creates the bytes of the round with the given number.
+/// Repeats a round until the server reacts. `turn` returns the bytes of the round with the given number.
 fn flood(end: &mut End, mut turn: impl FnMut(&mut End, u32) -> Vec<u8>) -> Answer {
     for number in 0..1000 {
         let bytes = turn(end, number);

@@ -67,7 +67,7 @@ fn frames_with_the_wrong_stream_id_are_rejected() {
         (kind::GOAWAY, 1, 8),
         (kind::PUSH_PROMISE, 1, 4),
         (kind::HEADERS, 2, 1),
-        // Frames on idle streams.
+        // Send frames on idle streams.
         (kind::DATA, 3, 1),
         (kind::RST_STREAM, 3, 4),
         (kind::WINDOW_UPDATE, 3, 4),
@@ -134,11 +134,11 @@ fn ended_and_closed_streams_accept_no_messages() {
     };
     closed(&data(1, 0, "x"));
     closed(&request(1, END_STREAM));
-    // An id that was skipped counts as closed.
+    // Use an id that was skipped, which counts as closed.
     let mut end = End::server();
     end.open(5, 0);
     end.fails(&request(3, 0), ErrorCode::STREAM_CLOSED);
-    // A stream that the peer has reset.
+    // Use a stream that the peer has reset.
     let mut end = End::server();
     end.open(1, 0);
     assert!(end.feed(&reset(1, ErrorCode::CANCEL)).is_ok());

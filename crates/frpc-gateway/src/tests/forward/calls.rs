@@ -1,4 +1,4 @@
-//! Metadata, details, deadlines and cancellation are forwarded.
+//! Tests that metadata, details, deadlines and cancellation are forwarded.
 
 use super::support::{Host, exchange, exchange_as_another, front, greet, greeter, post, serve, soon, to_native};
 use frpc::details::ErrorInfo;
@@ -72,7 +72,7 @@ pub(crate) async fn expect_own_fields(forward: Forward) {
     ] {
         let is_default = format!("{fields:?}") == format!("{:?}", ForwardFields::new());
         let address = front(greeter(&forward.clone().fields(fields))).await;
-        // With the second variant, hyper serves the request.
+        // For the second variant, hyper serves the request.
         for way in ["", "expect: 100-continue\r\n"] {
             let response = exchange(&address, greet(&format!("{way}{claims}"), "fields")).await;
             assert!(response.ends_with(&format!("{{\"text\":\"{expected}\"}}")), "{response}\n{expected}");
@@ -95,7 +95,8 @@ pub(crate) async fn expect_own_fields(forward: Forward) {
     }
 }
 
-/// Regression: a backend received caller and hop-by-hop fields as sent by the caller, and no address.
+/// Regression test: a backend received header fields about the caller, and hop-by-hop fields, as sent by the caller,
+/// and did not receive the caller's address.
 #[tokio::test]
 async fn fields_about_the_caller_are_those_of_the_gateway() {
     let (host, ..) = Host::new();
@@ -124,7 +125,8 @@ async fn caller_that_goes_away_cancels_call_at_backend() {
     soon(&mut drops).await;
 }
 
-/// Regression: the waiting calls or the streams of one caller stopped all others.
+/// Regression test: the waiting calls or the streams of one caller used up the limits of the backend, so that no other
+/// caller was served.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn caller_leaves_calls_of_native_server_to_others() {
@@ -132,7 +134,7 @@ async fn caller_leaves_calls_of_native_server_to_others() {
     let config = Config::default().calls_max(4).streams_max(4);
     let backend = serve(Server::builder().config(config).add_service(GreeterServer::new(host))).await;
     let address = front(greeter(&to_native(&backend))).await;
-    // The limits of the backend are known after the first reply.
+    // The limits of the backend are known only after its first reply.
     assert!(exchange(&address, greet("", "Ada")).await.ends_with(r#"{"text":"Hello, Ada!"}"#));
     soon(&mut begins).await;
     let waiting = [greet("", "wait"), post("/greet.Greeter/Recite", "application/connect+json", "", RECITE_WAIT)];

@@ -117,8 +117,8 @@ async fn dropped_call_of_client_is_reset() {
     let (resets, mut reset) = mpsc::unbounded_channel();
     let address = start_script(ServerConfig::default(), move |_, received| {
         match received {
-            Received::Call(number, ..) => calls.send(number).expect("receiver should exist"),
-            Received::Reset(code) => resets.send(code).expect("receiver should exist"),
+            Received::Call(number, ..) => calls.send(number).expect("test should wait for the call"),
+            Received::Reset(code) => resets.send(code).expect("test should wait for the reset"),
         }
         Vec::new()
     });
@@ -159,7 +159,7 @@ async fn calls_beyond_the_streams_of_the_server_wait() {
     let address = start_script(config, move |http2, received| {
         if let Received::Call(_, stream, name) = received {
             match &*name {
-                "wait" => calls.send(()).expect("receiver should exist"),
+                "wait" => calls.send(()).expect("test should wait for the call"),
                 _ => return reply(http2, stream, 1),
             }
         }
@@ -232,7 +232,10 @@ async fn start_server(code: &'static str) -> (String, Arc<AtomicUsize>) {
 async fn fleet_of_grpc_servers_divides_calls_and_reconnects() {
     let ((one, first), (other, second)) = (start_server("0").await, start_server("0").await);
     let builder = Channel::builder().grpc().balance();
-    let channel = builder.connect_all([format!("grpc://{one}"), other]).await.expect("servers should accept");
+    let channel = builder
+        .connect_all([format!("grpc://{one}"), other])
+        .await
+        .expect("one of the servers should accept the connection");
     let client = GreeterClient::new(channel.clone());
     for name in ["Ada", "Ada", "Ada", "last", "Ada", "last", "Ada", "Ada", "last", "last", "Ada", "Ada"] {
         client.greet(self::name(name)).await.expect("call should succeed");
@@ -252,7 +255,7 @@ async fn fleet_of_grpc_servers_divides_calls_and_reconnects() {
 async fn failing_grpc_server_is_ejected_and_its_call_retried() {
     let ((good, _), (bad, rejected)) = (start_server("0").await, start_server("14").await);
     let builder = Channel::builder().grpc().balance();
-    let channel = builder.connect_all([good, bad]).await.expect("servers should accept");
+    let channel = builder.connect_all([good, bad]).await.expect("one of the servers should accept the connection");
     let client = HealthClient::new(channel.clone());
     while rejected.load(Ordering::SeqCst) == 0 {
         client.check(HealthCheckRequest::default()).await.expect("call should be retried");
@@ -263,7 +266,11 @@ async fn failing_grpc_server_is_ejected_and_its_call_retried() {
 
 #[tokio::test]
 async fn fleets_reject_servers_of_the_other_protocol() {
-    let error = Channel::builder().balance().connect_all(["grpc://127.0.0.1:1"]).await.expect_err("address is gRPC's");
+    let error = Channel::builder()
+        .balance()
+        .connect_all(["grpc://127.0.0.1:1"])
+        .await
+        .expect_err("gRPC address should be rejected");
     assert!(error.to_string().contains("`ChannelBuilder::grpc`"), "{error}");
     let status = Channel::builder().grpc().connect_lazy("127.0.0.1:1").expect("address should be valid");
     let (channel, _) = status.request_hand_off();

@@ -237,14 +237,15 @@ async fn unreachable_grpc_server_is_unavailable() {
     assert!(failed.contains("Connection refused"), "{failed}");
 }
 
-/// Regression: the status was `unknown` with the text "transport error".
+/// Regression test: if the connection to the gRPC server was lost, the call failed with the code `unknown` and the text
+/// "transport error".
 #[tokio::test]
 async fn lost_connection_to_grpc_is_unavailable() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let backend = listener.local_addr().expect("listener should have a local address").to_string();
     tokio::spawn(async move {
         while let Ok((mut connection, _)) = listener.accept().await {
-            // Read the connection preface. The call comes after it.
+            // Read the connection preface, which precedes the call.
             let _ = connection.read(&mut [0; 24]).await;
         }
     });
@@ -252,7 +253,7 @@ async fn lost_connection_to_grpc_is_unavailable() {
     assert!(failed.starts_with("HTTP/1.1 503 ") && failed.contains(&backend), "{failed}");
 }
 
-/// Regression: the status was `unknown`.
+/// Regression test: if the gRPC connection was lost during a stream, the stream failed with the code `unknown`.
 #[tokio::test]
 async fn grpc_connection_lost_in_a_stream_is_unavailable() {
     let backend = serve_backend();
@@ -313,7 +314,7 @@ async fn exchange_in_memory(service: &ForwardService, request: &[u8]) -> String 
 #[tokio::test(start_paused = true)]
 async fn grpc_server_that_vanishes_fails_its_calls() {
     let (here, mut there) = tokio::io::duplex(1 << 16);
-    // SETTINGS and the acknowledgement of the client's.
+    // Send SETTINGS, and acknowledge those of the client.
     let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0];
     there.write_all(&settings).await.expect("client should accept the SETTINGS frames");
     let service = greeter(&forward_by(one_connection(here)));
@@ -340,7 +341,7 @@ async fn grpc_connection_is_used_after_a_long_pause() {
     }
 }
 
-/// Regression: each call made a connection.
+/// Regression test: while the gRPC server closed all connections, each call opened another one.
 #[tokio::test(start_paused = true)]
 async fn connecting_is_paused_while_grpc_server_closes() {
     let dialled = Arc::new(AtomicUsize::new(0));
@@ -360,7 +361,7 @@ async fn connecting_is_paused_while_grpc_server_closes() {
 
 /// An event of a scripted server.
 pub(super) enum Received {
-    /// The connection, counted from 0, the stream, and the name in the request.
+    /// A call: its connection (counted from 0), its stream, and the name in its request.
     Call(usize, StreamKey, String),
     Reset(ErrorCode),
 }
@@ -427,7 +428,7 @@ async fn play(
     }
 }
 
-/// Sends a head, greetings and trailers.
+/// Sends a head, greetings and trailers as the reply to a call.
 pub(super) fn reply(http2: &mut Connection, stream: StreamKey, greetings: usize) -> Vec<u8> {
     let mut head = Head::response(200);
     head.push("content-type", "application/grpc");
@@ -445,7 +446,8 @@ pub(super) fn reply(http2: &mut Connection, stream: StreamKey, greetings: usize)
     Vec::new()
 }
 
-/// Regression: the calls failed, and the caller was told that they may have run.
+/// Regression test: calls that the gRPC server had not processed failed, and their callers were told that the calls may
+/// have run.
 #[tokio::test]
 async fn calls_that_were_not_processed_are_repeated() {
     let refused = serve_script(ServerConfig::default(), |http2, received| match received {
@@ -456,7 +458,7 @@ async fn calls_that_were_not_processed_are_repeated() {
         Received::Call(_, stream, _) => reply(http2, stream, 1),
         Received::Reset(_) => Vec::new(),
     });
-    // GOAWAY with the last stream id 0.
+    // Send a GOAWAY frame whose last stream id is 0.
     let going = serve_script(ServerConfig::default(), |http2, received| match received {
         Received::Call(0, ..) => vec![0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
         Received::Call(_, stream, _) => reply(http2, stream, 1),
@@ -476,7 +478,7 @@ async fn calls_that_were_not_processed_are_repeated() {
     assert!(failed.starts_with("HTTP/1.1 503 ") && failed.contains("has not run"), "{failed}");
 }
 
-/// Regression: the status of the caller was one of a call that may have run.
+/// Regression test: if the gRPC server refused a call, its native caller was told that the call may have run.
 #[tokio::test]
 async fn native_caller_of_refused_call_knows_that_it_has_not_run() {
     let refusing = serve_script(ServerConfig::default(), |http2, received| {
@@ -496,7 +498,8 @@ async fn native_caller_of_refused_call_knows_that_it_has_not_run() {
     }
 }
 
-/// Regression: the first message was the reply, and HTML was an invalid compression flag.
+/// Regression test: the first of several messages was treated as the reply, and an HTML page as an invalid compression
+/// flag.
 #[tokio::test]
 async fn replies_that_are_not_of_unary_grpc_are_errors() {
     let backend = serve_script(ServerConfig::default(), |http2, received| {
@@ -517,7 +520,7 @@ async fn replies_that_are_not_of_unary_grpc_are_errors() {
     assert!(failed.starts_with("HTTP/1.1 503 ") && failed.contains("text/html"), "{failed}");
 }
 
-/// Regression: they were initial metadata.
+/// Regression test: the trailers of a reply without a head were treated as initial metadata.
 #[tokio::test]
 async fn trailers_of_a_reply_without_head_stay_trailers() {
     let backend = serve_script(ServerConfig::default(), |http2, received| {
@@ -535,7 +538,8 @@ async fn trailers_of_a_reply_without_head_stay_trailers() {
     assert!(!response.contains("tenant: ") && response.contains(r#""metadata":{"tenant":["blue"]}"#), "{response}");
 }
 
-/// Regression: 110 waiting calls of one caller stopped all others.
+/// Regression test: 110 waiting calls of one caller used up the streams of the server, so that no other caller was
+/// served.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn caller_leaves_streams_of_the_server_to_others() {
@@ -544,9 +548,9 @@ async fn caller_leaves_streams_of_the_server_to_others() {
     let config = ServerConfig::default().common(Config::default().streams_max(4));
     let backend = serve_script(config, move |http2, received| {
         match received {
-            Received::Call(number, _, name) if name == "wait" => calls.send(number).expect("receiver should exist"),
+            Received::Call(number, _, name) if name == "wait" => calls.send(number).expect("receiver should be open"),
             Received::Call(_, stream, _) => return reply(http2, stream, 1),
-            Received::Reset(code) => resets.send(code).expect("receiver should exist"),
+            Received::Reset(code) => resets.send(code).expect("test should wait for the reset"),
         }
         Vec::new()
     });

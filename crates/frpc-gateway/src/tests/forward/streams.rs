@@ -1,4 +1,4 @@
-//! Streams in both directions.
+//! Tests of streams in both directions.
 
 use super::support::{Host, Sums, calculator, exchange, front, greeter, post, serve, to_native};
 use frpc::{Channel, Code, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
@@ -152,7 +152,7 @@ async fn in_memory(builder: ServerBuilder) -> Channel {
     Channel::connect_io(here).await.expect("server should accept the in-memory connection")
 }
 
-/// Short sleep. Paused time advances only when nothing else can run.
+/// Short sleep. The paused clock advances only when nothing else can run.
 const IDLE: Duration = Duration::from_millis(1);
 
 #[tokio::test(start_paused = true)]

@@ -97,7 +97,7 @@ pub(crate) fn greet(fields: &str, name: &str) -> Vec<u8> {
     post("/greet.Greeter/Greet", "application/json", fields, body.as_bytes())
 }
 
-/// Waits for the next item.
+/// Waits for the next event of the greeter.
 pub(crate) async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
     tokio::time::timeout(PATIENCE, items.recv())
         .await

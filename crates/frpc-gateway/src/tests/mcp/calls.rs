@@ -1,4 +1,4 @@
-//! Tool calls.
+//! Tests of tool calls.
 
 use super::support::{ACCEPT, Host, LEGACY, all, leaf, modern, request};
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ async fn stream_with_a_token_notifies_of_its_progress() {
     }
 }
 
-/// Regression: a missing number argument was treated as 0.
+/// Regression test: a missing argument of a number type was treated as 0.
 #[tokio::test]
 async fn call_without_a_required_argument_fails() {
     let host = Host::new(all());

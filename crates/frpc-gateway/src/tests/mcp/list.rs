@@ -1,4 +1,4 @@
-//! The start of a conversation, and the list of tools.
+//! Tests of the start of a conversation, and of the list of tools.
 
 use super::support::{Host, LEGACY, all, modern, request};
 use frpc_gateway::Mcp;

@@ -1,4 +1,4 @@
-//! Requests that are rejected before a call.
+//! Tests of requests that are rejected before a call.
 
 use super::support::{ACCEPT, Host, LEGACY, all, modern, request};
 use frpc_gateway::{Gateway, Http};
@@ -140,7 +140,8 @@ async fn endpoint_takes_json_by_post_of_allowed_pages() {
     );
 }
 
-/// Regression: a message of some kilobytes inflated to megabytes that were not charged until its body ended.
+/// Regression test: a compressed message of some kilobytes inflated to megabytes, which were not charged until the end
+/// of the body.
 #[tokio::test]
 async fn message_that_inflates_beyond_the_memory_is_refused() {
     let host = Host::with(Gateway::new().http(Http::new().grpc()), |builder| builder.memory_max(1 << 20));

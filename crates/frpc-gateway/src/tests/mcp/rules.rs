@@ -1,4 +1,4 @@
-//! Tools of servers with access rules.
+//! Tests of tools on servers with access rules.
 
 use super::support::{Host, LEGACY, Lines, all, modern, request};
 use frpc_access::{Access, TokenError, Tokens, Who};
@@ -93,8 +93,8 @@ async fn unknown_caller_is_led_to_the_authorization_server() {
     assert_eq!(other.status, 404);
 }
 
-/// Regression: `initialize`, `ping` and notifications ignored tokens, and a valid one in the body replaced an invalid
-/// one.
+/// Regression test: `initialize`, `ping` and notifications ignored tokens, and a valid token in the body replaced an
+/// invalid one in the header.
 #[tokio::test]
 async fn invalid_token_is_401_at_every_method() {
     let host = host(all());

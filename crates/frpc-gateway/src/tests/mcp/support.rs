@@ -24,11 +24,11 @@ pub(crate) const ACCEPT: &str = "accept: application/json, text/event-stream\r\n
 pub(crate) struct Service(Arc<Events>);
 
 pub(crate) struct Events {
-    /// One permit per call of `Wait` that has begun.
+    /// Semaphore that gets one permit for each call of `Wait` that has begun.
     began: Semaphore,
-    /// One permit per call that may complete.
+    /// Semaphore with one permit for each call that may complete.
     released: Semaphore,
-    /// One permit per call that has ended for any reason.
+    /// Semaphore that gets one permit for each call that has ended for any reason.
     ended: Semaphore,
 }
 
@@ -42,7 +42,7 @@ impl Default for Events {
 async fn take(events: &Semaphore) {
     timeout(PATIENCE, events.acquire())
         .await
-        .expect("event should occur within the timeout")
+        .expect("event of the call should occur within the timeout")
         .expect("semaphore should be open")
         .forget();
 }

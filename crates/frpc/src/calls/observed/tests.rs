@@ -192,7 +192,7 @@ fn late_replies_are_counted_after_lock_release() {
     assert!(observed.answer(Duration::from_millis(1), &[]).is_none());
 }
 
-/// An observer that samples no calls, so their ends are not reported.
+/// An observer that samples no calls. The ends of calls are thus not reported to it.
 struct NoSamples;
 
 impl Observer for NoSamples {
