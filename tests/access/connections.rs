@@ -239,12 +239,16 @@ async fn signed_in_connection_needs_no_token_until_expiry() {
     assert_eq!(code(client.do_nothing(by("guest.60", Empty {})).await), Code::Ok);
     assert_eq!(code(client.add(AddRequest::default()).await), Code::Ok);
     assert_eq!(code(client.add(by("clerk", AddRequest::default())).await), Code::Ok);
-    assert_eq!(*desk.0.lock().await, ["guest", "clerk"], "a token counts more than the connection");
+    assert_eq!(
+        *desk.0.lock().await,
+        ["guest", "clerk"],
+        "token of the call should take precedence over the principal of the connection"
+    );
     assert_eq!(code(client.add(by("forged", AddRequest::default())).await), Code::Unauthenticated);
     sleep(Duration::from_secs(50)).await;
     assert_eq!(code(client.do_nothing(by("guest.600", Empty {})).await), Code::Ok);
     sleep(Duration::from_secs(50)).await;
-    assert_eq!(code(client.add(AddRequest::default()).await), Code::Ok, "it has signed in again");
+    assert_eq!(code(client.add(AddRequest::default()).await), Code::Ok, "client should have signed in again");
     assert!(!serving.is_finished());
     sleep(Duration::from_secs(550)).await;
     tokio::time::timeout(Duration::from_secs(30), serving)

@@ -55,7 +55,7 @@ async fn token_is_verified_once_until_keys_change() {
                 assert_eq!(add(client, "guest").await, Code::PermissionDenied);
             }
         }
-        assert_eq!(names.verified.load(Ordering::SeqCst), 2, "each of the two once");
+        assert_eq!(names.verified.load(Ordering::SeqCst), 2, "each of the two tokens should be verified once");
     }
 }
 
@@ -228,10 +228,10 @@ async fn flood_of_invalid_tokens_costs_few_verifications() {
         for number in 0..1000 {
             assert_eq!(add(&client, &format!("forged{number}")).await, Code::Unauthenticated);
         }
-        assert_eq!(add(&client, "clerk").await, Code::Ok, "one that was accepted before is remembered");
-        assert_eq!(add(&client, "guest").await, Code::Unauthenticated, "no other one is looked at");
+        assert_eq!(add(&client, "clerk").await, Code::Ok, "token that was accepted before should be remembered");
+        assert_eq!(add(&client, "guest").await, Code::Unauthenticated, "no further token should be verified");
         assert_eq!(names.verified.load(Ordering::SeqCst), 1 + rounds * 16);
-        assert_eq!(add(&connect(&server).await, "clerk").await, Code::Ok, "other connections are not concerned");
+        assert_eq!(add(&connect(&server).await, "clerk").await, Code::Ok, "other connections should not be affected");
         advance(Duration::from_secs(10)).await;
     }
     assert_eq!(add(&client, "guest").await, Code::PermissionDenied);
@@ -254,7 +254,7 @@ async fn metadata_that_looks_like_a_principal_is_none() {
     }
     let mut request = by("clerk", AddRequest::default());
     request.extensions_mut().insert(Principal::new("admin", Proof::Other));
-    assert_eq!(code(client.add(request).await), Code::Ok, "extensions are not sent");
+    assert_eq!(code(client.add(request).await), Code::Ok, "call should succeed, because extensions are not sent");
 }
 
 #[tokio::test(start_paused = true)]
@@ -272,10 +272,10 @@ async fn calls_over_limit_are_refused_before_decoding() {
         peer.write(&packet(id, 18, b"no message")).await;
         error_text(&peer.next().await.expect("connection should stay open").body).expect("reply should be an error")
     };
-    assert!(!answer(1).await.contains("too many calls"), "the first one is decoded");
+    assert!(!answer(1).await.contains("too many calls"), "first call should be within the limit");
     assert!(answer(2).await.contains("too many calls by this caller: try again in 10001 ms"));
     advance(Duration::from_millis(10_001)).await;
-    assert!(!answer(3).await.contains("too many calls"), "it has waited");
+    assert!(!answer(3).await.contains("too many calls"), "call after the pause should be within the limit");
 }
 
 #[tokio::test(start_paused = true)]
@@ -293,7 +293,7 @@ async fn principal_limit_spans_connections_and_protocols() {
     assert!(wait > Duration::from_millis(990) && wait <= Duration::from_millis(1001), "{wait:?}");
     assert!(!status.may_have_run());
     for _ in 0..10 {
-        assert_eq!(add(&clients[0], "guest").await, Code::Ok, "others are not limited");
+        assert_eq!(add(&clients[0], "guest").await, Code::Ok, "other principals should not be limited");
     }
     advance(wait).await;
     assert_eq!(add(&clients[1], "clerk").await, Code::Ok);
@@ -311,7 +311,7 @@ async fn limit_of_a_method_holds_for_that_method_alone() {
         assert_eq!(add(&client, "clerk").await, expected);
     }
     assert_eq!([chat("clerk").await, chat("clerk").await], [Code::Ok; 2]);
-    assert_eq!(chat("clerk").await, Code::ResourceExhausted, "the limit for all methods holds in addition");
+    assert_eq!(chat("clerk").await, Code::ResourceExhausted, "limit for all methods should apply in addition");
     for expected in [Code::Ok, Code::Ok, Code::Ok] {
         assert_eq!(add(&client, "guest").await, expected);
     }
@@ -332,7 +332,7 @@ async fn call_refused_by_general_limit_keeps_its_methods_allowance() {
     advance(Duration::from_millis(1001)).await;
     assert_eq!(add(&client, "clerk").await, Code::Ok);
     advance(Duration::from_millis(1001)).await;
-    assert_eq!(add(&client, "clerk").await, Code::ResourceExhausted, "its method is limited as well");
+    assert_eq!(add(&client, "clerk").await, Code::ResourceExhausted, "limit of the method should apply as well");
 }
 
 /// Returns the duration of the given number of calls on one connection. Each reply contains the mark once.
@@ -350,7 +350,7 @@ async fn time_of_calls(server: &Acceptor, calls: usize, request: &str, mark: &[u
     let (mut unread, mut counted) = (Vec::new(), 0);
     while counted < calls {
         let read = answers.read_buf(&mut unread).await.expect("connection should be open");
-        assert!(read > 0, "closed after {counted} answers");
+        assert!(read > 0, "connection was closed after {counted} replies");
         while let Some(at) = unread.windows(mark.len()).position(|window| window == mark) {
             unread.drain(..at + mark.len());
             counted += 1;

@@ -95,7 +95,7 @@ async fn a_message_to_a_topic_that_is_not_allowed_reaches_nobody() {
         for (client, _channel) in clients(address).await {
             let before = broker.published();
             let topics = ["orders.north.created", "orders.north.gone", "news", "news.local", "orders"];
-            assert!(!publish(&client, &topics).await, "its publisher learns of it");
+            assert!(!publish(&client, &topics).await, "publisher should be notified of the rejection");
             assert_eq!(broker.published() - before, expected, "{name}");
         }
     }

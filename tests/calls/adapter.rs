@@ -45,7 +45,7 @@ async fn upper(words: &Words, request: Request<String>) -> Result<Response<Strin
     }
     let _guard = Guard(words.dropped.clone());
     let _ = words.began.send(());
-    assert_ne!(request.get_ref(), "panic", "as the test wants it");
+    assert_ne!(request.get_ref(), "panic", "handler should panic on request of the test");
     // A task and a timer belong to the runtime of the server.
     tokio::spawn(tokio::time::sleep(Duration::ZERO)).await.map_err(|error| Status::internal(error.to_string()))?;
     words.gate.acquire().await.map_err(|_| Status::aborted("closed"))?.forget();
@@ -203,7 +203,7 @@ async fn requests_of_the_wrong_shape_or_format_are_refused() {
     }
     assert!(host.context.methods().get("words.Words", "Lower").is_none());
     assert!(host.context.methods().get("Words", UPPER).is_none());
-    assert_eq!(host.began.try_recv().ok(), None, "no handler has run");
+    assert_eq!(host.began.try_recv().ok(), None, "no handler should have run");
 }
 
 #[tokio::test]
@@ -260,7 +260,7 @@ async fn denying_middleware_denies_adapter_calls_of_every_kind() {
     for name in NAMES {
         assert_eq!(code(stream(host.method(name), &["a"]).await), Code::PermissionDenied, "{name}");
     }
-    assert_eq!(host.began.try_recv().ok(), None, "no handler has run");
+    assert_eq!(host.began.try_recv().ok(), None, "no handler should have run");
 }
 
 #[tokio::test(start_paused = true)]
@@ -307,7 +307,7 @@ async fn deadline_ends_the_wait_for_a_permit() {
     assert_eq!(code(called), Code::DeadlineExceeded);
     host.gate.add_permits(1);
     first.await.expect("task should not panic").expect("peer should answer");
-    assert_eq!(host.began.try_recv().ok(), None, "the other handler has not run");
+    assert_eq!(host.began.try_recv().ok(), None, "other handler should not have run");
 }
 
 #[tokio::test]

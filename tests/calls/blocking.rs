@@ -90,7 +90,7 @@ fn pings_are_answered_while_the_caller_does_nothing() {
     while !received.windows(pong.len()).any(|bytes| bytes == pong) {
         let mut bytes = [0; 1024];
         let count = socket.read(&mut bytes).expect("read should succeed");
-        assert_ne!(count, 0, "the connection lives");
+        assert_ne!(count, 0, "connection should stay open");
         received.extend_from_slice(&bytes[..count]);
     }
     // The caller is also notified of the end when the client is dropped.
@@ -121,7 +121,7 @@ fn blocking_client_connects_on_first_call() {
     let address = listener.local_addr().unwrap();
     let connect = async || Channel::builder().connect_lazy(address.to_string());
     let client = blocking::connect_using(connect, InteropClient::new).expect("server should be valid");
-    assert!(listener.accept().is_err(), "it has not connected");
+    assert!(listener.accept().is_err(), "client should not have connected");
     drop(listener);
     let server = Runtime::new().expect("runtime should start");
     server.block_on(async {

@@ -121,7 +121,7 @@ async fn stream_past_deadline_fails_despite_its_server() {
     tokio::time::sleep(300 * MS).await; // The server knows the deadline and ends the stream with an error.
     let status = loop {
         match counts.message().await {
-            Ok(count) => assert!(count.is_some(), "it has no end"),
+            Ok(count) => assert!(count.is_some(), "stream should not end by itself"),
             Err(status) => break status,
         }
     };
@@ -141,7 +141,7 @@ async fn stream_past_deadline_ends_though_its_first_message_is_unread() {
     tokio::time::advance(100 * MS).await;
     let status = counts.message().await.expect_err("stream should fail");
     assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
-    assert_eq!(counts.message().await, Ok(None), "it has ended");
+    assert_eq!(counts.message().await, Ok(None), "stream should have ended");
 }
 
 fn runtime() -> Runtime {
@@ -152,7 +152,7 @@ fn runtime() -> Runtime {
 fn finish_elsewhere<T>(home: &Runtime, call: impl Future<Output = Result<T, Status>>) -> Code {
     let (mut call, away) = (pin!(call), runtime());
     away.block_on(poll_fn(|context| {
-        assert!(call.as_mut().poll(context).is_pending(), "nothing has been answered");
+        assert!(call.as_mut().poll(context).is_pending(), "call should have no reply yet");
         Poll::Ready(())
     }));
     drop(away);
@@ -175,15 +175,27 @@ fn deadline_outlives_the_runtime_a_call_began_in() {
 
     let client = InteropClient::new(connect());
     let backward = connections.recv().expect("channel should stay open");
-    assert_eq!(finish_elsewhere(&home, client.sleep(late())), Code::DeadlineExceeded, "it was sent");
+    assert_eq!(
+        finish_elsewhere(&home, client.sleep(late())),
+        Code::DeadlineExceeded,
+        "call that was sent should end at its deadline"
+    );
     let occupying = home.spawn({
         let client = client.clone();
         async move { client.sleep(sleep(60_000)).await }
     });
     home.block_on(until("it has the only slot", || backward.running() > 0));
-    assert_eq!(finish_elsewhere(&home, client.sleep(late())), Code::DeadlineExceeded, "it waits for a slot");
+    assert_eq!(
+        finish_elsewhere(&home, client.sleep(late())),
+        Code::DeadlineExceeded,
+        "call that waits for a slot should end at its deadline"
+    );
     let called = InteropClient::new(Channel::from_connection(&backward));
-    assert_eq!(finish_elsewhere(&home, called.sleep(late())), Code::DeadlineExceeded, "the server calls");
+    assert_eq!(
+        finish_elsewhere(&home, called.sleep(late())),
+        Code::DeadlineExceeded,
+        "call of the server should end at its deadline"
+    );
     occupying.abort();
 
     let unreachable = || std::future::pending::<std::io::Result<TcpStream>>();
@@ -191,22 +203,34 @@ fn deadline_outlives_the_runtime_a_call_began_in() {
     let lazy = Channel::builder().connect_lazy_with_connector(unreachable).expect("services should not overlap");
     drop(entered);
     let client = InteropClient::new(lazy.clone());
-    assert_eq!(finish_elsewhere(&home, client.sleep(late())), Code::DeadlineExceeded, "it waits for a connection");
+    assert_eq!(
+        finish_elsewhere(&home, client.sleep(late())),
+        Code::DeadlineExceeded,
+        "call that waits for a connection should end at its deadline"
+    );
 
     let client = InteropClient::new(connect());
     let (_sender, requests) = RequestStream::channel(1);
     let summed = finish_elsewhere(&home, client.sum_up(within(200 * MS, requests)));
-    assert_eq!(summed, Code::DeadlineExceeded, "it streams requests");
+    assert_eq!(summed, Code::DeadlineExceeded, "call with a request stream should end at its deadline");
     let (_sender, requests) = RequestStream::channel(1);
     let chat = runtime().block_on(client.chat(within(200 * MS, requests)));
     let mut replies = chat.expect("stream should open").into_inner();
-    assert_eq!(finish_elsewhere(&home, replies.message()), Code::DeadlineExceeded, "it streams replies");
+    assert_eq!(
+        finish_elsewhere(&home, replies.message()),
+        Code::DeadlineExceeded,
+        "call with a reply stream should end at its deadline"
+    );
 
     let address = home.block_on(serve_interop_with(Server::builder().method_hand_off("interop.Interop/Sleep")));
     let channel = home.block_on(Channel::connect(address.to_string())).expect("server should be listening");
     let (asking, _handed) = channel.request_hand_off();
     let asking = InteropClient::new(asking);
-    assert_eq!(finish_elsewhere(&home, asking.sleep(late())), Code::DeadlineExceeded, "it is a hand-off");
+    assert_eq!(
+        finish_elsewhere(&home, asking.sleep(late())),
+        Code::DeadlineExceeded,
+        "hand-off should end at its deadline"
+    );
 }
 
 #[test]

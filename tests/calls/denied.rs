@@ -93,7 +93,7 @@ impl Fort {
 
 /// Asserts that none of `knocked` calls has reached a handler.
 fn assert_closed(vault: &Vault, closed: &Closed, knocked: usize) {
-    assert_eq!(vault.0.load(Ordering::SeqCst), 0, "a handler has run");
+    assert_eq!(vault.0.load(Ordering::SeqCst), 0, "no handler should have run");
     assert_eq!(closed.0.load(Ordering::SeqCst), knocked);
 }
 

@@ -147,12 +147,12 @@ async fn calls_made_by_a_handler_inherit_its_deadline() {
     assert_eq!(
         client.ask(Time::default()).await.expect("peer should answer").get_ref().millis,
         0,
-        "the default is not sent"
+        "default timeout should not be sent"
     );
     let mut request = Request::new(Time { millis: 30 });
     request.set_timeout(Duration::from_secs(5));
     let left = client.ask(request).await.expect("peer should answer").into_inner().millis;
-    assert!((1..=4_971).contains(&left), "{left} ms are left of 5 s after 30 ms");
+    assert!((1..=4_971).contains(&left), "{left} ms should be left of 5 s after 30 ms");
 }
 
 #[tokio::test]
@@ -250,7 +250,7 @@ async fn an_unread_stream_holds_back_only_its_sender() {
     };
     tokio::time::timeout(Duration::from_secs(20), still).await.expect("producer should stop within the timeout");
     // At most 256 KiB of credit, in messages that cost 64 bytes more than their length, plus the one that overdraws.
-    assert!(produced < 2_000 + 2 * 300, "{produced} messages were produced");
+    assert!(produced < 2_000 + 2 * 300, "handler produced {produced} messages");
     for _ in 0..2_000 {
         unread.message().await.expect("stream should not fail").expect("stream should continue");
     }
@@ -271,7 +271,7 @@ async fn late_reading_server_slows_client_without_loss() {
     let count = client.sink(chunks).await.expect("messages should be counted").into_inner().millis;
     assert_eq!(count, 1_000);
     let took = sending.await.expect("task should not panic");
-    assert!(took >= Duration::from_millis(80), "1 MiB was taken in {took:?} by a server that did not read");
+    assert!(took >= Duration::from_millis(80), "server that did not read accepted 1 MiB in {took:?}");
 }
 
 #[tokio::test]

@@ -289,7 +289,11 @@ async fn handlers_that_occupy_their_thread_move_to_another() {
         threads.push(reply.into_inner().value);
     }
     let here = format!("{:?}", thread::current().id());
-    assert_eq!(threads.iter().filter(|thread| **thread != here).count(), 3, "{threads:?}, {here} for tasks");
+    assert_eq!(
+        threads.iter().filter(|thread| **thread != here).count(),
+        3,
+        "{threads:?} run handlers, and {here} runs the tasks"
+    );
     assert!(threads.ends_with(&[here.clone(), here]), "{threads:?}");
 }
 
@@ -329,7 +333,7 @@ async fn client_with_own_workers_answers_pings_while_runtime_is_busy() {
     while !answered.contains(&1) {
         let mut read = [0; 1024];
         let count = peer.read(&mut read).expect("read should succeed");
-        assert_ne!(count, 0, "the connection lives");
+        assert_ne!(count, 0, "connection should stay open");
         let mut received = bytes::Bytes::copy_from_slice(&read[..count]);
         while let Some(packet) = decoder.next(&mut received).expect("client should follow the protocol") {
             answered.push(packet.operation.number());

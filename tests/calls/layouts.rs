@@ -589,11 +589,11 @@ async fn malformed_packets_about_layouts_close_the_connection() {
     for (id, body) in [(1, &[0; 15][..]), (1, &[]), (1, &[0; 16 * 65]), (3, b"\x09shop")] {
         let mut raw = hostile(&[]).await;
         raw.write(&packet(id, 3, body)).await;
-        assert!(reply(&mut raw).await.is_none(), "packet {id} of {} bytes", body.len());
+        assert!(reply(&mut raw).await.is_none(), "packet {id} of {} bytes should close the connection", body.len());
     }
     let mut raw = hostile(&[]).await;
     raw.write(&packet(2, 3, &vec![0; 65_537])).await;
-    assert!(reply(&mut raw).await.is_none(), "a description is too long");
+    assert!(reply(&mut raw).await.is_none(), "description that is too long should close the connection");
 }
 
 struct Parrot;

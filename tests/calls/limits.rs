@@ -69,7 +69,7 @@ async fn overlong_later_message_fails_call_as_maybe_run() {
     let requests = frpc::iter([1, 6 << 20].map(|length| Chunk { data: vec![1; length] }));
     let failed = client.sink(requests).await.expect_err("second message should be too long");
     assert_eq!(failed.code(), Code::ResourceExhausted);
-    assert!(failed.may_have_run(), "the first message has been heard");
+    assert!(failed.may_have_run(), "server should have received the first message");
 }
 
 #[tokio::test]
@@ -121,10 +121,10 @@ async fn stream_call_starts_when_slot_becomes_free() {
     let started = Instant::now();
     let second = tokio::spawn(async move { client.flood(Time::default()).await });
     tokio::time::sleep(Duration::from_millis(100)).await;
-    assert!(!second.is_finished(), "there is no place for two");
+    assert!(!second.is_finished(), "only one call should be in progress");
     drop(first);
     second.await.expect("task should not panic").expect("call should get a free slot");
-    assert!(started.elapsed() < Duration::from_millis(200), "it took {:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_millis(200), "second call took {:?}", started.elapsed());
 }
 
 /// Regression test: the call sent the timeout that remained before the wait.
@@ -230,7 +230,11 @@ async fn stream_with_malformed_prefix_is_refused() {
         client.write(&packet(id, 2, &[prefix(items), vec![9, 23]].concat())).await;
         let refused = next_message(&mut client).await;
         let start = [id.try_into().expect("id should be small"), 3, 1, Code::InvalidArgument as u8, 5, 0];
-        assert_eq!((refused.id.0, &refused.body[..6]), (6, &start[..]), "TRAILERS with the status of a refusal");
+        assert_eq!(
+            (refused.id.0, &refused.body[..6]),
+            (6, &start[..]),
+            "stream should end with TRAILERS that contain the status of the rejection"
+        );
     }
 }
 

@@ -148,7 +148,7 @@ async fn middleware_nests_server_then_service_then_method() {
     let reply = client.add(AddRequest::default()).await.unwrap();
     assert_eq!(reply.metadata().get("way"), Some("<inner<method<service<server"));
     let reply = client.sum_up(frpc::iter([Count { value: 1 }])).await.unwrap();
-    assert_eq!(reply.metadata().get("way"), Some("<service<server"), "other methods do not have it");
+    assert_eq!(reply.metadata().get("way"), Some("<service<server"), "other methods should not pass the middleware");
 }
 
 #[tokio::test]
@@ -203,7 +203,7 @@ struct Introduction;
 impl Middleware for Introduction {
     async fn call(&self, mut call: Call, next: Next) -> Result<CallResponse, Status> {
         if call.connection().is_some() {
-            assert!(call.extensions().is_empty(), "they are not sent");
+            assert!(call.extensions().is_empty(), "extensions should not be sent with the request");
             let caller = call.metadata().get("caller").ok_or_else(|| Status::unauthenticated("caller is missing"))?;
             let caller = Caller(caller.to_owned());
             call.extensions_mut().insert(caller);
@@ -271,7 +271,7 @@ async fn extensions_reach_handlers_locally_and_are_not_sent() {
 
     let reply = client.fail(by("one", Text::default())).await.unwrap();
     assert_eq!((&*reply.get_ref().value, reply.metadata().get("answerer")), ("one", Some("the mirror")));
-    assert!(reply.extensions().is_empty(), "they are not sent");
+    assert!(reply.extensions().is_empty(), "extensions should not be sent with the reply");
     let mut counts = client.count_up(by("two", Range::default())).await.unwrap().into_inner();
     assert_eq!(counts.message().await.unwrap_err().message(), "two");
     assert_eq!(client.sum_up(by("three", frpc::iter([]))).await.unwrap_err().message(), "three");

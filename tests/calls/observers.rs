@@ -189,9 +189,9 @@ async fn histogram_sums_equal_calls_despite_cancels_and_retries() {
     }
     let snapshot = counters.snapshot();
     assert_eq!(sums(&snapshot, CallSide::Client), made);
-    assert_eq!(made.values().sum::<u64>(), CALLS + CALLS / 100, "all were counted once");
+    assert_eq!(made.values().sum::<u64>(), CALLS + CALLS / 100, "each call should be counted once");
     let retried: u64 = snapshot.retried.iter().map(|retried| retried.count).sum();
-    assert!(retried >= CALLS / 200, "only {retried} attempts were made again");
+    assert!(retried >= CALLS / 200, "only {retried} attempts were retried");
     assert!(snapshot.retried.iter().all(|retried| (retried.method, retried.code) == ("Get", Code::Unavailable)));
     // The end of an aborted handler may be recorded slightly later.
     let all = || {
@@ -212,9 +212,9 @@ async fn a_histogram_has_the_time_from_the_request_to_the_reply() {
     let snapshot = counters.snapshot();
     for calls in snapshot.calls.iter().filter(|calls| calls.method == "Wait") {
         let sum = calls.durations.sum().as_millis();
-        assert!((70..80).contains(&sum), "{:?}: {sum} ms", calls.side);
+        assert!((70..80).contains(&sum), "sum of the latencies of {:?} is {sum} ms", calls.side);
         let slowest = calls.durations.quantile(1.0).expect("calls should be counted").as_millis();
-        assert!((40..48).contains(&slowest), "{:?}: {slowest} ms", calls.side);
+        assert!((40..48).contains(&slowest), "maximum latency of {:?} is {slowest} ms", calls.side);
     }
 }
 
@@ -250,7 +250,7 @@ impl Observer for Noting {
 
     fn end(&self, about: &ObservedMethod, token: Token, ended: &CallEnd) {
         let started = self.open.lock().unwrap().remove(&token.0);
-        assert_eq!(started, Some((about.method(), about.side())), "each end has its begin");
+        assert_eq!(started, Some((about.method(), about.side())), "each end should belong to a begun call");
         self.ended.lock().unwrap().push((about.method(), about.side(), *ended));
     }
 
@@ -322,13 +322,13 @@ impl Observer for EveryOther {
     }
 
     fn end(&self, _about: &ObservedMethod, token: Token, _ended: &CallEnd) {
-        assert_eq!(token.0 % 2, 1, "the others are not observed");
+        assert_eq!(token.0 % 2, 1, "calls with an even token should not be observed");
         self.ended.fetch_add(1, Ordering::Relaxed);
     }
 
     fn retry(&self, _about: &ObservedMethod, token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
-        assert_eq!(token.0 % 2, 1, "the others are not observed");
-        assert!(trace.is_some(), "it was sent");
+        assert_eq!(token.0 % 2, 1, "calls with an even token should not be observed");
+        assert!(trace.is_some(), "trace context should have been sent");
     }
 }
 

@@ -40,7 +40,7 @@ async fn short_messages_in_a_row_are_read_into_the_same_memory() {
     }
     assert_eq!(received, texts().collect::<Vec<_>>());
     // The first two messages, the long one and its successor need newly allocated memory.
-    assert!(moved <= 4, "{moved} of 15 texts have memory of their own");
+    assert!(moved <= 4, "{moved} of 15 strings have memory of their own");
 }
 
 async fn read(messages: &mut Streaming<Text>, text: &mut Text) -> Option<String> {

@@ -73,7 +73,7 @@ async fn running_cancelled_handler_keeps_permit_of_idle_connection() {
     let early = tokio::time::timeout(Duration::from_millis(300), begins.recv()).await;
     let_go.send(()).expect("receiver should be waiting");
     second.await.expect("task should not panic").expect("second call should get its turn");
-    assert!(early.is_err(), "two handlers ran at the same time");
+    assert!(early.is_err(), "second handler should not run at the same time");
 }
 
 /// Holds handlers until they are released.
@@ -126,15 +126,21 @@ fn overlong_call_wakes_waiting_callers_without_lock() {
             let waker = Waker::from(looking.clone());
             let (mut second, mut third) = (begin(), begin());
             let (mut idly, mut looks) = (Context::from_waker(Waker::noop()), Context::from_waker(&waker));
-            assert!(second.as_mut().poll(&mut idly).is_pending(), "there is one place");
-            assert!(third.as_mut().poll(&mut looks).is_pending(), "there is one place");
+            assert!(
+                second.as_mut().poll(&mut idly).is_pending(),
+                "second call should wait, because there is a single permit"
+            );
+            assert!(
+                third.as_mut().poll(&mut looks).is_pending(),
+                "third call should wait, because there is a single permit"
+            );
             gate.0.1.add_permits(1);
             first.await.expect("call should be released");
-            assert_eq!(looking.1.load(Ordering::SeqCst), 0, "there is a place, for the one that waits longest");
+            assert_eq!(looking.1.load(Ordering::SeqCst), 0, "call that waits for a shorter time should not be woken");
             let long = Payload { seq: 1, data: vec![0; 4096] };
             let status = client.echo_payload(long).await.expect_err("call should fail");
             assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
-            assert!(looking.1.load(Ordering::SeqCst) > 0, "the place is free again");
+            assert!(looking.1.load(Ordering::SeqCst) > 0, "call should be woken when the permit is free again");
         });
         done.send(()).expect("receiver should be waiting");
     });

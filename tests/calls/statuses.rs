@@ -285,12 +285,12 @@ async fn stream_sender_distinguishes_finished_peer_from_lost_one() {
         };
         let code = if is_disconnected { Code::Unavailable } else { Code::Cancelled };
         let refusal = tokio::time::timeout(PATIENCE, feeding).await.expect("call should fail within the timeout");
-        assert_eq!(refusal.code(), code, "the client got {refusal}");
+        assert_eq!(refusal.code(), code, "client received the status {refusal}");
         let refusal = tokio::time::timeout(PATIENCE, refusals.recv())
             .await
             .expect("message should arrive within the timeout")
             .expect("call should fail");
-        assert_eq!(refusal.code(), code, "the server got {refusal}");
+        assert_eq!(refusal.code(), code, "server received the status {refusal}");
     }
 }
 

@@ -54,7 +54,11 @@ impl Observer for Marking {
 
     fn retry(&self, about: &ObservedMethod, token: Token, _failed: &Status, trace: &mut Option<TraceContext>) {
         let observed = self.observed.lock().unwrap()[token.0 as usize - 1];
-        assert_eq!((observed.method, Some(observed.made)), (about.method(), *trace), "the context sent with the call");
+        assert_eq!(
+            (observed.method, Some(observed.made)),
+            (about.method(), *trace),
+            "observed context should be the one that was sent with the call"
+        );
         *trace = Some(self.next(*trace));
     }
 }
@@ -101,7 +105,7 @@ async fn nested_call_span_has_handler_span_as_parent() {
         assert!(observed.iter().all(|observed| observed.made.trace_id() == [7; 16] && observed.made.is_sampled()));
         let remote: Vec<_> =
             observed.iter().map(|observed| observed.received.is_some_and(|received| received.is_remote())).collect();
-        assert_eq!(remote, [false, true, false, true], "a peer may state any context");
+        assert_eq!(remote, [false, true, false, true], "peer should be able to send any context");
     }
 }
 
@@ -124,7 +128,11 @@ async fn trace_context_passes_with_every_call_option() {
     request.set_timeout(std::time::Duration::from_secs(60));
     request.metadata_mut().insert("sent-word", "x").expect("metadata entry should be valid");
     let reply = client.echo(request).await.expect("call should succeed");
-    assert_eq!(reply.metadata().iter().map(|(key, _)| key).collect::<Vec<_>>(), ["got-word"], "no metadata is added");
+    assert_eq!(
+        reply.metadata().iter().map(|(key, _)| key).collect::<Vec<_>>(),
+        ["got-word"],
+        "tracing should add no metadata"
+    );
     let around = channel.with_middleware(async |call: frpc::Call, next: frpc::Next| next.run(call).await);
     ExtensionClient::new(around).echo(Maybe::default()).await.expect("call should succeed");
     let (handing_off, _handed) = channel.request_hand_off();
@@ -170,7 +178,7 @@ async fn observers_of_both_ends_get_stream_sizes() {
     until("both ends have ended", || marking.observed.lock().unwrap().iter().all(|observed| observed.ended.is_some()))
         .await;
     let [here, there] = [CallSide::Client, CallSide::Server].map(|side| marking.of(side)[0].ended.unwrap());
-    assert!(here.reply_bytes >= longest && longest > 0, "{here:?} has {longest} bytes of data");
+    assert!(here.reply_bytes >= longest && longest > 0, "{here:?} should have counted replies of {longest} bytes");
     // The sender also counts the headers of packets.
     assert!((here.reply_bytes..here.reply_bytes * 21 / 20).contains(&there.reply_bytes), "{there:?}, {here:?}");
     assert_eq!(there.request_bytes, here.request_bytes);

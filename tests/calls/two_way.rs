@@ -212,7 +212,7 @@ async fn unrequested_packets_to_bare_client_are_counted_only() {
     let client = InteropClient::new(channel.clone());
     let calling = tokio::spawn(async move { client.add(AddRequest::default()).await });
     let calls = raw.next().await.unwrap();
-    assert_eq!((calls.operation, calls.id), (Operation::EXTENSION, PacketId(3)), "the service is announced");
+    assert_eq!((calls.operation, calls.id), (Operation::EXTENSION, PacketId(3)), "client should announce its service");
     let request = raw.next().await.unwrap();
     assert_eq!(request.body[..], [8, 0, 0x0D, 0, 0x0D, 0]);
     // A packet with an id of the server's half is not a reply to that call.
@@ -270,7 +270,7 @@ async fn overloaded_server_refuses_request_with_id_of_own_call() {
     assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
     drop(charge);
     agent.sleep(SleepRequest::default()).await.expect("connection should stay open");
-    assert!(!calling.is_finished(), "the server's own call continues");
+    assert!(!calling.is_finished(), "call made by the server should continue");
 }
 
 #[tokio::test]

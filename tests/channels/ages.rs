@@ -47,7 +47,7 @@ async fn aged_connections_are_renewed_without_a_lost_call() {
         call.await.expect("task should not panic").expect("call in progress should complete");
     }
     let stats = server.stats();
-    assert!((9..=12).contains(&stats.opened()), "{} connections", stats.opened());
+    assert!((9..=12).contains(&stats.opened()), "server accepted {} connections", stats.opened());
     assert_eq!(
         stats.opened() - stats.open(),
         stats.closed_by(CloseKind::ClosedByPeer) + stats.closed_by(CloseKind::MaxAge)
@@ -65,10 +65,10 @@ async fn streams_outlive_the_age_of_their_connection() {
     let count =
         client.count_up(Range { from: 7, count: 1 }).await.expect("stream should open").into_inner().message().await;
     assert_eq!(count.expect("connection should stay open").map(|count| count.value), Some(7));
-    assert_eq!(server.stats().open(), 2, "the stream stays, and new calls use a new connection");
+    assert_eq!(server.stats().open(), 2, "stream should stay open while new calls use a new connection");
     drop((texts, chat));
     tokio::time::sleep(Duration::from_secs(10)).await;
-    assert_eq!(server.stats().open(), 1, "the first one ends with its stream");
+    assert_eq!(server.stats().open(), 1, "first connection should end with its stream");
 }
 
 #[tokio::test(start_paused = true)]

@@ -52,13 +52,17 @@ async fn waiting_call_moves_to_next_connection_when_server_stops() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     let call = tokio::spawn(async move { client.add(SUM).await });
     tokio::time::sleep(Duration::from_secs(1)).await;
-    assert!(!call.is_finished(), "its server takes one call at a time");
+    assert!(!call.is_finished(), "server should process one call at a time");
     let closing_since = Instant::now();
     tokio::spawn(async move { stopping.shutdown().await });
     call.await.expect("task should not panic").expect("other server should answer");
-    assert!(closing_since.elapsed() < Duration::from_secs(1), "it waited for {:?}", closing_since.elapsed());
+    assert!(
+        closing_since.elapsed() < Duration::from_secs(1),
+        "channel waited for {:?} before it closed",
+        closing_since.elapsed()
+    );
     long.await.expect("task should not panic").expect("sent call should be answered on its connection");
-    assert_eq!(next.stats().opened(), 1, "the long one was not made again");
+    assert_eq!(next.stats().opened(), 1, "long call should not be retried");
 }
 
 #[tokio::test(start_paused = true)]
@@ -72,12 +76,16 @@ async fn waiting_stream_moves_to_next_connection_when_server_stops() {
         async move { client.count_up(Range { from: 7, count: 1 }).await?.into_inner().message().await }
     });
     tokio::time::sleep(Duration::from_secs(1)).await;
-    assert!(!call.is_finished(), "its server takes one stream at a time");
+    assert!(!call.is_finished(), "server should process one stream at a time");
     let closing_since = Instant::now();
     tokio::spawn(async move { stopping.shutdown().await });
     let counted = call.await.expect("task should not panic").expect("other server should answer");
     assert_eq!(counted.map(|count| count.value), Some(7));
-    assert!(closing_since.elapsed() < Duration::from_secs(1), "it waited for {:?}", closing_since.elapsed());
+    assert!(
+        closing_since.elapsed() < Duration::from_secs(1),
+        "channel waited for {:?} before it closed",
+        closing_since.elapsed()
+    );
     texts.send(Text { value: "a".into() }).await.expect("message should be sent");
     assert_eq!(long.message().await.expect("stream should not fail").expect("call should succeed").value, "re:a");
     assert_eq!(next.stats().opened(), 1);
@@ -136,11 +144,11 @@ async fn closed_channel_finishes_calls_and_starts_none() {
         assert!(!status.may_have_run());
     }
     channel.stay_connected().await;
-    assert!(closed.elapsed() < Duration::from_secs(1), "it took {:?}", closed.elapsed());
+    assert!(closed.elapsed() < Duration::from_secs(1), "closing took {:?}", closed.elapsed());
     assert!(channel.connection().is_none() && !connection.is_closed());
     long.await.expect("task should not panic").expect("call in progress should continue");
     connection.closed().await;
-    assert_eq!(server.stats().opened(), 1, "it connected again");
+    assert_eq!(server.stats().opened(), 1, "client should not connect again");
 }
 
 /// Regression: such calls waited for up to five seconds until the kind of the server was known.
@@ -167,7 +175,7 @@ async fn calls_that_wait_for_a_silent_server_end_with_their_channel() {
     for status in calls.await.expect("task should not panic") {
         assert_eq!(status.expect("call should fail at once").code(), Code::FailedPrecondition);
     }
-    assert!(closed.elapsed() < Duration::from_secs(1), "it took {:?}", closed.elapsed());
+    assert!(closed.elapsed() < Duration::from_secs(1), "closing took {:?}", closed.elapsed());
 }
 
 #[tokio::test]

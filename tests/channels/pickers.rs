@@ -112,7 +112,7 @@ async fn call_may_have_run_if_only_its_first_attempt_had_no_room() {
         async move { client.wait(Time { millis: UNTIL_RELEASED }).await }
     });
     tokio::time::sleep(1000 * SOON).await;
-    assert_eq!(states[0].waiting.load(Ordering::SeqCst), 1, "the first server has no room");
+    assert_eq!(states[0].waiting.load(Ordering::SeqCst), 1, "call should wait at the first server, which is full");
     let mut request = Request::new(Time { millis: 60_000 });
     request.set_timeout(50 * SOON);
     let status = client.get(request).await.expect_err("neither server should answer in time");
@@ -131,13 +131,13 @@ async fn trial_of_a_call_with_effects_runs_at_one_server() {
     });
     tokio::time::sleep(1000 * SOON).await;
     let running = || states.iter().map(|state| state.waiting.load(Ordering::SeqCst)).collect::<Vec<_>>();
-    assert_eq!(running(), [1, 0], "it may run once");
+    assert_eq!(running(), [1, 0], "call with side effects should run once");
     states[0].released.send_replace(true);
     calling.await.expect("task should not panic").expect("call should succeed");
 
     client.get(Time { millis: 1000 }).await.expect("call should succeed");
     let gets: Vec<_> = states.iter().map(|state| state.gets.load(Ordering::SeqCst)).collect();
-    assert_eq!(gets, [1, 1], "one without effects may run twice");
+    assert_eq!(gets, [1, 1], "call without side effects should run at both servers");
 }
 
 #[tokio::test(start_paused = true)]

@@ -191,7 +191,7 @@ async fn a_server_whose_connections_soon_end_is_dialled_with_pauses() {
         tokio::time::timeout(minute, channel.stay_connected()).await.expect_err("future should stay pending");
         let dialled = dialled.load(Ordering::SeqCst);
         // A pause takes one second on average, once the pauses have reached their maximum.
-        assert!((30..200).contains(&dialled), "{dialled} times");
+        assert!((30..200).contains(&dialled), "client dialled {dialled} times");
     }
 }
 
@@ -209,7 +209,7 @@ async fn channel_pauses_between_attempts_for_any_patience() {
         staying.as_mut().poll(context)
     });
     tokio::time::timeout(Duration::from_millis(500), counted).await.expect_err("future should stay pending");
-    assert!(polls < 1_000, "{polls} polls");
+    assert!(polls < 1_000, "driver was polled {polls} times");
 }
 
 /// Returns a transport whose other end is served.
@@ -286,7 +286,7 @@ async fn unpolled_call_does_not_block_reconnect_for_others() {
     let mut left = Vec::new();
     for _ in 0..3 {
         let mut call = Box::pin(client.get(Time::default()));
-        assert!(poll_once(call.as_mut()).await.is_none(), "there is no connection yet");
+        assert!(poll_once(call.as_mut()).await.is_none(), "call should wait, because there is no connection yet");
         left.push(call);
     }
     client.get(Time::default()).await.expect("call should succeed");
@@ -320,7 +320,7 @@ async fn a_failed_attempt_to_connect_counts_without_a_waiting_call() {
         assert!(!status.may_have_run(), "{status}");
     }
     let dialled = dialled.load(Ordering::SeqCst);
-    assert!((5..100).contains(&dialled), "{dialled} times");
+    assert!((5..100).contains(&dialled), "client dialled {dialled} times");
 }
 
 #[tokio::test(start_paused = true)]

@@ -158,5 +158,8 @@ async fn dropped_fleet_channel_closes_all_and_dials_no_more() {
         let ended = tokio::time::timeout(Duration::from_secs(3), connection.read_to_end(&mut all)).await;
         ended.expect("connection should be closed").expect("connection should end regularly");
     }
-    assert!(tokio::time::timeout(Duration::ZERO, listener.accept()).await.is_err(), "it is dialled no more");
+    assert!(
+        tokio::time::timeout(Duration::ZERO, listener.accept()).await.is_err(),
+        "server should not be dialled any more"
+    );
 }

@@ -18,7 +18,10 @@ impl Encoder {
     /// Starts the Go encoder for the messages of a descriptor set. Returns `None` if Go is not installed.
     pub(crate) fn start(descriptors: &[u8]) -> Option<Self> {
         if Command::new("go").arg("version").output().is_err() {
-            assert!(std::env::var_os("FRISBEE_REQUIRE_GO").is_none(), "Go is required here and is not installed");
+            assert!(
+                std::env::var_os("FRISBEE_REQUIRE_GO").is_none(),
+                "Go should be installed, because FRISBEE_REQUIRE_GO is set"
+            );
             // Written to the terminal directly, because captured output is shown only if the test fails.
             let _ = std::io::stderr()
                 .lock()

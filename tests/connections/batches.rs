@@ -56,7 +56,7 @@ async fn messages_before_write_share_packet_and_single_stays_plain() {
     stream.send(&vec![7; 100_000].into()).await.expect("message should be sent");
     stream.end();
     assert_eq!(next(&mut raw).await.1, ["last"]);
-    assert_eq!(next(&mut raw).await.1[0].len(), 100_000, "a long one has its own packet");
+    assert_eq!(next(&mut raw).await.1[0].len(), 100_000, "long message should have a packet of its own");
     assert_eq!(next(&mut raw).await, (7, vec!["".into()]));
 }
 

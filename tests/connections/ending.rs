@@ -125,7 +125,7 @@ async fn broken_rule_is_stated_to_native_peer_only() {
             assert_eq!((close.operation, close.id, close.body[0]), (Operation::EXTENSION, PacketId(4), 13));
             assert!(close.body.ends_with(b"a PING or PONG declares a body of 6 bytes"), "{close:?}");
         }
-        assert!(raw.next().await.is_none(), "the end follows");
+        assert!(raw.next().await.is_none(), "stream should end after the message");
         drop(raw);
         assert!(matches!(serving.await.expect("task should not panic"), CloseReason::Protocol(_)));
     }
@@ -195,7 +195,7 @@ async fn connection_aborted_during_last_write_ends_at_once() {
         async move { connection.closed().await }
     });
     tokio::task::yield_now().await;
-    assert!(!waits.is_finished(), "much waits");
+    assert!(!waits.is_finished(), "connection should wait while many bytes are unsent");
     connection.abort();
     timeout(PATIENCE, waits).await.expect("wait should end within the timeout").expect("task should not panic");
 }
@@ -230,7 +230,7 @@ async fn the_reader_of_a_stream_sees_the_half_close_of_its_client() {
     assert_eq!(stream.recv().await.expect("channel should stay open"), "message");
     let reads = tokio::spawn(async move { stream.recv().await });
     tokio::time::sleep(Duration::from_millis(1)).await;
-    assert!(!reads.is_finished(), "there may be more");
+    assert!(!reads.is_finished(), "reader should wait, because more bytes may follow");
     here.shutdown().await.expect("socket should shut down");
     assert_eq!(
         timeout(PATIENCE, reads)
@@ -259,7 +259,10 @@ async fn first_request_in_flight_at_shutdown_is_served() {
     let (server, mut here, serving) = accepted().await;
     let stopping = tokio::spawn(async move { server.shutdown().await });
     tokio::time::sleep(Duration::from_millis(900)).await;
-    assert!(!stopping.is_finished() && !serving.is_finished(), "the request may be under way");
+    assert!(
+        !stopping.is_finished() && !serving.is_finished(),
+        "server should wait, because a request may be in transit"
+    );
     let request = packet(1, Operation::FIRST_USER.number(), b"late");
     here.write_all(&request).await.expect("write should succeed");
     let mut reply = Vec::new();
@@ -279,7 +282,7 @@ async fn shutdown_waits_for_silent_client_only_for_first_bytes() {
     let (server, _silent, serving) = accepted().await;
     let started = Instant::now();
     server.shutdown().await;
-    assert!(started.elapsed() < Duration::from_secs(4), "it waited for {:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(4), "server waited for {:?}", started.elapsed());
     timeout(PATIENCE, serving).await.expect("server should stop within the timeout").expect("task should not panic");
 }
 
@@ -378,15 +381,15 @@ async fn a_client_reads_the_last_packets_after_the_end_was_announced() {
     here.read_u8().await.expect("peer should send a byte");
     let stopping = tokio::spawn(async move { server.shutdown().await });
     tokio::time::sleep(Duration::from_secs(10)).await;
-    assert!(!serving.is_finished(), "the peer may not have received it");
+    assert!(!serving.is_finished(), "server should wait, because the peer may not have received the reply");
     here.write_all(&packet(0, 4, b"")).await.expect("write should succeed");
     tokio::time::sleep(Duration::from_secs(10)).await;
-    assert!(!serving.is_finished(), "it has not closed");
+    assert!(!serving.is_finished(), "server should wait, because the peer has not closed");
     // Later packets of the server are ignored and must not reset the connection.
     here.write_all(&packet(1, 10, b"late")).await.expect("write should succeed");
     let mut read = Vec::new();
     here.read_to_end(&mut read).await.expect("peer should close the connection cleanly");
-    assert!(read.ends_with(&packet(0, 4, b"")), "GOING_AWAY must be last: {read:?}");
+    assert!(read.ends_with(&packet(0, 4, b"")), "GOING_AWAY should be the last packet: {read:?}");
     drop(here);
     serving.await.expect("task should not panic");
     stopping.await.expect("task should not panic");
@@ -510,7 +513,7 @@ impl Router for Hesitant {
     }
 
     fn event(&self, _: &mut Connection, event: &mut ConnectionEvent<'_>) {
-        assert!(!matches!(event, ConnectionEvent::Closing { .. }), "on purpose");
+        assert!(!matches!(event, ConnectionEvent::Closing { .. }), "the test panics at this event");
     }
 }
 

@@ -128,7 +128,7 @@ async fn silent_stream_is_unused_and_running_handler_is_not() {
     client.spawn(sleep(3 * SILENCE));
     ends[0].send().await;
     sleep(2 * SILENCE).await;
-    assert_eq!(unused(&ends), [1, 2], "something runs at the client");
+    assert_eq!(unused(&ends), [1, 2], "client should not be idle while a task runs there");
     sleep(2 * SILENCE).await;
     assert_eq!(unused(&ends), [2, 2]);
     drop(stream);

@@ -161,7 +161,7 @@ async fn server_stops_reading_while_replies_are_unread() {
     // Virtual time passes only when nothing else can happen.
     while tokio::time::timeout(Duration::from_secs(1), here.write_all(&bytes)).await.is_ok() {
         written += bytes.len();
-        assert!(written < 8 * 1024 * 1024, "the server reads without end");
+        assert!(written < 8 * 1024 * 1024, "server should stop reading");
     }
     assert!(server.stats().output_waiting() < 2 * 1024 * 1024);
 }

@@ -69,7 +69,11 @@ async fn server_hello_comes_first_for_any_split_client_hello() {
         assert_eq!(head[..6], hello[..6], "cut at {cut}");
         let mut rest = vec![0; usize::from(head[9]) + 20 + 4];
         here.read_exact(&mut rest).await.expect("peer should send the expected bytes");
-        assert_eq!(rest[usize::from(head[9])..][..6], packet(1, 10, &[])[..6], "what its handle has sent follows");
+        assert_eq!(
+            rest[usize::from(head[9])..][..6],
+            packet(1, 10, &[])[..6],
+            "packet that the handle sent should follow HELLO"
+        );
         served.abort();
     }
 }
@@ -199,7 +203,7 @@ async fn routers_and_services_share_port_and_see_all_events() {
     }
     // No router and no service has this operation.
     let mut nobodys = connection.open_stream(&opening::new(operation(3000), b"")).await.unwrap();
-    assert!(nobodys.recv().await.is_none_or(|error| error.starts_with(&[0x10])), "it is refused");
+    assert!(nobodys.recv().await.is_none_or(|error| error.starts_with(&[0x10])), "connection should be refused");
     let hello = connection.peer().hello().cloned().unwrap();
     let named: Vec<_> = hello.items().filter(|(kind, _)| *kind == 77).map(|(_, name)| name).collect();
     assert_eq!(named, [&b"one"[..], b"other", b"rest"]);
@@ -330,7 +334,7 @@ async fn reset_stream_is_not_reopened_by_late_messages() {
         assert_eq!((reset.id.0, reset.operation.number()), (id, 7));
         assert_eq!(opened.try_recv().expect("channel should hold a message"), opening);
     }
-    assert!(opened.try_recv().is_err(), "a message opened a stream");
+    assert!(opened.try_recv().is_err(), "message should not open a stream");
 }
 
 #[tokio::test]
@@ -397,7 +401,7 @@ async fn handlers_and_routers_share_connection_values() {
     assert_eq!(raw.next().await.unwrap().body, "42");
     drop(raw);
     let (count, reason, connection) = tokio::time::timeout(PATIENCE, ends.recv()).await.unwrap().unwrap();
-    assert_eq!(count, Some(42), "values live until every router is notified");
+    assert_eq!(count, Some(42), "attachment should exist until every router is notified");
     assert_eq!(reason, CloseReason::ClosedByPeer.to_string());
     // A hook that is added late runs immediately.
     let (late, attachment_count) = std::sync::mpsc::channel();
@@ -494,7 +498,7 @@ async fn a_large_body_is_forwarded_without_a_copy_and_arrives_whole() {
     let read = AsyncReadExt::read_exact(&mut reading, &mut back);
     tokio::time::timeout(PATIENCE, read).await.unwrap().unwrap();
     drop(writer.await.unwrap());
-    assert_eq!(sharing.recv().await, Some(1), "the body in the outbox is the one that was read");
+    assert_eq!(sharing.recv().await, Some(1), "body in the outbox should be the one that was read");
     assert!(back[10..] == body[..]);
     assert!(tokio::time::timeout(PATIENCE, arrived.recv()).await.unwrap().unwrap() == body);
 }

@@ -259,9 +259,9 @@ async fn handlers_see_the_certificate_of_their_client() {
     let packet = frisbee::Packet::new(frisbee::PacketId(1), whoami, "");
     connection.send(&packet).await.unwrap();
     let shown = answered.recv().await.unwrap();
-    assert!(shown.windows(11).any(|part| part == b"client.test"), "the certificate names its owner");
+    assert!(shown.windows(11).any(|part| part == b"client.test"), "certificate should name its owner");
     let servers = connection.peer_certificates().unwrap();
-    assert_eq!(servers.len(), 2, "the server shows its certificate and the authority's");
+    assert_eq!(servers.len(), 2, "server should send its certificate and that of the authority");
 }
 
 #[tokio::test]
@@ -279,7 +279,7 @@ async fn a_certificate_is_replaced_while_connections_go_on() {
     expect_service(&channel).await;
 
     let mixed = frisbee::tls::Identity::from_pem(after.pem(), before.issue_pem("x").1).unwrap();
-    assert!(tls.reload(mixed).is_err(), "the key belongs to another certificate");
+    assert!(tls.reload(mixed).is_err(), "key of another certificate should be rejected");
     connect(address, &after.client()).await.expect("server should accept the connection");
 }
 
@@ -347,7 +347,7 @@ async fn plain_text_on_tls_port_is_closed_with_reason_at_both_ends() {
     let mut answer = Vec::new();
     let reading = browser.read_to_end(&mut answer);
     let _ = tokio::time::timeout(PATIENCE, reading).await.expect("read should complete within the timeout");
-    assert!(answer.len() <= 7, "nothing but an alert is sent: {answer:?}");
+    assert!(answer.len() <= 7, "server should send nothing but an alert: {answer:?}");
 }
 
 #[tokio::test]
@@ -426,7 +426,7 @@ async fn a_client_waits_while_as_many_handshakes_go_on_as_may() {
         let connecting = Channel::builder().tls(authority.client()).server_name("127.0.0.1").connect_io(here);
         let mut connecting = std::pin::pin!(connecting);
         let early = tokio::time::timeout(Duration::from_millis(400), connecting.as_mut()).await;
-        assert!(early.is_err(), "it waits its turn, of {max}");
+        assert!(early.is_err(), "connection should wait for one of {max} permits");
         drop(started.pop());
         let soon = tokio::time::timeout(Duration::from_millis(50), connecting).await;
         soon.expect("waiting connection should get a place").unwrap();

@@ -90,7 +90,7 @@ async fn one_port_serves_frames_and_gateways_with_and_without_tls() {
         };
         tokio::time::timeout(PATIENCE, closed).await.expect("connection should close within the timeout");
         let counts = [CloseKind::ClosedByPeer, CloseKind::OtherProtocol].map(|kind| stats.closed_by(kind));
-        assert_eq!((stats.opened(), counts), (4, [2, 2]), "each connection counts once");
+        assert_eq!((stats.opened(), counts), (4, [2, 2]), "each connection should be counted once");
     }
 }
 

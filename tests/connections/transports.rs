@@ -104,7 +104,7 @@ impl AsyncRead for Laborious {
         let read = Pin::new(&mut self.0).poll_read(context, buffer);
         if room > USUAL && buffer.filled().len() > filled {
             let advanced = pin!(tokio::time::advance(Duration::from_millis(5))).poll(context);
-            assert!(advanced.is_pending(), "it has advanced and lets others go first");
+            assert!(advanced.is_pending(), "task should yield after it has advanced");
         }
         read
     }
@@ -150,7 +150,10 @@ async fn transfer_time_of_large_bodies_is_not_handler_time() {
         let ask = Ask { word: "a".repeat(700_000), times: 1 };
         tasks.push(client.say(ask).await.expect("server should answer").into_inner().words);
     }
-    assert!(tasks.iter().all(|task| *task == tasks[0]), "not all ran in the connection's task: {tasks:?}");
+    assert!(
+        tasks.iter().all(|task| *task == tasks[0]),
+        "some handlers ran outside of the connection's task: {tasks:?}"
+    );
 }
 
 #[tokio::test]
@@ -232,7 +235,7 @@ async fn packets_sent_before_the_end_are_written_over_a_slow_link() {
     connection.close();
     let mut received = Vec::new();
     carry(near, &mut received, 5_000).await;
-    assert!(received.ends_with(&body), "{} bytes arrived", received.len());
+    assert!(received.ends_with(&body), "peer received {} bytes", received.len());
 }
 
 #[tokio::test]
@@ -247,7 +250,10 @@ async fn shut_down_acceptor_closes_connections_and_accepts_none() {
     expect_service(&channel).await;
     let closing = channel.connection().unwrap();
     let (_, _, reason) = tokio::join!(acceptor.shutdown(), async { drop(channel) }, serving);
-    assert!(matches!(reason.unwrap(), frisbee::CloseReason::ClosedByPeer), "the client closes on request");
+    assert!(
+        matches!(reason.unwrap(), frisbee::CloseReason::ClosedByPeer),
+        "client should close the connection on request"
+    );
     assert!(closing.is_going_away());
     let (_here, there) = frpc::memory();
     let reason = acceptor.serve_connection(there).await;
@@ -277,7 +283,11 @@ async fn unix_socket_service_sees_caller_credentials() {
     let channel = Channel::connect(format!("unix:{}", path.socket().display())).await.unwrap();
     expect_service(&channel).await;
     let credentials = channel.connection().unwrap().peer_credentials().unwrap();
-    assert_eq!(credentials.process.map(|id| id as u32), Some(std::process::id()), "it is served by this process");
+    assert_eq!(
+        credentials.process.map(|id| id as u32),
+        Some(std::process::id()),
+        "peer process should be this process"
+    );
 }
 
 #[tokio::test]

@@ -54,7 +54,7 @@ async fn stream_message_without_receiver_room_is_not_sent() {
     let mut sent = 0;
     while sender.try_send(&message).is_ok() {
         sent += 1;
-        assert!(sent <= 10, "1000 bytes may be under way");
+        assert!(sent <= 10, "at most 1000 bytes should be in transit");
     }
     assert!(sent > 0);
     assert!(matches!(stream.try_send(&message), Err(TrySendError::Full)));

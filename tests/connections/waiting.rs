@@ -255,7 +255,7 @@ async fn senders_at_the_same_time_keep_to_the_credit_of_their_stream() {
     for count in 0..5_000 {
         let message =
             tokio::time::timeout(PATIENCE, other.recv()).await.expect("message should arrive within the timeout");
-        assert!(message.is_some(), "after {count} messages: {:?}", other.close_reason());
+        assert!(message.is_some(), "stream ended after {count} messages: {:?}", other.close_reason());
     }
 }
 
@@ -362,7 +362,7 @@ async fn a_dropped_wait_on_a_stream_leaves_no_waker() {
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
     let sent = connection.send_now(|outbox| outbox.push(PacketId(1), user(10), vec![1; 1024 * 1024]));
     sent.expect("connection should be open").expect("packet should be within the limit");
-    assert_eq!(left_behind(|| stream.send(&message)), 0, "wakers of senders waiting for room");
+    assert_eq!(left_behind(|| stream.send(&message)), 0, "senders that wait for space should leave no wakers behind");
 }
 
 #[tokio::test]
@@ -383,7 +383,7 @@ async fn task_waiting_twice_for_room_wakes_after_dropping_one() {
         let mut waiter = connection.waiter();
         poll_fn(|context| {
             if let Some(mut sending) = abandoned.take() {
-                assert!(sending.as_mut().poll(context).is_pending(), "much waits");
+                assert!(sending.as_mut().poll(context).is_pending(), "sender should wait while many bytes are unsent");
                 let sent = waiter.poll_send(context, |_| ());
                 drop(sending);
                 return sent;
@@ -454,7 +454,7 @@ async fn a_panicking_hook_ends_its_connection_for_all_handles() {
 #[tokio::test]
 async fn handler_panic_before_future_keeps_connection() {
     let make = |_: Connection, packet: Packet| {
-        assert!(packet.body.first() != Some(&b'x'), "on purpose");
+        assert!(packet.body.first() != Some(&b'x'), "the test panics at this packet");
         async move { Some(packet) }
     };
     let handlers = Handlers::new().on(user(10), make).on_with(user(11), Policy::Concurrent, make);
@@ -496,7 +496,7 @@ async fn reader_of_many_messages_yields() {
     while read < MESSAGES {
         match received.poll_recv(&mut context) {
             Poll::Ready(message) => {
-                assert!(message.is_some(), "{read} of {MESSAGES}");
+                assert!(message.is_some(), "stream ended after {read} of {MESSAGES} messages");
                 (read, at_once) = (read + 1, at_once + 1);
                 most = most.max(at_once);
             }

@@ -44,7 +44,7 @@ fn every_block_of_every_page_is_compiled() {
     let blocks: &[&str] = include!(concat!(env!("OUT_DIR"), "/blocks.rs"));
     let pages = include_str!("pages.rs");
     let missing: Vec<_> = blocks.iter().filter(|block| !pages.contains(&format!("!(\"{block}\")"))).collect();
-    assert!(missing.is_empty(), "tests/docs/pages.rs has nothing for these blocks of code: {missing:?}");
+    assert!(missing.is_empty(), "tests/docs/pages.rs should contain code for these blocks: {missing:?}");
 }
 
 #[tokio::test]

@@ -70,7 +70,7 @@ async fn aged_http1_connections_close_after_their_responses() {
         idle.write_all(post("/interop.Interop/Add", fields, "{\"a\":1}").as_bytes())
             .await
             .expect("write should succeed");
-        assert!(rest(&mut idle).await.contains("\"total\""), "it is answered before it is closed");
+        assert!(rest(&mut idle).await.contains("\"total\""), "server should reply before it closes the connection");
     }
     assert!(DRAINED.end * 2 > started.elapsed() && started.elapsed() >= DRAINED.start * 2, "{:?}", started.elapsed());
     let mut busy = ["", "expect: 100-continue\r\n"].map(|fields| {
@@ -124,7 +124,7 @@ async fn aged_http2_connection_sends_goaway_and_answers_its_call() {
         .to_bytes();
     assert!(body.starts_with(b"{\"millis\":1"), "{body:?}");
     ended.await.expect("task should not panic").expect("connection should end regularly");
-    assert!(goodbyes(&overheard.lock()) > 0, "GOAWAY was sent");
+    assert!(goodbyes(&overheard.lock()) > 0, "server should have sent GOAWAY");
 }
 
 #[tokio::test(start_paused = true)]
@@ -150,7 +150,7 @@ async fn aged_web_sockets_close_with_1001_after_their_calls() {
     let body = encoded(&AddRequest { a: 1, b: 2 });
     frames.send(&frame(true, BINARY, &packet(1, ADD, &body))).await;
     let started = Instant::now();
-    assert_eq!(frames.closed().await, 1001, "nothing is in progress");
+    assert_eq!(frames.closed().await, 1001, "connection without calls in progress should be closed");
     assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     gated.open();
     let (_, opcode, reply) = texts.frame().await;

@@ -66,9 +66,12 @@ async fn bodies_are_decompressed_and_compressed_within_the_limit() {
         let request = request.replace("content-length: 0\r\n", "");
         format!("{request}{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
     };
-    assert!(server.exchange(chunked("Ada")).await.ends_with("Hello, Ada!\"}"), "a short answer stays as it is");
+    assert!(
+        server.exchange(chunked("Ada")).await.ends_with("Hello, Ada!\"}"),
+        "short response should not be compressed"
+    );
     let long = server.exchange(chunked("long")).await;
-    assert!(long.contains("content-encoding: gzip") && long.len() < 2000, "{} bytes", long.len());
+    assert!(long.contains("content-encoding: gzip") && long.len() < 2000, "long response has {} bytes", long.len());
 }
 
 #[tokio::test]
@@ -129,7 +132,7 @@ async fn a_middleware_that_denies_denies_every_way_of_calling_by_http() {
         let response = server.exchange(&request).await;
         assert!(response.contains(expected), "{expected}: {response}");
     }
-    assert_eq!(server.began.try_recv().ok(), None, "no handler has run");
+    assert_eq!(server.began.try_recv().ok(), None, "no handler should have run");
 }
 
 #[tokio::test]

@@ -193,7 +193,10 @@ async fn requests_and_replies_satisfy_the_schemas_and_others_do_not() {
         ["google.protobuf.Empty", {"a": 1}],
     ]);
     let Some(stderr) = judged(&json!({"document": document, "right": right, "wrong": wrong})) else {
-        assert!(env::var_os("FRISBEE_REQUIRE_JSONSCHEMA").is_none(), "jsonschema is required here and not installed");
+        assert!(
+            env::var_os("FRISBEE_REQUIRE_JSONSCHEMA").is_none(),
+            "jsonschema should be installed, because FRISBEE_REQUIRE_JSONSCHEMA is set"
+        );
         eprintln!("skipped: there is no Python with the package jsonschema");
         return;
     };

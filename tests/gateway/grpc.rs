@@ -58,7 +58,7 @@ async fn a_client_of_grpc_calls_methods_and_reads_statuses() {
     assert_eq!(greet(client.clone(), name("long")).await.expect("call should succeed").get_ref().text.len(), 100_000);
     let mut request = name("wait");
     request.set_timeout(Duration::from_millis(20));
-    assert!(greet(client, request).await.is_err(), "its deadline passes");
+    assert!(greet(client, request).await.is_err(), "call should exceed its deadline");
 }
 
 #[tokio::test]
@@ -70,7 +70,7 @@ async fn a_middleware_that_denies_denies_grpc() {
         recite(client, name("Ada")).await.expect_err("stream should fail to open").code(),
         Code::PermissionDenied
     );
-    assert_eq!(server.began.try_recv().ok(), None, "no handler has run");
+    assert_eq!(server.began.try_recv().ok(), None, "no handler should have run");
 }
 
 #[tokio::test]

@@ -90,7 +90,7 @@ async fn unread_http2_responses_are_charged_to_client() {
             .expect("request should be valid");
         responses.push(client.send_request(request).await.expect("call should succeed"));
     }
-    assert!(server.stats.memory_held() >= 20 * 100_000, "{} bytes", server.stats.memory_held());
+    assert!(server.stats.memory_held() >= 20 * 100_000, "server holds {} bytes", server.stats.memory_held());
     let response = responses.pop().expect("response should have arrived");
     let body = tokio::time::timeout(PATIENCE, response.into_body().collect())
         .await

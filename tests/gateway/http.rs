@@ -219,7 +219,10 @@ async fn refusals_name_a_remedy() {
     drop(server);
     let closed = Open::new(frpc_gateway::Http::new()).await;
     for path in ["/greet.Greeter/Greet", "/healthz"] {
-        assert!(closed.exchange(post(path, close, "{}")).await.starts_with("HTTP/1.1 404 "), "no protocol is enabled");
+        assert!(
+            closed.exchange(post(path, close, "{}")).await.starts_with("HTTP/1.1 404 "),
+            "path of a disabled protocol should not exist"
+        );
     }
 }
 
@@ -389,7 +392,10 @@ async fn request_needs_one_host_that_is_that_of_its_target() {
         assert_eq!(response.contains("Hello, Bob!"), status == 200, "{to}: {response}");
     }
     let absolute = greet("", "Ada").replace("POST /", "POST http://localhost/").replace("host: localhost\r\n", "");
-    assert!(server.exchange(absolute).await.starts_with("HTTP/1.1 400 "), "the target does not replace the field");
+    assert!(
+        server.exchange(absolute).await.starts_with("HTTP/1.1 400 "),
+        "absolute target should not replace the host field"
+    );
 }
 
 #[tokio::test]

@@ -69,7 +69,7 @@ async fn messages_may_lack_separators_and_be_cut_anywhere() {
         let mut client = Client::with_room(&server, 1);
         client.say(&text).await;
         for expected in &expected {
-            assert_eq!(client.json().await, *expected, "byte by byte");
+            assert_eq!(client.json().await, *expected, "input that arrives byte by byte should have the same result");
         }
     }
 }
@@ -464,12 +464,12 @@ async fn stop_reaches_connections_after_and_during_a_call() {
     assert_eq!(idle.json().await, sum(1, 2));
     let sleep = json!({"jsonrpc": "2.0", "id": 2, "method": "interop.Interop/Sleep", "params": [1]});
     busy.say(sleep.to_string() + &add(1, 1, 1).to_string()).await;
-    assert_eq!(busy.json().await, sum(1, 2), "the one before waits");
+    assert_eq!(busy.json().await, sum(1, 2), "first request should be processed before this one");
     let started = tokio::time::Instant::now();
     let stopping = tokio::spawn(async move { server.shutdown().await });
     assert_eq!(idle.rest().await, Vec::<String>::new());
     gated.open();
-    assert_eq!(busy.rest().await.len(), 1, "a reply");
+    assert_eq!(busy.rest().await.len(), 1, "connection should return a reply");
     drop((idle, busy));
     stopping.await.expect("task should not panic");
     assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
@@ -570,7 +570,7 @@ mod hostile {
         // The transport fills up once the server stops reading.
         while tokio::time::timeout(Duration::from_secs(1), client.say(&text)).await.is_ok() {
             sent += text.len();
-            assert!(sent < 4 << 20, "the server reads on");
+            assert!(sent < 4 << 20, "server should stop reading");
         }
         let reason = client.closed().await;
         assert!(began.elapsed() < Duration::from_secs(60), "{reason}");
@@ -588,7 +588,7 @@ mod hostile {
         assert_eq!(client.line().await.len(), r#"{"jsonrpc":"2.0","id":1,"result":{"millis":50000}}"#.len());
         assert_eq!(client.rest().await, Vec::<String>::new());
         let took = began.elapsed().as_secs();
-        assert!((70..75).contains(&took), "after {took} s");
+        assert!((70..75).contains(&took), "connection was closed after {took} s");
     }
 }
 

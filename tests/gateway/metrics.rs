@@ -43,16 +43,16 @@ fn values(page: &str) -> BTreeMap<&str, f64> {
         if let Some(about) = line.strip_prefix("# TYPE ") {
             let (name, kind) = about.split_once(' ').expect("line should have a name and a type");
             assert!(["counter", "gauge", "histogram"].contains(&kind), "{line}");
-            assert!(types.insert(name), "{name} is there once");
+            assert!(types.insert(name), "metric {name} should be declared once");
         } else if !line.starts_with("# HELP ") {
             let (key, value) = line.rsplit_once(' ').expect("line should have a key and a value");
             let name = key.split('{').next().unwrap_or_default();
             let suffixes = ["", "_bucket", "_sum", "_count"];
             let base = suffixes.iter().find_map(|end| name.strip_suffix(end).filter(|name| types.contains(name)));
-            assert!(base.is_some(), "{line} has no type");
+            assert!(base.is_some(), "metric of the line {line} should have a type");
             assert!(
                 values.insert(key, value.parse().expect("text should be a number")).is_none(),
-                "{key} is there once"
+                "value of {key} should be present once"
             );
         }
     }
@@ -80,7 +80,7 @@ async fn page_has_calls_of_all_protocols_and_server_counts() {
     assert_eq!(buckets.len(), 25);
     let bound = |key: &str| key.rsplit('"').nth(1).and_then(|bound| bound.parse::<f64>().ok()).expect("valid number");
     buckets.sort_by(|(a, _), (b, _)| bound(a).total_cmp(&bound(b)));
-    assert!(buckets.is_sorted_by(|(_, a), (_, b)| a <= b), "counts are cumulative: {buckets:?}");
+    assert!(buckets.is_sorted_by(|(_, a), (_, b)| a <= b), "bucket counts should be cumulative: {buckets:?}");
     assert_eq!(values.get("frisbee_connections"), Some(&1.0));
     assert_eq!(values.get("frisbee_connections_opened_total"), Some(&(server.stats.opened() as f64)));
     let closed = values.iter().filter(|(key, _)| key.starts_with("frisbee_connections_closed_total{"));
@@ -115,7 +115,7 @@ async fn page_has_server_traffic_and_channel_servers() {
     let values = values(&text);
     let of_server = |name: &str| values.get(&*format!("{name}{{server=\"{}\"}}", server.address)).copied();
     assert_eq!(of_server("frpc_client_server_connections"), Some(1.0), "{text}");
-    assert_eq!(of_server("frpc_client_server_calls"), Some(1.0), "that which waits");
+    assert_eq!(of_server("frpc_client_server_calls"), Some(1.0), "waiting call should be counted");
     assert_eq!(of_server("frpc_client_server_doubts"), Some(0.0));
     assert_eq!(values.get("frisbee_streams_opened_total"), Some(&1.0));
     let bytes = ["frisbee_bytes_read_total", "frisbee_bytes_written_total"].map(|name| values[name]);
@@ -127,7 +127,7 @@ async fn page_has_server_traffic_and_channel_servers() {
     server.gate.add_permits(1);
     pending.await.expect("task should not panic").expect("call should succeed");
     drop(client);
-    assert!(counters.snapshot().servers.is_empty(), "the channel is gone");
+    assert!(counters.snapshot().servers.is_empty(), "servers of a closed channel should not be counted");
     // From here on only one HTTP connection transfers bytes.
     until("all connections have ended", || server.stats.open() == 0).await;
     let before = (server.stats.bytes_read(), server.stats.bytes_written());
@@ -184,7 +184,10 @@ async fn prometheus_reads_the_page() {
     let child =
         Command::new("promtool").args(["check", "metrics"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let Ok(mut child) = child else {
-        assert!(std::env::var_os("FRISBEE_REQUIRE_SERVERS").is_none(), "promtool is not installed");
+        assert!(
+            std::env::var_os("FRISBEE_REQUIRE_SERVERS").is_none(),
+            "promtool should be installed, because FRISBEE_REQUIRE_SERVERS is set"
+        );
         return println!("SKIPPED: promtool is not installed");
     };
     child.stdin.take().expect("stdin should be piped").write_all(page.as_bytes()).expect("write should succeed");

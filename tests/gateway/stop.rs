@@ -97,7 +97,7 @@ fn replies(bytes: &[u8]) -> usize {
     while let Some(packet) = decoder.next(&mut bytes).expect("frames should be valid") {
         if packet.operation.number() == GREET {
             assert_eq!(packet.body, expected);
-            assert!(ids.insert(packet.id), "one reply for each request");
+            assert!(ids.insert(packet.id), "each request should have one reply");
         }
     }
     ids.len()
@@ -147,7 +147,7 @@ async fn lines(address: SocketAddr) -> usize {
     let mut lines = BufReader::new(socket).lines();
     let mut ids = BTreeSet::new();
     while let Some(line) = lines.next_line().await.expect("line should be readable") {
-        assert!(ids.insert(id(line.as_bytes())), "one reply for each request");
+        assert!(ids.insert(id(line.as_bytes())), "each request should have one reply");
     }
     ids.len()
 }
@@ -166,7 +166,7 @@ async fn texts(address: SocketAddr) -> usize {
             return ids.len();
         }
         // On a busy machine the client may seem silent, so the server may send a PING.
-        assert!(opcode != TEXT || ids.insert(id(&payload)), "one reply for each request");
+        assert!(opcode != TEXT || ids.insert(id(&payload)), "each request should have one reply");
     }
 }
 
@@ -210,7 +210,7 @@ async fn streams(address: SocketAddr, content_type: &'static str, body: &'static
     }
     // The server closes the idle connection although the client keeps it open.
     ended.await.expect("task should not panic").expect("connection should end regularly");
-    assert!(goodbyes(&overheard.lock()) > 0, "GOAWAY was sent");
+    assert!(goodbyes(&overheard.lock()) > 0, "server should have sent GOAWAY");
     drop(client);
     answered
 }

@@ -245,7 +245,7 @@ async fn client_close_code_is_echoed_and_ends_connection() {
         client.expect(&call().1).await;
         client.send(&frame(true, CLOSE, payload)).await;
         assert_eq!(client.frame().await, (true, CLOSE, expected.to_vec()));
-        assert_eq!(client.0.read(&mut [0]).await.unwrap(), 0, "the server closes the transport first");
+        assert_eq!(client.0.read(&mut [0]).await.unwrap(), 0, "server should close the transport first");
     }
     while stats.open() > 0 {
         tokio::task::yield_now().await;
@@ -444,7 +444,7 @@ async fn silent_json_rpc_client_stays_while_it_answers_pings() {
         assert_eq!(client.frame().await, (true, PING, Vec::new()));
         client.send(&frame(true, PONG, b"")).await;
     }
-    assert_eq!(client.closed().await, 1008, "it no longer answers");
+    assert_eq!(client.closed().await, 1008, "connection should be closed with the code 1008");
 }
 
 #[tokio::test(start_paused = true)]
@@ -475,7 +475,7 @@ async fn a_stop_ends_json_rpc_over_web_socket_with_its_calls_answered() {
     let sleep = r#"{"jsonrpc":"2.0","id":"s","method":"interop.Interop/Sleep","params":{"millis":300}}"#;
     client.send(&frame(true, TEXT, sleep.as_bytes())).await;
     client.send(&frame(true, TEXT, ADDITION.as_bytes())).await;
-    assert_eq!(json(&mut client).await["id"], 1, "the one before sleeps");
+    assert_eq!(json(&mut client).await["id"], 1, "first call should end before the second one");
     stop.send(()).unwrap();
     assert_eq!(json(&mut client).await["id"], "s");
     assert_eq!(client.closed().await, 1001);

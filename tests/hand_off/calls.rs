@@ -51,7 +51,7 @@ fn target(name: &str) -> Target {
 /// Polls a call once, which sends it.
 async fn begin<F: Future>(mut call: Pin<&mut F>) {
     let is_ready = poll_fn(|context| Poll::Ready(call.as_mut().poll(context).is_ready())).await;
-    assert!(!is_ready, "no answer can have been sent");
+    assert!(!is_ready, "hand-off should wait, because the reply cannot have been sent");
 }
 
 #[tokio::test]
@@ -92,7 +92,7 @@ async fn successive_hand_offs_reconnect_without_pause() {
         asking.do_nothing(Empty {}).await.unwrap();
         handed.take().expect("connection should be handed off");
     }
-    assert!(started.elapsed() < Duration::from_secs(1), "{:?} were waited for", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(1), "hand-off waited for {:?}", started.elapsed());
 }
 
 #[tokio::test]

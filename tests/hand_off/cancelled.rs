@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 /// Polls a future once, which must stay pending.
 async fn begin<F: Future>(mut future: Pin<&mut F>) {
     let is_ready = poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready())).await;
-    assert!(!is_ready, "no answer can have been sent");
+    assert!(!is_ready, "hand-off should wait, because the reply cannot have been sent");
 }
 
 /// Returns a server that leaves hand-off requests undecided.
@@ -45,7 +45,7 @@ async fn cancelled_hand_off_is_not_granted_and_keeps_connection() {
         let mut sending = Box::pin(connection.send(&behind));
         begin(sending.as_mut()).await;
         let again = connection.hand_off(TUNNEL, "refuse").await.unwrap_err();
-        assert!(matches!(again, HandOffError::Busy), "it has not been answered: {again}");
+        assert!(matches!(again, HandOffError::Busy), "first hand-off should still be in progress: {again}");
         request.accept("", HandOffTarget::new(async |_| panic!("the connection is not handed over")));
         sending.await.unwrap();
         assert_eq!(received.recv().await.unwrap().body, "behind");
@@ -131,7 +131,7 @@ async fn calls_after_cancelled_granted_hand_off_use_new_connection() {
         io.write_all(&raw::packet(0, 8, b"\x01\x08\0")).await.unwrap();
         let mut behind = Vec::new();
         io.read_to_end(&mut behind).await.unwrap();
-        assert!(behind.is_empty(), "nothing is sent after the request");
+        assert!(behind.is_empty(), "client should send nothing after the hand-off request");
     })
     .await;
     let client = InteropClient::new(channel.clone());
@@ -211,7 +211,7 @@ async fn cancelled_hand_off_drops_its_handler() {
     let request = [15, 0x10, 4, 1, 2, 0x90, 0x4E, 8, 0];
     peer.write(&raw::packet(0, 8, &request)).await;
     let reply = peer.next().await.expect("connection should stay open");
-    assert_eq!((reply.operation.number(), reply.body[0]), (8, 0), "refused");
+    assert_eq!((reply.operation.number(), reply.body[0]), (8, 0), "server should reject the hand-off");
     let text = raw::error_text(&reply.body[1 + 2 + usize::from(reply.body[2])..]);
     assert_eq!(text.as_deref(), Some("the deadline of the call has passed"));
     assert_eq!(inside.0.load(Ordering::SeqCst), 0);

@@ -129,7 +129,7 @@ async fn expect_echo(raw: impl AsyncRead + AsyncWrite + Unpin) {
     let mut received = Vec::new();
     let (_, read) = tokio::join!(writing, read.read_to_end(&mut received));
     read.unwrap();
-    assert!(received == sent, "other bytes came back");
+    assert!(received == sent, "echoed bytes should equal the sent ones");
 }
 
 async fn expect_greeting(raw: &mut (impl AsyncRead + Unpin)) {

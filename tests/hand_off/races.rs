@@ -100,5 +100,5 @@ async fn racing_hand_offs_never_hang_or_lose_bytes() {
         }
     }
     let handed_off = u64::from(HANDED_OFF.load(Ordering::Relaxed));
-    assert!(handed_off > TIMES / 2, "only {handed_off} of {} were handed off", 2 * TIMES);
+    assert!(handed_off > TIMES / 2, "only {handed_off} of {} connections were handed off", 2 * TIMES);
 }

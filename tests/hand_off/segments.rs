@@ -71,7 +71,7 @@ async fn client_gets_all(here: impl Io, mut there: impl Io) {
         there.write_all(&segment).await.unwrap();
         let mut answer = [0; 2];
         there.read_exact(&mut answer).await.unwrap();
-        assert_eq!(&answer, b"ok", "nothing precedes the bytes of the new owner");
+        assert_eq!(&answer, b"ok", "reply should directly precede the bytes of the new owner");
     });
     let connection = Client::builder().connect_io(here, handlers).await.unwrap();
     let mut accepted = connection.hand_off(TUNNEL, "").await.unwrap();

@@ -112,7 +112,7 @@ async fn a_writer_waits_for_a_reader() {
         connection.open_stream(&Bytes::from_static(b"reset")).await.unwrap().recv().await;
     }
     let written = written.load(Ordering::Relaxed);
-    assert!((200_000..300_000).contains(&written), "256 KiB are under way at most, and not {written}");
+    assert!((200_000..300_000).contains(&written), "at most 256 KiB should be in transit, but {written} bytes are");
     assert!(!writing.is_finished());
     writing.abort();
 }
@@ -178,5 +178,5 @@ async fn bulk_transfer_in_one_tunnel_does_not_block_others() {
     stop.store(true, Ordering::Relaxed);
     bulk.await.unwrap();
     let carried = carried.load(Ordering::Relaxed);
-    assert!(carried > 1 << 20, "the bulk got on as well: {carried} bytes");
+    assert!(carried > 1 << 20, "bulk transfer should progress as well, but carried {carried} bytes");
 }

@@ -97,5 +97,5 @@ async fn batch_beyond_credit_delivers_credit_then_loses_stream() {
     };
     assert_eq!(status.code(), Code::ResourceExhausted);
     let within = (256 * 1024_usize).div_ceil(64 + message.len() - 1);
-    assert_eq!(read, within, "as many as there is credit for");
+    assert_eq!(read, within, "reader should receive as many messages as the credit allows");
 }

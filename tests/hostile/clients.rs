@@ -172,7 +172,7 @@ async fn finished_stream_frees_its_slot_at_once() {
         while bodies.last().is_none_or(|body: &Bytes| !body.is_empty()) {
             bodies.push(peer.next().await.expect("connection should stay open").body);
         }
-        assert_eq!(bodies.len(), 3, "a message, the end and the close of stream {id}");
+        assert_eq!(bodies.len(), 3, "stream {id} should receive a message, its end and its close");
     }
 }
 
@@ -259,7 +259,7 @@ async fn silent_and_slow_clients_are_closed_in_time() {
         let (mut silent, serving, started) = connect();
         silent.write(prefix).await;
         serving.await.expect("task should not panic");
-        assert!(started.elapsed() < IDLE / 2, "{:?} after {prefix:?}", started.elapsed());
+        assert!(started.elapsed() < IDLE / 2, "closing took {:?} after {prefix:?}", started.elapsed());
     }
 
     let (mut no_more, serving, started) = connect();
@@ -274,7 +274,11 @@ async fn silent_and_slow_clients_are_closed_in_time() {
     while !serving.is_finished() && trickle.socket.write_all(&[0]).await.is_ok() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    assert!(started.elapsed() < Duration::from_secs(5), "{:?} for a packet that trickles", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(5),
+        "timeout of a packet that trickles took {:?}",
+        started.elapsed()
+    );
 }
 
 #[tokio::test]
@@ -316,7 +320,7 @@ async fn time_to_answer(bytes: Vec<u8>) -> Duration {
         let (mut answers, answered) = (Vec::new(), packet(12_345, ADD, &[8, 0, 0x0d, 84, 0x0d, 4]));
         while !answers.ends_with(&answered) {
             let count = reading.read_buf(&mut answers).await.expect("connection should stay open");
-            assert!(count > 0, "the connection lives");
+            assert!(count > 0, "connection should stay open");
         }
         started.elapsed()
     });
@@ -406,5 +410,8 @@ async fn endless_stream_openings_do_not_starve_others() {
     let answered = tokio::time::timeout(Duration::from_secs(10), reading.read_exact(&mut answers)).await;
     answered.expect("all calls should be rejected in time").expect("connection should stay open");
     other.abort();
-    assert!(batches.load(Ordering::Relaxed) >= 10, "{batches:?} turns during twenty of the connection");
+    assert!(
+        batches.load(Ordering::Relaxed) >= 10,
+        "only {batches:?} turns passed during twenty turns of the connection"
+    );
 }

@@ -133,7 +133,7 @@ async fn besiege(kind: Attack) {
         for number in 0..300 {
             let sum = witness.add(AddRequest { a: number, b: 1 }).await;
             assert_eq!(sum.expect("witness should be served").get_ref().total, number + 1, "{kind:?}");
-            assert!(stats.memory_held() <= MEMORY, "{kind:?}: {} bytes are held", stats.memory_held());
+            assert!(stats.memory_held() <= MEMORY, "memory held for {kind:?} is {} bytes", stats.memory_held());
             tokio::task::yield_now().await;
         }
         let resident = (resident_kib().unwrap_or(0) * 1024).saturating_sub(before) / MIB;
@@ -142,7 +142,7 @@ async fn besiege(kind: Attack) {
             "{kind:?}, {addresses} addresses: {held} MiB held, {resident} MiB resident, {} refused",
             stats.rejected()
         );
-        assert!(resident <= (MEMORY + BESIDE) / MIB, "{kind:?}: {resident} MiB are resident, {held} held");
+        assert!(resident <= (MEMORY + BESIDE) / MIB, "{kind:?}: {resident} MiB are resident, and {held} are held");
         drop(attackers);
         serving.abort();
     }

@@ -148,7 +148,7 @@ async fn call_while_cut(client: &InteropClient, manner: &Manner, calls: i64) {
             }
         }
     }
-    assert!(succeeded > calls * 3 / 4 && failed > calls / 80, "{succeeded} succeeded, {failed} failed");
+    assert!(succeeded > calls * 3 / 4 && failed > calls / 80, "{succeeded} calls succeeded, and {failed} failed");
 }
 
 #[tokio::test]
@@ -309,7 +309,7 @@ async fn add_is_served(address: SocketAddr, within: Duration) {
         {
             return assert_eq!(sum.get_ref().total, 42);
         }
-        assert!(started.elapsed() < within, "no client is served");
+        assert!(started.elapsed() < within, "clients should be served in time");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -330,7 +330,7 @@ async fn server_without_descriptors_serves_and_recovers() {
     }
     // Pauses become a second long within the first ten failures.
     let (failures, most) = (server.not_accepted().await - before, 10 + started.elapsed().as_secs());
-    assert!(failures <= most, "accepting has failed {failures} times during {:?}", started.elapsed());
+    assert!(failures <= most, "accepting failed {failures} times within {:?}", started.elapsed());
     drop(hoard);
     add_is_served(server.address, PATIENCE).await;
     early.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
@@ -345,7 +345,7 @@ async fn hoard(address: SocketAddr, prefix: &[u8]) -> Vec<TcpStream> {
             hoard.push(socket);
         }
     }
-    assert!(hoard.len() > 64, "{} connections", hoard.len());
+    assert!(hoard.len() > 64, "hoard has {} connections", hoard.len());
     hoard
 }
 
@@ -357,7 +357,7 @@ async fn silent_clients_lose_their_descriptors_to_active_ones() {
     let mut server = child(&["--nofile=64"]).await;
     let silent = hoard(server.address, b"").await;
     add_is_served(server.address, PATIENCE).await;
-    assert!(server.not_accepted().await > 0, "there were descriptors for all");
+    assert!(server.not_accepted().await > 0, "server should run out of descriptors");
     drop(silent);
 }
 
@@ -385,7 +385,7 @@ async fn a_server_with_little_memory_refuses_and_lives() {
         let sum = early.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
         assert_eq!(sum.get_ref().total, 2);
     }
-    assert!(child.try_wait().expect("process state should be readable").is_none(), "the server lives");
+    assert!(child.try_wait().expect("process state should be readable").is_none(), "server process should be running");
     let refused = early.echo_payload(Payload { seq: 1, data: vec![1; 4 << 20] }).await.expect_err("call should fail");
     assert_eq!(refused.code(), Code::ResourceExhausted);
     drop(peers);
@@ -415,7 +415,7 @@ async fn calls_in_flight_fail_at_once_when_the_server_is_killed() {
             .expect("task should not panic")
             .expect_err("call to a killed server should fail");
         assert_eq!(status.code(), Code::Unavailable);
-        assert!(status.may_have_run(), "it was sent");
+        assert!(status.may_have_run(), "call should have been sent");
     }
 }
 

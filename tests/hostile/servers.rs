@@ -72,7 +72,7 @@ async fn a_server_that_opens_unrequested_streams_is_left() {
     }
     let status = call.await.expect("caller should not panic").expect_err("call without a reply should fail");
     // Bytes that are in the pipe at the end were written but not read.
-    assert!((100..110).contains(&written), "it took {written} thousand lies: {status}");
+    assert!((100..110).contains(&written), "server wrote {written} thousand lies: {status}");
     assert_eq!(status.code(), Code::Unavailable);
     ignoring.abort();
 }
@@ -142,9 +142,21 @@ async fn slowly_reading_server_costs_calls_only_their_deadlines() {
         counts.message().await.map(drop)
     };
     let ended = tokio::time::timeout(Duration::from_secs(30), async {
-        assert_eq!(code(client.add(AddRequest { a: 1, b: 1 }).await), Code::DeadlineExceeded, "unary");
-        assert_eq!(code(client.sum_up(counts()).await), Code::DeadlineExceeded, "client streaming");
-        assert_eq!(code(server_streaming.await), Code::DeadlineExceeded, "server streaming");
+        assert_eq!(
+            code(client.add(AddRequest { a: 1, b: 1 }).await),
+            Code::DeadlineExceeded,
+            "unary call should exceed its deadline"
+        );
+        assert_eq!(
+            code(client.sum_up(counts()).await),
+            Code::DeadlineExceeded,
+            "client-streaming call should exceed its deadline"
+        );
+        assert_eq!(
+            code(server_streaming.await),
+            Code::DeadlineExceeded,
+            "server-streaming call should exceed its deadline"
+        );
     });
     ended.await.expect("deadline should be observed");
     reading.abort();
@@ -227,7 +239,7 @@ async fn stream_past_deadline_ends_despite_queued_messages() {
         }
     };
     assert_eq!(status.code(), Code::DeadlineExceeded);
-    assert!(read < 100, "{read} messages were read after the deadline");
+    assert!(read < 100, "client read {read} messages after the deadline");
 }
 
 #[tokio::test]
@@ -265,7 +277,7 @@ async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
         }
     };
     assert_eq!(status.code(), Code::ResourceExhausted);
-    assert!(read < 5_000, "256 KiB of credit are no {read} messages");
+    assert!(read < 5_000, "client read {read} messages with 256 KiB of credit");
 }
 
 #[tokio::test]
@@ -304,7 +316,7 @@ async fn stream_resetting_server_gets_few_streams() {
     for _ in 0..200 {
         reset += usize::from(is_reset().await);
     }
-    assert!(reset <= 10, "{reset} of 200 streams were opened there");
+    assert!(reset <= 10, "{reset} of 200 streams were opened at the failing server");
     chosen().await.expect("server should be tried again");
 }
 

@@ -225,7 +225,7 @@ impl Collector {
             false
         };
         let is_ready = tokio::time::timeout(Duration::from_secs(60), ready).await;
-        assert!(matches!(is_ready, Ok(true)), "the collector does not come up: {log_lines:#?}");
+        assert!(matches!(is_ready, Ok(true)), "collector should start: {log_lines:#?}");
         let spans = Arc::new(Mutex::new(Vec::new()));
         let collected = spans.clone();
         tokio::spawn(async move {

@@ -72,9 +72,9 @@ async fn expect_postgres(mut io: impl AsyncRead + AsyncWrite + Send + Unpin + 's
     let feeding = async move { stdin.write_all(script.as_bytes()).await };
     let (fed, output) = tokio::join!(feeding, psql.wait_with_output());
     let output = output.unwrap();
-    assert!(output.status.success(), "psql: {}", output.status);
+    assert!(output.status.success(), "psql failed: {}", output.status);
     fed.unwrap();
-    assert!(output.stdout == rows.as_bytes(), "{} bytes came back of {}", output.stdout.len(), rows.len());
+    assert!(output.stdout == rows.as_bytes(), "{} bytes were returned of {}", output.stdout.len(), rows.len());
     relaying.await.unwrap().unwrap();
 }
 

@@ -142,8 +142,11 @@ async fn killed_etcd_loses_no_call_and_is_followed_after_restart() {
     let away = std::env::var("FRISBEE_ETCD_AWAY").ok().and_then(|seconds| seconds.parse().ok());
     tokio::time::sleep(Duration::from_secs(away.unwrap_or(3))).await;
     let fleet = FleetView::of(&channel).expect("channel should have a fleet");
-    assert_eq!(fleet.servers.len(), 2, "the last good set stays");
-    assert!(fleet.resolver_trouble.is_some_and(|trouble| trouble.contains("etcd")), "and it says why");
+    assert_eq!(fleet.servers.len(), 2, "fleet should keep the last valid set");
+    assert!(
+        fleet.resolver_trouble.is_some_and(|trouble| trouble.contains("etcd")),
+        "fleet should report the failure of etcd"
+    );
     server.restart().await;
     let third = Shop::open(&etcd).await;
     until_addresses(&channel, &[&one.address, &other.address, &third.address]).await;

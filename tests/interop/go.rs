@@ -80,14 +80,17 @@ impl Peer {
         let failed: Vec<_> = text.lines().filter(|line| line.starts_with("FAIL")).collect();
         assert!(failed.is_empty() && output.status.success(), "{}: {failed:#?}", output.status);
         let passed = text.lines().filter(|line| line.starts_with("ok ")).count();
-        assert!(passed >= at_least, "only {passed} cases ran");
+        assert!(passed >= at_least, "only {passed} test cases ran");
     }
 }
 
 /// Builds a program of a Go module in this folder, if Go is installed.
 pub(crate) fn build(module: &str, package: &str) -> Option<PathBuf> {
     if Blocking::new("go").arg("version").output().is_err() {
-        assert!(std::env::var_os("FRISBEE_REQUIRE_GO").is_none(), "Go is required here and is not installed");
+        assert!(
+            std::env::var_os("FRISBEE_REQUIRE_GO").is_none(),
+            "Go should be installed, because FRISBEE_REQUIRE_GO is set"
+        );
         // Written to the terminal directly, because captured output is shown only if the test fails.
         let _ = std::io::Write::write_all(
             &mut std::io::stderr().lock(),

@@ -230,9 +230,13 @@ async fn kubernetes_service_is_followed_through_restarts() {
     server.create(&slice("shop-2", &[pod(two, true, false), pod(three, true, false)])).await;
     assert_eq!(next(&mut resolver).await, [text(one), text(two), text(three)]);
     server.replace(&slice("shop-1", &[pod(one, false, true)])).await;
-    assert_eq!(next(&mut resolver).await, [text(two), text(three)], "one terminates");
+    assert_eq!(next(&mut resolver).await, [text(two), text(three)], "terminating endpoint should be missing");
     server.does("DELETE", &format!("{SLICES}/shop-2"), "").await;
-    assert_eq!(next(&mut resolver).await, [text(one)], "no other is left, and it still serves");
+    assert_eq!(
+        next(&mut resolver).await,
+        [text(one)],
+        "terminating endpoint should be used, because it still serves and no other is left"
+    );
 
     server.kill().await;
     let why = resolver.next().await.expect_err("next item should be an error").to_string();

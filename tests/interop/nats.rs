@@ -106,7 +106,11 @@ async fn overlapping_patterns_deliver_once_in_order_on_three_brokers() {
                     let text = next(&mut subscription).await.expect("connection should stay open");
                     let (topic, number) = text.split_once(' ').expect("message should contain topic and number");
                     let last = last.entry(topic.to_owned()).or_default();
-                    assert_eq!(number.parse(), Ok(*last + 1), "{pattern} hears {topic}");
+                    assert_eq!(
+                        number.parse(),
+                        Ok(*last + 1),
+                        "subscriber of {pattern} should receive the next message of {topic}"
+                    );
                     *last += 1;
                     count.fetch_add(1, Ordering::Relaxed);
                 }
@@ -163,10 +167,13 @@ async fn group_members_get_equal_shares_on_every_broker() {
     writers.join_all().await;
     until("all are heard", || received.load(Ordering::Relaxed) >= all).await;
     let shares: Vec<_> = shares.iter().map(|share| share.load(Ordering::Relaxed)).collect();
-    assert_eq!(shares.iter().sum::<u64>(), all, "each goes to one of them");
+    assert_eq!(shares.iter().sum::<u64>(), all, "each message should be delivered to one group member");
     let fair = all as f64 / shares.len() as f64;
     println!("shares of {fair}: {shares:?}");
-    assert!(shares.iter().all(|share| (*share as f64 / fair - 1.0).abs() < 0.05), "{shares:?} of {fair}");
+    assert!(
+        shares.iter().all(|share| (*share as f64 / fair - 1.0).abs() < 0.05),
+        "shares are {shares:?}, and {fair} would be fair"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -203,7 +210,7 @@ async fn keep(mut subscription: Subscription, account: Arc<Account>) {
             Ok(message) => {
                 let number = String::from_utf8_lossy(message.payload()).parse().expect("text should be a number");
                 let before = last.insert(message.topic().to_owned(), number).unwrap_or_default();
-                assert!(number > before, "{number} follows {before}");
+                assert!(number > before, "message {number} should follow {before}");
                 account.received.fetch_add(1, Ordering::SeqCst);
             }
             Err(RecvError::Lagged(count)) => {
@@ -236,7 +243,12 @@ async fn settle(accounts: &[Arc<Account>], published: u64) {
     // Longer than brokers take to report the number of lost messages.
     tokio::time::sleep(Duration::from_millis(600)).await;
     for account in accounts {
-        assert_eq!(account.sum(), published, "{} were said to be missed", account.missed.load(Ordering::SeqCst));
+        assert_eq!(
+            account.sum(),
+            published,
+            "{} messages were received or reported as missed",
+            account.missed.load(Ordering::SeqCst)
+        );
     }
 }
 

@@ -68,7 +68,10 @@ fn python(program: &str, folder: &Path) -> Option<String> {
 fn numpy_files_round_trip_with_numpy() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     if python(WRITE, folder.path()).is_none() {
-        assert!(env::var_os("FRISBEE_REQUIRE_NUMPY").is_none(), "NumPy is required here and is not installed");
+        assert!(
+            env::var_os("FRISBEE_REQUIRE_NUMPY").is_none(),
+            "NumPy should be installed, because FRISBEE_REQUIRE_NUMPY is set"
+        );
         eprintln!("skipped: there is no Python with NumPy");
         return;
     }
@@ -102,6 +105,6 @@ fn numpy_files_round_trip_with_numpy() {
             .expect("file should be written");
         count += 1;
     }
-    assert!(count > 100, "{count} files");
+    assert!(count > 100, "only {count} files were compared");
     assert_eq!(python(READ, folder.path()), Some(count.to_string()));
 }

@@ -98,7 +98,7 @@ async fn prometheus_answers_dashboard_queries_and_loads_alerts() {
             }
         };
         let answered = tokio::time::timeout(Duration::from_secs(60), answered).await;
-        assert!(answered.is_ok(), "no data for {query}");
+        assert!(answered.is_ok(), "Prometheus should have data for {query}");
     }
     let rules = get(&prometheus.address, "/api/v1/rules").await.expect("Prometheus should list its rules");
     let rules = rules["groups"][0]["rules"].as_array().expect("rules should contain a group").clone();

@@ -40,7 +40,7 @@ async fn expect_greeting(raw: &mut RawTransport) {
         let mut head = [0; 10];
         raw.read_exact(&mut head).await.unwrap();
         while head.starts_with(&[0, 0x0F]) {
-            assert!(head[5] <= 1, "PING or PONG: {head:?}");
+            assert!(head[5] <= 1, "packet should be PING or PONG: {head:?}");
             raw.read_exact(&mut head).await.unwrap();
         }
         let mut rest = vec![0; GREETING.len() - head.len()];
@@ -69,7 +69,7 @@ async fn go_server_hands_off_and_echoes_following_bytes() {
     let (written, read) = tokio::join!(write.write_all(&sent), read.read_exact(&mut back));
     written.unwrap();
     read.unwrap();
-    assert!(back == sent, "other bytes came back");
+    assert!(back == sent, "echoed bytes should equal the sent ones");
 }
 
 #[tokio::test(flavor = "multi_thread")]

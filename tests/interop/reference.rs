@@ -44,7 +44,10 @@ fn python() -> Option<&'static OsString> {
         if std::process::Command::new(&python).arg("--version").output().is_ok_and(|output| output.status.success()) {
             return Some(python);
         }
-        assert!(env::var_os("FRISBEE_REQUIRE_PYTHON").is_none(), "Python is required here and is not installed");
+        assert!(
+            env::var_os("FRISBEE_REQUIRE_PYTHON").is_none(),
+            "Python should be installed, because FRISBEE_REQUIRE_PYTHON is set"
+        );
         // The test's own output is shown only if it fails; this line is always visible.
         let _ = std::io::stderr().lock().write_all(b"\nSKIPPED: Python is not installed: no test with the reference\n");
         None
@@ -190,7 +193,7 @@ async fn rust_client_gets_every_answer_of_reference_server() {
             .any(|load| case.0.starts_with(load))
     };
     let cases: Vec<suite::Case> = suite::ALL.iter().filter(is_small).copied().collect();
-    assert!(cases.len() > 50, "{} cases", cases.len());
+    assert!(cases.len() > 50, "only {} test cases were read", cases.len());
     suite::run(&client, &cases).await;
     call_every_kind(&client).await;
 }
@@ -222,7 +225,7 @@ async fn reference_server_answers_metadata_statuses_and_calls_back() {
     request.metadata_mut().append("sent-text", "a").expect("entry should be valid");
     let mut chunks = client.flood(request).await.expect("stream should open").into_inner();
     chunks.opened().await.expect("reference should accept the call");
-    assert_eq!(chunks.metadata().get("got-text"), Some("a"), "metadata in HEADERS");
+    assert_eq!(chunks.metadata().get("got-text"), Some("a"), "HEADERS should contain the metadata");
     let mut count = 0;
     while chunks.message().await.expect("stream should not fail").is_some() {
         count += 1;
@@ -277,7 +280,7 @@ async fn rust_client_reacts_to_malformed_input_as_specified() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(count >= 150, "{count} cases");
+    assert!(count >= 150, "only {count} test cases ran");
 }
 
 /// Returns the numbers above 1 in a text: decimal ones, also with spaces between thousands, and pairs of hexadecimal
@@ -308,17 +311,17 @@ fn reference_uses_only_numbers_of_the_page() {
     for code in [REFERENCE, MESSAGES] {
         let missing: Vec<u64> =
             python_numbers(code).into_iter().filter(|number| *number > 1 && !page.contains(number)).collect();
-        assert!(missing.is_empty(), "not in docs/wire.md: {missing:?}");
+        assert!(missing.is_empty(), "docs/wire.md should contain: {missing:?}");
     }
     let lines = REFERENCE.lines().count() + MESSAGES.lines().count();
-    assert!(lines < 750, "{lines} lines");
+    assert!(lines < 750, "implementation has {lines} lines");
 }
 
 #[test]
 fn required_part_of_the_page_is_short() {
     let (required, _) = PAGE.split_once("## Optional parts").expect("page should have optional parts");
     let words = required.split_whitespace().filter(|word| word.contains(|c: char| c.is_alphanumeric())).count();
-    assert!(words <= 6_000, "{words} words");
+    assert!(words <= 6_000, "specification has {words} words");
 }
 
 /// Returns the integers of a Python program.
@@ -342,5 +345,8 @@ fn every_rule_of_the_page_has_malformed_input() {
     let tested: BTreeSet<_> = lines.map(|line| (cell(line, 0), cell(line, 3))).collect();
     let missing: Vec<_> = specified.difference(&tested).collect();
     let unspecified: Vec<_> = tested.difference(&specified).collect();
-    assert!(missing.is_empty() && unspecified.is_empty(), "no input: {missing:?}; no rule: {unspecified:?}");
+    assert!(
+        missing.is_empty() && unspecified.is_empty(),
+        "rules without input: {missing:?}; inputs without a rule: {unspecified:?}"
+    );
 }

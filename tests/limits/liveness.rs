@@ -104,7 +104,7 @@ async fn calls_of_any_size_in_any_order_wait_for_no_timer() {
         while let Some(caller) = callers.join_next().await {
             caller.expect("all calls should succeed");
         }
-        assert_eq!(started.elapsed(), Duration::ZERO, "something waited for a timer, with seed {seed}");
+        assert_eq!(started.elapsed(), Duration::ZERO, "call should not wait for a timer with seed {seed}");
     }
 }
 

@@ -138,7 +138,7 @@ async fn a_client_that_keeps_to_the_servers_limit_is_refused_nothing() {
         async move { client.sleep(within(3_600_000 * MS, sleep(1))).await.err() }
     });
     let refused: Vec<_> = calls.collect::<JoinSet<_>>().join_all().await.into_iter().flatten().collect();
-    assert!(refused.is_empty(), "{} refused: {}", refused.len(), refused[0]);
+    assert!(refused.is_empty(), "{} calls were rejected: {}", refused.len(), refused[0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -208,7 +208,7 @@ async fn overlong_reset_text_arrives_truncated() {
         .expect("connection should close within the timeout");
     let ended = format!("{:?}", other.close_reason());
     assert!(ended.contains("xxx") && ended.len() < 4096, "{ended}");
-    assert!(connection.open_stream(&Bytes::from_static(b"open")).await.is_ok(), "the connection goes on");
+    assert!(connection.open_stream(&Bytes::from_static(b"open")).await.is_ok(), "connection should stay open");
 }
 
 #[tokio::test]
@@ -240,7 +240,7 @@ async fn a_server_that_takes_few_calls_and_answers_none_is_left() {
     let mut calls = 0;
     while accepted.load(Ordering::SeqCst) < 2 {
         calls += 1;
-        assert!(calls < 100, "the connection that can send nothing more was kept");
+        assert!(calls < 100, "connection that can send nothing more should be closed");
         client.add(within(20 * MS, SUM)).await.expect_err("call should fail");
     }
     accepting.abort();

@@ -55,7 +55,7 @@ async fn arriving_bodies_stay_within_server_memory() {
     }
     until("most are refused", || stats.rejected() >= 44).await;
     // The connections of one address may hold three quarters of the memory.
-    assert!(stats.memory_held() <= 6 * MIB, "{} bytes are held", stats.memory_held());
+    assert!(stats.memory_held() <= 6 * MIB, "server holds {} bytes", stats.memory_held());
     // Every accepted client is served, and the other connections stay open.
     let mut served = 0;
     for peer in &mut peers {
@@ -64,7 +64,7 @@ async fn arriving_bodies_stay_within_server_memory() {
         served += usize::from(error_text(&reply.body).is_none());
         expect_sum(peer, 2).await;
     }
-    assert!((1..=6).contains(&served), "{served} were served");
+    assert!((1..=6).contains(&served), "{served} calls were served");
     drop(peers);
     until("nothing is held", || stats.memory_held() == 0).await;
 }
@@ -86,7 +86,7 @@ async fn producers_resume_as_soon_as_waiting_packets_are_written() {
     for _ in 0..5 {
         connection.send(&packet).await.expect("message should be sent");
     }
-    assert!(started.elapsed() < Duration::from_secs(1), "they waited {:?} for a timer", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(1), "calls waited {:?} for a timer", started.elapsed());
     reader.abort();
 }
 
@@ -157,7 +157,7 @@ async fn endless_senders_delay_others_by_one_batch_each() {
         std::io::Write::write_all(&mut healthy, &packet(id, 10, b"")).expect("server should read the packet");
         let at = coming.recv().await.expect("channel should stay open");
         // There are three senders with at most four reads per turn.
-        assert!(at - before <= 24, "{} turns went before", at - before);
+        assert!(at - before <= 24, "{} turns of other connections went first", at - before);
     }
 }
 

@@ -53,10 +53,13 @@ async fn a_thousand_silent_handshakes_a_second_delay_no_client() {
         tokio::time::sleep(Duration::from_millis(1)).await;
         if number % 300 == 0 {
             let took = call(&acceptor, &authority).await;
-            assert!(took < SOON, "{took:?} with {number} silent connections");
+            assert!(took < SOON, "connecting took {took:?} with {number} silent connections");
         }
     }
-    assert!(silent.iter().all(|(_, serving)| !serving.is_finished()), "there was room for all of them");
+    assert!(
+        silent.iter().all(|(_, serving)| !serving.is_finished()),
+        "all silent connections should be within the limit"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -73,9 +76,12 @@ async fn stalled_handshakes_delay_others_at_most_half_a_second() {
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
         let took = call(&acceptor, &authority).await;
-        assert!(took <= Duration::from_millis(500), "{took:?} in round {round}");
+        assert!(took <= Duration::from_millis(500), "reply took {took:?} in round {round}");
     }
-    assert!(silent.iter().all(|(_, serving)| !serving.is_finished()), "they have ten seconds");
+    assert!(
+        silent.iter().all(|(_, serving)| !serving.is_finished()),
+        "silent connections should be kept for ten seconds"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -102,7 +108,7 @@ async fn oldest_silent_clients_are_closed_beyond_limit() {
         }
         let pause = Duration::from_millis(later + 5);
         tokio::time::sleep(pause).await;
-        assert!(silent.iter().all(|(_, serving)| !serving.is_finished()), "they are young");
+        assert!(silent.iter().all(|(_, serving)| !serving.is_finished()), "young connections should be kept");
         tokio::time::sleep(Duration::from_secs(1)).await;
         let (mut here, serving) = connect(&acceptor);
         here.write_all(&prefix).await.expect("write should succeed");
@@ -110,7 +116,7 @@ async fn oldest_silent_clients_are_closed_beyond_limit() {
         tokio::time::sleep(pause).await;
         let over: Vec<_> = silent.iter().map(|(_, serving)| serving.is_finished()).collect();
         assert_eq!(over, [[true; 8].as_slice(), &[false; 3]].concat(), "case {number}");
-        assert!(started.elapsed() < Duration::from_secs(3), "no client had to wait for them");
+        assert!(started.elapsed() < Duration::from_secs(3), "no client should wait for the silent ones");
     }
 }
 

@@ -209,7 +209,7 @@ async fn slow_replies_allow_megabytes_of_queued_requests() {
     }
     tokio::time::sleep(Duration::from_secs(60)).await;
     let held = linked.stats.memory_held();
-    assert!((1 << 20..12 << 20).contains(&held), "{held} bytes are held");
+    assert!((1 << 20..12 << 20).contains(&held), "server holds {held} bytes");
     calls.join_all().await;
     linked.expect_open();
     assert_eq!(linked.stats.memory_held(), 0);
@@ -226,7 +226,7 @@ async fn call_cancels_at_once_despite_large_queued_reply() {
     assert_eq!(linked.service.asleep.load(Ordering::SeqCst), 1);
     sleeping.abort();
     tokio::time::sleep(Duration::from_millis(100)).await;
-    assert_eq!(linked.service.asleep.load(Ordering::SeqCst), 0, "its handler has been dropped");
+    assert_eq!(linked.service.asleep.load(Ordering::SeqCst), 0, "handler should have been dropped");
     assert!(!reply.is_finished());
     reply.await.expect("message should arrive");
 }
@@ -247,12 +247,18 @@ async fn cancelled_request_queued_by_slow_reply_never_runs() {
     }
     tokio::time::sleep(Duration::from_secs(1)).await;
     let held = linked.stats.memory_held();
-    assert!(held > before + 10 * LENGTH, "the requests have come: {held} bytes are held, {before} were");
+    assert!(
+        held > before + 10 * LENGTH,
+        "server holds {held} bytes for the requests, after {before} bytes before them"
+    );
     calls.drain(5..).for_each(|call| call.abort());
     tokio::time::sleep(Duration::from_millis(100)).await;
     let left = linked.stats.memory_held();
     // The connection keeps 16 KiB for its next requests.
-    assert!((14 * LENGTH..18 * LENGTH).contains(&(held - left)), "15 of 20 are gone: {left} of {held} bytes are left");
+    assert!(
+        (14 * LENGTH..18 * LENGTH).contains(&(held - left)),
+        "replies of 15 of 20 calls should be released: {left} of {held} bytes are left"
+    );
     reply.await.expect("message should arrive");
     for call in calls {
         call.await.expect("task should not be aborted").expect("call should succeed");
@@ -406,7 +412,7 @@ async fn reply_to_acceptor_passes_queued_requests() {
         async move { client.add(patient(AddRequest { a: 1, b: 2 })).await }
     });
     tokio::time::sleep(Duration::from_secs(2)).await;
-    assert!(calling.is_finished(), "the reply waits");
+    assert!(calling.is_finished(), "reply should have been sent");
     assert!(!call.is_finished() && !reply.is_finished());
     calling.await.expect("task should not panic").expect("call should succeed");
     call.await.expect("task should not panic").expect("call should succeed");

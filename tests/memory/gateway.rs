@@ -56,7 +56,7 @@ fn post(path: &str, body: &str) -> String {
 async fn is_well(acceptor: &Acceptor, stats: &Stats) {
     let witness = Witness::of(acceptor).await;
     witness.is_served(50).await;
-    assert!(stats.memory_held() <= MEMORY, "{} bytes are held", stats.memory_held());
+    assert!(stats.memory_held() <= MEMORY, "server holds {} bytes", stats.memory_held());
 }
 
 #[tokio::test]
@@ -206,7 +206,7 @@ async fn unread_web_socket_stream_is_bounded() {
         tokio::task::yield_now().await;
     }
     let held = stats.memory_held();
-    assert!((16_384..MEMORY / 2).contains(&held), "{held} bytes are held");
+    assert!((16_384..MEMORY / 2).contains(&held), "server holds {held} bytes");
     is_well(&acceptor, &stats).await;
     drop(hog);
     until("nothing is held", || stats.memory_held() == 0).await;

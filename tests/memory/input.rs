@@ -35,7 +35,7 @@ async fn burst_of_queued_requests_leaves_other_clients_served() {
     witness.is_served(100).await;
     until("all handlers wait", || service.started.load(Ordering::SeqCst) == usize::from(REQUESTS)).await;
     let held = stats.memory_held();
-    assert!(held < requests.len() * 5 / 4, "{held} bytes are held for {}", requests.len());
+    assert!(held < requests.len() * 5 / 4, "server holds {held} bytes for {}", requests.len());
     assert_eq!(stats.rejected(), 0);
 }
 
@@ -86,7 +86,7 @@ async fn requests_with_large_metadata_leave_other_client_served() {
     body.extend(&request(0, 1)[10..]);
     let requests: Vec<_> = (0..200).flat_map(|id| packet(id, super::attackers::PAYLOAD, &body)).collect();
     write_until_rejected(&mut hog, &[hello(), requests].concat(), &stats, 1).await;
-    assert!(service.started.load(Ordering::SeqCst) > 10, "some are held");
+    assert!(service.started.load(Ordering::SeqCst) > 10, "some requests should be held");
     witness.is_served(100).await;
 }
 
@@ -99,7 +99,7 @@ async fn expanding_message_is_refused_without_memory() {
     let mut hog = peer(&acceptor);
     // A list of empty messages with one byte each, whose elements take 32 bytes in memory.
     let mut body = frisbee_tests::raw::encoded(&frisbee_tests::interop::Lists::default());
-    assert!(body.ends_with(&[1, 3, 0x0a, 0]), "its last list is of messages");
+    assert!(body.ends_with(&[1, 3, 0x0a, 0]), "last list of the message should contain messages");
     body.truncate(body.len() - 4);
     let mut encoder = polyglot::Encoder::new(&mut body);
     encoder.list(polyglot::Kind::Any, 200_000).expect("list should be shorter than 2^32");

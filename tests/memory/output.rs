@@ -15,7 +15,7 @@ pub(crate) async fn replies(peer: &mut DuplexStream, count: usize) -> (usize, us
     while answered < count {
         let mut read = vec![0; 64 * 1024];
         let length = peer.read(&mut read).await.expect("read should succeed");
-        assert!(length > 0, "{answered} replies have come");
+        assert!(length > 0, "only {answered} replies arrived");
         read.truncate(length);
         bytes += length;
         let mut read = read.into();
@@ -43,10 +43,10 @@ async fn replies_without_memory_are_refused_and_all_calls_answered() {
     release.send(true).expect("receiver should be waiting");
     until("all handlers have answered", || service.ended.load(Ordering::SeqCst) == CALLS).await;
     witness.is_served(100).await;
-    assert!((6 * MIB..=16 * MIB).contains(&stats.memory_held()), "{} bytes are held", stats.memory_held());
+    assert!((6 * MIB..=16 * MIB).contains(&stats.memory_held()), "server holds {} bytes", stats.memory_held());
     let (refused, bytes) = replies(&mut hog, CALLS).await;
     // A single caller receives three quarters of the memory.
-    assert!(bytes <= 12 * MIB && refused >= CALLS - 24, "{bytes} bytes came, {refused} calls were refused");
+    assert!(bytes <= 12 * MIB && refused >= CALLS - 24, "{bytes} bytes arrived, and {refused} calls were rejected");
     until("nothing is held", || stats.memory_held() == 0).await;
 }
 
@@ -67,7 +67,7 @@ async fn unread_output_of_many_peers_stays_within_server_memory() {
     }
     until("the first call of each was begun", || service.started.load(Ordering::SeqCst) >= PEERS).await;
     witness.is_served(100).await;
-    assert!((6 * MIB..=16 * MIB).contains(&stats.memory_held()), "{} bytes are held", stats.memory_held());
+    assert!((6 * MIB..=16 * MIB).contains(&stats.memory_held()), "server holds {} bytes", stats.memory_held());
     let mut bytes = 0;
     for one in &mut peers {
         bytes += replies(one, 4).await.1;

@@ -58,9 +58,9 @@ async fn unread_subscriber_queues_stay_within_server_memory() {
         assert_eq!(message.payload()[..4], number.to_be_bytes());
     }
     // This is 4 MiB for each of 32 subscribers.
-    assert!(broker.waiting() < 8 * MIB, "{} bytes wait", broker.waiting());
+    assert!(broker.waiting() < 8 * MIB, "{} bytes wait in the broker", broker.waiting());
     let held = stats.memory_held();
-    assert!((2 * MIB..8 * MIB).contains(&held), "{held} bytes are held");
+    assert!((2 * MIB..8 * MIB).contains(&held), "broker holds {held} bytes");
     drop((stalled, messages));
     until("nothing waits", || broker.waiting() == 0).await;
 }
@@ -84,7 +84,7 @@ async fn subscriptions_without_memory_are_refused_until_release() {
         one.read_exact(&mut answers[..10 * 1024]).await.expect("peer should send the expected bytes");
     }
     let held = stats.memory_held();
-    assert!((4 * MIB..8 * MIB).contains(&held), "{held} bytes are held for {}", broker.subscriptions());
+    assert!((4 * MIB..8 * MIB).contains(&held), "broker holds {held} bytes for {}", broker.subscriptions());
     assert!(broker.subscriptions() < 2048, "{}", broker.subscriptions());
     drop(subscriber.subscribe("topic").await.expect("broker should accept the subscription"));
     drop(peers);
@@ -107,7 +107,7 @@ async fn streams_that_are_open_are_charged_until_nobody_has_them() {
     }
     until("some are refused", || stats.rejected() > 0).await;
     let held = stats.memory_held();
-    assert!((MIB / 2..MIB).contains(&held), "{held} bytes are held");
+    assert!((MIB / 2..MIB).contains(&held), "broker holds {held} bytes");
     super::attackers::Witness::of(&acceptor).await.is_served(10).await;
     drop(peers);
     until("nothing is held", || stats.memory_held() == 0).await;

@@ -40,13 +40,17 @@ async fn a_connection_that_has_ended_leaves_no_descriptor_and_no_map() {
     let listener = Listener::bind(&path).expect("address should be free");
     drop(pair(&listener, &path).await);
     let before = open_descriptors();
-    assert_eq!(before.1, 0, "maps");
+    assert_eq!(before.1, 0, "process should have no mappings before the test");
     let mut open = Vec::new();
     for _ in 0..50 {
         open.push(pair(&listener, &path).await);
     }
     assert!(open.iter().all(|(client, server)| client.is_shared() && server.is_shared()));
-    assert_eq!(open_descriptors(), (before.0 + 50 * 2 * 3, 50 * 2), "a socket and two pipes at either end, and a map");
+    assert_eq!(
+        open_descriptors(),
+        (before.0 + 50 * 2 * 3, 50 * 2),
+        "each end should have a socket and two pipes, and share a mapping"
+    );
     drop(open);
     assert_eq!(open_descriptors(), before);
     // A connection whose ring was enlarged, while the client's new ring was not received.
@@ -55,7 +59,11 @@ async fn a_connection_that_has_ended_leaves_no_descriptor_and_no_map() {
     client.read_exact(&mut [0; 300_000]).await.expect("peer should send the expected bytes");
     client.write_all(&[7; 300_000]).await.expect("write should succeed");
     let (descriptors, maps) = open_descriptors();
-    assert_eq!((descriptors, maps), (before.0 + 2 * 3, 2 + 3), "the ring that both have, and the one on its way");
+    assert_eq!(
+        (descriptors, maps),
+        (before.0 + 2 * 3, 2 + 3),
+        "ends should have the current ring and the ring in transit"
+    );
     drop((client, server));
     assert_eq!(open_descriptors(), before);
     // A connection that ends before shared memory is negotiated.

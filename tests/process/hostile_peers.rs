@@ -32,10 +32,10 @@ async fn declared_lengths_cost_no_memory() {
         }
     }
     let grown = resident_kib().expect("memory usage should be readable").saturating_sub(before);
-    assert!(grown < 64 * 1024, "{grown} KiB more than before");
+    assert!(grown < 64 * 1024, "memory has grown by {grown} KiB");
     // Reserved memory takes no physical memory until it is written. Each of the lengths is 4 GiB or more.
     let released = released_kib().expect("value should be in /proc");
-    assert!(released < 1024 * 1024, "{released} KiB were reserved");
+    assert!(released < 1024 * 1024, "process has reserved {released} KiB");
     healthy.was_well().await;
 }
 
@@ -86,7 +86,7 @@ async fn a_hello_costs_a_few_times_its_length_of_memory() {
     let grown = resident_kib().expect("memory usage should be readable").saturating_sub(before);
     // A sanitizer keeps additional memory for each block.
     let most = if std::env::var_os("ASAN_OPTIONS").is_some() { 64 * 1024 } else { 30 * 1024 };
-    assert!(grown < most, "{grown} KiB more than before, by {} peers", peers.len());
+    assert!(grown < most, "memory has grown by {grown} KiB for {} peers", peers.len());
     healthy.was_well().await;
 }
 
@@ -105,7 +105,7 @@ async fn a_client_that_takes_no_replies_is_given_up_and_costs_little() {
     let writing = async { while greedy.socket.write_all(&request).await.is_ok() {} };
     tokio::time::timeout(Duration::from_secs(20), writing).await.expect("write should complete within the timeout");
     let grown = resident_kib().expect("memory usage should be readable").saturating_sub(before);
-    assert!(grown < 100 * 1024, "{grown} KiB more than before");
+    assert!(grown < 100 * 1024, "memory has grown by {grown} KiB");
     healthy.was_well().await;
 }
 
@@ -123,10 +123,10 @@ async fn client_closes_after_100000_unrequested_replies() {
     while liar.socket.write_all(&lies).await.is_ok() && written < 1_000 {
         written += 1;
     }
-    assert!((100..300).contains(&written), "it took {written} thousand lies");
+    assert!((100..300).contains(&written), "peer wrote {written} thousand lies");
     assert_eq!(code(call.await.expect("caller should not panic")), Code::Unavailable);
     let grown = resident_kib().expect("memory usage should be readable").saturating_sub(before);
-    assert!(grown < 64 * 1024, "{grown} KiB more than before");
+    assert!(grown < 64 * 1024, "memory has grown by {grown} KiB");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -142,7 +142,7 @@ async fn unread_stream_is_closed_before_filling_memory() {
         liar.write(&message).await;
     }
     let grown = resident_kib().expect("memory usage should be readable").saturating_sub(before);
-    assert!(grown < 64 * 1024, "{grown} KiB for 117 MiB");
+    assert!(grown < 64 * 1024, "memory has grown by {grown} KiB for 117 MiB");
     let status = stream.message().await.expect_err("stream should fail");
     assert_eq!(status.code(), Code::Internal);
 }

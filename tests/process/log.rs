@@ -163,7 +163,7 @@ async fn repeated_protocol_violations_log_one_line_a_second() {
     }
     let seconds = started.elapsed().as_secs_f64().ceil();
     let lines = lines_at_info();
-    assert!((1..=seconds as usize + 1).contains(&lines), "{lines} lines in {seconds} s");
+    assert!((1..=seconds as usize + 1).contains(&lines), "server logged {lines} lines in {seconds} s");
     // Suppressed lines are counted in the next line.
     tokio::time::sleep(Duration::from_millis(1_050)).await;
     let mut peer = Raw::connect(address).await;

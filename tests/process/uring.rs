@@ -52,7 +52,7 @@ async fn transfers_of_every_size_arrive_as_they_were_sent() {
                     let (client, sent) = (client.clone(), payload(round * 8 + call, size));
                     tokio::spawn(async move {
                         let echoed = client.echo_payload(sent.clone()).await.expect("call should succeed").into_inner();
-                        assert!(echoed == sent, "{size} bytes were changed");
+                        assert!(echoed == sent, "{size} echoed bytes should equal the sent ones");
                     })
                 })
                 .collect();
@@ -155,8 +155,8 @@ async fn a_peer_that_takes_little_at_once_gets_every_byte() {
     while !unanswered.is_empty() {
         let reply = peer.next().await.expect("connection should stay open");
         let id = reply.id.0;
-        assert!(unanswered.remove(&id), "reply {id} has come twice");
-        assert!(reply.body.ends_with(&[7; 1_000]), "reply {id} has come changed");
+        assert!(unanswered.remove(&id), "reply {id} should arrive once");
+        assert!(reply.body.ends_with(&[7; 1_000]), "reply {id} should arrive unchanged");
     }
     writing.await.expect("task should not panic").expect("server should read everything");
 }
@@ -249,7 +249,7 @@ fn echo() -> frisbee::HandOffTarget {
     frisbee::HandOffTarget::new(|raw| {
         let runtime = Handle::try_current();
         async move {
-            assert!(raw.is::<TcpStream>(), "it has left its ring");
+            assert!(raw.is::<TcpStream>(), "handed-off connection should have left its ring");
             assert_eq!(runtime.expect("runtime should exist from the beginning").id(), Handle::current().id());
             let (mut read, mut write) = tokio::io::split(raw);
             tokio::io::copy(&mut read, &mut write).await.unwrap();
@@ -267,7 +267,7 @@ async fn expect_echo(io: impl AsyncRead + AsyncWrite + Unpin, mut received: Vec<
     };
     let (_, read) = tokio::join!(writing, read.read_to_end(&mut received));
     read.unwrap();
-    assert!(received == sent, "other bytes came back");
+    assert!(received == sent, "echoed bytes should equal the sent ones");
 }
 
 #[tokio::test(flavor = "multi_thread")]

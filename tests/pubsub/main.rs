@@ -116,7 +116,7 @@ async fn messages_of_publisher_arrive_in_order_for_all_sizes() {
         let message = next(&mut all).await.unwrap();
         let publisher: usize = message.topic()[2..3].parse().unwrap();
         let number: usize = std::str::from_utf8(&message.payload()[..6]).unwrap().parse().unwrap();
-        assert_eq!(number, next_number[publisher], "publisher {publisher}");
+        assert_eq!(number, next_number[publisher], "next message of publisher {publisher} should arrive");
         assert_eq!(message.payload().len(), [6, 40, 5_000, 20_000, 70_000][number * 7 % 5]);
         next_number[publisher] += 1;
     }
@@ -201,8 +201,8 @@ async fn stalled_subscriber_of_hundred_loses_oldest_messages_alone() {
             break;
         }
     }
-    assert!(lost > 0, "it takes more to overflow the system's buffers");
-    assert!(behind_loss * LENGTH <= QUEUE_MAX, "{behind_loss} messages waited");
+    assert!(lost > 0, "messages should overflow the buffers of the system");
+    assert!(behind_loss * LENGTH <= QUEUE_MAX, "{behind_loss} messages waited behind the loss");
 }
 
 #[tokio::test]
@@ -219,7 +219,7 @@ async fn unread_client_messages_are_bounded_and_loss_reported() {
         assert_eq!(message.payload()[..8], number.to_be_bytes());
     }
     let RecvError::Lagged(lost) = next(&mut unread).await.unwrap_err() else { panic!("the connection is there") };
-    assert!((100..MESSAGES).contains(&lost), "{lost} lost");
+    assert!((100..MESSAGES).contains(&lost), "{lost} messages were lost");
     for number in lost..MESSAGES {
         let message = next(&mut unread).await.unwrap();
         assert_eq!(message.payload()[..8], number.to_be_bytes());
@@ -698,7 +698,7 @@ async fn peer_owing_many_answers_gets_no_more_requests() {
     // The client does not wait for any reply, and the requests are not revoked.
     while std::pin::pin!(client.sync()).as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
         requested += 1;
-        assert!(requested <= 16_384, "requests are unbounded");
+        assert!(requested <= 16_384, "number of requested messages should be bounded");
     }
     assert!(matches!(client.sync().await, Err(PubSubError::NoAnswer)));
 }

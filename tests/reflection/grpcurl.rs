@@ -25,7 +25,10 @@ fn grpcurl() -> Option<&'static Path> {
             Ok(built) => String::from_utf8_lossy(&built.stderr).into_owned(),
             Err(_) => "Go is not installed".to_owned(),
         };
-        assert!(std::env::var_os("FRISBEE_REQUIRE_GO").is_none(), "grpcurl is required here: {problem}");
+        assert!(
+            std::env::var_os("FRISBEE_REQUIRE_GO").is_none(),
+            "grpcurl should be installed, because FRISBEE_REQUIRE_GO is set: {problem}"
+        );
         let line = format!("\nSKIPPED: nothing was tested with grpcurl: {problem}\n");
         // Captured output is shown only for failed tests, but this line must always be visible.
         let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), line.as_bytes());
@@ -76,7 +79,7 @@ async fn grpcurl_lists_and_describes_services_by_reflection() {
     for part in
         ["// Sells.", "// Buys one.", "rpc Buy ( .catalog.Thing ) returns ( .catalog.Receipt )", "IDEMPOTENT", "sales"]
     {
-        assert!(shop.contains(part), "{part} in {shop}");
+        assert!(shop.contains(part), "description {shop} should contain {part}");
     }
     assert!(shop.contains("returns ( stream .catalog.Thing )"), "{shop}");
     let part = run(grpcurl, &[&address, "describe", "catalog.Thing.Part"]).await.unwrap();

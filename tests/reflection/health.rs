@@ -89,7 +89,7 @@ async fn services_default_to_serving_and_unknown_are_not_found() {
     health.set("other", ServingStatus::Unknown);
     assert_eq!(check("catalog.Shop").await, Ok(ServingStatus::NotServing));
     assert_eq!(check("other").await, Ok(ServingStatus::Unknown));
-    assert_eq!(check("").await, Ok(ServingStatus::Serving), "the server as a whole is another matter");
+    assert_eq!(check("").await, Ok(ServingStatus::Serving), "health of the whole server should be unaffected");
     health.remove("catalog.Shop");
     assert_eq!(check("catalog.Shop").await, Err(Code::NotFound));
     let list = client.list(HealthListRequest {}).await.expect("peer should answer");
@@ -110,7 +110,7 @@ async fn health_watch_reports_each_change_once() {
     health.set_serving("later");
     assert_eq!(next(&mut later).await, Ok(Some(ServingStatus::Serving)));
     health.set_not_serving("catalog.Shop");
-    assert_eq!(next(&mut shop).await, Ok(Some(ServingStatus::NotServing)), "no unchanged state was sent");
+    assert_eq!(next(&mut shop).await, Ok(Some(ServingStatus::NotServing)), "unchanged states should not be sent");
     health.remove("later");
     assert_eq!(next(&mut later).await, Ok(Some(ServingStatus::ServiceUnknown)));
 }
@@ -136,7 +136,7 @@ async fn stop_notifies_health_watchers_before_connections() {
     while operations.last() != Some(&4) {
         operations.push(raw.next().await.expect("server should announce its shutdown").operation.number());
     }
-    assert!(operations.contains(&3), "TRAILERS have ended the stream before: {operations:?}");
+    assert!(operations.contains(&3), "stream should not end with TRAILERS before: {operations:?}");
     raw.write(&packet(0, 4, b"")).await;
     drop(raw);
     stopping.await.expect("task should not panic");
@@ -265,7 +265,7 @@ async fn readyz_agrees_with_the_status_of_the_server() {
     let open = Open::new(&health).await;
     assert_eq!(open.ready().await, "HTTP/1.1 200 OK");
     health.set_not_serving("catalog.Shop");
-    assert_eq!(open.ready().await, "HTTP/1.1 200 OK", "other services are served");
+    assert_eq!(open.ready().await, "HTTP/1.1 200 OK", "other services should be ready");
     health.set_not_serving("");
     assert_eq!(open.ready().await, "HTTP/1.1 503 Service Unavailable");
     health.set_serving("");

@@ -256,7 +256,7 @@ async fn passed_socket_shows_successor_after_predecessor_leaves() {
             .expect("peer should answer");
         assert_eq!(reply.into_inner().servers[0].name, name);
         serving.abort();
-        assert!(serving.await.is_err_and(|ended| ended.is_cancelled()), "it served until it was stopped");
+        assert!(serving.await.is_err_and(|ended| ended.is_cancelled()), "server should run until it is aborted");
         assert!(path.exists());
     }
 }

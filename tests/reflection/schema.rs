@@ -82,7 +82,10 @@ async fn files_equal_embedded_ones_and_follow_their_imports() {
     let schema =
         ServerSchema::fetch(&connect(&server(Reflection::new())).await).await.expect("schema should be fetched");
     let own = super::support::catalog::SCHEMA.files();
-    assert!(schema.files.windows(own.len()).any(|window| window == own), "the set of the package is part of it");
+    assert!(
+        schema.files.windows(own.len()).any(|window| window == own),
+        "schema should include the files of the package"
+    );
     let files = files(&schema.files);
     for (at, file) in files.iter().enumerate() {
         let is_before = |import: &String| files[..at].iter().any(|before| before.name() == import);
@@ -159,7 +162,7 @@ async fn a_hidden_service_is_in_no_answer_and_can_be_called() {
         // The remaining part of the file keeps its comments and custom options.
         let audit = service(&schema, "catalog.Audit");
         assert_eq!((&*audit.docs, &*audit.methods[0].docs), ("Reads the books.", "Reads one."));
-        assert!(schema.files.windows(5).any(|part| part == b"sales"), "the option of a method stays");
+        assert!(schema.files.windows(5).any(|part| part == b"sales"), "schema should keep the option of a method");
         assert_eq!(fetch(&channel, symbols(&["catalog.Admin"])).await.unwrap_err().code(), Code::NotFound);
         let fired = AdminClient::new(channel).fire(Thing::default()).await.expect("hidden service should be callable");
         assert_eq!(fired.get_ref().sum, -1);
@@ -186,7 +189,7 @@ async fn middleware_refusing_reflection_covers_all_its_services() {
     let channel = connect(&server).await;
     let status = ServerSchema::fetch(&channel).await.expect_err("connection should be closed");
     assert_eq!((status.code(), status.message()), (Code::PermissionDenied, "frpc.reflection.v1.Reflection"));
-    assert!(AdminClient::new(channel).fire(Thing::default()).await.is_ok(), "other services are open");
+    assert!(AdminClient::new(channel).fire(Thing::default()).await.is_ok(), "other services should be accessible");
 }
 
 #[tokio::test]
@@ -200,7 +203,7 @@ async fn reflection_that_is_added_twice_overlaps() {
     let twice = builder().add_service(Reflection::new()).add_service(Reflection::new()).build();
     assert!(matches!(twice, Err(Error::Overlap { operation: 65_000, .. })), "{twice:?}");
     let mounted = builder().add_service(Reflection::new()).mount(64_000..=65_000, frisbee::Handlers::new()).build();
-    assert!(mounted.is_err(), "a router has the operation");
+    assert!(mounted.is_err(), "operation of a mounted router should be rejected");
 }
 
 #[tokio::test]
@@ -219,7 +222,7 @@ async fn go_peer_reads_same_bytes_with_and_without_reflection() {
         serving.abort();
         let mut rest = Vec::new();
         let _ = raw.socket.read_to_end(&mut rest).await;
-        assert_eq!(rest, b"", "nothing more was sent");
+        assert_eq!(rest, b"", "server should send nothing more");
     }
     assert_eq!(answers[0], answers[1]);
 }

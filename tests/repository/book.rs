@@ -16,7 +16,10 @@ fn table_of_contents_lists_every_page() {
         .collect();
     let missing: Vec<_> = pages.difference(&listed).collect();
     let absent: Vec<_> = listed.iter().filter(|page| !root().join("docs").join(page).is_file()).collect();
-    assert!(missing.is_empty() && absent.is_empty(), "not in docs/SUMMARY.md: {missing:?}; no such page: {absent:?}");
+    assert!(
+        missing.is_empty() && absent.is_empty(),
+        "pages missing in docs/SUMMARY.md: {missing:?}; entries without a page: {absent:?}"
+    );
 }
 
 /// Returns the lines outside of code blocks.
@@ -57,5 +60,5 @@ fn links_of_pages_lead_to_files_and_headings() {
             }
         }
     }
-    assert!(broken.is_empty(), "links that lead nowhere: {broken:#?}");
+    assert!(broken.is_empty(), "links without a target: {broken:#?}");
 }

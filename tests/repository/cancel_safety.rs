@@ -35,13 +35,13 @@ fn public_async_functions_document_cancel_safety() {
     for name in ["frisbee", "frpc"] {
         sources(&crates.join(name).join("src"), &mut files);
     }
-    assert!(files.len() > 50, "there are more: {}", files.len());
+    assert!(files.len() > 50, "only {} files were found", files.len());
     let mut missing = Vec::new();
     for file in files {
         let source = fs::read_to_string(&file).expect("file should be readable");
         missing.extend(silent(&source).into_iter().map(|function| format!("{}: {function}", file.display())));
     }
-    assert!(missing.is_empty(), "these have no section `# Cancel safety`:\n{}", missing.join("\n"));
+    assert!(missing.is_empty(), "functions without a section `# Cancel safety`:\n{}", missing.join("\n"));
     assert_eq!(
         silent("/// # Cancel safety\n/// Safe.\npub async fn good() {}\npub async fn bad() {}"),
         ["pub async fn bad() {}"]

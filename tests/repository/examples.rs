@@ -102,7 +102,7 @@ fn every_code_block_of_a_doc_comment_is_compiled() {
             found.extend(ignored(&source).into_iter().map(|line| format!("{path}: {}", line.trim())));
         }
     }
-    assert!(found.is_empty(), "let these run, or say `no_run`:\n{}", found.join("\n"));
+    assert!(found.is_empty(), "examples that should run or be marked `no_run`:\n{}", found.join("\n"));
     assert_eq!(ignored("//! ```\n//! ```\n    /// ```rust,ignore\n// ```ignore"), ["    /// ```rust,ignore"]);
 }
 
@@ -111,12 +111,12 @@ fn the_most_named_items_have_an_example() {
     let mut missing = Vec::new();
     for (folder, item) in MOST_NAMED {
         let found: Vec<_> = library(folder).iter().filter_map(|(_, source)| has_example(source, item)).collect();
-        assert!(!found.is_empty(), "{folder} has no item {item}");
+        assert!(!found.is_empty(), "{folder} should contain the item {item}");
         if !found.contains(&true) {
             missing.push(format!("{folder}: {item}"));
         }
     }
-    assert!(missing.is_empty(), "these have no example: {missing:?}");
+    assert!(missing.is_empty(), "items without an example: {missing:?}");
     assert_eq!(
         has_example("/// Good.\n/// ```\n/// ```\n#[derive(Debug)]\npub struct A;\npub struct B;", "B"),
         Some(false)

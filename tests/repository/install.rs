@@ -49,5 +49,5 @@ fn install_lines_name_the_version_of_the_workspace() {
         }
     }
     assert!(count >= 12, "only {count} lines were found");
-    assert!(wrong.is_empty(), "these name no version {minor}:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "lines that should name the version {minor}:\n{}", wrong.join("\n"));
 }

@@ -143,7 +143,7 @@ fn imports_up(name: &str, layers: &[&str]) -> Vec<String> {
     let folder = root().join("crates").join(name).join("src");
     let library = fs::read_to_string(folder.join("lib.rs")).expect("crate should have a root");
     let declared: BTreeSet<_> = library.lines().filter_map(module).filter(|name| *name != "tests").collect();
-    assert_eq!(declared, layers.iter().copied().collect(), "modules of {name} and its table");
+    assert_eq!(declared, layers.iter().copied().collect(), "table of {name} should list its modules");
     let (names, mut files, mut found) = (root_names(&library), Vec::new(), Vec::new());
     sources(&folder, &mut files);
     for file in files {
@@ -176,13 +176,13 @@ fn imports_up(name: &str, layers: &[&str]) -> Vec<String> {
 #[test]
 fn modules_of_frpc_import_only_from_lower_ones() {
     let found = imports_up("frpc", &FRPC);
-    assert!(found.is_empty(), "these imports point up, see the table of this test:\n{}", found.join("\n"));
+    assert!(found.is_empty(), "imports from a higher layer, see the table of this test:\n{}", found.join("\n"));
 }
 
 #[test]
 fn modules_of_frisbee_import_only_from_lower_ones() {
     let found = imports_up("frisbee", &FRISBEE);
-    assert!(found.is_empty(), "these imports point up, see the table of this test:\n{}", found.join("\n"));
+    assert!(found.is_empty(), "imports from a higher layer, see the table of this test:\n{}", found.join("\n"));
 }
 
 #[test]

@@ -104,11 +104,14 @@ fn shown() -> BTreeSet<(String, String)> {
 #[test]
 fn the_page_of_logs_has_each_line_of_the_libraries_and_no_other() {
     let lines = written();
-    assert!(lines.len() > 20, "only {} lines were found", lines.len());
+    assert!(lines.len() > 20, "only {} log lines were found", lines.len());
     let shown = shown();
     let missing: Vec<_> = lines.difference(&shown).collect();
     let others: Vec<_> = shown.difference(&lines).collect();
-    assert!(missing.is_empty() && others.is_empty(), "missing in docs/logs.md: {missing:#?}\nnot written: {others:#?}");
+    assert!(
+        missing.is_empty() && others.is_empty(),
+        "log lines missing in docs/logs.md: {missing:#?}\ndocumented lines that are not written: {others:#?}"
+    );
 }
 
 /// Operators filter by target, so targets must not depend on the module that logs the line.
@@ -130,6 +133,6 @@ fn log_lines_have_the_targets_of_the_page_and_no_others() {
     let table = page.split_once("| target | lines about |").expect("page should contain a table of targets").1;
     let rows = table.lines().skip(1).take_while(|line| line.starts_with('|')).skip(1);
     let shown: BTreeSet<_> = rows.filter_map(|row| Some(row.split('`').nth(1)?.to_owned())).collect();
-    assert!(without.is_empty(), "lines without a target: {without:#?}");
-    assert_eq!(used, shown, "docs/logs.md lists the targets");
+    assert!(without.is_empty(), "log lines without a target: {without:#?}");
+    assert_eq!(used, shown, "docs/logs.md should list the targets");
 }

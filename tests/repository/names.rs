@@ -23,5 +23,5 @@ fn test_names_are_short_and_name_their_subject() {
     assert!(tests.len() > 900, "only {} tests were found", tests.len());
     let is_bad = |name: &&String| name.len() > LONGEST || name.split('_').any(|word| VAGUE.contains(&word));
     let bad: Vec<_> = tests.iter().filter(is_bad).collect();
-    assert!(bad.is_empty(), "longer than {LONGEST} characters, or with one of {VAGUE:?}: {bad:#?}");
+    assert!(bad.is_empty(), "test names longer than {LONGEST} characters, or with one of {VAGUE:?}: {bad:#?}");
 }

@@ -64,19 +64,19 @@ fn every_test_that_holds_a_promise_exists() {
     let names = named(&page);
     assert!(names.len() > 80, "only {} tests are named", names.len());
     let missing: Vec<_> = names.into_iter().filter(|name| !tests.contains(*name)).collect();
-    assert!(missing.is_empty(), "there are no such tests: {missing:#?}");
+    assert!(missing.is_empty(), "named tests that do not exist: {missing:#?}");
 }
 
 #[test]
 fn every_promise_names_a_test() {
     let [promises, limits, threats] = pages();
     for promise in promises.split("\n* ").skip(1).chain(limits.split("\n* ").skip(1)) {
-        assert!(!named(promise).is_empty(), "no test holds this: {promise}");
+        assert!(!named(promise).is_empty(), "promise should be verified by a test: {promise}");
     }
     let rows: Vec<_> = threats.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| #")).collect();
     assert_eq!(rows.len(), 53);
     for (row, number) in rows.iter().zip(1..) {
         assert!(row.starts_with(&format!("| {number} |")), "{row}");
-        assert!(!named(row).is_empty(), "no test holds this: {row}");
+        assert!(!named(row).is_empty(), "row should be verified by a test: {row}");
     }
 }

@@ -59,7 +59,7 @@ fn planted_and_missed_mutants_name_existing_code() {
             wrong.push(entry.to_owned());
         }
     }
-    assert!(wrong.is_empty(), "these do not exist or are not examined:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "places that do not exist or are not examined:\n{}", wrong.join("\n"));
 }
 
 /// Returns the names of Rust sources in backticks, with brace lists expanded.
@@ -107,7 +107,7 @@ fn source_files_in_comments_and_pages_exist() {
             }
         }
     }
-    assert!(wrong.is_empty(), "these files do not exist:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "files that do not exist:\n{}", wrong.join("\n"));
 }
 
 #[test]
@@ -132,5 +132,5 @@ fn drawings_above_enums_name_existing_states() {
         }
     }
     assert!(drawings >= 2, "only {drawings} drawings were found");
-    assert!(wrong.is_empty(), "these states do not exist:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "states that do not exist:\n{}", wrong.join("\n"));
 }

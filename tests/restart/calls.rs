@@ -151,7 +151,7 @@ async fn successors_failing_before_ready_fail_no_call() {
     for mode in ["hang", "panic"].repeat(2) {
         calling.go_on(50).await;
         let mut failing = programs.start(mode).await;
-        assert_eq!(failing.address, program.address, "it has the sockets");
+        assert_eq!(failing.address, program.address, "program should still have the sockets");
         if mode == "hang" {
             failing.kill().await;
         } else {

@@ -35,7 +35,7 @@ async fn systemd_socket_is_served_and_passed_with_state_notices() {
     let address = listener.local_addr().expect("socket should have a local address");
 
     let first = activated(&programs, listener.into(), &notify).await;
-    assert_eq!(first.address, address, "it has bound no socket of its own");
+    assert_eq!(first.address, address, "server should have bound no socket of its own");
     assert_eq!(notifications(&manager), ["READY=1"]);
     let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");

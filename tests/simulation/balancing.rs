@@ -41,7 +41,7 @@ async fn servers_that_crash_cost_no_more_than_the_calls_that_they_had(world: Wor
         calm(call).await.expect("call without faults should succeed");
     }
     let shares = memories.each_ref().map(|memory| (0..60).map(|call| memory.executions(call)).sum::<usize>());
-    assert!(shares.iter().all(|share| *share >= 5), "not balanced: {shares:?}");
+    assert!(shares.iter().all(|share| *share >= 5), "calls are not balanced: {shares:?}");
 
     // One server never fails, so a retry always finds a working server.
     world.inject(Faults::drawn(5, ["s1", "s2"]).peers(["client"]));
@@ -53,7 +53,7 @@ async fn servers_that_crash_cost_no_more_than_the_calls_that_they_had(world: Wor
         assert!(world.elapsed() - started <= TIMEOUT + Duration::from_secs(1), "call {call} hangs");
         match sum {
             Ok(sum) => assert_eq!(sum.get_ref().total, call + 1),
-            Err(status) => assert!(status.may_have_run(), "no server was called, although s0 is there: {status}"),
+            Err(status) => assert!(status.may_have_run(), "call should reach s0, but no server was called: {status}"),
         }
         sleep(Duration::from_millis(100)).await;
     }
@@ -96,5 +96,5 @@ async fn no_call_fails_while_one_server_after_the_other_is_replaced(world: World
         assert_eq!((sum.get_ref().total, memory.executions(call as u64)), (call + 1, 1));
         sleep(Duration::from_millis(7)).await;
     }
-    assert!(call > 100, "only {call} calls");
+    assert!(call > 100, "only {call} calls were made");
 }

@@ -148,13 +148,16 @@ async fn each_message_is_received_or_missed(world: World, settings: &BrokerBuild
         assert_eq!(received.numbers.len(), BROKERS);
         for numbers in received.numbers.values() {
             assert_eq!(numbers.first(), Some(&1));
-            assert!(numbers.is_sorted_by(|one, next| one < next), "once, and in order: {numbers:?}");
+            assert!(
+                numbers.is_sorted_by(|one, next| one < next),
+                "messages should arrive once and in order: {numbers:?}"
+            );
         }
         let count = received.numbers.values().map(Vec::len).sum::<usize>() as u64;
         assert_eq!(
             count + received.missed,
             MESSAGES * BROKERS as u64,
-            "{count} were heard, {} missed",
+            "{count} messages were received, and {} missed",
             received.missed
         );
         assert_eq!(received.unknown, 0);
@@ -163,7 +166,7 @@ async fn each_message_is_received_or_missed(world: World, settings: &BrokerBuild
         assert!(received.numbers.values().all(|numbers| numbers.is_sorted_by(|one, next| one < next)));
         let count = received.numbers.values().map(Vec::len).sum::<usize>() as u64 + received.missed;
         let is_stated = count == MESSAGES * BROKERS as u64 || received.unknown > 0;
-        assert!(is_stated, "{count} were received or missed, and nothing was reported");
+        assert!(is_stated, "{count} messages were received or missed, but no loss was reported");
     }
     drop(connections);
 }
@@ -194,6 +197,6 @@ async fn members_of_a_group_at_all_brokers_share_the_messages_of_any(world: Worl
     let mut got = std::mem::take(&mut *got.lock());
     got.sort();
     got.dedup();
-    assert_eq!(got.len() as u64, MESSAGES * BROKERS as u64, "each goes to one of them");
+    assert_eq!(got.len() as u64, MESSAGES * BROKERS as u64, "each message should be delivered to one group member");
     drop(connections);
 }

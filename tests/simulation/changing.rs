@@ -76,11 +76,15 @@ async fn calls_run_once_on_current_servers_while_fleet_changes(world: World) {
         assert!(executions.iter().sum::<usize>() <= 1, "call {call} was executed by {executions:?}");
         for (number, since) in gone {
             let is_drained = since + DRAINED <= started && left.lock().get(&number) == Some(&since);
-            assert!(!is_drained || executions[number] == 0, "{} has left at {since:?}", SERVERS[number]);
+            assert!(
+                !is_drained || executions[number] == 0,
+                "{} received a call although it has left at {since:?}",
+                SERVERS[number]
+            );
         }
         match sum {
             Ok(sum) => assert_eq!(sum.get_ref().total, call + 1),
-            Err(status) => assert!(status.may_have_run(), "no server was called, although s0 is there: {status}"),
+            Err(status) => assert!(status.may_have_run(), "call should reach s0, but no server was called: {status}"),
         }
         sleep(Duration::from_millis(world.draw(|rng| rng.u64(..150)))).await;
     }

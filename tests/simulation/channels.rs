@@ -27,7 +27,7 @@ async fn flood(client: ExtensionClient, chunks: u64) -> Result<(), Status> {
     while stream.message().await?.is_some() {
         received += 1;
     }
-    assert_eq!(received, chunks, "the stream has ended in good order");
+    assert_eq!(received, chunks, "stream should end completely and in order");
     Ok(())
 }
 
@@ -104,14 +104,14 @@ async fn predecessor_calls_end_or_are_cut_by_shutdown_timeout(world: World) {
     let started = world.elapsed();
     server.take_over().shutdown().await;
     let lasted = world.elapsed() - started;
-    assert!(lasted < LASTS + SOON, "it has lasted {lasted:?}");
+    assert!(lasted < LASTS + SOON, "stream lasted {lasted:?}");
     // The successor serves while clients of the predecessor are notified.
     client.wait(Time { millis: 1 }).await.expect("successor should serve the call");
     while let Some(call) = calls.join_next().await {
         match call.expect("task should not panic") {
-            (takes, Ok(())) => assert!(takes < LASTS + SOON, "{takes:?} are too long"),
+            (takes, Ok(())) => assert!(takes < LASTS + SOON, "stream of {takes:?} should have been cut"),
             (takes, Err(status)) => {
-                assert!(takes > LASTS - SOON, "{takes:?} are short enough: {status}");
+                assert!(takes > LASTS - SOON, "stream of {takes:?} should have completed: {status}");
                 assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, true), "{status}");
             }
         }
@@ -153,7 +153,7 @@ async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent(world: World)
         let started = world.elapsed();
         let status = client.wait(Time::default()).await.expect_err("port should have no listener");
         assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
-        assert!(world.elapsed() - started <= patience + SOON, "it has waited for {:?}", world.elapsed() - started);
+        assert!(world.elapsed() - started <= patience + SOON, "call waited for {:?}", world.elapsed() - started);
     }
     if let Some(staying) = staying {
         staying.abort();
@@ -197,7 +197,7 @@ async fn server_that_closes_connections_is_dialled_with_pauses(world: World) {
         assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
     }
     let dialled = accepted.load(Ordering::SeqCst);
-    assert!(dialled < 100, "{dialled} times");
+    assert!(dialled < 100, "client dialled {dialled} times");
 }
 
 #[sim_test(seeds = 24)]
@@ -220,7 +220,10 @@ async fn a_call_is_answered_within_its_deadline_through_all_faults(world: World)
                 _ => client.flood(request).await.map(drop),
             };
             let took = world.elapsed() - started;
-            assert!(took <= timeout + Duration::from_millis(2), "{took:?} of {timeout:?}: {ended:?}");
+            assert!(
+                took <= timeout + Duration::from_millis(2),
+                "call took {took:?} with a timeout of {timeout:?}: {ended:?}"
+            );
         });
     }
     while let Some(call) = calls.join_next().await {

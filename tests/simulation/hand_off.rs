@@ -112,10 +112,13 @@ async fn race(world: &World, connection: &Connection) -> bool {
                 };
                 let ended_well = matches!(timeout(SILENCE, talking).await, Ok(Ok(_)));
                 let whole = [GREETING, b"raw"].concat();
-                assert!(whole.starts_with(&received), "{received:?} came");
+                assert!(
+                    whole.starts_with(&received),
+                    "received bytes should be the beginning of the sent ones: {received:?}"
+                );
                 assert!(
                     !is_calm(world) || (ended_well && received == whole),
-                    "{received:?} is all, though nothing fails"
+                    "without faults, more bytes than {received:?} should arrive"
                 );
                 return true;
             }

@@ -171,9 +171,9 @@ async fn the_trials_of_a_frozen_server_cost_no_deadline(world: World) {
         sleep(QUICK).await;
     }
     let trials = at_frozen.load(Ordering::SeqCst);
-    assert!((1..10).contains(&trials), "{trials} trials in half a minute");
+    assert!((1..10).contains(&trials), "{trials} trial calls were made in half a minute");
     sleep(QUICK).await;
-    assert_eq!(all.at_work.load(Ordering::SeqCst), 0, "those that were slower are cancelled");
+    assert_eq!(all.at_work.load(Ordering::SeqCst), 0, "slower attempts should be cancelled");
 }
 
 #[sim_test(seeds = 10)]
@@ -189,19 +189,19 @@ async fn refusing_fleet_gets_at_most_ten_extra_attempts(world: World) {
         }
     };
     made(300).await;
-    assert!(all.runs.load(Ordering::SeqCst) <= 330, "{} runs of 300 calls", all.runs.load(Ordering::SeqCst));
+    assert!(all.runs.load(Ordering::SeqCst) <= 330, "300 calls caused {} runs", all.runs.load(Ordering::SeqCst));
     all.refuse.store(true, Ordering::SeqCst);
     let before = all.runs.load(Ordering::SeqCst);
     made(300).await;
     let runs = all.runs.load(Ordering::SeqCst) - before;
-    assert!((300..=310).contains(&runs), "{runs} runs of 300 calls");
+    assert!((300..=310).contains(&runs), "300 calls caused {runs} runs");
     all.refuse.store(false, Ordering::SeqCst);
     made(300).await;
     all.refuse.store(true, Ordering::SeqCst);
     let before = all.runs.load(Ordering::SeqCst);
     made(300).await;
     let runs = all.runs.load(Ordering::SeqCst) - before;
-    assert!((305..=310).contains(&runs), "calls that succeed earn retries: {runs} runs of 300 calls");
+    assert!((305..=310).contains(&runs), "300 calls, whose successes earn retries, caused {runs} runs");
 }
 
 #[sim_test(seeds = 10)]
@@ -218,9 +218,9 @@ async fn slow_call_hedges_within_budget_and_counts_once(world: World) {
         assert!(started.elapsed() < 15 * QUICK, "call {call} took {:?}", started.elapsed());
     }
     let more = all.runs.load(Ordering::SeqCst) - calls;
-    assert!((7..=calls / 50).contains(&more), "{more} attempts more for {calls} calls");
+    assert!((7..=calls / 50).contains(&more), "{more} additional attempts were made for {calls} calls");
     sleep(QUICK).await;
-    assert_eq!(all.at_work.load(Ordering::SeqCst), 0, "those that were slower are cancelled");
+    assert_eq!(all.at_work.load(Ordering::SeqCst), 0, "slower attempts should be cancelled");
     let snapshot = counters.snapshot();
     let counted: Vec<_> =
         snapshot.calls.iter().map(|calls| (calls.method, calls.code, calls.durations.count())).collect();
@@ -228,7 +228,7 @@ async fn slow_call_hedges_within_budget_and_counts_once(world: World) {
     assert_eq!(snapshot.retried.iter().map(|retried| retried.count).sum::<u64>(), more);
     let reported = all.reported.lock();
     let late = reported.iter().filter(|reported| **reported <= TIMEOUT - 10 * QUICK).count() as u64;
-    assert_eq!((reported.len() as u64, late), (calls + more, more), "the second attempt has the remaining time");
+    assert_eq!((reported.len() as u64, late), (calls + more, more), "second attempt should have the remaining time");
 }
 
 /// Regression: for one in sixteen hedges, the first of two servers was drawn four times in a row, and the call got no
@@ -298,7 +298,7 @@ async fn each_hedged_attempt_has_its_observer_span(world: World) {
         client.get(Time::default()).await.expect("call should succeed");
     }
     let tokens = spans.0.lock();
-    assert!(tokens.len() > calls, "some are hedged");
+    assert!(tokens.len() > calls, "some calls should be hedged");
     // The calls are sequential, so the attempts arrive in order.
     assert_eq!(*all.spans.lock(), *tokens);
 }
@@ -314,7 +314,7 @@ impl All {
     /// Asserts that the status of a failed call states correctly whether it may have run.
     fn check(&self, number: u64, status: &Status) {
         let has_run = self.numbers.lock().contains(&number);
-        assert!(status.may_have_run() || !has_run, "call {number} has run: {status}");
+        assert!(status.may_have_run() || !has_run, "status of call {number} should tell that it has run: {status}");
     }
 }
 
@@ -401,10 +401,10 @@ async fn call_to_servers_that_close_is_begun_twice_at_most(_world: World) {
             let status = client.get(Time::default()).await.expect_err("call should fail with its connection");
             assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, true), "{status}");
             let started = started.load(Ordering::SeqCst);
-            assert_eq!(started, expected, "attempts at {servers} servers");
+            assert_eq!(started, expected, "call should be attempted at {servers} servers");
             assert!(
                 at.elapsed() >= Duration::from_millis(5) * (started as u32 - 1),
-                "retries pause: {:?}",
+                "retries were delayed by {:?}",
                 at.elapsed()
             );
         }

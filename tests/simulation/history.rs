@@ -287,16 +287,16 @@ async fn check(world: World, node: &'static str, pattern: &'static str, publishe
                 let text = std::str::from_utf8(message.payload()).expect("payload should be UTF-8");
                 let number: u64 = text.parse().expect("text should be a number");
                 world.note(format!("{node} {topic} {number} {:?}", message.position().map(|position| position.offset)));
-                assert!(message.position().is_some(), "{node}: {number} without a position");
+                assert!(message.position().is_some(), "message {number} should have a position at {node}");
                 let is_unknown = unknown.remove(topic);
                 if let Some(last) = last.insert(topic, number) {
-                    assert!(number > last, "{node}: {topic} {number} after {last}");
+                    assert!(number > last, "{node} should receive {topic} {number} after {last}");
                     let published = published.lock();
                     let numbers = published.certain.get(topic).into_iter().flatten();
                     let between = numbers.filter(|certain| last < **certain && **certain < number).count() as u64;
                     missing += if is_unknown { 0 } else { between };
                 }
-                assert!(missing <= stated, "{node}: {missing} are missing, {stated} were stated, at {number}");
+                assert!(missing <= stated, "{node} misses {missing} messages and reported {stated}, at {number}");
                 if number > END {
                     ended.insert(topic);
                 }
@@ -394,7 +394,7 @@ fn planted(defect: Defect) -> impl Fn(World) -> std::pin::Pin<Box<dyn Future<Out
 fn planted_defects_of_a_broker_are_found() {
     for defect in DEFECTS {
         let found = Sim::new().runs_twice(false).shrinks(false).find(100, planted(defect));
-        assert!(found.is_some(), "{defect:?} was not found");
+        assert!(found.is_some(), "defect {defect:?} should be found");
     }
 }
 
@@ -405,6 +405,6 @@ fn planted_defects_are_found_by_many_of_1000_seeds() {
         let sim = Sim::new().runs_twice(false).shrinks(false);
         let found = (0..1000).filter(|seed| sim.run(*seed, planted(defect)).is_err()).count();
         println!("{defect:?} is found by {found} of 1000 seeds");
-        assert!(found >= 50, "{defect:?} is found by {found} of 1000 seeds only");
+        assert!(found >= 50, "defect {defect:?} was found by only {found} of 1000 seeds");
     }
 }

@@ -45,7 +45,7 @@ async fn bodies_pass_20_kb_per_second_links_both_ways_with_calls(world: World) {
         calls.spawn(async move {
             let payload = Payload { seq, data: vec![seq as u8; length] };
             let echoed = client.echo_payload(payload.clone()).await.expect("call should succeed");
-            assert!(*echoed.get_ref() == payload, "another body was echoed");
+            assert!(*echoed.get_ref() == payload, "echoed body should equal the sent one");
         });
     }
     for a in 0..20 {
@@ -59,7 +59,7 @@ async fn bodies_pass_20_kb_per_second_links_both_ways_with_calls(world: World) {
     while let Some(call) = calls.join_next().await {
         call.expect("call should succeed");
     }
-    assert_eq!(acceptor.stats().opened(), 1, "the connection was closed");
+    assert_eq!(acceptor.stats().opened(), 1, "connection should not be closed");
 }
 
 /// Many clients send bodies that exceed the server's memory. Some are rejected, all are answered, and the limit holds.
@@ -81,7 +81,7 @@ async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: Wor
         calls.spawn(async move {
             let payload = Payload { seq: number, data: vec![number as u8; length] };
             match client.echo_payload(payload.clone()).await {
-                Ok(echoed) => assert!(*echoed.get_ref() == payload, "another body was echoed"),
+                Ok(echoed) => assert!(*echoed.get_ref() == payload, "echoed body should equal the sent one"),
                 Err(status) => {
                     let code = status.code();
                     let is_expected = matches!(code, Code::ResourceExhausted | Code::Unavailable);
@@ -128,7 +128,7 @@ async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
         let mut request = Request::new(AddRequest { a: call, b: 1 });
         request.set_timeout(Duration::from_secs(5));
         assert_eq!(client.add(request).await.expect("call should succeed").get_ref().total, call + 1);
-        assert!(world.elapsed() - started < Duration::from_millis(200), "it was held up");
+        assert!(world.elapsed() - started < Duration::from_millis(200), "call should not be delayed");
         sleep(Duration::from_millis(world.draw(|rng| rng.u64(..100)))).await;
     }
     let silent = crowd.await.expect("task should not panic");

@@ -51,7 +51,7 @@ fn no_seed_breaks_a_promise() {
     if std::env::var_os("FRISBEE_SEED").is_none() {
         // Each seed runs twice.
         assert!(successes as u64 > SEEDS * 10, "only {successes} calls succeeded");
-        assert!(failures > 0, "nothing ever failed: no fault was felt");
+        assert!(failures > 0, "some calls should fail because of faults");
     }
 }
 
@@ -68,7 +68,7 @@ fn connection_cut_after_any_byte_keeps_promises() {
         }
     }
     let [successes, failures] = [&outcome.successes, &outcome.failures].map(|count| count.load(Ordering::Relaxed));
-    assert!(successes > 0 && failures > 0, "{outcome:?}: no cut was felt");
+    assert!(successes > 0 && failures > 0, "some calls should fail because of cuts: {outcome:?}");
 }
 
 #[test]

@@ -201,7 +201,7 @@ async fn requests_over_connection_share_are_refused_before_start(world: World) {
     }
     assert_eq!(answered as u64 + stats.rejected(), u64::from(SENT));
     // A caller alone gets three quarters of the memory.
-    assert!((250..400).contains(&answered), "{answered} were answered");
+    assert!((250..400).contains(&answered), "{answered} calls were answered");
     leave(&world, peer, &stats).await;
 }
 
@@ -279,7 +279,7 @@ async fn calls_beyond_the_limit_of_a_connection_are_refused_at_once(world: World
     peer.write(&sleeps.collect::<Vec<_>>().concat()).await;
     for id in most..SENT {
         let refused = peer.next().await.expect("connection should stay open");
-        assert_eq!(refused.id.0, id, "those beyond the limit are answered first");
+        assert_eq!(refused.id.0, id, "calls beyond the limit should be rejected first");
         assert!(error_text(&refused.body).is_some_and(|text| text.contains(&format!("{most} calls"))));
     }
     assert_eq!(stats.rejected(), u64::from(SENT - most));

@@ -39,7 +39,7 @@ fn find(program: &str, others: impl IntoIterator<Item = PathBuf>) -> Option<Path
         std::env::split_paths(&path).chain(others).map(|folder| folder.join(program)).find(|file| file.is_file());
     if found.is_none() {
         let missing = format!("{program} is not installed");
-        assert!(std::env::var_os("FRISBEE_REQUIRE_SERVERS").is_none(), "it is required here: {missing}");
+        assert!(std::env::var_os("FRISBEE_REQUIRE_SERVERS").is_none(), "server program is required: {missing}");
         // Written to the terminal directly, because captured output is shown only if the test fails.
         let _ = writeln!(std::io::stderr().lock(), "\nSKIPPED: {missing}, so nothing was tested with it");
     }
@@ -118,7 +118,7 @@ pub(crate) async fn postgres() -> Option<Running> {
     let data = folder.0.join("data");
     let mut init = command(&initdb, &folder.0, user);
     init.args(["--auth", "trust", "--username", "postgres", "--no-sync", "--pgdata"]).arg(&data);
-    assert!(init.status().await.expect("process should start").success(), "initdb failed");
+    assert!(init.status().await.expect("process should start").success(), "initdb should succeed");
     let port = port().await;
     let mut serve = command(&program, &folder.0, user);
     serve.arg("-D").arg(&data).arg("-k").arg(&folder.0);
@@ -233,7 +233,7 @@ impl Nats {
         let process = self.child.id().expect("process should be running");
         let mut signal = command(&self.program, &self.folder.0, None);
         let sent = signal.args(["--signal", &format!("stop={process}")]).status().await;
-        assert!(sent.expect("kill should be installed").success(), "it cannot be signalled");
+        assert!(sent.expect("kill should be installed").success(), "server process should accept the signal");
         self.child.wait().await.expect("server should exit");
     }
 

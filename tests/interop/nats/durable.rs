@@ -112,7 +112,7 @@ impl Book {
     pub(super) fn has_done(&self, stored: &BTreeSet<String>) -> bool {
         let done = self.done.lock();
         let twice: Vec<_> = done.iter().filter(|(_, sequences)| sequences.len() > 1).collect();
-        assert!(twice.is_empty(), "stored twice: {twice:?}");
+        assert!(twice.is_empty(), "these messages were stored twice: {twice:?}");
         stored.iter().all(|id| done.contains_key(id))
     }
 }
@@ -185,7 +185,7 @@ async fn stored_messages_are_processed_once_despite_server_kill() {
     timeout(PATIENCE, writers.join_all()).await.expect("senders should finish within the timeout");
     let stored = std::mem::take(&mut *stored.lock());
     until("all that was stored is done", || book.has_done(&stored)).await;
-    assert_eq!(book.done.lock().len(), stored.len(), "nothing else was stored");
+    assert_eq!(book.done.lock().len(), stored.len(), "no other messages should be stored");
     let deliveries = book.deliveries.load(Ordering::SeqCst);
     println!("{} stored and done, {deliveries} deliveries", stored.len());
     readers.shutdown().await;
@@ -262,7 +262,7 @@ async fn readers_with_one_name_share_its_messages_and_others_get_all() {
     assert!(received[&2].iter().copied().eq(1..=200), "{:?}", received[&2]);
     let shared: BTreeSet<_> = received[&0].iter().chain(&received[&1]).copied().collect();
     assert!(shared.into_iter().eq(1..=200), "{received:?}");
-    assert_eq!(received[&0].len() + received[&1].len(), 200, "each went to one of them");
+    assert_eq!(received[&0].len() + received[&1].len(), 200, "each message should be delivered to one group member");
     println!("shares: {} and {}", received[&0].len(), received[&1].len());
 }
 
@@ -282,7 +282,7 @@ async fn unacknowledged_message_is_redelivered_with_count() {
     second.nak(pause).await.expect("NATS should confirm the message");
     let third = next(&mut subscription).await.expect("connection should stay open");
     assert_eq!((third.sequence(), third.attempt()), (1, 3));
-    assert!(started.elapsed() >= pause, "it came after {:?}", started.elapsed());
+    assert!(started.elapsed() >= pause, "message was redelivered after {:?}", started.elapsed());
     third.nak(Duration::ZERO).await.expect("NATS should confirm the message");
     let fourth = next(&mut subscription).await.expect("connection should stay open");
     assert_eq!((fourth.sequence(), fourth.attempt()), (1, 4));
@@ -322,7 +322,7 @@ async fn a_message_that_is_in_progress_does_not_come_again() {
         publish(&topic, [2 * round + 1]).await;
         let second_message = second.await.expect("task should not panic");
         if longest < limit / 2 {
-            assert_eq!(second_message, 2 * round + 1, "the first one came again in between");
+            assert_eq!(second_message, 2 * round + 1, "first message should not be redelivered in between");
             return;
         }
     }
@@ -438,7 +438,7 @@ async fn a_message_that_cannot_be_stored_is_refused_with_the_reason() {
         ("jobs.x", &"a".repeat(256), "an id must have 1 to 255 visible characters"),
     ] {
         let error = text(topic.publish(subject, id, "x").await.expect_err(part));
-        assert!(error.contains(part), "{error}, not {part}");
+        assert!(error.contains(part), "error {error} should contain {part}");
     }
     topic.publish("jobs.x", &"a".repeat(255), vec![0; 100]).await.expect("broker should accept the message");
     publish(&topic, [2]).await;
@@ -484,7 +484,10 @@ async fn existing_stream_with_other_settings_is_a_named_error() {
         (topic.subscription("a").replay(Replay::Time(std::time::UNIX_EPOCH - LONG)), "invalid time for NATS"),
     ] {
         let error = builder.open().await.expect_err(part);
-        assert!(matches!(&error, OpenError::Invalid(reason) if reason.contains(part)), "{error}, not {part}");
+        assert!(
+            matches!(&error, OpenError::Invalid(reason) if reason.contains(part)),
+            "error {error} should contain {part}"
+        );
     }
 }
 

@@ -49,7 +49,7 @@ async fn accepted_bytes(peer: &mut DuplexStream, repeated: &[u8]) -> usize {
         tokio::time::timeout(Duration::from_secs(4), peer.write(&repeated[accepted % repeated.len()..])).await
     {
         accepted += written.expect("server should be running");
-        assert!(accepted < 100 * MIB, "it takes all of it");
+        assert!(accepted < 100 * MIB, "peer should stop accepting bytes");
     }
     accepted
 }
@@ -68,7 +68,7 @@ async fn unreading_peer_makes_server_hold_few_megabytes() {
         // While requests are queued, a hand-off request is rejected with an error.
         peer.write_all(&packet(1, ECHO, b"waits")).await.expect("write should succeed");
         let accepted = accepted_bytes(&mut peer, &repeated).await;
-        assert!(accepted <= most, "{accepted} bytes of {:x?}", &repeated[..10]);
+        assert!(accepted <= most, "peer accepted {accepted} bytes of {:x?}", &repeated[..10]);
     }
 }
 
@@ -89,7 +89,7 @@ async fn large_request_that_ends_as_room_appears_is_answered() {
     while of_second < MIB {
         let count = tokio::time::timeout(Duration::from_secs(1), peer.read(&mut answers)).await;
         let count = count.expect("reply should need no later packet").expect("server should be running");
-        assert_ne!(count, 0, "the server lives");
+        assert_ne!(count, 0, "server should continue");
         of_second += answers[..count].iter().filter(|byte| **byte == 2).count();
     }
 }
@@ -213,7 +213,7 @@ async fn a_connection_is_not_handed_off_while_requests_wait() {
     let mut read = vec![0; MIB];
     while !answers.ends_with(&behind) {
         let count = peer.read(&mut read).await.expect("read should succeed");
-        assert!(count > 0, "{} bytes", answers.len());
+        assert!(count > 0, "peer read {} bytes", answers.len());
         answers.extend_from_slice(&read[..count]);
     }
 }
@@ -231,7 +231,7 @@ async fn queued_requests_of_half_closed_peer_are_answered() {
     let answered = Bytes::from(answers);
     let ping = packet(0, 0, b"");
     let end = answered.len();
-    assert!((2 * MIB + packets.len()..2 * MIB + packets.len() + 1000).contains(&end), "{end} bytes");
+    assert!((2 * MIB + packets.len()..2 * MIB + packets.len() + 1000).contains(&end), "stream ended after {end} bytes");
     assert!(answered.ends_with(&packet(99, ECHO, b"waits")) || answered.ends_with(&ping));
     serving.await.expect("task should not panic");
 }

@@ -152,7 +152,7 @@ fn put_error(outbox: &mut Outbox, id: PacketId, method: Operation, text: &str) {
     packet.put_slice(&[ERROR]);
     packet.put_slice(text.as_bytes().get(..ERROR_MAX).unwrap_or(text.as_bytes()));
     let sent = packet.finish();
-    debug_assert!(sent.is_ok(), "every peer takes {ERROR_MAX} bytes");
+    debug_assert!(sent.is_ok(), "peer should accept {ERROR_MAX} bytes");
 }
 
 /// Maximum length in bytes of an error text, which is within the limit of every peer.

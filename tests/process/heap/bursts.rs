@@ -73,6 +73,6 @@ async fn unused_connection_keeps_two_bytes_per_past_call() {
     bursts().await;
     let (busy, remaining) = bursts().await;
     println!("{remaining} bytes, {busy} right after them");
-    assert!(busy > CALLS * REPLY, "{busy} bytes right after them: the burst was too small");
-    assert!(remaining <= CALLS * KEPT_MAX, "{remaining} bytes, {busy} right after them");
+    assert!(busy > CALLS * REPLY, "heap had {busy} bytes directly after the calls, so the burst was too small");
+    assert!(remaining <= CALLS * KEPT_MAX, "heap has {remaining} bytes, after {busy} directly after the calls");
 }

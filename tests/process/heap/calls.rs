@@ -47,11 +47,27 @@ fn a_call_allocates_once_at_the_server_and_twice_at_the_client() {
     let client = at_the_client();
     // A turn may sometimes allocate, for example for a timer.
     let per_call = |blocks: u64| blocks as f64 / CALLS as f64;
-    assert!(per_call(server) <= 1.05, "{} at the server: the request's string", per_call(server));
+    assert!(
+        per_call(server) <= 1.05,
+        "server allocates {} times per call, once for the request's string",
+        per_call(server)
+    );
     let what = "the request's string, and the handler's box that goes to a task";
-    assert!(per_call(waiting) <= 2.05, "{} at the server of a handler that waits: {what}", per_call(waiting));
-    assert!(per_call(viewing) <= 0.05, "{} at the server of a handler with a view", per_call(viewing));
-    assert!(per_call(client) <= 2.05, "{} at the client: the request's string and the reply's", per_call(client));
+    assert!(
+        per_call(waiting) <= 2.05,
+        "server with a handler that waits allocates {} times per call: {what}",
+        per_call(waiting)
+    );
+    assert!(
+        per_call(viewing) <= 0.05,
+        "server with a handler that takes a view allocates {} times per call",
+        per_call(viewing)
+    );
+    assert!(
+        per_call(client) <= 2.05,
+        "client allocates {} times per call, for the strings of request and reply",
+        per_call(client)
+    );
 }
 
 /// Never answers.
@@ -97,7 +113,10 @@ fn waiting_calls_are_charged_as_allocated() {
     let calls = usize::from(WAITING - WARM);
     let (taken, charged) = ((after.0 - before.0) / calls, (after.1 - before.1) / calls);
     println!("{taken} bytes a call, {charged} charged");
-    assert!((taken * 9 / 10..taken * 12 / 10).contains(&charged), "{taken} bytes a call, {charged} charged");
+    assert!(
+        (taken * 9 / 10..taken * 12 / 10).contains(&charged),
+        "calls take {taken} bytes each, and {charged} are charged"
+    );
 }
 
 /// Returns the server's allocations for requests that are sent over a plain socket.

@@ -41,7 +41,7 @@ fn is_counted<M: Message>(message: &[u8]) {
     let (counted, measured) = measured::<M>(message);
     // Spare capacity is not counted, nor is the minimum allocation of eight bytes for short text.
     let bound = 5 * counted / 2 + 4 * message.len() + 600; // And an error with the names of fields.
-    assert!(measured <= bound, "{} takes {measured} bytes and counts for {counted}: {message:?}", M::NAME);
+    assert!(measured <= bound, "{} takes {measured} bytes and is charged {counted}: {message:?}", M::NAME);
 }
 
 /// Checks random values that are complete, repeated or malformed, and empty elements for every field.

@@ -58,7 +58,10 @@ async fn topic_takes_the_memory_that_is_charged() {
         let (held, charged) = held(history, messages).await;
         println!("a topic with {messages} messages of {PAYLOAD} bytes takes {held} bytes, charged as {charged}");
         let stated = 300 + TOPIC + messages * (80 + PAYLOAD + TOPIC + 1);
-        assert!(held <= charged && charged <= stated, "{held} bytes are held, {charged} charged, {stated} stated");
-        assert!(charged < 2 * held, "{held} bytes are held, {charged} charged");
+        assert!(
+            held <= charged && charged <= stated,
+            "histories hold {held} bytes, {charged} are charged, and {stated} are stated"
+        );
+        assert!(charged < 2 * held, "histories hold {held} bytes, and {charged} are charged");
     }
 }

@@ -45,7 +45,7 @@ fn a_connection_that_does_nothing_keeps_two_kilobytes_at_most() {
     println!("{remaining} bytes a connection, {busy} after its call");
     // No connection was closed.
     connections.iter_mut().for_each(call);
-    assert!(remaining <= KEPT_MAX, "{remaining} bytes a connection, {busy} after its call");
+    assert!(remaining <= KEPT_MAX, "connections take {remaining} bytes each, after {busy} during the call");
     drop((first, connections));
 }
 

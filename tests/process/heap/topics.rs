@@ -49,5 +49,5 @@ async fn subscription_allocates_same_alone_and_among_32000() {
     }
     println!("{most} bytes at most");
     assert_eq!(broker.subscriptions(), CONNECTIONS * PATTERNS);
-    assert!(most <= ALLOCATED_MAX, "{most} bytes were allocated at one time");
+    assert!(most <= ALLOCATED_MAX, "at most {most} bytes were allocated at the same time");
 }

@@ -45,7 +45,7 @@ fn a_web_socket_that_does_nothing_keeps_ten_kilobytes_at_most() {
         drop((first, connections));
     }
     println!("{remaining:?} bytes a connection: JSON-RPC, native frames");
-    assert!(remaining.iter().all(|each| *each <= KEPT_MAX), "{remaining:?} bytes a connection");
+    assert!(remaining.iter().all(|each| *each <= KEPT_MAX), "connections take {remaining:?} bytes each");
 }
 
 /// Starts a server on its own thread, which runs until the process ends.

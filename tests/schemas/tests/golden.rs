@@ -335,7 +335,10 @@ fn golden_messages_match_their_vectors() {
         .filter(|of| !of.is_map_entry() && !of.full_name().starts_with("google.protobuf."))
         .map(|of| of.full_name().to_owned())
         .collect();
-    assert!(names.iter().copied().eq(declared.iter().map(String::as_str)), "not all of {declared:?}");
+    assert!(
+        names.iter().copied().eq(declared.iter().map(String::as_str)),
+        "golden file should contain all of {declared:?}"
+    );
 
     if env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(VECTORS, text).unwrap();
@@ -343,5 +346,5 @@ fn golden_messages_match_their_vectors() {
     }
     let before = fs::read_to_string(VECTORS).unwrap_or_default().replace("\r\n", "\n");
     let line = before.lines().zip(text.lines()).take_while(|(before, now)| before == now).count();
-    assert!(before == text, "{VECTORS}:{}: the body is different; UPDATE_GOLDEN=1 accepts it", line + 1);
+    assert!(before == text, "{VECTORS}:{}: the body has changed; UPDATE_GOLDEN=1 accepts it", line + 1);
 }

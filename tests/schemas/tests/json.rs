@@ -22,7 +22,7 @@ fn survives<M: Json + Message + PartialEq + Debug>(bytes: &[u8]) -> bool {
             EncodeReason::Refused(reason) => !reason.starts_with("content of an Any"),
             reason => matches!(reason, EncodeReason::UnknownType(_)),
         };
-        assert!(is_expected, "{error} in {message:?}");
+        assert!(is_expected, "error {error} is unexpected for {message:?}");
         return false;
     }
     let text = String::from_utf8(json).unwrap();

@@ -56,7 +56,7 @@ fn long_bytes_fields_share_body_memory_everywhere() {
         for shared in [&read.single, read.maybe.as_ref().unwrap(), &read.many[0], &read.named["a"], left] {
             assert!(is_within(shared, &body));
         }
-        assert!(!is_within(&read.copied.unwrap().copied, &body), "a `Vec` is a copy");
+        assert!(!is_within(&read.copied.unwrap().copied, &body), "`Vec` should be a copy");
     }
 }
 
@@ -74,8 +74,8 @@ fn long_string_fields_share_body_memory_everywhere() {
         for shared in [&read.single, read.maybe.as_ref().unwrap(), &read.many[0], &read.named["a"], left] {
             assert!(is_within(shared.as_bytes(), &body));
         }
-        assert!(!is_within(read.many[1].as_bytes(), &body), "a short one is a copy");
-        assert!(!is_within(read.copied.as_bytes(), &body), "a `String` is a copy");
+        assert!(!is_within(read.many[1].as_bytes(), &body), "short string should be a copy");
+        assert!(!is_within(read.copied.as_bytes(), &body), "`String` should be a copy");
     }
 }
 
@@ -84,7 +84,7 @@ fn large_string_fields_are_set_aside_instead_of_copied() {
     let content = Utf8Bytes::from("ß".repeat(BULK_MIN / 2));
     let (mut out, mut bulk) = (Vec::new(), Vec::new());
     polyglot::encode_root(&page_of(&content), &mut Encoder::gathering(&mut out, &mut bulk)).unwrap();
-    assert_eq!(bulk.len(), 5, "all but the copied one");
+    assert_eq!(bulk.len(), 5, "all long values except the copied one should be slices");
     assert!(bulk.iter().all(|part| part.bytes.as_ptr() == content.as_ptr()));
     assert!(out.len() < 2 * BULK_MIN);
 }
@@ -138,7 +138,7 @@ fn large_bytes_fields_are_set_aside_instead_of_copied() {
     let content = Bytes::from(vec![7; BULK_MIN]);
     let (mut out, mut bulk) = (Vec::new(), Vec::new());
     polyglot::encode_root(&chunk_of(&content), &mut Encoder::gathering(&mut out, &mut bulk)).unwrap();
-    assert_eq!(bulk.len(), 5, "all but the copied one");
+    assert_eq!(bulk.len(), 5, "all long values except the copied one should be slices");
     assert!(bulk.iter().all(|part| part.bytes.as_ptr() == content.as_ptr()));
     assert!(out.len() < 2 * BULK_MIN);
 }
@@ -182,7 +182,7 @@ fn boxes_ordered_maps_attributes_and_extern_types_work() {
     let mut body = Vec::new();
     polyglot::encode_root(&holder, &mut Encoder::new(&mut body).with_form(Form::Extended)).unwrap();
     assert_eq!(polyglot::decode_root(&mut Decoder::new(&body)).unwrap(), Root::Message(holder.clone()));
-    assert!(Part { n: 1 } < Part { n: 2 }, "derived by an attribute");
+    assert!(Part { n: 1 } < Part { n: 2 }, "attribute should derive `PartialOrd`");
     assert_eq!(Holder::full_name(), "options.Holder");
 
     let Root::Message(view) = polyglot::view_root::<<Holder as Viewed>::View<'_>>(&mut Decoder::new(&body)).unwrap()

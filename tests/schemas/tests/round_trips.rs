@@ -158,7 +158,7 @@ fn enclosed_bodies_may_be_nil_or_error_else_are_refused() {
     assert!(error.to_string().ends_with("bytes of memory, but only 67108864 remain of the limit"), "{error}");
     let mut decoder = Decoder::new(&[4, 0x0a, 0, 0xff]);
     assert_eq!(polyglot::decode_root::<Word>(&mut decoder).unwrap(), Root::Message(Word::default()));
-    assert_eq!(decoder.remaining(), 1, "bytes after a body are left unread");
+    assert_eq!(decoder.remaining(), 1, "bytes after the body should be left unread");
 }
 
 /// Checks that two builds encode a value equally. Maps have no order, so random values are decoded from the other
@@ -214,5 +214,5 @@ fn wrappers_and_empty_as_whole_bodies_are_those_messages() {
     check(&1_u64, &compiled::UInt64Value { value: 1 });
     check(&0.5_f32, &compiled::FloatValue { value: 0.5 });
     check(&0.5_f64, &compiled::DoubleValue { value: 0.5 });
-    assert_eq!(decoded::<String>(&[0]), "", "a nil body is the default");
+    assert_eq!(decoded::<String>(&[0]), "", "nil body should be the default");
 }

@@ -95,7 +95,10 @@ fn views_borrow_from_the_body() {
     let body = b"\x08\x00\x05\x0a\x04Emma";
     let Root::Message(word) = polyglot::view_root::<WordView<'_>>(&mut Decoder::new(body)).unwrap() else { panic!() };
     assert!(std::ptr::eq(word.word.as_bytes(), &body[5..]));
-    assert!(polyglot::view_root::<BulkView<'_>>(&mut Decoder::new(body)).is_err(), "another message");
+    assert!(
+        polyglot::view_root::<BulkView<'_>>(&mut Decoder::new(body)).is_err(),
+        "view of another message type should be rejected"
+    );
 
     use schema_tests::views::enums::Sparse;
     let read: polyglot::List<'_, Number<Sparse>> =
