@@ -269,10 +269,10 @@ mod tests {
         let bell = Bell::new().unwrap();
         bell.is_rung.store(true, Ordering::SeqCst); // The part of `ring` before its write.
         bell.clear_wakeup();
-        assert!((&bell.writer).write(&[1]).is_ok(), "the rest of `ring`");
+        assert!((&bell.writer).write(&[1]).is_ok(), "rest of `ring` should succeed");
         bell.clear_wakeup();
-        assert!((&bell.reader).read(&mut [0; 8]).is_err(), "the descriptor is not readable");
+        assert!((&bell.reader).read(&mut [0; 8]).is_err(), "descriptor should not be readable");
         bell.ring();
-        assert_eq!((&bell.reader).read(&mut [0; 8]).ok(), Some(1), "the next ring is seen");
+        assert_eq!((&bell.reader).read(&mut [0; 8]).ok(), Some(1), "descriptor should be readable after the next ring");
     }
 }

@@ -655,7 +655,7 @@ mod tests {
             stop(&server).unwrap();
             start.join().unwrap().unwrap();
         });
-        assert!(server.ended.borrow().is_some(), "it has ended");
+        assert!(server.ended.borrow().is_some(), "server should have ended");
         assert_eq!(frisbee_server_free(made), frisbee_code::FRISBEE_OK);
     }
 }

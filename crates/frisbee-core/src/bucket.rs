@@ -24,7 +24,7 @@ impl<const BURST: u32, const PER_SECOND: u32> Bucket<BURST, PER_SECOND> {
     /// let now = Instant::now();
     /// let mut bucket = Bucket::<1, 10>::new(now);
     /// assert!(bucket.take(now));
-    /// assert!(!bucket.take(now), "the burst is one token");
+    /// assert!(!bucket.take(now), "bucket should hold a single token");
     /// assert!(bucket.take(now + Duration::from_secs(1)));
     /// ```
     pub fn take(&mut self, now: Instant) -> bool {

@@ -324,7 +324,11 @@ mod tests {
             assert!(received(silent).is_none());
         }
         let long = CloseReason::Router("\u{20AC}".repeat(100).into());
-        assert_eq!(long.to_packet().map(|body| body.len()), Some(1 + 198), "cut between two characters");
+        assert_eq!(
+            long.to_packet().map(|body| body.len()),
+            Some(1 + 198),
+            "reason should be truncated at a character boundary"
+        );
         let long = CloseReason::from_packet(&[&[7][..], &[b'a'; 300]].concat())
             .expect("body of a CLOSE packet should start with a status code");
         assert_eq!(long.to_string().matches('a').count(), 200);

@@ -70,7 +70,7 @@ settings! {
     ///
     /// let config = Config::default().body_max(64 * 1024).idle_timeout(Duration::from_secs(30));
     /// assert_eq!(config.body_max, 65_536);
-    /// assert_eq!(config.ping_interval, Duration::from_secs(2), "what is not set keeps its default");
+    /// assert_eq!(config.ping_interval, Duration::from_secs(2), "unset values should keep their defaults");
     /// ```
     #[derive(PartialEq)]
     #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]

@@ -324,10 +324,26 @@ mod tests {
     fn window_grows_only_where_it_helps() {
         const KIB: u64 = 1024;
         const GIGABIT: u64 = 125_000_000;
-        assert_eq!(window_over(Duration::from_millis(100), 10 * GIGABIT), 4096 * KIB, "as far as it may");
-        assert_eq!(window_over(Duration::from_millis(100), GIGABIT / 20), 1024 * KIB, "625 kB are on the way");
-        assert_eq!(window_over(Duration::from_millis(1), GIGABIT), 256 * KIB, "the link is full");
-        assert_eq!(window_over(Duration::from_micros(100), 20 * GIGABIT), 256 * KIB, "it is near");
+        assert_eq!(
+            window_over(Duration::from_millis(100), 10 * GIGABIT),
+            4096 * KIB,
+            "window should grow to its maximum"
+        );
+        assert_eq!(
+            window_over(Duration::from_millis(100), GIGABIT / 20),
+            1024 * KIB,
+            "window should cover 625 kB in transit"
+        );
+        assert_eq!(
+            window_over(Duration::from_millis(1), GIGABIT),
+            256 * KIB,
+            "window should stay, because the link is saturated"
+        );
+        assert_eq!(
+            window_over(Duration::from_micros(100), 20 * GIGABIT),
+            256 * KIB,
+            "window should stay, because the peer is near"
+        );
     }
 
     /// Simulates a reader that consumes `windows` whole windows within `time` and waits before each. Returns the
@@ -347,14 +363,30 @@ mod tests {
     fn useless_growth_of_a_window_is_reverted() {
         const MILLI: Duration = Duration::from_millis(1);
         let (mut window, mut now) = (Window::new(1_000), Instant::now());
-        assert_eq!(use_up(&mut window, &mut now, 1, MILLI), 0, "it begins to count");
+        assert_eq!(use_up(&mut window, &mut now, 1, MILLI), 0, "measurement should begin");
         assert_eq!(use_up(&mut window, &mut now, 3, 300 * MILLI), 0, "that is not enough");
-        assert_eq!(use_up(&mut window, &mut now, 1, 100 * MILLI), 1_000, "10 000 bytes a second");
-        assert_eq!(use_up(&mut window, &mut now, 1, 9_000 * MILLI), 0, "nothing is learned from the first");
-        assert_eq!(use_up(&mut window, &mut now, 4, 640 * MILLI), 2_000, "12 500 are a quarter more");
+        assert_eq!(
+            use_up(&mut window, &mut now, 1, 100 * MILLI),
+            1_000,
+            "window should be enlarged at 10 000 bytes per second"
+        );
+        assert_eq!(use_up(&mut window, &mut now, 1, 9_000 * MILLI), 0, "first sample should not change the window");
+        assert_eq!(
+            use_up(&mut window, &mut now, 4, 640 * MILLI),
+            2_000,
+            "window should be enlarged, because 12 500 bytes are a quarter more"
+        );
         use_up(&mut window, &mut now, 1, MILLI);
-        assert_eq!((use_up(&mut window, &mut now, 4, 1_050 * MILLI), window.size), (0, 2_000), "15 238 are less");
-        assert_eq!(use_up(&mut window, &mut now, 1, MILLI), -2_000, "less is given until it has shrunk");
+        assert_eq!(
+            (use_up(&mut window, &mut now, 4, 1_050 * MILLI), window.size),
+            (0, 2_000),
+            "window should not be enlarged by 15 238 bytes"
+        );
+        assert_eq!(
+            use_up(&mut window, &mut now, 1, MILLI),
+            -2_000,
+            "less credit should be granted until the window has shrunk"
+        );
     }
 
     #[test]
@@ -396,7 +428,7 @@ mod tests {
         credit.settle(1);
         assert!(credit.is_open());
         credit.settle(-1);
-        assert!(!credit.is_open(), "a message has exceeded it");
+        assert!(!credit.is_open(), "credit should be closed, because a message has exceeded it");
         let mut unlimited = Credit::unlimited();
         assert_eq!(unlimited.take(), i64::MAX);
         unlimited.settle(i64::MIN);
@@ -420,7 +452,7 @@ mod tests {
             assert!(window.receive(36));
         }
         assert!(!credit.is_open());
-        assert!(!window.receive(0), "the sender had no credit for this");
+        assert!(!window.receive(0), "sender should have had no credit for the message");
     }
 
     #[test]

@@ -66,12 +66,12 @@ mod tests {
         usage.carry(u32::MAX as usize - 100);
         assert!(!look(&mut usage, 10));
         usage.carry_sign(10);
-        assert!(!look(&mut usage, 11), "a PING waits to be written");
+        assert!(!look(&mut usage, 11), "connection with a PING to write should not count as unused");
         usage.carry(10);
         assert!(look(&mut usage, 12) && look(&mut usage, 100));
         for (seconds, count) in [(200, 1), (300, 1 << 30), (400, 3 << 30)] {
             usage.carry(count);
-            assert!(!look(&mut usage, seconds), "{count} bytes more");
+            assert!(!look(&mut usage, seconds), "connection that received {count} bytes should not count as unused");
             assert!(look(&mut usage, seconds + 2));
         }
     }

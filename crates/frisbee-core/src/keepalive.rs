@@ -158,7 +158,11 @@ mod tests {
         };
         assert!((1..=6).map(|second| requested_at(&mut keepalive, second)).eq([false, true, false, true, false, true]));
         keepalive.sent(start + 7 * SECOND);
-        assert_eq!(keepalive.deadline(), Some(start + 8 * SECOND), "it has not received_at since");
+        assert_eq!(
+            keepalive.deadline(),
+            Some(start + 8 * SECOND),
+            "deadline should count from the last received bytes"
+        );
         assert!(!requested_at(&mut keepalive, 8) && requested_at(&mut keepalive, 9));
     }
 }

@@ -22,8 +22,8 @@
 //! while let Some(event) = server.poll_event(&mut wire, now)? {
 //!     match event {
 //!         Event::Packet(packet) => packets.push(packet),
-//!         Event::PeerKnown => assert!(server.peer().hello().is_some(), "the client said HELLO"),
-//!         other => assert_eq!(other, Event::Nothing, "a PING, which is answered"),
+//!         Event::PeerKnown => assert!(server.peer().hello().is_some(), "server should have received HELLO"),
+//!         other => assert_eq!(other, Event::Nothing, "other packet should be a PING, which is answered"),
 //!     }
 //! }
 //! assert_eq!(packets[0].body, "hello");

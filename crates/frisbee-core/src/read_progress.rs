@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// assert_eq!(progress.time_for(10_000), 2 * window);
 /// progress.waiting(0, start);
 /// assert_eq!(progress.deadline(), Some(start + window));
-/// assert!(progress.is_too_slow(4_999, start + window), "5000 bytes are required");
+/// assert!(progress.is_too_slow(4_999, start + window), "5000 bytes should be required per window");
 /// progress.complete();
 /// assert_eq!(progress.deadline(), None);
 /// ```

@@ -216,9 +216,12 @@ mod tests {
             let mut openings = PeerStreamIds::new(by);
             for round in 0..3 {
                 for id in ids.clone() {
-                    assert!(openings.handle(PacketId(id)), "{id} in round {round}");
+                    assert!(openings.handle(PacketId(id)), "id {id} should open a stream in round {round}");
                     let earlier = [0, 1, 300, 16_000].map(|age| id.saturating_sub(age).max(*ids.start()));
-                    assert!(earlier.iter().all(|id| !openings.handle(PacketId(*id))), "{earlier:?} after {id}");
+                    assert!(
+                        earlier.iter().all(|id| !openings.handle(PacketId(*id))),
+                        "earlier ids {earlier:?} should not open a stream after {id}"
+                    );
                 }
             }
         }

@@ -56,7 +56,7 @@ impl End {
 
     /// Appends bytes that the new owner of the connection sends after the hand-off.
     fn write_raw(&mut self, to: &mut Self, bytes: &[u8]) {
-        assert!(self.core.is_handed_off(), "it has no owner yet");
+        assert!(self.core.is_handed_off(), "connection should not have a new owner yet");
         to.inbox.extend_from_slice(bytes);
     }
 
@@ -74,7 +74,7 @@ fn pair(now: Instant) -> (End, End) {
         server.write(&mut client, usize::MAX, now);
         client.read(usize::MAX, now).unwrap();
     }
-    assert_eq!((client.events.len(), server.events.len()), (1, 1), "each has its answer");
+    assert_eq!((client.events.len(), server.events.len()), (1, 1), "each end should receive one reply");
     client.events.clear();
     server.events.clear();
     (client, server)
@@ -144,9 +144,9 @@ fn client_sends_nothing_while_hand_off_is_pending() {
     client.read(usize::MAX, now).unwrap();
     assert!(matches!(&client.events[..], [Event::Packet(packet)] if packet.body == "crossing"));
     client.core.outbox().push(PacketId(9), GATEWAY, Bytes::from_static(b"answer")).unwrap();
-    assert!(!client.waits(), "neither PONG nor packet");
+    assert!(!client.waits(), "client should send neither PONG nor packets");
     client.core.handle_timeout(now + 29 * SECOND).unwrap();
-    assert!(!client.waits(), "no PING either, and silence is no reason to close");
+    assert!(!client.waits(), "client should send no PING, and silence should not close the connection");
 
     server.read(usize::MAX, now).unwrap();
     server.core.answer_hand_off(HandOffAnswer::Refused, &Bytes::from_static(b"no"), now).unwrap();
@@ -170,7 +170,7 @@ fn ping_that_crossed_the_request_is_not_answered() {
         let (mut client, mut server) = pair(now);
         client.core.request_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
         server.core.handle_timeout(now + 3 * SECOND).unwrap();
-        assert!(server.waits(), "a PING");
+        assert!(server.waits(), "server should send a PING");
         server.write(&mut client, usize::MAX, now);
         client.read(usize::MAX, now).unwrap();
         client.write(&mut server, usize::MAX, now);
@@ -193,7 +193,7 @@ fn hand_off_times_out_after_thirty_seconds() {
     for end in [&mut client, &mut server] {
         assert_eq!(end.core.next_timeout(), Some(now + 30 * SECOND));
         end.core.handle_timeout(now + 30 * SECOND - Duration::from_millis(1)).unwrap();
-        assert!(!end.waits(), "no request is open");
+        assert!(!end.waits(), "connection should have no hand-off request");
         let over = end.core.handle_timeout(now + 30 * SECOND).unwrap_err();
         assert!(matches!(over, CloseReason::HandOffTimeout), "{over}");
     }
@@ -220,7 +220,7 @@ fn cancelled_hand_off_is_answered_all_the_same() {
         client.core.give_up_hand_off(GATEWAY);
         client.core.give_up_hand_off(GATEWAY);
         client.write(&mut server, usize::MAX, now);
-        assert_eq!(server.inbox[..], CANCEL, "once, and nothing else before the answer");
+        assert_eq!(server.inbox[..], CANCEL, "server should receive one CANCEL and nothing else before the reply");
         server.read(usize::MAX, now).unwrap();
         assert_eq!(std::mem::take(&mut server.events), [Event::HandOff(HandOffEvent::Abandoned)]);
         server.core.answer_hand_off(answer, &Bytes::new(), now).unwrap();
@@ -232,7 +232,10 @@ fn cancelled_hand_off_is_answered_all_the_same() {
     let (_, mut server) = requested_pair(now);
     server.inbox.extend_from_slice(&[CANCEL, CANCEL].concat());
     let over = server.read(usize::MAX, now).unwrap_err();
-    assert!(matches!(over, CloseReason::Protocol(ProtocolError::HandOff)), "a second one: {over}");
+    assert!(
+        matches!(over, CloseReason::Protocol(ProtocolError::HandOff)),
+        "second hand-off request should be an error: {over}"
+    );
 }
 
 #[test]
@@ -322,7 +325,10 @@ fn answer_before_its_request_is_a_violation() {
             assert_eq!(client.events, [answered(HandOffAnswer::Accepted, b"")]);
         } else {
             let over = read.unwrap_err();
-            assert!(matches!(over, CloseReason::Protocol(ProtocolError::HandOff)), "{written} bytes: {over}");
+            assert!(
+                matches!(over, CloseReason::Protocol(ProtocolError::HandOff)),
+                "packet after {written} bytes should be an error: {over}"
+            );
         }
     }
 }
@@ -359,7 +365,10 @@ fn partly_read_header_prevents_leaving_the_connection() {
         let mut server = connection(Role::Server, now);
         let mut input = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 2, 7]).slice(..come);
         assert_eq!(server.poll_event(&mut input, now), Ok(None));
-        assert!(!server.leave_unread() && !server.has_left(), "{come} bytes have come");
+        assert!(
+            !server.leave_unread() && !server.has_left(),
+            "connection should not be left after {come} bytes have arrived"
+        );
     }
 }
 
@@ -515,18 +524,18 @@ fn race(seed: u64) -> &'static str {
     }
     if client.core.has_left() {
         for (at, end) in [&mut client, &mut server].into_iter().enumerate() {
-            assert!(end.core.is_handed_off(), "seed {seed}: both have left");
+            assert!(end.core.is_handed_off(), "seed {seed}: both ends should be handed off");
             let raw = raw_of(if at == 0 { Role::Server } else { Role::Client });
             let expected = if raw_written[1 - at] { &raw[..] } else { &[] };
             if at == 1 && abandoned && end.inbox == CANCEL[..] {
                 continue; // The CANCEL was sent before the reply arrived, and nothing follows it.
             }
-            assert_eq!(end.inbox, expected, "seed {seed}: no byte is lost, none is added");
+            assert_eq!(end.inbox, expected, "seed {seed}: all bytes should arrive unchanged");
         }
         return "handed off";
     }
-    assert!(!server.core.has_left(), "seed {seed}: one end has left alone");
-    assert_eq!(answers, calls, "seed {seed}: every call is answered");
+    assert!(!server.core.has_left(), "seed {seed}: one end is handed off alone");
+    assert_eq!(answers, calls, "seed {seed}: each call should have a reply");
     if refusals > 0 { "refused" } else { "no request" }
 }
 

@@ -59,7 +59,7 @@ fn take_long_varint(bytes: &mut &[u8]) -> Option<u64> {
 /// use frisbee_core::tlv::whole_varint;
 ///
 /// assert_eq!(whole_varint(&[0xAC, 2]), Some(300));
-/// assert_eq!(whole_varint(&[7, 7]), None, "a byte is left");
+/// assert_eq!(whole_varint(&[7, 7]), None, "trailing byte should be rejected");
 /// ```
 pub fn whole_varint(mut bytes: &[u8]) -> Option<u64> {
     take_varint(&mut bytes).filter(|_| bytes.is_empty())

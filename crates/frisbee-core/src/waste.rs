@@ -55,7 +55,7 @@ impl WasteLimiter {
     /// let mut waste = WasteLimiter::new(1000, now);
     /// waste.charge(10_000);
     /// waste.end_batch(10_000, now);
-    /// assert!(waste.deadline().is_some(), "the peer has to rest");
+    /// assert!(waste.deadline().is_some(), "peer should be paused");
     /// ```
     pub fn charge(&mut self, length: usize) {
         self.batch = self.batch.saturating_add(length as u64);
@@ -123,7 +123,7 @@ mod tests {
             waste.end_batch(packets * length + useful, now);
             now = waste.deadline().unwrap_or(now + Duration::from_micros(50));
             waste.handle_timeout(now);
-            assert_eq!(waste.deadline(), None, "the rest is over when it says so");
+            assert_eq!(waste.deadline(), None, "pause should be over at its deadline");
         }
         sum
     }
@@ -132,7 +132,7 @@ mod tests {
     fn a_peer_wastes_its_allowance_and_an_eighth_of_it_ahead() {
         for (packets, length) in [(1, 10), (100, 10), (500, 100)] {
             let sum = waste_for_ten_seconds(1_000_000, packets, length, 0);
-            assert!((10_000_000..10_300_000).contains(&sum), "{sum} in batches of {packets}");
+            assert!((10_000_000..10_300_000).contains(&sum), "peer sent {sum} bytes in batches of {packets}");
         }
     }
 
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn useful_packets_pay_for_waste_in_the_same_batch() {
         let sum = waste_for_ten_seconds(1_000_000, 1, 10, 74);
-        assert_eq!(sum, 200_000 * 74, "it has rested");
+        assert_eq!(sum, 200_000 * 74, "peer should send again after the pause");
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
         waste.end_batch(5_000_000, now);
         (0..10_000).for_each(|_| waste.charge(11));
         waste.end_batch(110_000, now);
-        assert_eq!(waste.deadline(), None, "750 000 bytes are paid for");
+        assert_eq!(waste.deadline(), None, "credit should cover 750 000 bytes");
         (0..10_000).for_each(|_| waste.charge(11));
         waste.end_batch(110_000, now);
         assert!(waste.deadline().is_some(), "spent credit should cause a pause");
@@ -176,7 +176,7 @@ mod tests {
             (0..4).for_each(|_| waste.charge(length));
             waste.end_batch(4 * length, now);
             let rest = waste.deadline().map(|until| until - now);
-            assert!(rest.is_some_and(|rest| rest >= SECOND && rest <= 2 * SECOND), "{rest:?} at {rate}");
+            assert!(rest.is_some_and(|rest| rest >= SECOND && rest <= 2 * SECOND), "pause lasted {rest:?} at {rate}");
         }
     }
 }

@@ -200,14 +200,22 @@ mod tests {
     #[test]
     fn peer_at_20_kilobytes_a_second_never_times_out() {
         for buffer in [1 << 10, 64 << 10, 1 << 20, 5 << 19, 4 << 20] {
-            assert_eq!(time_to_timeout(buffer, 20_000, 0, MUCH), None, "after {buffer} bytes");
+            assert_eq!(
+                time_to_timeout(buffer, 20_000, 0, MUCH),
+                None,
+                "peer should not be too slow with a buffer of {buffer} bytes"
+            );
         }
     }
 
     #[test]
     fn timeout_of_a_stalled_peer_grows_with_system_buffers() {
         for (buffer, seconds) in [(1 << 10, 5), (1 << 20, 25), (4 << 20, 85), (100 << 20, 85)] {
-            assert_eq!(time_to_timeout(buffer, 0, 0, 1), Some(seconds * SECOND), "after {buffer} bytes");
+            assert_eq!(
+                time_to_timeout(buffer, 0, 0, 1),
+                Some(seconds * SECOND),
+                "peer should be too slow with a buffer of {buffer} bytes"
+            );
         }
     }
 
@@ -217,13 +225,17 @@ mod tests {
         assert_eq!(trickle(100, 1_000), Some(10 * SECOND));
         assert_eq!(trickle(100, u64::from(LEAST_RATE) / 2 - 100), Some(10 * SECOND));
         assert!(trickle(4 << 20, 10).is_some_and(|by| by <= 170 * SECOND));
-        assert_eq!(time_to_timeout(100, 1_000, 0, 50_000), None, "little is held for it");
+        assert_eq!(
+            time_to_timeout(100, 1_000, 0, 50_000),
+            None,
+            "peer should not be too slow, because few bytes are pending"
+        );
     }
 
     #[test]
     fn sending_peer_may_stall_only_while_it_sends_much() {
         assert_eq!(time_to_timeout(1 << 20, 0, LEAST_RATE.into(), MUCH), None);
-        assert_eq!(time_to_timeout(1 << 20, 0, 100, MUCH), Some(25 * SECOND), "PINGs are not much");
+        assert_eq!(time_to_timeout(1 << 20, 0, 100, MUCH), Some(25 * SECOND), "PINGs should not count as progress");
     }
 
     #[test]
@@ -235,7 +247,7 @@ mod tests {
             assert_eq!(
                 write_progress.is_too_slow(1 << 20, consumed, now + 5 * SECOND),
                 too_slow,
-                "{consumed} bytes given"
+                "verdict differs after {consumed} consumed bytes"
             );
         }
         for (written, pending, too_slow) in [(10_000, 10_001, false), (9_999, 10_001, true), (9_999, 10_000, false)] {
@@ -243,7 +255,7 @@ mod tests {
             write_progress.handle_written(0, true, 0, now);
             write_progress.handle_written(written, true, 0, now + 9 * SECOND);
             let judged = write_progress.is_too_slow(pending, 0, now + 10 * SECOND);
-            assert_eq!(judged, too_slow, "{written} bytes taken, {pending} wait");
+            assert_eq!(judged, too_slow, "verdict differs after {written} written and {pending} pending bytes");
         }
     }
 

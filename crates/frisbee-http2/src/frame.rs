@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(settings.apply(&known, false), Ok(()));
         assert_eq!((settings.header_table_size, settings.streams_max), (100, Some(7)));
         assert_eq!((settings.initial_window, settings.frame_size_max), (9, SIZE_MOST));
-        assert!(settings.apply(&known[1..], false).is_err(), "a part of a setting");
+        assert!(settings.apply(&known[1..], false).is_err(), "partial setting should be rejected");
     }
 
     #[test]

@@ -28,7 +28,7 @@ const FIELDS_MAX: usize = 100;
 /// head.push_sensitive("authorization", "secret");
 /// assert_eq!(head.path(), Some("/greet.Greeter/Greet"));
 /// assert_eq!(head.get("te"), Some(&b"trailers"[..]));
-/// assert_eq!(head.fields().count(), 2, "without the four pseudo-fields");
+/// assert_eq!(head.fields().count(), 2, "pseudo-fields should not be returned as fields");
 /// ```
 #[derive(Default)]
 pub struct Head {
@@ -465,7 +465,7 @@ mod tests {
         for missing in 0..3 {
             let mut fields = request.to_vec();
             fields.remove(missing);
-            assert!(read(REQUEST, &fields).is_err(), "without {:?}", request[missing]);
+            assert!(read(REQUEST, &fields).is_err(), "head without {:?} should be rejected", request[missing]);
         }
         for (name, value) in [
             (":method", "GET"),

@@ -129,7 +129,7 @@ mod tests {
         assert!(window.receive(1).is_err());
         assert_eq!(window.consume(249, 1000), None);
         assert_eq!(window.consume(1, 1000), Some(250));
-        assert_eq!(window.consume(500, 400), None, "250 are held and 250 available");
+        assert_eq!(window.consume(500, 400), None, "receiver should hold 250 bytes and grant 250");
         assert_eq!(window.receive(250), Ok(()));
         assert_eq!(window.consume(500, 400), Some(400));
     }

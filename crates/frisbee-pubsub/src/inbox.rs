@@ -378,11 +378,11 @@ mod tests {
         };
         let add = |entry: Entry| inbox.extend([entry].into_iter(), 500);
         (0..5).for_each(|_| add(message()));
-        assert_eq!(waits(), "m m m m m", "as much as may");
+        assert_eq!(waits(), "m m m m m", "queue should accept as many messages as its limit allows");
         add(message());
         assert_eq!(waits(), "-1 m m m m m");
         add(Entry::Notice(Notice::Reconnected));
-        assert_eq!(waits(), "-2 m m m m r", "the number is of all that were lost");
+        assert_eq!(waits(), "-2 m m m m r", "loss report should include all lost messages");
         (0..4).for_each(|_| add(message()));
         assert_eq!(waits(), "-6 r m m m m");
         add(message());
@@ -425,7 +425,7 @@ mod tests {
         assert!(!received.is_empty());
         fill();
         let held: usize = received.iter().chain(&inbox.0.lock().entries).map(Entry::charge).sum();
-        assert!(held <= MOST + 2 * TAKEN_MAX, "{held} bytes are held");
+        assert!(held <= MOST + 2 * TAKEN_MAX, "inbox holds {held} bytes");
         inbox.0.lock().take(&mut received);
         let bytes = inbox.0.lock().entries.iter().map(Entry::charge).sum::<usize>();
         assert_eq!(inbox.0.lock().bytes, bytes);

@@ -349,7 +349,7 @@ mod tests {
         }
         assert_eq!(known.len(), REMEMBERED_MAX);
         apply(&mut known, &joined("7".to_owned(), 2));
-        assert_eq!(known["7"], 2, "a known name changes");
+        assert_eq!(known["7"], 2, "known name should change its count");
         let long = json!({ "joined": "a".repeat(NAME_MAX + 1), "connections": 1 });
         assert_eq!(PresenceEvent::decode(long.to_string().as_bytes()), None);
     }

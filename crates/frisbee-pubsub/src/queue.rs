@@ -504,7 +504,7 @@ mod tests {
             is_registered(&queue);
         }
         assert_eq!(queue.segments.iter().map(|segment| segment.messages).collect::<Vec<_>>(), [1 + 7, 1, 3, 1]);
-        assert!(queue.own < 2_000 && queue.bytes > 300_000, "{} of {}", queue.own, queue.bytes);
+        assert!(queue.own < 2_000 && queue.bytes > 300_000, "queue holds {} of {} bytes", queue.own, queue.bytes);
         for lost in [8, 1, 3, 1, 0] {
             assert_eq!(queue.drop_oldest(), lost);
             is_registered(&queue);
@@ -588,7 +588,7 @@ mod tests {
         let _most = budget.share(vec![0; 600_000].into());
         assert_eq!(bounds.queue_max(&budget), 25_000);
         let _more = budget.share(vec![0; 400_001].into());
-        assert_eq!(bounds.queue_max(&budget), 16 * 1024, "to each a little");
+        assert_eq!(bounds.queue_max(&budget), 16 * 1024, "each of many queues should have a small limit");
     }
 
     #[tokio::test]

@@ -229,6 +229,6 @@ mod tests {
         assert!(other.poll_recv(&mut context).is_pending());
         shared.handle_close(&CloseReason::ClosedByPeer);
         let again: Vec<_> = shared.again().into_iter().map(|again| again.id).collect();
-        assert_eq!(again, [2], "a subscription that was closed stays closed");
+        assert_eq!(again, [2], "closed subscription should stay closed");
     }
 }

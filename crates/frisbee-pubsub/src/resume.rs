@@ -251,7 +251,11 @@ mod tests {
         assert_eq!(complete.handle_answer(COVERED), PrecedingGap::None);
         assert_eq!(complete.handle_position(&"a.b".into(), next(7, 5)), PrecedingGap::None);
         let mut overrun = lost("a.b", 5);
-        assert_eq!(overrun.handle_answer(Answer { epoch: 9, ..COVERED }), PrecedingGap::None, "the topic is the same");
+        assert_eq!(
+            overrun.handle_answer(Answer { epoch: 9, ..COVERED }),
+            PrecedingGap::None,
+            "topic should be the same"
+        );
         assert_eq!(overrun.handle_position(&"a.b".into(), next(7, 9)), PrecedingGap::Messages(4));
         let mut restarted = lost("a.b", 5);
         assert_eq!(restarted.handle_answer(Answer { epoch: 9, ..COVERED }), PrecedingGap::None);
@@ -296,7 +300,11 @@ mod tests {
         follow.handle_position(&"a.b".into(), next(7, 3));
         follow.handle_replayed(&"a.b".into(), next(7, 4), next(7, 9));
         follow.handle_loss(&stream(9), false);
-        assert_eq!(follow.request(), b"\x01\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x04", "one topic had no position");
+        assert_eq!(
+            follow.request(),
+            b"\x01\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x04",
+            "position of a topic should be unknown"
+        );
         follow.handle_loss(&stream(1), false);
         assert_eq!(
             follow.request(),
@@ -307,12 +315,20 @@ mod tests {
         follow.handle_position(&"a.b".into(), next(7, 4));
         follow.handle_replayed(&"a.b".into(), next(7, 6), next(7, 9));
         follow.handle_loss(&stream(9), false);
-        assert_eq!(follow.request()[1..], *b"\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x06", "the stream is ahead");
+        assert_eq!(
+            follow.request()[1..],
+            *b"\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x06",
+            "stream should be ahead of the reply"
+        );
         follow.handle_answer(COVERED);
         follow.handle_position(&"a.b".into(), next(7, 6));
         follow.handle_replayed(&"a.b".into(), next(7, 9), next(7, 9));
         follow.handle_loss(&stream(12), false);
-        assert_eq!(follow.request()[1..], *b"\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x0c", "the stream went on");
+        assert_eq!(
+            follow.request()[1..],
+            *b"\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x0c",
+            "stream should have continued"
+        );
     }
 
     /// Regression test: a client stored an unlimited number of topic positions that a hostile broker sent.

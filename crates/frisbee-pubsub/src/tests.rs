@@ -140,7 +140,7 @@ fn messages_of_one_batch_wake_subscriber_once_in_order() {
     assert!(one.was_woken() && two.was_woken() && !writer.was_woken());
     writer.publish("a.b", "1000");
     writer.run_batch();
-    assert!(!one.was_woken(), "a notified task needs no second waking");
+    assert!(!one.was_woken(), "notified task should not be woken again");
     let all = (0..1001).map(|number| (number, format!("0:{number}")));
     assert_eq!(two.received(), all.clone().map(|(_, text)| text).collect::<Vec<_>>());
     let some = all.filter(|(number, _)| number % 3 != 2 || *number == 1000).map(|(_, text)| text);
@@ -226,7 +226,7 @@ fn lagging_group_member_is_skipped() {
         writer.run_batch();
         received += quick.received().len();
     }
-    assert!(received > 70, "{received} of 100");
+    assert!(received > 70, "{received} of 100 messages were received");
     assert_eq!(slow.received().len() + received, 100);
 }
 
@@ -268,18 +268,22 @@ fn each_subscriber_may_queue_less_when_much_is_queued_in_total() {
         for _ in 0..count {
             writer.publish("a", vec![0; 5_000]);
             writer.run_batch();
-            assert_eq!(quick.received().len(), 1, "who reads loses nothing");
+            assert_eq!(quick.received().len(), 1, "subscriber that reads should lose nothing");
         }
     };
     publish(18);
-    assert!((270_000..300_000).contains(&broker.waiting()), "{} bytes", broker.waiting());
+    assert!((270_000..300_000).contains(&broker.waiting()), "{} bytes wait", broker.waiting());
     publish(100);
-    assert!(broker.waiting() <= 300_000, "{} bytes", broker.waiting());
+    assert!(broker.waiting() <= 300_000, "{} bytes wait", broker.waiting());
     let late = one.received();
     assert!(late[0].starts_with('-') && late.len() < 32, "{} messages waited", late.len());
     let lost: u64 = late[0][1..].parse().unwrap();
     assert_eq!(broker.published(), 118);
-    assert!((2 * lost..=3 * lost).contains(&broker.lost()), "each of the three counts: {} of {lost}", broker.lost());
+    assert!(
+        (2 * lost..=3 * lost).contains(&broker.lost()),
+        "losses of all three subscribers should be counted: {} of {lost}",
+        broker.lost()
+    );
     two.vanish();
     three.vanish();
     assert_eq!(broker.waiting(), 0);
@@ -311,8 +315,8 @@ fn full_outbox_requests_another_batch() {
     }
     writer.run_batch();
     assert!(reader.run_batch());
-    assert!((200_000..400_000).contains(&reader.outbox.len()), "{} bytes", reader.outbox.len());
-    assert!(reader.run_batch(), "nothing has been written");
+    assert!((200_000..400_000).contains(&reader.outbox.len()), "outbox has {} bytes", reader.outbox.len());
+    assert!(reader.run_batch(), "driver should have written nothing");
     assert_eq!(reader.take_packets().len(), 3);
     assert_eq!(reader.received().len(), 7);
 }
@@ -370,7 +374,7 @@ fn nothing_is_left_of_a_peer_that_vanishes() {
     assert_eq!((broker.subscriptions(), broker.0.subscriptions.read().nodes()), (0, 0));
     // Any event on a connection, such as a PING, releases cached subscribers whose connections are closed.
     writer.run_batch();
-    assert!(weak.upgrade().is_none(), "a reference is left");
+    assert!(weak.upgrade().is_none(), "no reference should remain");
 }
 
 #[test]
@@ -411,7 +415,7 @@ fn subscriptions_beyond_the_limits_are_refused() {
     let (_runtime, broker, [mut peer]) = peers(Broker::builder().total_max(5));
     peer.subscribe(1, "1.2.3.4.5.6.7.8", "");
     peer.subscribe(2, "a.2.3.4.5.6.7.8.9.10.11.12", "");
-    assert_eq!(peer.subscribe_as(3, "b", ""), Err(Reason::Full as u8), "nodes count too");
+    assert_eq!(peer.subscribe_as(3, "b", ""), Err(Reason::Full as u8), "nodes should be charged to the limit");
     assert_eq!(broker.subscriptions(), 2);
 }
 

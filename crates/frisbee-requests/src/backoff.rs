@@ -59,6 +59,6 @@ mod tests {
             assert!(attempt < 7 || pause >= max / 2);
         }
         let (min, max) = (Duration::from_millis(1), Duration::from_secs(3600));
-        assert!(Backoff::new(min, max).pause(40) >= max / 2, "however far apart they are");
+        assert!(Backoff::new(min, max).pause(40) >= max / 2, "bounds that are far apart should be supported");
     }
 }

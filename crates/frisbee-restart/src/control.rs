@@ -237,7 +237,7 @@ mod tests {
         let _queued = UnixStream::connect(&path).await.expect("server should accept the connection");
         let mut connecting = pin!(connect(&path));
         let waits = poll_fn(|context| Poll::Ready(connecting.as_mut().poll(context).is_pending()));
-        assert!(waits.await, "there will be room");
+        assert!(waits.await, "queue should have space in time");
         drop(listener.accept().await.expect("client should connect"));
         assert!(connecting.await.expect("connection should be accepted within the timeout").is_some());
         // The second connection waits in the accept queue.

@@ -121,7 +121,7 @@ async fn successor_serves_on_the_same_socket() {
     for number in 1..5 {
         let successor = folder.generation().await;
         assert!(!successor.is_first());
-        assert_eq!(serving.answer().await, number - 1, "the successor is not ready yet");
+        assert_eq!(serving.answer().await, number - 1, "successor should not be ready yet");
         let next = serve(successor, number).await;
         assert_eq!(next.address, serving.address);
         assert_eq!(serving.ending().await, EndReason::Replaced);
@@ -131,7 +131,7 @@ async fn successor_serves_on_the_same_socket() {
     let address = serving.address;
     serving.stop().await;
     TcpStream::connect(address).await.expect_err("connection should be refused");
-    assert!(!folder.path("control").exists(), "the last one removes the file");
+    assert!(!folder.path("control").exists(), "last owner should remove the file");
     assert!(folder.generation().await.is_first());
 }
 

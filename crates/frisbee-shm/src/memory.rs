@@ -331,7 +331,11 @@ mod tests {
             for position in (0..24).chain(4096 - 40..4096 + 8).chain([u32::MAX - 9]) {
                 for count in (0..40).chain(60..70).chain(120..140).chain([256]) {
                     memory.store(ring, position, &data[..count]);
-                    assert_eq!(bytes_at(&other, ring, position, count), &data[..count], "{count} at {position}");
+                    assert_eq!(
+                        bytes_at(&other, ring, position, count),
+                        &data[..count],
+                        "{count} bytes at {position} should be as written"
+                    );
                 }
             }
         }
@@ -386,7 +390,10 @@ mod tests {
         rustix::fs::ftruncate(&file, 4096).expect("memory without seals should be resizable");
         for missing in [SealFlags::SHRINK, SealFlags::GROW, SealFlags::SEAL] {
             let error = Memory::map(&file, 4096).expect_err("unsealed memory should not be mapped");
-            assert!(error.to_string().contains("not sealed"), "{error}, without {missing:?}");
+            assert!(
+                error.to_string().contains("not sealed"),
+                "error {error} should report the missing seal {missing:?}"
+            );
             rustix::fs::fcntl_add_seals(&file, missing).expect("seal should be added");
         }
         Memory::map(&file, 4096).expect("sealed memory should be mapped");

@@ -381,13 +381,13 @@ mod tests {
         assert_eq!((direction.write(300_000), direction.read(300_000)), (300_000, 300_000));
         assert_eq!((direction.writer.size(), direction.reader.size()), (1 << 19, 1 << 19));
         assert_eq!((direction.write(3_000_000), direction.read(3_000_000)), (1 << 20, 1 << 20));
-        assert_eq!(direction.writer.size(), 1 << 20, "no ring is larger than was agreed on");
+        assert_eq!(direction.writer.size(), 1 << 20, "ring should not exceed the negotiated size");
     }
 
     #[test]
     fn full_ring_is_replaced_only_when_empty() {
         let mut direction = Direction::new(1 << 20);
-        assert_eq!((direction.write(1000), direction.write(100)), (1000, 0), "the rest goes to a larger one");
+        assert_eq!((direction.write(1000), direction.write(100)), (1000, 0), "rest should go to a larger ring");
         assert_eq!((direction.read(999), direction.write(100)), (999, 0));
         assert_eq!((direction.read(999), direction.write(100)), (1, 100));
         assert_eq!((direction.writer.size(), direction.read(1000)), (LARGE, 100));

@@ -248,12 +248,16 @@ mod tests {
             event(6, EventKind::Read, "c", "a<b", 6),
         ];
         let svg = draw(&sent);
-        assert!(svg.contains("a&lt;b") && !svg.contains("a<b"), "names are escaped");
+        assert!(svg.contains("a&lt;b") && !svg.contains("a<b"), "names should be escaped");
         assert_eq!(svg.matches("#36c").count(), 2);
         assert_eq!(svg.matches("#bbb").count(), 2);
         let nothing = |kind, millis| event(millis, kind, "a<b", "c", 0);
         let svg = draw(&[nothing(EventKind::Crash, 1), nothing(EventKind::Start, 3), nothing(EventKind::Pause, 4)]);
-        assert_eq!(svg.matches("stroke-width").count(), 1, "it was down, and is paused at the end only");
+        assert_eq!(
+            svg.matches("stroke-width").count(),
+            1,
+            "node should be drawn as down once, and as paused at the end"
+        );
         assert!(draw(&[]).ends_with("</svg>\n"));
     }
 }

@@ -173,7 +173,7 @@ mod tests {
         assert_eq!((seen.handlers, seen.stream_count, seen.streams.len()), (1, 1, 1));
         assert!(seen.streams[0].is_opened_here && seen.streams[0].credit.is_some_and(|credit| credit > 0));
         assert!(seen.peer.hello().is_some() && seen.closed.is_none());
-        assert!(inspector.connections(Some(only.number), 10).is_empty(), "there is none after it");
+        assert!(inspector.connections(Some(only.number), 10).is_empty(), "no connection should follow the only one");
         assert!(inspector.connection(only.number).is_some() && inspector.connection(only.number + 1).is_none());
         let number = only.number;
         client.close();

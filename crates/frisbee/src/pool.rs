@@ -142,7 +142,7 @@ mod tests {
         assert_eq!((used.len(), used.capacity()), (0, 200 * KIB));
         assert_eq!(pool.take(150 * KIB, 250 * KIB), None);
         assert_eq!(pool.bytes, 400 * KIB);
-        assert_eq!(pool.take(0, usize::MAX).unwrap().capacity(), 300 * KIB, "the one used last");
+        assert_eq!(pool.take(0, usize::MAX).unwrap().capacity(), 300 * KIB, "buffer used last should be taken");
     }
 
     #[test]

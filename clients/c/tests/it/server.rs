@@ -66,7 +66,7 @@ impl Server {
                 return text;
             }
             let len = stream.read(&mut buffer).unwrap_or(0);
-            assert!(len > 0, "no {expected} in {text}");
+            assert!(len > 0, "output {text} should contain {expected}");
             reply.extend_from_slice(&buffer[..len]);
         }
     }

@@ -53,7 +53,7 @@ fn at_most_one_pong_waits_and_a_flood_of_pings_is_refused() {
     for half_seconds in 0..100 {
         let now = now + half_seconds * SECOND / 2;
         feed(&mut patient, PING, now).unwrap();
-        assert_eq!(patient.outbox().len(), PONG.len(), "the one before has been written");
+        assert_eq!(patient.outbox().len(), PONG.len(), "first PONG should have been written");
         patient.handle_written(PONG.len(), now);
     }
 }
@@ -243,7 +243,7 @@ fn a_server_sends_while_the_first_packet_of_a_go_client_arrives() {
     let mut server = self::server(now);
     feed(&mut server, PING, now).unwrap();
     feed(&mut server, &[0, 0x0F, 0, 0, 0, 3, 0, 0, 0, 25], now).unwrap();
-    assert_eq!(server.sends(), Some(HeaderForm::Current), "a later HELLO means nothing");
+    assert_eq!(server.sends(), Some(HeaderForm::Current), "later HELLO should have no effect");
 }
 
 #[test]
@@ -492,20 +492,24 @@ fn patient() -> Config {
 fn every_limit_of_time_is_due_when_it_has_passed() {
     let start = Instant::now();
     let due = |connection: &Connection| connection.next_timeout().map(|due| due - start);
-    assert_eq!(due(&Connection::client(&patient().into(), start)), Some(5 * SECOND), "the kind of the server");
+    assert_eq!(
+        due(&Connection::client(&patient().into(), start)),
+        Some(5 * SECOND),
+        "peer kind should have a deadline"
+    );
     let server = || Connection::server(&patient().into(), start);
     let mut connection = server();
-    assert_eq!(due(&connection), Some(10 * SECOND), "the first header");
+    assert_eq!(due(&connection), Some(10 * SECOND), "first header should have a deadline");
     feed(&mut connection, PING, start).unwrap();
-    assert_eq!(due(&connection), Some(1000 * SECOND), "nothing but silence");
+    assert_eq!(due(&connection), Some(1000 * SECOND), "silent peer should only have the idle timeout");
 
     connection.handle_written(0, start);
-    assert_eq!(due(&connection), Some(5 * SECOND), "pending bytes");
+    assert_eq!(due(&connection), Some(5 * SECOND), "pending bytes should have a write timeout");
     connection.handle_written(PONG.len(), start);
     assert_eq!(due(&connection), Some(1000 * SECOND));
 
     feed(&mut connection, &[0, 0x0F, 0, 1, 0, 10, 0, 1, 0, 0], start).unwrap();
-    assert_eq!(due(&connection), Some(5 * SECOND), "a packet that has begun");
+    assert_eq!(due(&connection), Some(5 * SECOND), "partially received packet should have a deadline");
 
     let mut connection = Connection::server(&patient().waste_rate(1000).into(), start);
     feed(&mut connection, &PONG.repeat(15), start).unwrap();
@@ -516,7 +520,7 @@ fn every_limit_of_time_is_due_when_it_has_passed() {
 fn last_bytes_may_take_the_time_of_a_slow_peer() {
     let start = Instant::now();
     let mut connection = client(start);
-    assert_eq!(connection.flushed_by(), None, "nothing has been said about its end");
+    assert_eq!(connection.flushed_by(), None, "end of the connection should have no deadline yet");
     connection.outbox().push(PacketId(1), Operation::FIRST_USER, vec![0; 160 * 1024]).unwrap();
     connection.begin_flush(start);
     // The deadline is the write timeout plus two windows of 5 s at 16 KiB/s.
@@ -657,7 +661,7 @@ fn resting_peer_is_not_too_slow() {
         connection.handle_timeout(due).expect("minimum rate should not apply while reads are paused");
     }
     assert!(due > start + SECOND);
-    assert_eq!(connection.pace.deadline(), Some(due + SECOND), "its window begins");
+    assert_eq!(connection.pace.deadline(), Some(due + SECOND), "measurement window should begin");
     assert!(matches!(connection.handle_timeout(due + SECOND), Err(CloseReason::TooSlow)));
 }
 

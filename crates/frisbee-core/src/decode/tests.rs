@@ -28,7 +28,7 @@ fn decode(decoder: &mut Decoder, chunks: impl Iterator<Item = Bytes>) -> Result<
         while let Some(packet) = decoder.next(&mut chunk)? {
             packets.push(packet);
         }
-        assert!(chunk.is_empty(), "`None` means that the input has been used up");
+        assert!(chunk.is_empty(), "decoder should return `None` only when its input is used up");
     }
     Ok(packets)
 }
@@ -71,7 +71,7 @@ fn fast_path_takes_only_whole_packets() {
             }
         }
         assert_eq!(found, packets, "cut at {cut}");
-        assert!(short >= 2, "at most one packet is cut, and the short way takes the others");
+        assert!(short >= 2, "fast path should decode all packets except one");
     }
     let refused: [&[u8]; 4] = [
         &[0, 0x0F, 0, 1, 0, 9, 0, 0, 0, 0],                 // reserved
@@ -124,7 +124,7 @@ fn a_packet_that_lies_whole_in_a_chunk_is_not_copied() {
     assert_eq!(packet.body.as_ptr(), wire[10..].as_ptr());
     assert_eq!(input.as_ptr(), wire[13..].as_ptr());
     let packet = Decoder::new(HeaderForm::Current, 10).next(&mut wire.slice(..13)).unwrap().unwrap();
-    assert_eq!(packet.body.as_ptr(), wire[10..].as_ptr(), "nothing follows it");
+    assert_eq!(packet.body.as_ptr(), wire[10..].as_ptr(), "body should be a slice, because nothing follows it");
 }
 
 #[test]
@@ -162,7 +162,10 @@ fn memory_follows_the_bytes_received_and_not_the_bytes_promised() {
     let mut received = 0;
     while received < 4 << 20 {
         let capacity = decoder.buffered();
-        assert!(capacity <= 4096 + FIRST_CAPACITY + 4 * received, "{capacity} bytes for {received} received");
+        assert!(
+            capacity <= 4096 + FIRST_CAPACITY + 4 * received,
+            "decoder allocated {capacity} bytes for {received} received ones"
+        );
         assert_eq!(decoder.next(&mut Bytes::from(vec![0; 10_000])), Ok(None));
         received += 10_000;
     }
@@ -174,13 +177,17 @@ fn reused_buffers_are_given_for_received_bytes_like_new_ones() {
     for round in 0..3 {
         let header = Header { id: PacketId(1), operation: operation(10), length: 1 << 20 };
         assert_eq!(decoder.next(&mut Bytes::copy_from_slice(&header.encode(HeaderForm::Current))), Ok(None));
-        assert!(decoder.buffered() <= 4096 + FIRST_CAPACITY, "{} bytes for a promise", decoder.buffered());
+        assert!(
+            decoder.buffered() <= 4096 + FIRST_CAPACITY,
+            "decoder allocated {} bytes for an announced length",
+            decoder.buffered()
+        );
         let mut whole = Bytes::from(vec![round; 1 << 20]);
         assert_eq!(decoder.next(&mut whole.split_to(TRUSTED_FROM)), Ok(None));
         assert!(decoder.body_mut().is_some());
         let grown = decoder.buffered();
         let most = if round == 0 { FIRST_CAPACITY + GROWTH * TRUSTED_FROM } else { FIRST_CAPACITY + (1 << 20) };
-        assert!(grown <= 4096 + most, "{grown} bytes in round {round}");
+        assert!(grown <= 4096 + most, "decoder grew to {grown} bytes in round {round}");
         let packet = decoder.next(&mut whole).unwrap().unwrap();
         // The memory of this round is released and reused in the next round.
         assert!(packet.body.len() == 1 << 20 && packet.body.iter().all(|byte| *byte == round));

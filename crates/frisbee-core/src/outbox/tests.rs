@@ -34,7 +34,7 @@ fn slices_hold_pending_bytes_up_to_the_requested_length() {
         let mut slices = [IoSlice::new(&[]); 16];
         let filled = outbox.slices(&mut slices, most);
         let found = slices[..filled].iter().flat_map(|slice| slice.iter().copied()).collect::<Vec<u8>>();
-        assert_eq!(found, expected[..most.min(expected.len())], "{most} bytes");
+        assert_eq!(found, expected[..most.min(expected.len())], "first {most} bytes should be as expected");
         assert!(slices[..filled].iter().all(|slice| !slice.is_empty()));
     }
 }
@@ -53,7 +53,7 @@ fn large_bodies_are_shared_and_small_ones_copied() {
     let mut owned = Outbox::new(HeaderForm::Current);
     owned.push(PacketId(3), OPERATION, body).unwrap();
     assert_eq!(owned.slices(&mut slices, usize::MAX), 2);
-    assert_eq!(slices[1].as_ptr(), address, "it is as long as it has to be");
+    assert_eq!(slices[1].as_ptr(), address, "buffer should have the required length");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn appended_packets_follow_the_waiting_ones() {
         first.append(&mut second);
         assert!(second.is_empty());
         assert_eq!(first.len(), expected.len() - written);
-        assert_eq!(first.take_bytes(), expected[written..], "{written} bytes had been written");
+        assert_eq!(first.take_bytes(), expected[written..], "outbox should continue after {written} written bytes");
     }
 }
 
@@ -142,7 +142,7 @@ fn busy_outbox_keeps_a_bounded_buffer() {
     }
     let rest = outbox.len();
     take(&mut outbox, rest);
-    assert!(written == expected, "something else was written");
+    assert!(written == expected, "written bytes should be as expected");
 }
 
 #[test]
@@ -152,10 +152,10 @@ fn memory_of_a_burst_is_freed_after_its_write() {
         fill(&mut outbox, &[10_000]);
     }
     outbox.release();
-    assert_eq!(outbox.len(), 100 * 10_010, "nothing is lost");
+    assert_eq!(outbox.len(), 100 * 10_010, "no bytes should be lost");
     assert!(outbox.memory() >= outbox.len());
     outbox.advance(outbox.len());
-    assert!((1..=KEEP_CAPACITY).contains(&outbox.memory()), "{} bytes are kept", outbox.memory());
+    assert!((1..=KEEP_CAPACITY).contains(&outbox.memory()), "outbox keeps {} bytes of memory", outbox.memory());
     outbox.release();
     assert_eq!(outbox.memory(), 0);
 }

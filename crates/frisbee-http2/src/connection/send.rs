@@ -451,7 +451,7 @@ impl Connection {
             (None, false) => return self.wake_waiting(),
         }
         let ended = self.end(stream);
-        debug_assert_eq!(ended, Ok(()), "an ended stream has no queue");
+        debug_assert_eq!(ended, Ok(()), "ended stream should have no queue");
     }
 }
 

@@ -200,7 +200,11 @@ fn withdrawn_reply_leaves_the_output_and_table_as_before() {
     assert!(end.connection.is_flushed());
     assert_eq!(end.connection.send_head(stream, &head, true), Ok(()));
     let frames = end.frames();
-    assert_eq!(fields(&mut hpack::Decoder::new(), &frames[0].1).len(), 2, "no entry of the withdrawn block is used");
+    assert_eq!(
+        fields(&mut hpack::Decoder::new(), &frames[0].1).len(),
+        2,
+        "field block should not use entries of the withdrawn block"
+    );
 }
 
 #[test]
@@ -244,7 +248,7 @@ fn long_bodies_share_the_connection_by_turns() {
             assert_eq!(end.connection.send_data(late, bytes(1000), true), Ok(()));
         }
     }
-    assert_eq!(sent[..6], [1, 1, 3, 3, 5, 5], "32 KiB each, in frames of 16 KiB");
+    assert_eq!(sent[..6], [1, 1, 3, 3, 5, 5], "each stream should send 32 KiB in frames of 16 KiB");
     assert_eq!(sent.iter().filter(|id| **id == 1).count(), 7);
 }
 
@@ -258,7 +262,7 @@ fn blocked_stream_is_reported_when_it_may_send() {
     assert_eq!(end.connection.send_data(stream, bytes(20), false), Ok(()));
     end.frames();
     assert_eq!(end.connection.poll_writable(stream), Ok(false));
-    assert_eq!(end.feed(&window_update(1, 10)), Ok(Vec::new()), "the rest of the data comes first");
+    assert_eq!(end.feed(&window_update(1, 10)), Ok(Vec::new()), "rest of the data should be sent first");
     end.frames();
     assert_eq!(end.feed(&window_update(1, 1)), Ok(vec![Event::Writable { stream }]));
 }
@@ -362,7 +366,7 @@ fn informational_responses_precede_the_head() {
         .expect("client should open a stream for HEAD");
     assert_eq!(end.feed(&headers(1, 0, &[(":status", "103"), ("link", "x")])), Ok(Vec::new()));
     let head = headers(1, END_STREAM, &[(":status", "200"), ("content-length", "77")]);
-    assert_eq!(end.feed(&head), Ok(vec![Event::Head { stream, is_end: true }]), "HEAD has no body");
+    assert_eq!(end.feed(&head), Ok(vec![Event::Head { stream, is_end: true }]), "response to HEAD should have no body");
     assert_eq!(end.connection.head().get("content-length"), Some(&b"77"[..]));
 }
 
@@ -408,7 +412,11 @@ fn memory_of_a_burst_is_released() {
     assert!(end.connection.memory() > before + 100_000);
     end.frames();
     end.connection.release();
-    assert!(end.connection.memory() < before + 4096, "{} after {before}", end.connection.memory());
+    assert!(
+        end.connection.memory() < before + 4096,
+        "connection holds {} bytes, after {before} before",
+        end.connection.memory()
+    );
 }
 
 #[test]
@@ -456,11 +464,15 @@ fn smaller_window_binds_once_bytes_are_consumed() {
     end.connection.set_stream_window(0);
     let stream = end.open(1, 0);
     for _ in 0..16 {
-        assert_eq!(end.feed(&data(1, 0, [0; 16_384])).map(|events| events.len()), Ok(1), "256 KiB were announced");
+        assert_eq!(
+            end.feed(&data(1, 0, [0; 16_384])).map(|events| events.len()),
+            Ok(1),
+            "server should accept the announced 256 KiB"
+        );
     }
     end.frames();
     end.connection.consume(stream, 200_000);
-    assert!(end.frames().is_empty(), "62 144 bytes are held");
+    assert!(end.frames().is_empty(), "window should stay closed while 62 144 bytes are held");
     end.connection.consume(stream, 62_144);
     assert_eq!(end.frames()[0].1, 65_535_u32.to_be_bytes()[..]);
 }

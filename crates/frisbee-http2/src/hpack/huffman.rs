@@ -194,6 +194,6 @@ mod tests {
         for coded in [&[0xff][..], &[0xff, 0xff, 0xff, 0xff], &[0x00], &[0x1f, 0xff], &[0x1e]] {
             assert_eq!(decode(coded, &mut Vec::new()), Err(DecodeError::Huffman), "{coded:x?}");
         }
-        assert_eq!(decode(&[0x1f], &mut Vec::new()), Ok(()), "`a` and three bits");
+        assert_eq!(decode(&[0x1f], &mut Vec::new()), Ok(()), "padding of three bits should be accepted after `a`");
     }
 }

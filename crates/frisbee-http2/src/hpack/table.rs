@@ -204,7 +204,7 @@ mod tests {
             assert_eq!(table.get(62 + table.len()), None);
         }
         table.insert(b"name", &[b'x'; 200]);
-        assert_eq!((table.len(), table.size), (0, 0), "an entry that is too long empties the table");
+        assert_eq!((table.len(), table.size), (0, 0), "entry longer than the table should empty the table");
     }
 
     #[test]

@@ -113,7 +113,11 @@ fn invalid_blocks_are_rejected() {
         assert_eq!(decoded(&mut Decoder::new(), block), Err(error), "{block:x?}");
     }
     let mut decoder = Decoder::new();
-    assert_eq!(decoded(&mut decoder, &[0x20, 0x3f, 0xe1, 0x1f]), Ok(Vec::new()), "0, then 4096");
+    assert_eq!(
+        decoded(&mut decoder, &[0x20, 0x3f, 0xe1, 0x1f]),
+        Ok(Vec::new()),
+        "table sizes 0 and 4096 should be accepted"
+    );
 }
 
 #[test]
@@ -138,7 +142,10 @@ fn truncated_block_never_yields_other_fields() {
         let mut fields = Vec::new();
         let result = Decoder::new().decode(&block[..cut], |field| fields.push(field.name.to_vec()));
         assert!(fields.iter().zip(&whole).all(|(name, (other, _))| name == other.as_bytes()));
-        assert!(result.is_ok() || result == Err(DecodeError::Truncated), "{result:?} at {cut}");
+        assert!(
+            result.is_ok() || result == Err(DecodeError::Truncated),
+            "truncation at {cut} should be detected: {result:?}"
+        );
     }
 }
 
@@ -172,7 +179,7 @@ fn full_table_is_frozen() {
     assert!(encoder.memory() < 16 * 1024 && decoder.memory() < 32 * 1024);
     let mut block = Vec::new();
     encoder.put(b":path", b"/first", false, &mut block);
-    assert!(block.len() <= 2, "the entry is still there: {block:x?}");
+    assert!(block.len() <= 2, "entry should still be in the table: {block:x?}");
 }
 
 #[test]

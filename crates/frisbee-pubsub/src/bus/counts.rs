@@ -191,11 +191,7 @@ mod tests {
     #[test]
     fn missed_messages_are_counted_and_those_heard_again_are_old() {
         let mut heard = ReceivedCounts::default();
-        assert_eq!(
-            heard.message("a", stamp(0, 5)),
-            StampVerdict::New(0),
-            "the first one has nothing to be compared with"
-        );
+        assert_eq!(heard.message("a", stamp(0, 5)), StampVerdict::New(0), "first message should have no predecessor");
         assert_eq!(heard.message("a", stamp(0, 6)), StampVerdict::New(0));
         assert_eq!(heard.message("a", stamp(0, 10)), StampVerdict::New(3));
         assert_eq!(heard.message("a", stamp(0, 10)), StampVerdict::Old);
@@ -217,7 +213,11 @@ mod tests {
             StampVerdict::New(0),
             "messages of another topic should be counted separately"
         );
-        assert_eq!(heard.message("a", stamp(1, 3)), StampVerdict::New(2), "a new era");
+        assert_eq!(
+            heard.message("a", stamp(1, 3)),
+            StampVerdict::New(2),
+            "stamps of a new era should be counted from 0"
+        );
         assert_eq!(heard.message("a", stamp(0, 16)), StampVerdict::Old);
     }
 

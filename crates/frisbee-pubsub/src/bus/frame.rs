@@ -99,12 +99,15 @@ mod tests {
     fn bytes_that_are_cut_off_or_of_another_kind_are_no_frame() {
         let frame = Frame::Message.encode(SequenceStamp { origin: 7, era: 300, count: 300 }, b"");
         for length in 0..frame.len() {
-            assert!(Frame::decode(&frame.slice(..length)).is_none(), "{length} bytes");
+            assert!(
+                Frame::decode(&frame.slice(..length)).is_none(),
+                "frame truncated to {length} bytes should be rejected"
+            );
         }
         for kind in [0, 3, 255] {
             let mut other = frame.to_vec();
             other[0] = kind;
-            assert!(Frame::decode(&other.into()).is_none(), "kind {kind}");
+            assert!(Frame::decode(&other.into()).is_none(), "frame of kind {kind} should be rejected");
         }
         assert!(is_hello(&hello()) && !is_hello(b"\x03\x03") && !is_hello(b""));
     }

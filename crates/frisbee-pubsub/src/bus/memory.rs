@@ -215,10 +215,13 @@ mod tests {
             for member in 0..members {
                 let count = drawn.iter().filter(|drawn| **drawn == member).count() as f64;
                 let even = 7000.0 / members as f64;
-                assert!((0.9..1.1).contains(&(count / even)), "{count} of about {even}");
+                assert!(
+                    (0.9..1.1).contains(&(count / even)),
+                    "{count} messages were delivered instead of about {even}"
+                );
             }
             let same = drawn.windows(2).filter(|pair| pair[0] == pair[1]).count() as f64 * members as f64 / 7000.0;
-            assert!((0.9..1.1).contains(&same), "{same} of what chance brings");
+            assert!((0.9..1.1).contains(&same), "deviation is {same} times that of chance");
         }
     }
 }

@@ -36,7 +36,7 @@ fn message_reaches_subscribers_of_all_brokers_once_in_order() {
             assert!(from.eq((0..100).map(|number| number.to_string()).collect::<Vec<_>>()), "from {at}");
         }
     }
-    assert_eq!(a.published(), 200, "messages of others are counted there");
+    assert_eq!(a.published(), 200, "messages of other publishers should be counted");
 }
 
 #[test]
@@ -81,7 +81,11 @@ fn topics_of_interests_are_charged_and_forgotten_without_memory() {
     writer.run_batch();
     assert_eq!(reader.received().len(), 1);
     drop(all);
-    assert!((1000 * 200..filled - 1000 * 200).contains(&budget.charged()), "{} of {filled}", budget.charged());
+    assert!(
+        (1000 * 200..filled - 1000 * 200).contains(&budget.charged()),
+        "budget is charged {} of {filled} bytes",
+        budget.charged()
+    );
     reader.vanish();
     assert_eq!(budget.charged(), 0);
 }
@@ -185,11 +189,11 @@ fn members_of_a_group_at_several_brokers_have_equal_shares() {
     let received = members.each_mut().map(Member::received);
     for received in &received {
         let share = received.iter().filter(|text| text.starts_with("1:")).count();
-        assert!((4750..=5250).contains(&share), "{share} of 30000 for one of six");
+        assert!((4750..=5250).contains(&share), "share of one of six members is {share} of 30000");
     }
     for at in [0, 5] {
         let share = received[at].iter().filter(|text| text.starts_with("2:")).count();
-        assert!((14_250..=15_750).contains(&share), "{share} of 30000 for one of two");
+        assert!((14_250..=15_750).contains(&share), "share of one of two members is {share} of 30000");
     }
     assert_eq!(received.iter().map(Vec::len).sum::<usize>(), 60_000);
 }
@@ -321,7 +325,7 @@ fn frames_from_the_bus_are_checked_and_go_no_further() {
     node.deliver(&interest, [("a b", Frame::Message.encode(stamp(1), &message("a b", "x")))]);
     node.deliver(&interest, [("a", Frame::Message.encode(stamp(2), &message("a", "y")))]);
     assert_eq!(reader.received(), ["0:x", "0:y"]);
-    assert!(notes.frames.lock().is_empty(), "messages of a bus are not sent back to it");
+    assert!(notes.frames.lock().is_empty(), "messages of a bus should not be sent back to it");
 }
 
 #[test]
@@ -369,5 +373,5 @@ fn nothing_is_left_of_subscribers_that_vanish() {
     gone.detached = writer.detached.clone();
     writer.publish("a", "y");
     assert_eq!(stays.received(), ["0:x", "0:y"]);
-    assert!(weak.upgrade().is_none(), "a reference is left");
+    assert!(weak.upgrade().is_none(), "no reference should remain");
 }

@@ -111,8 +111,8 @@ mod tests {
             let mut payload = Payload::Frame(vec![1; 20].into());
             let added = (0..1000).take_while(|_| payload.add(&[1; 20], most)).count();
             let bytes = Bytes::from(payload);
-            assert!(bytes.len() <= most.min(BATCH_MAX) || added == 0, "{} of {most} bytes", bytes.len());
-            assert!(bytes.len() + 22 > most.min(BATCH_MAX), "one more would fit into {most} bytes");
+            assert!(bytes.len() <= most.min(BATCH_MAX) || added == 0, "batch has {} of {most} bytes", bytes.len());
+            assert!(bytes.len() + 22 > most.min(BATCH_MAX), "batch should be full for {most} bytes");
             assert_eq!(all(&bytes).len(), 1 + added);
         }
         assert!(!Payload::Frame(vec![1; BATCH_MAX].into()).add(b"\x01", 1 << 20));
@@ -131,6 +131,6 @@ mod tests {
             assert!(ends_whole || frames.last().is_some_and(Bytes::is_empty), "{length} bytes");
         }
         assert_eq!(all(&b"\x04\xff\xff\x01"[..].into()), [""]);
-        assert_eq!(all(&Bytes::new()), [""], "an empty message is an empty frame");
+        assert_eq!(all(&Bytes::new()), [""], "empty message should be an empty frame");
     }
 }

@@ -407,6 +407,6 @@ mod tests {
                 Err(_) => tokio::task::yield_now().await,
             }
         }
-        assert!((16..64).contains(&published), "{published} MiB wait");
+        assert!((16..64).contains(&published), "{published} MiB wait to be published");
     }
 }

@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn remote_members_count_longer_than_renewal_interval() {
         let (here, there) = (Groups::new(), Groups::new());
-        assert!(there.enter() && !there.enter(), "the first one is said at once");
+        assert!(there.enter() && !there.enter(), "first member should be announced immediately");
         here.handle_control(has_members());
         for _ in 0..10 * HEARD_TICKS {
             here.tick();
@@ -131,7 +131,7 @@ mod tests {
             assert!(here.may_be());
         }
         there.exit();
-        assert_eq!(ticks(&there, 2 * SAY_TICKS), 2, "one is left");
+        assert_eq!(ticks(&there, 2 * SAY_TICKS), 2, "one member should remain");
         there.exit();
         assert_eq!(ticks(&there, 2 * SAY_TICKS), 0);
         ticks(&here, HEARD_TICKS);

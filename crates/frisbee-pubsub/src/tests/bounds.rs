@@ -86,7 +86,7 @@ fn nodes_stay_charged_while_later_subscribers_keep_them() {
     assert_eq!((held(&first), held_by_all(&first)), (0, 320 * 3));
     assert_eq!(held(&later), 2 * 256 + 2 * 18 + 2 * 11 + 320);
     let _ = later.send(Kind::Unsubscribe, 1, "");
-    assert_eq!(held_by_all(&first), 320, "of the token that both have");
+    assert_eq!(held_by_all(&first), 320, "nodes should be charged to the shared token");
     later.vanish();
     assert_eq!((held_by_all(&first), held_by_all(&later)), (0, 0));
 }
@@ -115,7 +115,7 @@ fn subscription_table_shrinks_after_most_have_ended() {
     (1..=500).for_each(|id| drop(reader.send(Kind::Unsubscribe, id, "")));
     assert!(capacity(&reader) >= 1000, "table that is half full should not shrink: {}", capacity(&reader));
     (501..=990).for_each(|id| drop(reader.send(Kind::Unsubscribe, id, "")));
-    assert!((10..=128).contains(&capacity(&reader)), "{} for 10", capacity(&reader));
+    assert!((10..=128).contains(&capacity(&reader)), "table for 10 entries has capacity {}", capacity(&reader));
     (991..=1000).for_each(|id| drop(reader.send(Kind::Unsubscribe, id, "")));
     assert_eq!(capacity(&reader), 0);
 }
@@ -217,7 +217,7 @@ fn messages_to_many_subscribers_flush_before_batch_ends() {
     for number in 0..5461 {
         writer.publish(["a", "b"][number % 2], "x");
     }
-    assert_eq!(broker.waiting(), 0, "16383 deliveries");
+    assert_eq!(broker.waiting(), 0, "all 16383 deliveries should be complete");
     writer.publish("b", "x");
     assert!(broker.waiting() > 0);
 }
@@ -233,9 +233,12 @@ fn queued_message_keeps_no_read_buffer_and_is_charged_once() {
             let buffer = Bytes::from([&body[..], &[0; 30_000]].concat());
             let _ = writer.send(Kind::Message, 0, buffer.slice(..body.len()));
             writer.run_batch();
-            assert!(length > 64 * 1024 || buffer.is_unique(), "{length} bytes keep it");
+            assert!(
+                length > 64 * 1024 || buffer.is_unique(),
+                "buffer should not be shared by a message of {length} bytes"
+            );
             let charged = held_by_all(&writer) - before;
-            assert!((length..length + 100).contains(&charged), "{charged} bytes for {length}");
+            assert!((length..length + 100).contains(&charged), "{charged} bytes were charged for {length}");
             assert_eq!(reader.received().len(), 1);
             assert_eq!(held_by_all(&writer), before);
         }
@@ -255,7 +258,11 @@ fn lagging_group_members_receive_round_robin() {
         }
     }
     assert!(broker.lost() > 0, "slow subscribers should lose messages");
-    assert_eq!([a.received().len(), b.received().len()], [2, 2], "a number and the newest");
+    assert_eq!(
+        [a.received().len(), b.received().len()],
+        [2, 2],
+        "each subscriber should receive a loss report and the newest message"
+    );
 }
 
 /// Regression test: the topic caches of a thousand publishers took gigabytes that were not charged to any budget.

@@ -58,7 +58,7 @@ fn subscriber_resumes_at_its_broker_without_loss() {
 fn position_of_another_broker_means_nothing() {
     let (runtime, [a, b], [mut at_a, _]) = joined(&MemoryBus::new(), &settings());
     publish(&mut at_a, "a.b", 1..=3);
-    assert_ne!(epoch(&a), epoch(&b), "by which the client reports that messages may be missing");
+    assert_ne!(epoch(&a), epoch(&b), "new epoch should report that messages may be missing");
     let next = NextOffset { epoch: epoch(&b), offset: 3 };
     assert_eq!(resumed(&a, &runtime, "a.b", next), ["=1", "1@a.b:1", "1:1", "1:2", "1:3"]);
 }
@@ -80,7 +80,11 @@ fn messages_lost_on_the_bus_are_counted_in_the_history() {
     assert_eq!(shown(&mut plain), ["0:1", "0:2", "-3", "0:6", "0:7"]);
     assert_eq!(shown(&mut wide)[..7], ["=0", "0@a.b:1", "0:1", "0:2", "-3", "0@a.b:6", "0:6"]);
     let next = NextOffset { epoch: epoch(&b), offset: 2 };
-    assert_eq!(resumed(&b, &runtime, "a.b", next), ["=1", "1@a.b:6", "1:6", "1:7"], "4 are missing");
+    assert_eq!(
+        resumed(&b, &runtime, "a.b", next),
+        ["=1", "1@a.b:6", "1:6", "1:7"],
+        "reply should report 4 missing messages"
+    );
 }
 
 #[test]
@@ -100,7 +104,7 @@ fn bus_outage_begins_an_epoch_and_is_stated() {
     bus.set_away(false);
     assert_ne!(epoch(&b), before);
     let stated = shown(&mut reader);
-    assert_eq!(stated[0], "=0", "an answer with another epoch: {stated:?}");
+    assert_eq!(stated[0], "=0", "reply should have another epoch: {stated:?}");
     let next = NextOffset { epoch: before, offset: 2 };
     publish(&mut at_b, "a.b", 3..=3);
     // Numbers of the new epoch start after the messages that the other broker has counted.

@@ -152,7 +152,7 @@ fn dropped_messages_are_followed_by_their_position() {
     let shown = shown(&mut reader);
     let lost: u64 =
         shown[0].strip_prefix('-').expect("first packet should report the number of lost messages").parse().unwrap();
-    assert_eq!(shown[1..3], ["=0".to_owned(), format!("0@a:{}", lost + 1)], "the answer is kept");
+    assert_eq!(shown[1..3], ["=0".to_owned(), format!("0@a:{}", lost + 1)], "reply should not be lost");
     assert_eq!(shown.len() as u64 - 3, 100 - lost);
     assert!(shown[3].ends_with(&format!("{lost:05}")));
 }
@@ -196,7 +196,7 @@ fn histories_are_bounded_and_charged_until_they_are_replaced() {
     for _ in 0..100 {
         writer.publish("a", vec![b'x'; 10_000]);
         writer.run_batch();
-        assert!(broker.history_memory() <= 210_100, "{} bytes", broker.history_memory());
+        assert!(broker.history_memory() <= 210_100, "histories take {} bytes", broker.history_memory());
         assert!(held(&writer).abs_diff(broker.history_memory()) <= 16 * 1024);
     }
     follow(&mut reader, 1, "a", 2, &[]);
@@ -219,7 +219,7 @@ fn many_topics_stay_within_memory_of_histories() {
     let (_runtime, broker, [mut writer]) = peers(settings);
     for number in 0..1000 {
         publish(&mut writer, &format!("topic.{number}"), [number]);
-        assert!(broker.history_memory() <= 20_000, "{} bytes", broker.history_memory());
+        assert!(broker.history_memory() <= 20_000, "histories take {} bytes", broker.history_memory());
     }
 }
 
@@ -277,7 +277,7 @@ fn long_messages_are_charged_once_until_their_readers_end() {
         writer.run_batch();
         follow(reader, 1, "a", 1, &[]);
         let before = (replaced + 1) * LONG;
-        assert!((before..before + 50_000).contains(&held(&writer)), "{} of {before}", held(&writer));
+        assert!((before..before + 50_000).contains(&held(&writer)), "memory is {} after {before} bytes", held(&writer));
     }
     writer.publish("a", vec![b'x'; LONG]);
     writer.run_batch();
@@ -323,5 +323,9 @@ fn requests_that_no_client_sends_are_refused() {
     assert!(matches!(peer.send(Kind::Follow, 1, [name("a"), vec![0, 5]].concat()), Routed::Close(_)));
     let (_runtime, _, [mut plain]) = peers(Broker::builder());
     assert!(matches!(plain.send(Kind::Follow, 1, [name("a"), vec![0]].concat()), Routed::Useless));
-    assert_eq!(plain.take_packets()[0].operation, NUMBERS.of(Kind::Refused), "as by a broker that knows no history");
+    assert_eq!(
+        plain.take_packets()[0].operation,
+        NUMBERS.of(Kind::Refused),
+        "request should be rejected as by a broker without histories"
+    );
 }

@@ -127,7 +127,10 @@ async fn outage_longer_than_the_history_states_the_number() {
     line.set(broker);
     assert!(matches!(next(&mut subscription).await, Err(RecvError::Lagged(15))));
     expect(&mut subscription, 18..=27).await;
-    assert!(matches!(next(&mut subscription).await, Err(RecvError::Lagged(3))), "of a topic that is new");
+    assert!(
+        matches!(next(&mut subscription).await, Err(RecvError::Lagged(3))),
+        "loss on a new topic should be reported"
+    );
     expect(&mut subscription, 31..=40).await;
 }
 
@@ -297,7 +300,7 @@ async fn messages_under_load_arrive_once_or_are_stated() {
                 Ok(message) => {
                     let topic = usize::from(message.topic().ends_with('1'));
                     let number: u64 = std::str::from_utf8(message.payload()).unwrap().parse().unwrap();
-                    assert!(number > last[topic], "{number} after {}", last[topic]);
+                    assert!(number > last[topic], "message {number} should follow {}", last[topic]);
                     assert_eq!(message.position().map(|position| position.offset), Some(number));
                     last[topic] = number;
                     received += 1;
@@ -306,7 +309,7 @@ async fn messages_under_load_arrive_once_or_are_stated() {
                 Err(other) => panic!("broker should not have been restarted: {other}"),
             }
         }
-        assert_eq!(received + missing, topics * MESSAGES, "{received} came, {missing} are missing");
+        assert_eq!(received + missing, topics * MESSAGES, "{received} messages arrived, and {missing} are missing");
     }
     cutting.abort();
     for writer in writers {

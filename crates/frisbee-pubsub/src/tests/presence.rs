@@ -93,7 +93,11 @@ async fn list_and_changes_reach_a_watcher_in_order() {
     assert_eq!(next(&mut presence).await, PresenceEvent::Present { connections: list(&[("ada", 1)]), omitted: 0 });
     let again = first.subscribe_from("rooms.lobby", Start::Now).await.expect("broker should accept the subscription");
     let other = second.queue_subscribe("rooms.lobby", "workers").await.expect("broker should accept the subscription");
-    assert_eq!(change(&mut presence).await, joined("ada", 2), "one subscription of a connection counts");
+    assert_eq!(
+        change(&mut presence).await,
+        joined("ada", 2),
+        "several subscriptions of a connection should count as one"
+    );
     rooms.set_name("bob");
     let bob = third.subscribe("rooms.lobby").await.expect("broker should accept the subscription");
     assert_eq!(change(&mut presence).await, joined("bob", 1));
@@ -109,7 +113,7 @@ async fn list_and_changes_reach_a_watcher_in_order() {
     assert_eq!(
         all.recv().await.expect("subscriber should receive the last message").payload(),
         "the end",
-        "no wildcard has messages of presence"
+        "wildcard should not match presence messages"
     );
 }
 
@@ -127,7 +131,7 @@ async fn others_and_those_without_a_name_are_not_listed() {
     let empty = client.subscribe("rooms.lobby").await;
     rooms.set_name("eve");
     let _eve = client.subscribe("rooms.lobby").await.expect("broker should accept the subscription");
-    assert_eq!(change(&mut presence).await, joined("eve", 1), "the ones before it were not listed");
+    assert_eq!(change(&mut presence).await, joined("eve", 1), "earlier subscribers should not be reported");
     assert!(held.iter().chain([&empty]).all(Result::is_ok));
 }
 

@@ -305,7 +305,7 @@ async fn two_protocols_on_one_connection_keep_their_requests_apart() {
     let (connection, mut got) = connected(mounts).await;
     let first = one.try_call(&connection, ASK, "one").expect("request should be sent");
     let second = two.try_call(&connection, REFUSED, "two").expect("request should be sent");
-    assert_eq!(first.id(), second.id(), "ids count for each");
+    assert_eq!(first.id(), second.id(), "ids should be counted per requester");
     for _ in 0..2 {
         answer(request(&mut got).await).await;
     }

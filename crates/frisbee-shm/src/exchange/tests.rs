@@ -73,11 +73,11 @@ fn ring_changes_during_a_read(more: usize) {
     let mut ends = Ends::new(1 << 20, |writer, link| {
         writer.write(link, &[IoSlice::new(&second)]).expect("writer should see no protocol violation");
     });
-    assert_eq!((ends.write(&first), ends.write(&second)), (first.len(), 0), "the rest goes to a larger ring");
+    assert_eq!((ends.write(&first), ends.write(&second)), (first.len(), 0), "rest should go to a larger ring");
     assert!(ends.writer.borrow_mut().may_sleep(WaitEvent::Room));
     assert_eq!(ends.writer.borrow().writer.size(), 64 * 1024);
-    assert!(ends.read(1 << 20) == first, "bytes of the first ring, and no others");
-    assert!(ends.writer.borrow().writer.size() > 64 * 1024, "the ring was changed while it was read");
+    assert!(ends.read(1 << 20) == first, "bytes of the first ring should be read unchanged");
+    assert!(ends.writer.borrow().writer.size() > 64 * 1024, "ring should have been replaced while it was read");
     assert!(ends.read(1 << 20) == second);
 }
 
@@ -95,7 +95,7 @@ fn ring_change_within_a_read_is_no_violation() {
 fn small_reads_before_a_ring_change_are_no_idle_bells() {
     let mut ends = Ends::new(1 << 20, |writer, _| {
         writer.handle_bell().expect("wake-up pipe should announce the read");
-        assert!(writer.may_sleep(WaitEvent::Room), "the ring is to be replaced, and is not empty");
+        assert!(writer.may_sleep(WaitEvent::Room), "writer should not sleep, because its ring is to be replaced");
     });
     assert_eq!((ends.write(&[1; 50_000]), ends.write(&[2; 100_000])), (50_000, 0));
     assert!(ends.writer.borrow_mut().may_sleep(WaitEvent::Room));

@@ -314,7 +314,7 @@ async fn random_rewrites_of_memory_harm_their_connection_alone() {
         over.store(true, Ordering::Relaxed);
         done += misbehaving.await.expect("task of the hostile peer should not panic");
     }
-    assert!(violations > 0 && received > 0, "{violations} violations, and {received} bytes");
+    assert!(violations > 0 && received > 0, "{violations} violations were found in {received} bytes");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -61,7 +61,7 @@ fn bytes_of_every_length_go_both_ways_between_two_threads() {
             let (sent, mut received) = (numbered(length), vec![0; length]);
             client.write_all(&sent).expect("client should write the message");
             client.read_exact(&mut received).expect("peer should echo the message");
-            assert!(sent == received, "{length} bytes are others");
+            assert!(sent == received, "{length} received bytes should equal the sent ones");
         }
         drop(echoing.join().expect("echoing thread should not panic").expect("echoing thread should complete"));
         assert_eq!(client.read(&mut [0]).expect("read at the end of input should succeed"), 0);

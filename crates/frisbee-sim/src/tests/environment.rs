@@ -67,7 +67,7 @@ async fn by_occasion(world: World) {
 #[sim_test(seeds = 3, runs_twice = false, time_max = Duration::from_secs(1))]
 #[ignore = "for the tests below"]
 async fn of_few_seeds(world: World) {
-    assert!(world.seed() < 3, "seed {} is too many", world.seed());
+    assert!(world.seed() < 3, "test should stop before seed {}", world.seed());
 }
 
 /// Runs one of the tests above in a separate process. Returns its output, and whether it succeeds.
@@ -98,7 +98,7 @@ fn a_failure_prints_its_command_its_files_and_few_faults() {
         assert!(!succeeds, "{text}");
         let seed = between(&text, "FRISBEE_SEED=", " ").to_owned();
         let kept = between(&text, "FRISBEE_FAULTS=", " ").to_owned();
-        assert!(!kept.contains(','), "one fault suffices: {text}");
+        assert!(!kept.contains(','), "minimal schedule should have a single fault: {text}");
         for (name, begin) in [("the whole trace: ", "     "), ("its time line:   ", "<svg")] {
             let file = fs::read_to_string(between(&text, name, "\n")).expect("trace file should be readable");
             assert!(file.starts_with(begin), "{file}");

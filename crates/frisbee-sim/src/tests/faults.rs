@@ -39,7 +39,7 @@ async fn notices(world: World, kind: Option<FaultKind>) {
     let before = a.process().clock().monotonic().saturating_sub(world.elapsed());
     while world.elapsed() < Duration::from_secs(9) {
         if loses_disk {
-            assert!(!a.is_up() || a.process().disk().read("kept").is_some(), "the disk is lost");
+            assert!(!a.is_up() || a.process().disk().read("kept").is_some(), "disk should survive the fault");
             sleep(Duration::from_millis(5)).await;
             continue;
         }
@@ -47,13 +47,13 @@ async fn notices(world: World, kind: Option<FaultKind>) {
         let wall = clock.now().duration_since(std::time::UNIX_EPOCH).expect("time should not go backwards").as_millis()
             % 1_000_000_000;
         let (now, shown) = (world.elapsed(), clock.monotonic());
-        assert!(shown.abs_diff(now + before) < Duration::from_millis(2), "the clock has gone wrong");
-        assert!(wall.abs_diff(now.as_millis()) < 2, "the clock was set");
+        assert!(shown.abs_diff(now + before) < Duration::from_millis(2), "clock should be right after the fault");
+        assert!(wall.abs_diff(now.as_millis()) < 2, "wall clock should be set");
         let sending = async {
             transport.write_all(&[1; BYTES]).await.expect("write to the connection should succeed");
             let mut received = [0; BYTES];
             transport.read_exact(&mut received).await.expect("peer should send the expected bytes");
-            assert_eq!(received, [1; BYTES], "bits have flipped");
+            assert_eq!(received, [1; BYTES], "received bits should be unchanged");
         };
         timeout(SOON, sending).await.expect("write should complete within the timeout");
         sleep(Duration::from_millis(5)).await;
@@ -161,8 +161,8 @@ fn a_crash_upon_a_sync_of_the_disk_finds_the_first_value_there() {
             let watched = node.clone();
             world.eventually("it has crashed", Duration::from_secs(2), || !watched.is_up()).await;
             counted.fetch_add(1, Ordering::Relaxed);
-            assert!(node.process().disk().read("number").is_some(), "the first value was synced");
+            assert!(node.process().disk().read("number").is_some(), "first value should be synced");
         }
     });
-    assert_eq!(struck.load(Ordering::Relaxed), 60, "each seed runs twice");
+    assert_eq!(struck.load(Ordering::Relaxed), 60, "each seed should run twice");
 }

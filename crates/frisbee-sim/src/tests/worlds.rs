@@ -90,7 +90,7 @@ fn crash_drops_tasks_and_keeps_synced_values() {
             node.crash();
             assert!(task.await.is_err_and(|error| error.is_cancelled()));
             node.restart();
-            assert_eq!(before.disk().read("synced"), None, "a process that has ended reads nothing");
+            assert_eq!(before.disk().read("synced"), None, "process that has ended should read nothing");
             let disk = node.process().disk();
             let read = ["synced", "first", "second"].map(|name| disk.read(name).is_some());
             assert!(matches!(read, [true, _, false] | [true, true, true]), "{read:?}");
@@ -120,11 +120,11 @@ fn one_way_partition_holds_back_one_direction() {
         let mut got = [0; 5];
         transport.read_exact(&mut got).await.expect("peer should send the expected bytes");
         let end = timeout(Duration::from_secs(100), transport.read(&mut got)).await;
-        assert!(end.is_err(), "a has read nothing and waits");
+        assert!(end.is_err(), "node `a` should wait, because it has read nothing");
         let dialling = world.node("b").process();
         let dialled = dialling.clone().spawn(async move { dialling.dial("a").await.map(drop) });
         sleep(Duration::from_secs(1)).await;
-        assert!(!dialled.is_finished(), "no process accepts");
+        assert!(!dialled.is_finished(), "connection should wait, because no process accepts");
         world.heal("b", "a");
         assert_eq!(transport.read(&mut got).await.expect("read should succeed"), 0);
         dialled.await.expect("task should not panic").expect("node a should accept the connection");
@@ -191,7 +191,7 @@ fn bytes_of_one_connection_stay_in_order() {
             counted.fetch_add(usize::from(!order.is_sorted()), Ordering::Relaxed);
         }
     });
-    assert!(overtaken.load(Ordering::Relaxed) > 20, "{overtaken:?} of 40 runs");
+    assert!(overtaken.load(Ordering::Relaxed) > 20, "{overtaken:?} of 40 runs had overtaken packets");
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn a_cable_that_breaks_connections_breaks_a_part_of_them() {
             broken += usize::from(called.await.is_err());
         }
         // With two writes per connection, 38 of 200 connections are expected to break.
-        assert!((20..60).contains(&broken), "{broken} of 200");
+        assert!((20..60).contains(&broken), "{broken} of 200 connections broke");
     });
 }
 
@@ -321,7 +321,7 @@ fn clocks_of_a_node_drift_apart_and_one_of_them_jumps() {
         let clock = node.process().clock();
         let (wall, monotonic, started) = (clock.now(), clock.monotonic(), world.elapsed());
         clock.sleep(Duration::from_secs(11)).await;
-        assert_eq!((world.elapsed() - started).as_secs(), 10, "a fast clock waits too short");
+        assert_eq!((world.elapsed() - started).as_secs(), 10, "timer of a fast clock should end early");
         assert_eq!((clock.monotonic() - monotonic).as_secs(), 11);
         world.inject_now(Fault::SetClock { node: "a".to_owned(), by_millis: -20_000 }).await;
         assert!(clock.now() < wall && clock.monotonic() > monotonic);

@@ -45,7 +45,7 @@ fn buffers_are_contiguous_and_all_offered() {
     }
     assert_eq!(buffers.tail, 2 * BUFFERS);
     let beyond = std::panic::catch_unwind(|| Buffers::new().start(BUFFERS));
-    assert!(beyond.is_err(), "there is no such buffer");
+    assert!(beyond.is_err(), "buffer beyond the last one should be rejected");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_quiet_send_is_over_without_a_word_of_the_kernel() {
     let Some(mut ring) = ring() else { return };
     let (socket, mut peer) = sockets();
     ring.send_quietly(&socket, 7, b"quiet".to_vec());
-    assert_eq!(sent(&mut ring), [], "nothing was submitted");
+    assert_eq!(sent(&mut ring), [], "no operation should be submitted");
     assert!(ring.is_quiet());
     ring.submit().unwrap();
     assert_eq!(ring.uring.completion().len(), 0, "completion queue should be empty, so that a wait does not end");
@@ -76,9 +76,9 @@ fn failed_quiet_send_is_reported_and_disturbs_no_other() {
     let Some(&(1, _, Ok(count))) = first.first() else {
         panic!("part of the message should have been sent: {first:?}")
     };
-    assert!(0 < count && count < len, "no socket takes {len} bytes at once, and this took {count}");
+    assert!(0 < count && count < len, "socket should accept a part of {len} bytes, but accepted {count}");
     assert_eq!(first[1..], [(2, 10, Ok(10))]);
-    assert!(ring.operations.is_empty(), "nothing is kept of either");
+    assert!(ring.operations.is_empty(), "no operation should remain");
 
     // The kernel may still be moving bytes to the other end, which makes space again.
     let mut expected = vec![1; count];
@@ -87,7 +87,7 @@ fn failed_quiet_send_is_reported_and_disturbs_no_other() {
         ring.send_quietly(&socket, 4, vec![4; 10]);
         ring.submit().unwrap();
         let [first, (4, 10, Ok(10))] = sent(&mut ring)[..] else { panic!("other send should not be disturbed") };
-        assert!(ring.operations.is_empty(), "nothing is kept of either");
+        assert!(ring.operations.is_empty(), "no operation should remain");
         match first {
             (3, 10, Ok(count)) => expected.extend_from_slice(&vec![3; count]),
             (3, 10, Err(ErrorKind::WouldBlock)) => break,
@@ -98,5 +98,5 @@ fn failed_quiet_send_is_reported_and_disturbs_no_other() {
     drop((ring, full));
     let mut received = Vec::new();
     slow.read_to_end(&mut received).unwrap();
-    assert!(received == expected, "the reported bytes were sent, and no others");
+    assert!(received == expected, "received bytes should be those reported as sent");
 }

@@ -33,7 +33,7 @@ fn socket_has_one_waiter_per_direction() {
         peer.write_all(&[0; 5000]).unwrap();
         run_batch(&mut sockets, key);
         let operations = sockets.table[key].operations;
-        assert!(operations <= 4, "{operations} operations in flight");
+        assert!(operations <= 4, "{operations} operations are in flight");
     }
 }
 
@@ -82,7 +82,7 @@ fn flushed_socket_leaves_its_ring_at_once() {
         run_batch(&mut sockets);
     }
     for _ in 0..3 {
-        assert!(sockets.poll_flush(key, &context).is_pending(), "{written} bytes are more than sockets hold");
+        assert!(sockets.poll_flush(key, &context).is_pending(), "{written} bytes should exceed the socket buffers");
         run_batch(&mut sockets);
     }
     let reading = std::thread::spawn(move || {
@@ -98,6 +98,6 @@ fn flushed_socket_leaves_its_ring_at_once() {
         run_batch(&mut sockets);
         batches += 1;
     }
-    assert!(batches <= 10, "{batches} turns to cancel one receive");
+    assert!(batches <= 10, "cancelling a receive took {batches} turns");
     reading.join().unwrap();
 }

@@ -300,6 +300,6 @@ mod tests {
             counts.count_closed(Some((Ipv4Addr::LOCALHOST, port).into()), &CloseReason::Local, Instant::now());
         }
         let ports = counts.last_closed().into_iter().filter_map(|ended| ended.peer).map(|peer| peer.port());
-        assert!(ports.eq((3..=most + 2).rev()), "the latest first");
+        assert!(ports.eq((3..=most + 2).rev()), "latest connections should be listed first");
     }
 }

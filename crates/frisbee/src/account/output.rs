@@ -127,7 +127,7 @@ mod tests {
             budget.charge(charged);
             output.update_charge(&mut outbox, &account);
             alone.update_charge(&mut outbox, &client);
-            assert_eq!(output.limit(3 * MIB), limit, "{charged} bytes are held");
+            assert_eq!(output.limit(3 * MIB), limit, "limit should be right with {charged} bytes held");
             assert_eq!(output.is_narrow(3 * MIB), limit < 3 * MIB);
             assert!(!output.is_narrow(limit) && output.is_narrow(limit + 1) == (limit < 3 * MIB));
             assert_eq!(

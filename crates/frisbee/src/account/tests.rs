@@ -72,11 +72,11 @@ fn connection_keeps_an_eighth_of_its_bytes_for_reuse() {
     let held = budget.charged();
     assert!((90_000..=101_250).contains(&held) && account.charged() == 90_000, "{held}");
     account.release(90_000);
-    assert_eq!(budget.charged(), 0, "an idle connection keeps nothing");
+    assert_eq!(budget.charged(), 0, "idle connection should be charged nothing");
     let other = of(&budget, 2);
     other.charge(40 * MIB);
     assert!((0..100).all(|_| account.take(1000)));
-    assert_eq!(budget.charged(), 40 * MIB + 100_000, "nothing is kept while memory is short");
+    assert_eq!(budget.charged(), 40 * MIB + 100_000, "no memory should be kept while memory is short");
     account.release(100_000);
     other.release(40 * MIB);
     assert_eq!(budget.charged(), 0);
@@ -124,14 +124,14 @@ fn lone_caller_takes_three_quarters_of_memory() {
 fn several_large_callers_get_a_sixteenth_of_free_memory() {
     let budget = budget(64 * MIB);
     let [idle, neighbour, stranger] = [1, 1, 2].map(|last| of(&budget, last));
-    assert_eq!(idle.room(), 48 * MIB, "a lone caller gets three quarters");
+    assert_eq!(idle.room(), 48 * MIB, "single caller should get three quarters");
     neighbour.charge(40 * MIB);
     assert_eq!(idle.room(), (3 * 24 - 40) * MIB / 4);
     stranger.charge(7 * MIB);
     assert_eq!(of(&budget, 3).room(), MIB);
     assert_eq!(idle.room(), 8 * 1024, "share should be reduced once another caller is large");
     stranger.charge(16 * MIB);
-    assert_eq!(of(&budget, 3).room(), 0, "the rest is for replies");
+    assert_eq!(of(&budget, 3).room(), 0, "rest of the memory should be kept for replies");
 }
 
 #[test]
@@ -158,12 +158,12 @@ fn new_caller_finds_room_after_greedy_ones() {
         let hogs: Vec<_> = (0..greedy).map(|last| of(&budget, last)).collect();
         hogs.iter().for_each(|hog| _ = fill(hog, 1024));
         let room = of(&budget, 255).room() / 1024;
-        assert!((least..most).contains(&room), "{room} KiB after {greedy}");
+        assert!((least..most).contains(&room), "caller has {room} KiB after {greedy} greedy ones");
         // Many connections of the greedy callers have little effect.
         let more: Vec<_> = (0..greedy).cycle().take(5000).map(|last| of(&budget, last)).collect();
         more.iter().for_each(|account| _ = fill(account, 1024));
         let room = of(&budget, 255).room() / 1024;
-        assert!(room >= least.min(200), "{room} KiB after {greedy} with 5000 connections");
+        assert!(room >= least.min(200), "caller has {room} KiB after {greedy} greedy ones with 5000 connections");
     }
 }
 

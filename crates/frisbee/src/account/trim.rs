@@ -94,7 +94,7 @@ mod tests {
             budget.charge(little);
             budget.release(little);
             budget.trim(&Handle::current());
-            assert!(!is_due(), "{little} bytes are not worth it");
+            assert!(!is_due(), "{little} bytes should be too few to be returned");
         }
         budget.charge(much);
         budget.trim(&Handle::current());

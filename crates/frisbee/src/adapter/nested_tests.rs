@@ -122,7 +122,7 @@ async fn stop_drains_connections_within_gateway_connections() {
         tokio::task::yield_now().await;
     }
     stop.send(()).unwrap();
-    assert_eq!(idle.read(&mut [0]).await.unwrap(), 0, "the idle one is closed at once");
+    assert_eq!(idle.read(&mut [0]).await.unwrap(), 0, "idle connection should be closed immediately");
     proceeds.send(()).unwrap();
     let mut reply = Vec::new();
     socket.read_to_end(&mut reply).await.unwrap();

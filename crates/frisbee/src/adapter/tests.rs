@@ -64,8 +64,8 @@ async fn frames_and_other_protocols_are_served_on_one_port() {
     let serving = tokio::spawn(server.serve());
     assert_eq!(say(address, &[b"hello\n"]).await, b"HELLO\n");
     call(address).await;
-    assert_eq!(say(address, &[b"h", b"ello\n"]).await, b"HELLO\n", "one byte is enough to decide");
-    assert_eq!(say(address, &[b"{}\n{}\n{}\n"]).await, b"", "what no handler accepts is closed");
+    assert_eq!(say(address, &[b"h", b"ello\n"]).await, b"HELLO\n", "adapter should decide by the first byte");
+    assert_eq!(say(address, &[b"{}\n{}\n{}\n"]).await, b"", "connection that no handler accepts should be closed");
     call(address).await;
     serving.abort();
     assert_eq!([CloseKind::OtherProtocol, CloseKind::BadMagic].map(|kind| stats.closed_by(kind)), [2, 1]);
@@ -215,7 +215,7 @@ async fn stop_drops_adapters_that_do_not_return() {
     assert!(matches!(serving.await.unwrap(), CloseReason::Shutdown));
     assert_eq!([acceptor.stats().open(), acceptor.stats().closed_by(CloseKind::Shutdown)], [0, 1]);
     drop(acceptor);
-    assert_eq!(alive.recv().await, None, "nothing of the handler is left");
+    assert_eq!(alive.recv().await, None, "handler should be dropped");
 }
 
 /// A router that attaches a value to each connection and reports when the value is dropped.
@@ -262,7 +262,7 @@ async fn adapter_sees_attachments_until_it_returns() {
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
     here.write_all(b"x").await.unwrap();
     assert_eq!(shown.recv().await, Some(true));
-    assert!(ended.try_recv().is_err(), "the adapter still serves");
+    assert!(ended.try_recv().is_err(), "adapter should still serve");
     proceeds.send(()).expect("adapter should wait for the signal to resume");
     serving.await.unwrap();
     assert_eq!(ended.recv().await, Some(()));
@@ -280,7 +280,7 @@ async fn header_in_pieces_is_not_offered_to_adapters() {
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
     here.write_all(&[0, 15, 0, 1, 0, 0, 0, 0, 0, 0]).await.unwrap();
     here.read_exact(&mut [0; 10]).await.expect("server should send a packet header");
-    assert!(ended.try_recv().is_err(), "the connection goes on");
+    assert!(ended.try_recv().is_err(), "connection should stay open");
     drop(here);
     serving.await.unwrap();
     assert_eq!(ended.recv().await, Some(()));

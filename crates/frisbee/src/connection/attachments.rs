@@ -183,7 +183,7 @@ mod tests {
     fn there_is_one_value_of_each_type_and_everybody_gets_the_same() {
         let attachments = Attachments::new();
         assert!(attachments.get::<u32>().is_none() && attachments.remove::<u32>().is_none());
-        assert!(attachments.context.get().is_none(), "looking takes no memory");
+        assert!(attachments.context.get().is_none(), "lookup should allocate no memory");
         let one = attachments.get_or_insert::<u32>();
         assert!(Arc::ptr_eq(&one, &attachments.get_or_insert::<u32>()));
         assert_eq!(attachments.insert(7_u32).as_deref(), Some(&0));
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(attachments.insert(8_u32).as_deref(), Some(&7));
         let changes = attachments.changes();
         assert_eq!(attachments.remove::<u32>().as_deref(), Some(&8));
-        assert_ne!(attachments.changes(), changes, "what was permitted for it is not any more");
+        assert_ne!(attachments.changes(), changes, "changed attachment should invalidate earlier permissions");
         assert_eq!(attachments.get::<String>().as_deref().map(String::as_str), Some("text"));
     }
 

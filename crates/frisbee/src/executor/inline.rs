@@ -308,10 +308,10 @@ mod tests {
         future.as_mut().as_pin_mut().expect("slot should contain the completed future").0 = Some(2);
         assert!(matches!(slot.poll_slot(), FirstPoll::Ready(2)));
         assert!(matches!(slot.poll_slot(), FirstPoll::Pending(_)));
-        assert!(slot.slot().is_none(), "one that waits has left");
+        assert!(slot.slot().is_none(), "slot of a waiting job should be free");
         slot.slot().set(Some(Again(Some(0))));
         assert!(matches!(slot.poll_slot(), FirstPoll::Panicked(_)));
-        assert!(slot.slot().is_none(), "one that has panicked is not kept");
+        assert!(slot.slot().is_none(), "slot of a panicked job should be free");
     }
 
     #[test]

@@ -209,7 +209,7 @@ mod tests {
         assert!(!deferred.cancel(PacketId(2), Operation::FIRST_USER, &account), "request should be removed only once");
         let order = std::iter::from_fn(|| deferred.pop(&account)).map(|entry| entry.packet.id.0);
         assert_eq!(order.collect::<Vec<_>>(), [1, 3, 4]);
-        assert!(!deferred.is_full(MIB, &account), "what stopped has been routed");
+        assert!(!deferred.is_full(MIB, &account), "stopped packets should have been routed");
         assert_eq!(account.budget().charged(), 0);
     }
 
@@ -240,7 +240,7 @@ mod tests {
         }
         assert!(deferred.leave_stream(PacketId(7), &account) && !deferred.leave_stream(PacketId(7), &account));
         let left = std::iter::from_fn(|| deferred.pop(&account)).map(|entry| entry.packet.id.0);
-        assert_eq!(left.collect::<Vec<_>>(), [8, 7, 8, 8], "a call is no stream");
+        assert_eq!(left.collect::<Vec<_>>(), [8, 7, 8, 8], "call should not be removed as a stream");
         assert_eq!(account.budget().charged(), 0);
     }
 }

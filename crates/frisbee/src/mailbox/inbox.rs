@@ -185,13 +185,13 @@ mod tests {
         assert!(matches!(inbox.pop(), Some(Message::Copied(bytes)) if bytes.as_ptr() != read.as_ptr()));
         (0..1000).for_each(|_| inbox.push(read.slice(..100)));
         inbox.shrink();
-        assert!(inbox.copied.capacity() >= 100_000, "unread messages are kept");
+        assert!(inbox.copied.capacity() >= 100_000, "memory of unread messages should be kept");
         while inbox.pop().is_some() {}
         inbox.shrink();
         assert_eq!(inbox.copied.capacity(), 0);
         (0..80).for_each(|_| inbox.push(read.slice(..100)));
         while inbox.pop().is_some() {}
         inbox.shrink();
-        assert!(inbox.copied.capacity() >= 8_000, "a few need no new memory each time");
+        assert!(inbox.copied.capacity() >= 8_000, "small messages should need no new memory");
     }
 }

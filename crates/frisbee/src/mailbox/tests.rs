@@ -72,7 +72,10 @@ fn senders_wait_at_full_queue_and_wake_below_limit() {
     driver.take(&mailbox, &waker, true);
     let mut place = Place::default();
     assert!(mailbox.poll_write(Some(&context), &mut place, |outbox| push(outbox, 60)).is_ready());
-    assert!(mailbox.poll_write(Some(&context), &mut place, |outbox| push(outbox, 90)).is_ready(), "there is some room");
+    assert!(
+        mailbox.poll_write(Some(&context), &mut place, |outbox| push(outbox, 90)).is_ready(),
+        "mailbox should have space for a small packet"
+    );
     assert!(mailbox.poll_write(Some(&context), &mut place, |outbox| push(outbox, 10)).is_pending());
     assert_eq!(mailbox.lock().queued(), 150);
     driver.take(&mailbox, &waker, true);
@@ -82,7 +85,11 @@ fn senders_wait_at_full_queue_and_wake_below_limit() {
     assert!(mailbox.poll_write(Some(&context), &mut place, |_| ()).is_pending());
     assert_eq!(sender.count(), 0);
     mailbox.handle_drained(&mut driver.reader, 99);
-    assert_eq!((sender.count(), mailbox.lock().queued()), (1, 99), "once, after any number of polls");
+    assert_eq!(
+        (sender.count(), mailbox.lock().queued()),
+        (1, 99),
+        "sender should be woken once, after any number of polls"
+    );
     assert!(!mailbox.lock().is_full(100));
     driver.pending = 99;
     assert_eq!(driver.take(&mailbox, &waker, true), TakeOutcome::Nothing, "handles know it");
@@ -111,7 +118,7 @@ fn senders_that_wait_get_room_before_others_that_come_later() {
     assert!(one.poll_send(&mut first, fill).is_pending(), "sender should wait once the space is used");
     drain();
     assert_eq!(woken(), [2, 1, 0], "tasks of the round should be woken before the one that came later");
-    assert!(mailbox.is_notified(), "the driver polls again for it");
+    assert!(mailbox.is_notified(), "driver should be notified");
     assert!(late.poll_send(&mut third, fill).is_pending());
     assert!(one.poll_send(&mut first, fill).is_ready());
     assert!(two.poll_send(&mut second, fill).is_pending(), "sender should wait again");
@@ -132,9 +139,9 @@ fn sender_that_does_not_wait_gets_room_that_a_called_one_leaves() {
     mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.pending) - 100);
     assert_eq!(called.count(), 1);
     assert!(!sends_now(&mailbox, fill), "sender should not take space for which another one was woken");
-    assert!(mailbox.is_notified(), "the driver looks again, since nothing else may wake it");
+    assert!(mailbox.is_notified(), "driver should be notified, because nothing else may wake it");
     driver.take(&mailbox, &waker, true);
-    assert!(sends_now(&mailbox, fill), "the called one has not come");
+    assert!(sends_now(&mailbox, fill), "sender should take the space, because the woken one has not polled");
 }
 
 #[test]
@@ -180,19 +187,19 @@ fn senders_wait_for_server_memory_below_queue_limit() {
     let mut place = Place::default();
     let sent =
         (0..100).take_while(|_| mailbox.poll_write(Some(&context), &mut place, |outbox| push(outbox, 1000)).is_ready());
-    assert_eq!(sent.count(), 5, "4 KiB, and what exceeds them");
-    assert!(mailbox.is_full(0), "the driver reports even small writes");
+    assert_eq!(sent.count(), 5, "4 KiB and one more packet should be accepted");
+    assert!(mailbox.is_full(0), "driver should report even small writes");
     driver.take(&mailbox, &waker, true);
     driver.pending = 0;
     let before = woken.count();
     other.charge(1);
     driver.take(&mailbox, &waker, true);
-    assert_eq!(sender.count(), 1, "there is room for a little");
+    assert_eq!(sender.count(), 1, "sender should be woken for the free space");
     (0..5).for_each(|_| mailbox.write(|outbox| push(outbox, 1000)).expect("open mailbox should accept the packet"));
     assert!(woken.count() > before);
     assert!(mailbox.poll_write(Some(&context), &mut place, |_| ()).is_pending());
     driver.take(&mailbox, &waker, true);
-    assert_eq!((sender.count(), mailbox.is_full(0)), (1, true), "the driver's queue counts");
+    assert_eq!((sender.count(), mailbox.is_full(0)), (1, true), "queue of the driver should count");
     other.release(8 * MIB + 1);
     mailbox.notify();
     driver.take(&mailbox, &waker, true);
@@ -207,8 +214,8 @@ fn sender_that_does_not_wait_has_the_driver_report_small_writes() {
     driver.take(&mailbox, &task().1, true);
     other.charge(8 * MIB);
     let sent = (0..100).take_while(|_| sends_now(&mailbox, |outbox| push(outbox, 1000)));
-    assert_eq!(sent.count(), 5, "4 KiB, and what exceeds them");
-    assert!(mailbox.is_full(0), "the driver reports even small writes");
+    assert_eq!(sent.count(), 5, "4 KiB and one more packet should be accepted");
+    assert!(mailbox.is_full(0), "driver should report even small writes");
 }
 
 #[test]
@@ -233,7 +240,7 @@ fn closed_mailbox_rejects_mail_and_wakes_all_waiters() {
     let peer = mailbox.poll_peer(&mut context, &mut second);
     assert_eq!(peer.map(|peer| refused(peer.map(|_| ()))), Poll::Ready(true));
     assert!(mailbox.poll_abandoned(&mut context, &mut third).is_ready());
-    assert!(mailbox.lock().outbox.is_empty(), "untaken packets are lost");
+    assert!(mailbox.lock().outbox.is_empty(), "closed mailbox should have dropped its packets");
     assert!(
         mailbox.poll_closed(&mut context, &mut first).is_pending(),
         "connection should not count as closed before its last bytes are written"
@@ -256,7 +263,7 @@ fn hand_off_decider_is_notified_when_peer_cancels() {
         assert!(mailbox.poll_abandoned(&mut context, &mut waiter).is_pending());
         mailbox.set_handing_off(state);
         assert_eq!(mailbox.poll_abandoned(&mut context, &mut waiter).is_ready(), is_over, "{state:?}");
-        assert!(woken.count() > before, "each change is looked at");
+        assert!(woken.count() > before, "each change should wake the driver");
     }
 }
 
@@ -315,7 +322,7 @@ fn handle_packets_are_charged_until_collected() {
     {
         let mut inner = mailbox.lock();
         inner.outbox.take_bytes();
-        assert!(inner.outbox.memory() > 0, "there is memory for the next");
+        assert!(inner.outbox.memory() > 0, "outbox should keep memory for the next packets");
     }
     mailbox.release();
     assert_eq!((mailbox.lock().outbox.memory(), mailbox.account.charged()), (0, 0));
@@ -397,6 +404,6 @@ fn observer_that_leaves_gives_no_room_to_late_senders() {
     mailbox.handle_drained(&mut driver.reader, 0);
     mailbox.handle_peer_known(PeerKind::Compat);
     drop(observer);
-    assert!(!sends_now(&mailbox, |outbox| push(outbox, 100)), "the first was called");
+    assert!(!sends_now(&mailbox, |outbox| push(outbox, 100)), "space should be left to the woken sender");
     assert!(first.poll_send(&mut context, |outbox| push(outbox, 100)).is_ready());
 }

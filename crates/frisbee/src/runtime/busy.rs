@@ -41,13 +41,13 @@ mod tests {
         let start = Instant::now();
         let after = |millis| start + Duration::from_millis(millis);
         let mut busy = BusyPoll::new(Duration::from_millis(10));
-        assert!(!busy.again(false, start), "nothing has happened yet");
+        assert!(!busy.again(false, start), "busy polling should not continue before any event");
         assert!(busy.again(true, start));
         assert!(busy.again(false, after(9)));
         assert!(!busy.again(false, after(10)));
         assert!(busy.again(true, after(20)));
         assert!(busy.again(false, after(29)));
         assert!(!BusyPoll::new(Duration::ZERO).again(true, start));
-        assert!(BusyPoll::new(Duration::MAX).again(true, start), "for ever is no time that ends at once");
+        assert!(BusyPoll::new(Duration::MAX).again(true, start), "unlimited busy polling should continue");
     }
 }

@@ -158,7 +158,7 @@ mod tests {
         };
         // Wait for a reply first, so that no bytes precede the head of the next packet.
         assert_eq!(echo(Bytes::from_static(b"short")).await, "short");
-        assert!(PIPE.take().is_none(), "a short one leaves as it is");
+        assert!(PIPE.take().is_none(), "short message should be written without a pipe");
         let (_, body, _) = message(0);
         // Skip bytes of the body so that the copy is slow. The head has 10 bytes.
         let skipped = 6_usize.wrapping_sub(body.as_ptr().addr()) % PAGE;
@@ -187,7 +187,7 @@ mod tests {
         let (head, body, skipped) = message(4);
         let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];
         here.shutdown(std::net::Shutdown::Write).expect("socket should shut down its sending half");
-        assert!(send_split(here.as_fd(), &slices).is_none(), "the write of the whole message says why");
+        assert!(send_split(here.as_fd(), &slices).is_none(), "write of the whole message should report the error");
         let mut broken = SigSet::empty();
         broken.add(Signal::SIGPIPE);
         assert!(!SigSet::thread_get_mask().expect("signal mask should be readable").contains(Signal::SIGPIPE));

@@ -180,7 +180,7 @@ mod tests {
         let address = format!("unix:{}", path.display());
         let mut connecting = pin!(crate::Client::builder().connect(address, crate::Handlers::new()));
         let waits = std::future::poll_fn(|context| Poll::Ready(connecting.as_mut().poll(context).is_pending()));
-        assert!(waits.await, "there will be room");
+        assert!(waits.await, "queue should have space in time");
         drop(listener.accept().await.expect("client should connect"));
         connecting.await.expect("listener should accept the pending connection");
     }

@@ -117,7 +117,7 @@ mod tests {
         let subject = [attribute(0x0A, b"Acme"), attribute(0x03, b"till 3")].concat();
         assert_eq!(common_name(&subject).as_deref(), Some("till 3"));
         for end in 0..subject.len() {
-            assert_eq!(common_name(&subject[..end]), None, "cut off at {end}");
+            assert_eq!(common_name(&subject[..end]), None, "name truncated at {end} should be rejected");
         }
         assert_eq!(common_name(&attribute(0x03, b"a\nb")), None);
         assert_eq!(common_name(&attribute(0x03, b"\xFF")), None);

@@ -352,7 +352,7 @@ mod tests {
         take_token(&limits, &named(CALLERS_MAX + 1))
             .expect_err("second caller beyond the maximum should find the shared bucket empty");
         assert_eq!(limits.buckets.lock().by_caller.len(), CALLERS_MAX);
-        assert!(take_token(&limits, &named(1)).is_err(), "a flood of others does not fill a bucket");
+        assert!(take_token(&limits, &named(1)).is_err(), "many other callers should not refill a bucket");
         advance(Duration::from_secs(40)).await;
         take_token(&limits, &named(CALLERS_MAX + 2))
             .expect("full bucket of the first caller should have been replaced");
@@ -375,7 +375,11 @@ mod tests {
         let take = |at: usize| Bucket::take_from(kept[at].as_ref(), || limits.bucket(Some(&late[at]), None));
         assert_eq!([take(0), take(1)].map(|taken| taken.is_ok()), [true, false], "both callers should share a limit");
         advance(Duration::from_secs(120)).await;
-        assert_eq!([take(0), take(1)].map(|taken| taken.is_ok()), [true, true], "each has its own");
-        assert!(take(0).is_err() && take(1).is_err(), "and no more");
+        assert_eq!(
+            [take(0), take(1)].map(|taken| taken.is_ok()),
+            [true, true],
+            "each caller should have its own limit"
+        );
+        assert!(take(0).is_err() && take(1).is_err(), "each caller should have only its own limit");
     }
 }

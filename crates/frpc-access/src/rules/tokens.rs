@@ -167,10 +167,13 @@ mod tests {
         let bound = 2 * HALF / memory(&token(0));
         for number in 0..4 * bound {
             cache.insert(&token(number), caller.clone(), 0);
-            assert!(cache.get("used", 0).is_some(), "forgotten after {number}");
+            assert!(
+                cache.get("used", 0).is_some(),
+                "token should be kept while it is used, but was dropped after {number}"
+            );
             assert!(cache.len() <= bound + 2);
         }
-        assert!(cache.get(&token(0), 0).is_none(), "the first of the flood is forgotten");
+        assert!(cache.get(&token(0), 0).is_none(), "oldest token should be dropped");
     }
 
     #[test]

@@ -361,6 +361,6 @@ mod tests {
         // An exclusion within an exclusion is evaluated for the calling identity only.
         assert!(!is_let_in(&Who::known().except(Who::known().except(evil()))));
         assert!(is_let_in(&Who::known().except(Who::known().except(Who::role("reader")))));
-        assert!(!is_let_in(&evil()), "only the caller itself is let in");
+        assert!(!is_let_in(&evil()), "only the caller itself should be admitted");
     }
 }

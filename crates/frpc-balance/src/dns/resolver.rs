@@ -50,7 +50,7 @@ const LOOKUPS: usize = 32;
 ///
 /// let resolver: DnsResolver = "dns:///shop.example:8080".parse()?;
 /// assert_eq!(resolver.name(), "DNS for shop.example");
-/// assert!("shop.example:8080".parse::<DnsResolver>().is_err(), "for that there is `connect`");
+/// assert!("shop.example:8080".parse::<DnsResolver>().is_err(), "address without a scheme should be rejected");
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -285,6 +285,6 @@ mod tests {
         let mut resolver: DnsResolver = "dns:///10.0.0.1:80".parse().expect("text should be a DNS address");
         assert_eq!(resolver.next().await.expect("IP address should need no lookup"), [Endpoint::new("10.0.0.1:80")]);
         let again = tokio::time::timeout(Duration::from_secs(86_400), resolver.next()).await;
-        assert!(again.is_err(), "there is nothing more to say");
+        assert!(again.is_err(), "resolver of an IP address should return a single set");
     }
 }

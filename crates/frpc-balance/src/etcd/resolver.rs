@@ -149,7 +149,7 @@ mod tests {
         assert!(apply(&mut endpoints, put("shop/2", "10.0.0.2:80")));
         assert!(apply(&mut endpoints, put("shop/1", "no endpoint at all")));
         let left: Vec<_> = endpoints.values().map(Endpoint::address).collect();
-        assert_eq!(left, ["10.0.0.2:80"], "as a client that reads the keys now");
+        assert_eq!(left, ["10.0.0.2:80"], "events should have the same result as a new list");
     }
 
     /// Regression test: while some values were invalid, each event caused all keys to be read again, because the set
@@ -159,7 +159,10 @@ mod tests {
         let etcd = Etcd::new(["http://127.0.0.1:1"]).expect("text should be the address of an etcd member");
         let mut resolver = EtcdResolver { is_truncated: true, ..EtcdResolver::new(&etcd, "shop/") };
         assert!(resolver.apply_all(vec![put("shop/1", "10.0.0.1:80"), put("shop/2", "10.0.0.2:80")]));
-        assert!(resolver.apply_all(vec![put("shop/1", "10.0.0.1:80 weight=2")]), "the others are as they were");
+        assert!(
+            resolver.apply_all(vec![put("shop/1", "10.0.0.1:80 weight=2")]),
+            "change of another key should be applied"
+        );
         let gone = Event { r#type: EventType::Delete.into(), ..put("shop/2", "") };
         assert!(
             !resolver.apply_all(vec![gone.clone()]),
@@ -175,6 +178,6 @@ mod tests {
             assert!(apply(&mut endpoints, put(&format!("shop/{at}"), "10.0.0.1:80")));
         }
         assert!(!apply(&mut endpoints, put("shop/more", "10.0.0.1:80")));
-        assert!(apply(&mut endpoints, put("shop/0", "10.0.0.2:80")), "a known key changes");
+        assert!(apply(&mut endpoints, put("shop/0", "10.0.0.2:80")), "change of a known key should be applied");
     }
 }

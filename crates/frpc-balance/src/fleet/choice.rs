@@ -477,10 +477,10 @@ mod tests {
     fn lots_are_in_proportion_to_weights_and_bounded() {
         assert!(lots(&[]).is_empty());
         assert_eq!(lots(&[7, 7, 7]), [0, 1, 2]);
-        assert_eq!(lots(&[0, 0]), [0, 1], "all alike");
+        assert_eq!(lots(&[0, 0]), [0, 1], "equal weights should give equal shares");
         assert_eq!(lots(&[100, 0, 200]), [0, 2, 2]);
         let uneven = lots(&[u32::MAX, 1, 1_000_003]);
         assert!(uneven.len() <= 3 * (LOTS_EACH as usize + 1), "{}", uneven.len());
-        assert!((0..3).all(|index| uneven.contains(&index)), "each has a share: {uneven:?}");
+        assert!((0..3).all(|index| uneven.contains(&index)), "each server should have a share: {uneven:?}");
     }
 }

@@ -152,15 +152,19 @@ mod tests {
     #[test]
     fn costs_are_due_initially_after_refresh_and_on_urgency() {
         let clock = FleetClock::new();
-        assert!(clock.is_due(), "nothing has been computed yet");
+        assert!(clock.is_due(), "new clock should be due");
         assert_eq!(clock.take_due(), Some(1));
         assert!(!clock.is_due());
-        assert_eq!(clock.take_due(), None, "not before the next refresh");
+        assert_eq!(clock.take_due(), None, "clock should not be due before the next refresh");
         clock.advance(clock.made() + Duration::from_nanos(REFRESH));
-        assert!(!clock.is_due(), "a refresh after the last one, which was at 1");
+        assert!(!clock.is_due(), "clock should be due again one refresh later");
         let next = clock.advance(clock.made() + Duration::from_nanos(REFRESH + 1));
         assert!(clock.is_due());
-        assert_eq!((clock.take_due(), clock.take_due()), (Some(next), None), "one caller computes them");
+        assert_eq!(
+            (clock.take_due(), clock.take_due()),
+            (Some(next), None),
+            "costs should be recomputed by one caller"
+        );
         clock.expire();
         assert!(clock.is_due());
         assert_eq!(clock.take_due(), Some(next));
@@ -169,7 +173,7 @@ mod tests {
     #[test]
     fn connection_change_recomputes_costs_at_once() {
         let clock = FleetClock::new();
-        assert!(clock.take_changed(), "all is new");
+        assert!(clock.take_changed(), "new clock should be changed");
         assert!(!clock.take_changed());
         assert!(clock.take_due().is_some());
         clock.change();
@@ -181,7 +185,7 @@ mod tests {
     fn the_time_is_that_of_the_last_look_and_never_goes_back() {
         let clock = FleetClock::new();
         let at = |nanos| clock.made() + Duration::from_nanos(nanos);
-        assert_eq!((clock.advance(at(0)), clock.now()), (1, 1), "zero is never");
+        assert_eq!((clock.advance(at(0)), clock.now()), (1, 1), "time 0 should be reserved for never");
         assert_eq!((clock.advance(at(3_000_000_007)), clock.now()), (3_000_000_007, 3_000_000_007));
         assert_eq!((clock.advance(at(5)), clock.now()), (5, 3_000_000_007));
         let other = FleetClock {
@@ -196,7 +200,7 @@ mod tests {
     #[test]
     fn costs_update_only_when_due_or_reported() {
         let clock = FleetClock::new();
-        assert!(clock.is_marked(), "nothing has been computed yet");
+        assert!(clock.is_marked(), "new clock should be marked");
         let advance = |nanos: u64| {
             clock.advance(clock.made() + Duration::from_nanos(nanos));
         };
@@ -215,6 +219,6 @@ mod tests {
         assert!(clock.has_reports());
         assert_eq!(clock.best_report(u64::from), Some((3, 3)));
         clock.forget_reports();
-        assert_eq!(clock.best_report(u64::from), None, "servers have other places");
+        assert_eq!(clock.best_report(u64::from), None, "reports should be discarded when ranks change");
     }
 }

@@ -89,9 +89,12 @@ mod tests {
             fewer.remove(seed as usize % 50);
             let after = addresses(&terms.chosen(fewer, seed));
             assert_eq!((before.len(), after.len()), (10, 10));
-            assert!(before.difference(&after).count() <= 1, "{before:?}, then {after:?}");
+            assert!(
+                before.difference(&after).count() <= 1,
+                "one server should replace another: {before:?}, then {after:?}"
+            );
         }
-        assert_eq!(terms.chosen(set(5), 1).len(), 5, "there are no more");
+        assert_eq!(terms.chosen(set(5), 1).len(), 5, "subset should contain all servers if there are fewer");
     }
 
     #[test]

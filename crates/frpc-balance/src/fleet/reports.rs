@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(reports.best(2, cost), Some((2, 98)));
         (0..3).for_each(|rank| reports.spend(rank));
         assert_eq!(reports.best(2, cost), None);
-        assert!(reports.are_fresh(2), "there will be others");
+        assert!(reports.are_fresh(2), "reports should still be recent");
     }
 
     #[test]
@@ -96,9 +96,9 @@ mod tests {
         let reports = Reports::default();
         (0..100).for_each(|at| reports.record(at as u32 % 50, at));
         assert_eq!(reports.entries.lock().len(), REPORTS_MAX);
-        assert!(reports.entries.lock().iter().all(|entry| entry.at >= 84), "the oldest leave first");
+        assert!(reports.entries.lock().iter().all(|entry| entry.at >= 84), "oldest reports should be dropped first");
         reports.record(40, 100);
-        assert_eq!(reports.entries.lock().len(), REPORTS_MAX, "in place of its last one");
+        assert_eq!(reports.entries.lock().len(), REPORTS_MAX, "report should replace the previous one of its server");
         assert_eq!(reports.best(100, u64::from), Some((34, 34)));
         assert_eq!(reports.best(101 + LASTS, u64::from), None, "outdated reports should not be used");
         assert!(reports.are_fresh(100 + LASTS) && !reports.are_fresh(101 + LASTS));

@@ -207,7 +207,7 @@ impl Fleet {
         });
         self.rebuild_choice(&members); // Weights and zones may have changed.
         drop(members);
-        debug_assert!(removed.is_empty(), "all stay until they have been missing for long");
+        debug_assert!(removed.is_empty(), "missing servers should be kept for a while");
         let mut joining: Vec<_> = stated.into_values().collect();
         // Shuffle the endpoints, because otherwise all clients would connect to the same ones first.
         (1..joining.len()).for_each(|at| joining.swap(at, below(at + 1)));

@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(of(json!({})), State::Ready);
         assert_eq!(of(json!({"ready": null})), State::Ready);
         assert_eq!(of(json!({"ready": false})), State::Off);
-        assert_eq!(of(json!({"ready": false, "terminating": true})), State::Off, "serving is as ready");
+        assert_eq!(of(json!({"ready": false, "terminating": true})), State::Off, "`serving` should default to `ready`");
         assert_eq!(
             of(json!({"ready": false, "serving": true})),
             State::Off,
@@ -424,7 +424,7 @@ mod tests {
         let mut slices = slices("grpc", [slice("one", "IPv4", vec![ready()]), slice("two", "IPv4", vec![ready()])]);
         assert_eq!(addresses(&slices), ["10.0.0.1:8080"]);
         slices.insert(slice("one", "IPv4", vec![unready]));
-        assert_eq!(addresses(&slices), ["10.0.0.1:8080"], "one of them says that it is ready");
+        assert_eq!(addresses(&slices), ["10.0.0.1:8080"], "endpoint should be used if one of its records is ready");
         slices.insert(slice("two", "IPv4", None));
         slices.endpoints().expect_err("no endpoint should be ready");
     }
@@ -482,7 +482,7 @@ mod tests {
         slices.remove("a");
         slices.insert(many("ccc"));
         slices.insert(many("bb"));
-        assert_eq!((slices.slices.len(), slices.backends), (2, BACKENDS_MAX), "there is room when one has gone");
+        assert_eq!((slices.slices.len(), slices.backends), (2, BACKENDS_MAX), "removed slice should free its place");
         let mut slices = slices.without_slices();
         for at in 0..=SLICES_MAX {
             slices.insert(slice(&at.to_string(), "IPv4", None));

@@ -285,7 +285,7 @@ async fn a_channel_keeps_its_servers_while_their_name_flaps() {
     })
     .await
     .expect("fleet should change within the timeout");
-    assert_eq!(fleet().servers.len(), 2, "the last good set stays");
+    assert_eq!(fleet().servers.len(), 2, "last valid set should stay in use");
 }
 
 /// Regression test: the hosts file and the list of DNS servers were read only once per process.

@@ -98,7 +98,7 @@ async fn all_slices_make_one_set_that_follows_their_changes() {
     api.put("two", &["10.0.0.2", "10.0.0.3"]);
     let mut followed = followed(&api);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
-    assert_eq!(api.request_counts().0, 2, "each page has one slice");
+    assert_eq!(api.request_counts().0, 2, "each page should contain one slice");
     until_watched(&mut followed, &api, 1).await;
     api.put("three", &["10.0.0.4"]);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"]);
@@ -112,7 +112,7 @@ async fn all_slices_make_one_set_that_follows_their_changes() {
     assert_eq!(trouble(&mut followed).await, "no EndpointSlice of the Service");
     api.put("four", &["10.0.0.5"]);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.5"]);
-    assert_eq!(api.request_counts(), (2, 1), "all came by one watch");
+    assert_eq!(api.request_counts(), (2, 1), "all changes should arrive by one watch");
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn empty_service_is_reported_once_until_it_has_endpoints() {
     assert_eq!(trouble(&mut followed).await, "the Service has no endpoints");
     api.put("one", &[]);
     api.put("one", &["10.0.0.1"]);
-    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"], "the same trouble is not reported twice");
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"], "same error should not be reported twice");
 }
 
 #[tokio::test]
@@ -138,11 +138,11 @@ async fn ended_watch_continues_without_another_list() {
     api.bookmark();
     api.end_watches();
     api.put("one", &["10.0.0.2"]);
-    assert_eq!(hosts(&mut followed).await, ["10.0.0.2"], "the change during the pause");
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.2"], "change during the pause should be reported");
     let state = api.state();
     assert_eq!(state.lists.len(), 1);
     assert!(state.watches[0].contains("resourceVersion=1"), "{:?}", state.watches);
-    assert!(state.watches[1].contains("resourceVersion=11"), "from the bookmark on: {:?}", state.watches);
+    assert!(state.watches[1].contains("resourceVersion=11"), "watch should start at the bookmark: {:?}", state.watches);
 }
 
 #[tokio::test]
@@ -153,12 +153,12 @@ async fn watch_that_the_server_does_not_end_is_given_up() {
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
     until_watched(&mut followed, &api, 1).await;
     api.put("one", &["10.0.0.2"]);
-    assert_eq!(hosts(&mut followed).await, ["10.0.0.2"], "the watch has begun");
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.2"], "change should arrive by the new watch");
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(290 + 30)).await;
     tokio::time::resume();
     until_watched(&mut followed, &api, 2).await;
-    assert_eq!(api.request_counts().0, 1, "from the same version on");
+    assert_eq!(api.request_counts().0, 1, "watch should continue from the same version");
 }
 
 #[tokio::test]
@@ -255,11 +255,11 @@ async fn overloaded_server_is_watched_again_without_a_list() {
         let ended = Instant::now();
         api.end_watches();
         until_watched(&mut followed, &api, watches + 2).await;
-        assert!(ended.elapsed() >= Duration::from_secs(1), "Retry-After is one second: {:?}", ended.elapsed());
+        assert!(ended.elapsed() >= Duration::from_secs(1), "Retry-After should be respected: {:?}", ended.elapsed());
     }
     api.put("one", &["10.0.0.2"]);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.2"]);
-    assert_eq!(api.request_counts().0, 1, "one list");
+    assert_eq!(api.request_counts().0, 1, "resolver should have requested one list");
 }
 
 #[tokio::test]
@@ -322,7 +322,7 @@ async fn channel_keeps_its_servers_while_the_api_server_is_down() {
     assert_eq!(fleet().servers.len(), 2);
     api.kill().await;
     until("there is trouble", &|| fleet().resolver_trouble.is_some()).await;
-    assert_eq!(fleet().servers.len(), 2, "the last good set stays");
+    assert_eq!(fleet().servers.len(), 2, "last valid set should stay in use");
     api.put_at("one", &["127.0.0.2"], port);
     api.again().await;
     until("the other has left", &|| fleet().servers.len() == 1).await;

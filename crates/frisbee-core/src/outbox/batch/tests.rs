@@ -173,7 +173,10 @@ fn a_batch_ends_where_the_peer_or_its_own_limit_wants_it() {
                 most = most.max(packet.body.len());
             }
             assert_eq!(read, count);
-            assert!(most <= longest as usize && most + 2 * length + 200 > longest as usize, "{most} of {longest}");
+            assert!(
+                most <= longest as usize && most + 2 * length + 200 > longest as usize,
+                "most was {most} of {longest}"
+            );
         }
     }
 }

@@ -189,7 +189,7 @@ fn unsent_acknowledgements_stop_reading() {
         let mut end = End::server();
         let mut input = Bytes::from(bytes.repeat(200));
         assert_eq!(end.connection.poll_event(&mut input, end.now), Ok(None));
-        assert_eq!(input.len(), (200 - count) * bytes.len(), "the rest is not handled before the output is written");
+        assert_eq!(input.len(), (200 - count) * bytes.len(), "input should wait until the output is written");
         assert_eq!(end.frames().len(), count);
     }
 }
@@ -287,11 +287,11 @@ fn long_output_stops_reading() {
             true
         };
         assert_eq!(end.connection.reply(stream, &Head::response(200), &Head::trailers(), put), Ok(true));
-        assert!(end.connection.stream_count() == 0, "nothing is queued");
+        assert!(end.connection.stream_count() == 0, "no stream should be queued");
         assert!(end.connection.memory() < 3 * limits::OUTPUT_MAX, "{}", end.connection.memory());
         replies += 1;
     }
-    assert_eq!(writes, 3, "each after 512 KiB");
+    assert_eq!(writes, 3, "window updates should be written after each 512 KiB");
 }
 
 #[test]
@@ -346,5 +346,5 @@ fn requests_of_a_growing_burst_need_bounded_memory() {
     let before = end.connection.memory();
     (0..256).for_each(|number| _ = end.open(id(number), 0));
     let each = (end.connection.memory() - before) / 256;
-    assert!(each <= 160, "{each} bytes for a stream");
+    assert!(each <= 160, "stream takes {each} bytes");
 }

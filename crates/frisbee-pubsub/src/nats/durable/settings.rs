@@ -304,7 +304,10 @@ mod tests {
             (builder().age_max(Duration::from_secs(60)).duplicate_window(Duration::from_secs(61)), "exceeds age_max"),
         ] {
             let error = builder.config().expect_err(text);
-            assert!(matches!(&error, OpenError::Invalid(reason) if reason.contains(text)), "{error}, not {text}");
+            assert!(
+                matches!(&error, OpenError::Invalid(reason) if reason.contains(text)),
+                "error {error} should contain {text}"
+            );
         }
     }
 

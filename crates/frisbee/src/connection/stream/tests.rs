@@ -121,11 +121,11 @@ async fn sender_waits_for_credit_and_is_woken_by_it() {
     assert_eq!(woken.count(), 0, "sender should not be woken before it has credit");
     assert!(!end.shared.handle_credit(&[0x80]) && !end.shared.handle_credit(&[]));
     assert!(end.shared.handle_credit(&[1]));
-    assert_eq!(woken.count(), 1, "once, after any number of polls");
+    assert_eq!(woken.count(), 1, "sender should be woken once, after any number of polls");
     assert!(matches!(waiter.poll_send(&mut context, write), Poll::Ready(Ok(Ok(())))));
     assert_eq!(sender.bytes().sent, 16);
     let bodies: Vec<_> = end.sent().into_iter().map(|(_, body)| body).collect();
-    assert_eq!(bodies.concat(), b"\x0a0123456789\x01x\x05later", "in one packet");
+    assert_eq!(bodies.concat(), b"\x0a0123456789\x01x\x05later", "messages should be sent in one packet");
     let written = sender.send_now(|outbox, id| outbox.push(id, Operation::STREAM, b"now"));
     assert!(matches!(written, Ok(Ok(()))));
     assert_eq!((sender.bytes().sent, end.shared.view().credit), (19, Some(1 - 69 - 67)));
@@ -206,14 +206,18 @@ async fn batched_messages_are_charged_like_single_ones() {
     assert_eq!(end.receive_batch(&[100, 0, 796]), Some(StreamSignal::Nothing));
     assert_eq!(end.shared.view().unread, 896 + 3 * 64);
     assert_eq!(end.held(), idle + 1024);
-    assert_eq!(end.receive_batch(&[5, 20_000]), Some(StreamSignal::Nothing), "a long one in between");
+    assert_eq!(
+        end.receive_batch(&[5, 20_000]),
+        Some(StreamSignal::Nothing),
+        "long message between short ones should be accepted"
+    );
     assert_eq!(end.shared.view().unread, 896 + 3 * 64 + 5 + 64 + 128 * 1024 + 64);
     assert_eq!(stream.sender().bytes().received, (1 + 100 + 1 + 2 + 796 + 1 + 5 + 3 + 20_000) as u64);
     assert_eq!([(); 5].map(|()| read(&mut stream)), [100, 0, 796, 5, 20_000]);
     assert!(poll(&mut stream).is_pending());
     assert_eq!((end.shared.view().unread, end.held()), (0, idle));
     assert_eq!(end.receive_batch(&[16 * 1024]), Some(StreamSignal::Nothing));
-    assert_eq!(end.shared.view().unread, 128 * 1024 + 64, "the shortest of the long ones");
+    assert_eq!(end.shared.view().unread, 128 * 1024 + 64, "shortest long message should be charged with its body");
     end.shared.handle_close();
     assert_eq!(end.receive_batch(&[5]), None);
 }
@@ -284,13 +288,21 @@ async fn peer_beyond_credit_is_reset_and_reads_renew_credit() {
         assert_eq!([read(&mut stream), read(&mut stream)], [100, 700]);
         let mut credit = Vec::new();
         tlv::put_varint(&mut credit, 928);
-        assert_eq!(end.sent(), [(Operation::CREDIT, credit.into())], "as soon as a quarter has been read");
+        assert_eq!(
+            end.sent(),
+            [(Operation::CREDIT, credit.into())],
+            "credit should be granted once a quarter has been read"
+        );
         assert_eq!([comes(935), comes(0)], [StreamSignal::Nothing; 2], "999 are one less than all");
         assert_eq!(comes(0), StreamSignal::Reset);
         assert_eq!(stream.close_reason(), StreamEnd::Overflowed);
     }
     let (end, _stream) = End::with(&native(0), config(), 16 * MIB);
-    assert_eq!(end.receive_batch(&[936, 0, 0]), Some(StreamSignal::Reset), "the last exceeds it");
+    assert_eq!(
+        end.receive_batch(&[936, 0, 0]),
+        Some(StreamSignal::Reset),
+        "message above the limit should reset the stream"
+    );
 }
 
 #[tokio::test]
@@ -324,7 +336,7 @@ async fn client_awaiting_hand_off_opens_no_stream_but_server_may() {
         let (woken, waker) = task();
         let mut opening = StreamOpening::new(&connection);
         let mut open = || Stream::poll_open(&connection.0, &first, &mut Context::from_waker(&waker), &mut opening);
-        assert!(open().is_ready(), "none is under way");
+        assert!(open().is_ready(), "stream should open, because none is in transit");
         connection.0.mailbox.set_handing_off(handing_off);
         assert_eq!(open().is_pending(), waits);
         connection.0.mailbox.set_handing_off(HandOffState::No);
@@ -356,7 +368,7 @@ async fn opening_of_stream_waits_for_room_and_memory() {
         let before = woken.count();
         connection.0.mailbox.lock().outbox.take_bytes();
         connection.0.mailbox.handle_drained(&mut Default::default(), 0);
-        assert!(woken.count() > before && open().is_ready(), "there is room again");
+        assert!(woken.count() > before && open().is_ready(), "stream should open once there is space again");
     }
 }
 
@@ -377,7 +389,7 @@ async fn turns_go_to_streams_that_have_sent_least() {
     });
     let message = Bytes::from(vec![1; 8 * 1024]);
     let sent = (0..100).take_while(|_| streams[0].try_send(&message).is_ok()).count();
-    assert_eq!(sent, 8, "64 KiB");
+    assert_eq!(sent, 8, "64 KiB should be sent");
     let call = |length| connection.try_send(&crate::Packet::new(PacketId(1), Operation::FIRST_USER, vec![2; length]));
     assert!(call(10).is_ok());
     let tasks = [(); 3].map(|()| task());
@@ -389,7 +401,7 @@ async fn turns_go_to_streams_that_have_sent_least() {
         mailbox.handle_drained(&mut Default::default(), left);
     };
     drain(64 * 1024 - 1);
-    assert_eq!(woken(), [0, 1, 0], "the first has had its turn");
+    assert_eq!(woken(), [0, 1, 0], "second task should be woken after the turn of the first");
     drain(60 * 1024 - 1);
     assert_eq!(woken(), [0, 1, 1]);
     // Regression: a task that a call had overtaken was never woken again.
@@ -423,11 +435,15 @@ async fn stream_slots_go_to_waiting_tasks_in_order() {
     assert!(open(&mut one, 0).is_pending() && open(&mut two, 1).is_pending());
     drop(stream);
     assert_eq!(tasks.each_ref().map(|(woken, _)| woken.count()), [1, 0, 0]);
-    assert!(open(&mut late, 2).is_pending(), "the slot is granted to the first task");
+    assert!(open(&mut late, 2).is_pending(), "later task should wait, because the slot is granted to the first one");
     let Poll::Ready(stream) = open(&mut one, 0) else { panic!("task with the granted slot should open its stream") };
     drop(stream);
     drop(two);
-    assert_eq!(tasks.each_ref().map(|(woken, _)| woken.count()), [1, 1, 1], "a grant passes on with its task");
+    assert_eq!(
+        tasks.each_ref().map(|(woken, _)| woken.count()),
+        [1, 1, 1],
+        "permit of a dropped task should be passed on"
+    );
     assert!(open(&mut late, 2).is_ready());
     assert!(connection.0.mailbox.lock().openers.is_empty());
 }
@@ -446,8 +462,8 @@ async fn received_messages_are_read_before_the_reported_end() {
     let reset = |code, message: &str| StreamEnd::Reset { code, message: message.to_owned() };
     assert_eq!(end_by(&[b""]), StreamEnd::Ended);
     assert_eq!(end_by(&[b"\x05why"]), reset(5, "why"));
-    assert_eq!(end_by(&[b"\x05why", b"\x06other"]), reset(5, "why"), "the first counts");
-    assert_eq!(end_by(&[b"", b"\x06other"]), StreamEnd::Ended, "all of it has come");
+    assert_eq!(end_by(&[b"\x05why", b"\x06other"]), reset(5, "why"), "first END should count");
+    assert_eq!(end_by(&[b"", b"\x06other"]), StreamEnd::Ended, "reader should receive all messages before the end");
     let long = [b"\x05".to_vec(), vec![b'a'; 5000]].concat();
     assert_eq!(end_by(&[&long]), reset(5, &"a".repeat(4096)));
 
@@ -505,7 +521,7 @@ async fn each_way_to_leave_a_stream_tells_the_peer_its_meaning() {
         let (end, stream) = End::new(&native(0));
         assert_eq!(end.connection.0.peer_streams.load(Ordering::Relaxed), 1);
         leave(stream);
-        assert_eq!(end.sent(), packet(Operation::END, expected), "and nothing twice");
+        assert_eq!(end.sent(), packet(Operation::END, expected), "END should be sent once");
         assert_eq!((end.is_open(), end.connection.0.peer_streams.load(Ordering::Relaxed)), (false, 0));
         let (end, stream) = End::new(&PeerKind::Compat);
         leave(stream);
@@ -528,7 +544,7 @@ async fn each_way_to_leave_a_stream_tells_the_peer_its_meaning() {
         let sender = stream.sender();
         assert!(!sender.is_closed());
         close(&sender);
-        assert!(sender.is_closed() && end.sent().len() == 1, "the handles are still there");
+        assert!(sender.is_closed() && end.sent().len() == 1, "handles should still exist");
     }
     let (end, stream) = End::new(&native(100));
     let (sender, receiver) = stream.split();
@@ -576,9 +592,13 @@ async fn received_headers_and_trailers_wake_reader_in_order() {
     assert_eq!(receiver.take_headers().map(|items| items.len()), Some(5000));
     assert!(receiver.take_headers().is_none() && end.held() == before);
     assert_eq!(end.comes(3), StreamSignal::Nothing);
-    assert_eq!(end.shared.handle_items(b"late", false), None, "a message came before");
+    assert_eq!(end.shared.handle_items(b"late", false), None, "headers after a message should be ignored");
     assert_eq!(end.shared.handle_items(b"last", true), Some(StreamSignal::Nothing));
-    assert_eq!(end.shared.handle_items(b"again", true), Some(StreamSignal::Nothing), "the direction has ended");
+    assert_eq!(
+        end.shared.handle_items(b"again", true),
+        Some(StreamSignal::Nothing),
+        "packet after the end should be ignored"
+    );
     assert!(matches!(poll(&mut receiver), Poll::Ready(Some(message)) if message.len() == 3));
     assert_eq!(poll(&mut receiver), Poll::Ready(None));
     assert_eq!((receiver.close_reason(), receiver.take_trailers().as_deref()), (StreamEnd::Ended, Some(&b"last"[..])));
@@ -626,7 +646,7 @@ async fn longest_message_of_a_batch_follows_memory() {
     let mut batch = stream.sender().batch();
     assert!(!send(&mut batch, 5000));
     drop(short);
-    assert!(send(&mut batch, 5000), "there is memory again");
+    assert!(send(&mut batch, 5000), "batch should grow once there is memory again");
     let _short = shortage();
     assert!(!send(&mut batch, 5000));
     assert!(send(&mut batch, 1000));
@@ -653,7 +673,7 @@ async fn streams_keep_no_buffer_between_batches() {
         assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
         batch.flush().expect("batch should be sent on the open stream");
     }
-    assert_eq!(batches.iter().map(StreamBatch::memory).sum::<usize>(), 0, "bytes of idle streams");
+    assert_eq!(batches.iter().map(StreamBatch::memory).sum::<usize>(), 0, "idle streams should keep no batch memory");
 }
 
 #[tokio::test]
@@ -687,15 +707,22 @@ async fn batched_messages_are_sent_at_once_and_reserve_credit() {
     assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
     put(&mut batch, 100);
     drop(batch);
-    assert_eq!((end.shared.view().credit, end.sent().len()), (Some(10_000 - 3 * 164), 0), "nothing is sent or spent");
+    assert_eq!(
+        (end.shared.view().credit, end.sent().len()),
+        (Some(10_000 - 3 * 164), 0),
+        "dropped batch should send nothing and spend no credit"
+    );
 
     let mut batch = sender.batch();
     assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
     batch.flush().expect("batch should be sent on the open stream");
-    assert_eq!(end.shared.view().credit, Some(10_000 - 3 * 164), "nothing was put");
+    assert_eq!(end.shared.view().credit, Some(10_000 - 3 * 164), "empty batch should return its credit");
     assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
     put(&mut batch, 9_444);
-    assert!(batch.poll_ready(&mut Context::from_waker(&waker)).is_pending(), "the credit is used up");
+    assert!(
+        batch.poll_ready(&mut Context::from_waker(&waker)).is_pending(),
+        "batch should wait once the credit is used up"
+    );
     assert_eq!((end.sent().len(), end.shared.view().credit), (1, Some(0)));
     end.shared.handle_credit(&[64]);
     assert_eq!(woken.count(), 2);
@@ -804,7 +831,10 @@ fn event_waiters_are_as_many_as_their_owners() {
         assert!(waiters.enter(&Context::from_waker(&one), &mut numbers[0]).is_none());
     }
     assert!(waiters.enter(&Context::from_waker(&one), &mut numbers[1]).is_none());
-    assert!(waiters.enter(&Context::from_waker(&two), &mut numbers[1]).is_some(), "in place of the other");
+    assert!(
+        waiters.enter(&Context::from_waker(&two), &mut numbers[1]).is_some(),
+        "waiter should replace the previous one"
+    );
     assert_eq!(numbers, [1, 2]);
     assert!(waiters.leave(3).is_none());
     assert!(waiters.leave(numbers[0]).is_some() && waiters.leave(numbers[0]).is_none());

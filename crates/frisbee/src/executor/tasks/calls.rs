@@ -185,6 +185,6 @@ mod tests {
             length
         };
         let longest = calls.first.iter().map(|first| length(*first)).max();
-        assert!(longest < Some(32), "{longest:?} of {} in one chain", ids.len());
+        assert!(longest < Some(32), "chain has {longest:?} of {} entries", ids.len());
     }
 }

@@ -28,9 +28,9 @@ fn cancelled_job_never_takes_answer_of_next_one() {
         work.release();
         let second = begin(&work);
         work.start(second, &Carrier::new(false));
-        assert!(work.end(second).had_call, "the second call is answered by its own job");
+        assert!(work.end(second).had_call, "second call should be answered by its own job");
         let answered = answers.join().expect("thread should not panic");
-        assert!(answered != cancelled, "the first call is answered once");
+        assert!(answered != cancelled, "first call should have one outcome");
     });
 }
 

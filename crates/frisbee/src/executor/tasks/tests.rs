@@ -93,12 +93,12 @@ async fn concurrent_jobs_get_own_tasks_and_surplus_is_freed() {
     }
     let last = permits.clone();
     connection.spawn(async move { last.acquire().await.expect("semaphore should not be closed").forget() });
-    assert_eq!((connection.running(), tasks()), (1, SPARE_MAX), "one of those that are kept does it");
+    assert_eq!((connection.running(), tasks()), (1, SPARE_MAX), "job should run in a kept task");
     permits.add_permits(1);
     settle().await;
     connection.0.work.release();
     settle().await;
-    assert_eq!(tasks(), 0, "an idle connection keeps none");
+    assert_eq!(tasks(), 0, "idle connection should keep no tasks");
 }
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn the_end_of_a_connection_drops_its_jobs_and_ends_its_tasks() {
     let late = canary.clone();
     connection.spawn(async move { drop(late) });
     settle().await;
-    assert_eq!((Arc::strong_count(&canary), tasks()), (1, 0), "nothing begins any more");
+    assert_eq!((Arc::strong_count(&canary), tasks()), (1, 0), "closed connection should start no jobs");
 }
 
 #[tokio::test]
@@ -178,8 +178,8 @@ async fn a_call_is_either_answered_or_cancelled() {
         answer_when_permitted(&connection, &permits, &sender);
         settle().await;
         assert!(connection.cancel_call(CALL.0, CALL.1));
-        assert!(!connection.cancel_call(CALL.0, CALL.1), "once");
-        assert_eq!(connection.running(), 0, "the peer may make its next call at once");
+        assert!(!connection.cancel_call(CALL.0, CALL.1), "call should be cancelled only once");
+        assert_eq!(connection.running(), 0, "peer should be able to make its next call immediately");
         settle().await;
 
         answer_when_permitted(&connection, &permits, &sender);
@@ -189,7 +189,7 @@ async fn a_call_is_either_answered_or_cancelled() {
         settle().await;
         assert_eq!((connection.running(), tasks(), calls(&connection)), (0, 1, 0));
     }
-    assert!(receiver.try_recv().is_err(), "the others were dropped");
+    assert!(receiver.try_recv().is_err(), "other jobs should be dropped");
     assert!(connection.spawn_call(Some(CALL), 0, Placement::Runtime, |task| Box::pin(async move { drop(task) })));
     assert_eq!(calls(&connection), 1);
     settle().await;
@@ -231,7 +231,7 @@ async fn job_outliving_its_slot_does_not_affect_next_call() {
     });
     assert!(spawned);
     assert_eq!(receiver.recv().await, Some(false), "job should notice that its call was cancelled");
-    assert_eq!((connection.running(), calls(&connection)), (1, 1), "the second one continues");
+    assert_eq!((connection.running(), calls(&connection)), (1, 1), "second call should continue");
     permits.add_permits(1);
     assert_eq!(receiver.recv().await, Some(true));
     settle().await;
@@ -265,7 +265,7 @@ async fn calls_with_same_id_are_answered_and_later_cancellable() {
     answer_when_permitted(&connection, &permits, &sender);
     permits.add_permits(1);
     assert_eq!(receiver.recv().await, Some(true));
-    assert!(connection.cancel_call(CALL.0, CALL.1), "the later one");
+    assert!(connection.cancel_call(CALL.0, CALL.1), "later call should be found");
     settle().await;
     assert_eq!((connection.running(), calls(&connection)), (0, 0));
 }

@@ -78,11 +78,11 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
     // Each task blocks the thread that has taken over from the previous one.
     let blocks: Vec<_> = (0..3).map(|_| block(&worker)).collect();
     go.send(()).expect("task should wait for its start signal");
-    assert_eq!(ready.recv_timeout(PATIENCE), Ok(1), "which was there before");
+    assert_eq!(ready.recv_timeout(PATIENCE), Ok(1), "existing task should run");
     std::io::Write::write_all(&mut peer, &[2]).expect("reader should keep the connection open");
-    assert_eq!(ready.recv_timeout(PATIENCE), Ok(2), "which waits for its socket");
+    assert_eq!(ready.recv_timeout(PATIENCE), Ok(2), "task that waits for its socket should run");
     spawn(&worker, async move { sender.send(3).expect("receiver of the value should not be dropped") });
-    assert_eq!(ready.recv_timeout(PATIENCE), Ok(3), "which is new");
+    assert_eq!(ready.recv_timeout(PATIENCE), Ok(3), "new task should run");
     drop(blocks);
 }
 
@@ -215,7 +215,7 @@ struct LastHandle(Option<Arc<Worker>>, mpsc::Receiver<()>, mpsc::Sender<Result<(
 impl Drop for LastHandle {
     fn drop(&mut self) {
         let last = self.0.take().and_then(Arc::into_inner);
-        assert!(last.is_some(), "the test has dropped the other");
+        assert!(last.is_some(), "test should hold the last handle");
         drop(last);
         // The channel is disconnected once the senders of all tasks are dropped.
         let ended = match self.1.recv_timeout(PATIENCE) {
@@ -361,6 +361,6 @@ fn woken_task_is_polled_before_most_continuing_ones() {
     }
     for _ in 0..10 {
         let wait = waits.recv_timeout(PATIENCE).expect("task should report its delay within the timeout");
-        assert!(wait < 8, "{wait} polls of {GOING_ON} others came first");
+        assert!(wait < 8, "task waited for {wait} polls of {GOING_ON} others");
     }
 }

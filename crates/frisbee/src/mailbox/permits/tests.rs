@@ -89,10 +89,10 @@ impl World {
         assert!(self.queue.len() <= waiting, "there are no more entries than tasks that wait");
         assert!(self.queue.granted() <= self.free(), "a permit is granted once");
         let wakes = self.takers.iter().map(|taker| taker.woken.count()).sum::<usize>();
-        assert!(wakes <= self.grants, "{wakes} wake-ups by {} grants", self.grants);
+        assert!(wakes <= self.grants, "{wakes} wake-ups were caused by {} grants", self.grants);
         // No permit may be unused while a pending task has not been woken.
         let asleep = self.takers.iter().filter(|taker| taker.waits && taker.seen == taker.woken.count()).count();
-        assert!(asleep == 0 || self.free() == self.queue.granted(), "a permit is idle and {asleep} tasks sleep");
+        assert!(asleep == 0 || self.free() == self.queue.granted(), "permit is unused while {asleep} tasks sleep");
     }
 }
 

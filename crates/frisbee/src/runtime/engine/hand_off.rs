@@ -300,9 +300,9 @@ mod tests {
         here.write_all(&request).await.expect("client should be able to write its request");
         let undecided = requested.recv().await.expect("server should receive the request");
         let connection = undecided.connection().clone();
-        assert!(connection.memory_held() >= LENGTH, "{} bytes", connection.memory_held());
+        assert!(connection.memory_held() >= LENGTH, "connection holds {} bytes", connection.memory_held());
         drop(undecided);
-        assert!(connection.memory_held() < LENGTH, "{} bytes", connection.memory_held());
+        assert!(connection.memory_held() < LENGTH, "connection holds {} bytes", connection.memory_held());
     }
 
     /// Router that sends its last packet through a connection handle and then takes the transport.

@@ -268,7 +268,7 @@ mod tests {
         let headers = packet(Operation::EXTENSION.number(), 1, b"\x01");
         let headers = [&[0, 15, 0, 5], &headers[4..]].concat();
         driven.receive(&[HELLO, &whole(Operation::STREAM, b"first"), &headers].concat());
-        assert!(driven.engine.order.is_none(), "no message has come");
+        assert!(driven.engine.order.is_none(), "no message should have arrived");
         driven.receive(&[&whole(Operation::STREAM, b"other")[..], &headers].concat());
         let Some(Order::Flush(reason)) = driven.engine.order.as_deref() else {
             panic!("driver should be told to close the connection")

@@ -23,7 +23,7 @@ fn a_longer_time_counts_at_once_and_a_shorter_one_by_and_by() {
     let end = |millis: u64, now: u64| estimate.end(Duration::from_millis(millis), MeasuredEnd::Answered, now);
     end(20, at(20));
     end(80, at(100));
-    assert_eq!(cost(&estimate, at(100)), 1 << 26, "80 ms, to a power of two");
+    assert_eq!(cost(&estimate, at(100)), 1 << 26, "80 ms should be rounded to a power of two");
     end(20, at(200));
     let latency = || estimate.latency().expect("server latency should be known").as_millis();
     assert!((70..80).contains(&latency()), "{}", latency());
@@ -55,10 +55,10 @@ fn refusing_server_is_probed_at_growing_intervals() {
         assert!(estimate.is_doubted() && cost(&estimate, at(now)) == EXCLUDED);
         let wait =
             (0..).find(|wait| cost(&estimate, at(now + wait)) == TRIAL).expect("ejected server should be tried again");
-        assert!(wait <= 40_001 && (doubling > 5 || wait > last), "{wait} ms after {last} ms");
+        assert!(wait <= 40_001 && (doubling > 5 || wait > last), "ejection lasted {wait} ms, after {last} ms before");
         (now, last) = (now + wait, wait);
         estimate.begin_trial();
-        assert_eq!(cost(&estimate, at(now)), EXCLUDED, "one call is enough");
+        assert_eq!(cost(&estimate, at(now)), EXCLUDED, "ejected server should get a single trial call");
     }
     (0..8).for_each(|_| estimate.refuse());
     estimate.recover();
@@ -73,13 +73,13 @@ fn a_deadline_that_passes_casts_doubt_only_if_it_was_long() {
     let (estimate, at) = server();
     estimate.end(Duration::from_millis(30), MeasuredEnd::Answered, at(30));
     estimate.end(Duration::from_millis(90), MeasuredEnd::Late, at(120));
-    assert!(!estimate.is_doubted(), "the deadline was short");
+    assert!(!estimate.is_doubted(), "call with a short deadline should not eject the server");
     estimate.end(Duration::from_millis(300), MeasuredEnd::Abandoned, at(500));
-    assert!(!estimate.is_doubted(), "the caller had another reason");
+    assert!(!estimate.is_doubted(), "call cancelled by its caller should not eject the server");
     estimate.end(Duration::from_millis(2_000), MeasuredEnd::Late, at(2_500));
     assert!(estimate.is_doubted() && cost(&estimate, at(2_500)) == EXCLUDED);
     estimate.assess(at(2_500), true, 1, FleetState { is_panic: true, ..FleetState::default() });
-    assert!(estimate.cost() < EXCLUDED, "too many are ejected, so none is");
+    assert!(estimate.cost() < EXCLUDED, "no server should count as ejected while too many are");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_report_that_promises_too_much_gains_little() {
     assert_eq!(best(), Some((0, 10_000_000)));
     estimate.report(Report { in_progress: u32::MAX, micros: 0 }, 0);
     let whole = estimate.cost() * (1 + estimate.others());
-    assert!((9_000_000..=10_000_000).contains(&whole), "nor by a number that is too high: {whole}");
+    assert!((9_000_000..=10_000_000).contains(&whole), "reported latency above the peak should be limited: {whole}");
 }
 
 #[test]
@@ -136,15 +136,15 @@ fn reporting_server_cost_is_per_concurrent_call() {
         (estimate.cost(), estimate.others())
     };
     estimate.report(Report { in_progress: 5, micros: 60_000 }, 2);
-    assert_eq!((estimate.cost(), estimate.others()), (10_000_000, 3), "at once");
+    assert_eq!((estimate.cost(), estimate.others()), (10_000_000, 3), "report should apply immediately");
     assert_eq!(load(at(31), 3), (10_000_000, 3));
     estimate.begin(estimate.clock.made() + Duration::from_millis(31));
-    assert_eq!(load(at(631), 3), (100_000_000, 3), "600 ms, of at most six calls");
+    assert_eq!(load(at(631), 3), (100_000_000, 3), "600 ms should be shared by at most six calls");
     estimate.end(Duration::from_millis(600), MeasuredEnd::Answered, at(631));
     let halved = 31 + HALF_LIFE / 1_000_000 + 1;
-    assert_eq!(load(at(halved), 1), (10_000_000, 1), "half of it");
+    assert_eq!(load(at(halved), 1), (10_000_000, 1), "reported load should decay by half");
     assert_eq!(load(at(30 + REPORTED_FOR / 1_000_000), 1), (10_000_000, 0));
-    assert!(load(at(32 + REPORTED_FOR / 1_000_000), 1).0 < 10_000_000, "by its calls again");
+    assert!(load(at(32 + REPORTED_FOR / 1_000_000), 1).0 < 10_000_000, "server should be judged by its calls again");
     estimate.report(Report { in_progress: 5, micros: 60_000 }, 9);
     assert_eq!(estimate.others(), 0, "calls in transit should not count as those of other clients");
     estimate.connect();
@@ -173,7 +173,7 @@ fn a_smaller_weight_costs_more() {
         estimate.set_rank(Some(index));
         estimate.report(Report { in_progress: 0, micros }, 0);
     }
-    assert_eq!(promised(&[&estimate, &heavy]), Some((1, 20_000_000)), "by its report as well");
+    assert_eq!(promised(&[&estimate, &heavy]), Some((1, 20_000_000)), "heavy server should be compared by its report");
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn failure_excludes_server_for_stated_time_once() {
         let mut state = fresh;
         state.eject(SILENCE, now);
         let pause = (state.ejected_until - now) as f64 / SILENCE.0 as f64;
-        assert!((0.75..1.25).contains(&pause), "{pause} of the stated time");
+        assert!((0.75..1.25).contains(&pause), "ejection lasts {pause} of the stated time");
         pauses.push(pause);
         let until = state.ejected_until;
         state.eject(SILENCE, until - 1);
@@ -229,7 +229,7 @@ fn server_is_warming_up_for_five_seconds_per_connection() {
     );
     // Slow starts do not apply to servers that join at the same time.
     estimate.end(Duration::from_millis(10), MeasuredEnd::Answered, at(10));
-    assert!((0..200).all(|_| cost(&estimate, at(10)) == 1 << 23), "there are no other servers");
+    assert!((0..200).all(|_| cost(&estimate, at(10)) == 1 << 23), "only server should receive all calls");
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn first_call_makes_server_expensive_until_measured() {
     estimate.begin_trial();
     assert_eq!(estimate.cost(), 1 << 30);
     estimate.end(Duration::from_millis(8), MeasuredEnd::Answered, at(9));
-    assert_eq!(estimate.cost(), 1 << 23, "the next call need not wait for the next refresh");
+    assert_eq!(estimate.cost(), 1 << 23, "cost should be updated before the next refresh");
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn answers_eject_a_server_until_it_answers_otherwise() {
     let (estimate, _) = server();
     for code in [Code::Unavailable, Code::ResourceExhausted] {
         estimate.event(ServerEvent::Answered(Code::Internal));
-        assert!(!estimate.is_doubted(), "the call is to blame");
+        assert!(!estimate.is_doubted(), "failure should not eject the server, because the call caused it");
         estimate.event(ServerEvent::Answered(code));
         assert!(estimate.is_doubted(), "{code:?}");
         estimate.event(ServerEvent::Answered(Code::NotFound));
@@ -335,7 +335,7 @@ fn measured_call_sets_the_time_of_the_fleet() {
     let took = Duration::from_millis(8);
     estimate.event(ServerEvent::Measured { took, end: MeasuredEnd::Answered, at: at(10) });
     assert_eq!((clock.now(), estimate.latency()), (10_000_000, Some(took)));
-    assert_eq!(cost(10), 1 << 23, "measured just now");
+    assert_eq!(cost(10), 1 << 23, "cost should be the latency just measured");
 }
 
 #[test]
@@ -346,5 +346,9 @@ fn load_report_of_ranked_server_decides() {
     assert!(!clock.has_reports());
     estimate.event(ServerEvent::Reported { report: Report { in_progress: 3, micros: 400 }, own: 2 });
     assert!(clock.has_reports());
-    assert_eq!((estimate.cost(), estimate.others()), (100_000, 1), "with two that are not answered yet");
+    assert_eq!(
+        (estimate.cost(), estimate.others()),
+        (100_000, 1),
+        "report should exclude the two calls without a reply"
+    );
 }

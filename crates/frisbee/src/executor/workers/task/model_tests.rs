@@ -33,7 +33,7 @@ fn task_is_queued_once_and_sees_writes_before_its_wake() {
         if queued_by_other {
             (is_done, after) = poll(&phase, &done);
         }
-        assert!(is_done && after == AfterPoll::Idle, "the last poll has seen all");
+        assert!(is_done && after == AfterPoll::Idle, "last poll should have seen all wake-ups");
     });
 }
 

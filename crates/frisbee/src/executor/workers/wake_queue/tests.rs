@@ -52,7 +52,7 @@ fn thousand_busy_connections_run_in_turn() {
             let _ = sender.send(fewest.expect("number of connections should be positive"));
         }
     });
-    assert_eq!(fewest.recv_timeout(PATIENCE), Ok(49), "polls of the others when the first had 50");
+    assert_eq!(fewest.recv_timeout(PATIENCE), Ok(49), "other connections should be polled as often as the first one");
 }
 
 #[test]
