@@ -102,7 +102,7 @@ async fn measure(
     }
     drop(samples);
     let accepted = pushing.await??.into_inner();
-    assert_eq!(accepted.samples, sent, "nothing is lost");
+    assert_eq!(accepted.samples, sent, "no sample should be lost");
     Ok((sent, requested))
 }
 

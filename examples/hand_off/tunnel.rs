@@ -172,7 +172,7 @@ async fn time(mut io: impl AsyncRead + AsyncWrite + Unpin, bytes: usize) -> io::
     }
     io.shutdown().await?;
     let received = io.read_u64().await?;
-    assert_eq!(received, bytes as u64, "every byte arrives");
+    assert_eq!(received, bytes as u64, "each byte should arrive");
     Ok(began.elapsed())
 }
 

@@ -168,7 +168,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..KEYS {
         let answer = answers.recv().await.ok_or("the connection has ended")?;
         let number = answer.id.0;
-        assert!(answer.body == body(&format!("key {number}"), &value(number)), "the value of key {number}");
+        assert!(
+            answer.body == body(&format!("key {number}"), &value(number)),
+            "value of key {number} should be returned"
+        );
     }
     for (address, count) in addresses.iter().zip(counts) {
         println!("the shard at {address} has {} keys", count.load(Ordering::Relaxed));

@@ -52,9 +52,9 @@ fn listed(rows: &str, defect: Defect) -> u64 {
 #[test]
 fn defects_that_show_soon_are_found() {
     let (_, rows, _) = page();
-    assert_eq!(rows.lines().count(), Defect::ALL.len(), "there is a row for each defect");
+    assert_eq!(rows.lines().count(), Defect::ALL.len(), "table should have a row for each defect");
     for defect in Defect::ALL.into_iter().filter(|defect| listed(&rows, *defect) <= QUICK) {
-        assert!(find(defect).is_some(), "{defect:?} is not found");
+        assert!(find(defect).is_some(), "defect {defect:?} should be found");
     }
 }
 
@@ -72,7 +72,7 @@ fn every_defect_is_found_within_a_thousand_seeds() {
         print!("{row}");
         rows += &row;
     }
-    assert!(missed.is_empty(), "not found: {missed:?}");
+    assert!(missed.is_empty(), "defects that were not found: {missed:?}");
     if env::var_os("UPDATE_GOLDEN").is_some() {
         let (before, _, behind) = page();
         fs::write(PAGE, format!("{before}{HEAD}{rows}\n{behind}")).expect("file should be written");

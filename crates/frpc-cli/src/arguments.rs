@@ -555,7 +555,7 @@ mod tests {
             for argument in command.get_arguments() {
                 let Some(short) = argument.get_short() else { continue };
                 let meaning = meanings.entry(short).or_insert_with(|| argument.get_id().clone());
-                assert_eq!(meaning, argument.get_id(), "-{short} of {}", command.get_name());
+                assert_eq!(meaning, argument.get_id(), "-{short} should have one meaning: {}", command.get_name());
             }
         }
     }

@@ -337,9 +337,9 @@ mod tests {
         let target = target(format!("unix:{}", path.display()));
         let mut dialling = std::pin::pin!(target.dial());
         let waits = poll_fn(|context| Poll::Ready(dialling.as_mut().poll(context).is_pending()));
-        assert!(waits.await, "there will be room");
+        assert!(waits.await, "queue should have space in time");
         drop(listener.accept().await.expect("second client should connect"));
-        assert!(dialling.await.is_ok(), "there is room");
+        assert!(dialling.await.is_ok(), "connection should be accepted once there is space");
     }
 
     #[tokio::test(start_paused = true)]

@@ -202,7 +202,10 @@ mod tests {
         let ended = trace.feed(FrameSender::Server, &frame(8, 11, b"\x08\x00"), later);
         assert_eq!(ended.first().map(Call::code), Some(Code::Ok));
         assert!(trace.calls.is_empty());
-        assert!(trace.feed(FrameSender::Server, &frame(8, 11, b"\x08\x00"), later).is_empty(), "no call was made");
+        assert!(
+            trace.feed(FrameSender::Server, &frame(8, 11, b"\x08\x00"), later).is_empty(),
+            "no call should have been traced"
+        );
     }
 
     #[test]

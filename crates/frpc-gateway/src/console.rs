@@ -162,8 +162,8 @@ mod tests {
         let console = Console::new();
         for host in ["localhost", "LOCALHOST:80", "127.0.0.1:8080", "127.9.9.9", "[::1]:8080", "[::ffff:127.0.0.1]"] {
             assert!(shown(&console, host, Some(NEAR)), "{host}");
-            assert!(!shown(&console, host, Some(FAR)), "{host}: from elsewhere");
-            assert!(!shown(&console, host, None), "{host}: through a Unix socket, from a proxy");
+            assert!(!shown(&console, host, Some(FAR)), "console should reject callers from other hosts: {host}");
+            assert!(!shown(&console, host, None), "console should reject proxies of a Unix socket: {host}");
         }
         for host in ["192.0.2.7", "api.example.com", "localhost.example.com", "", ":80"] {
             assert!(!shown(&console, host, Some(NEAR)), "{host}");
@@ -214,7 +214,7 @@ mod tests {
             assert!(packed.fields.contains(&("content-encoding".into(), "gzip".into())));
             assert!(whole.fields.iter().any(|(name, value)| name == "content-security-policy" && value == POLICY));
         }
-        assert!(total < 60_000, "the page takes {total} bytes");
+        assert!(total < 60_000, "console takes {total} bytes");
         let request_with = |method, path| {
             let request = RequestHead { method, path, known: &plain, is_http2: false };
             console.answer(&request, NEAR.parse().ok()).map(|answer| answer.status)

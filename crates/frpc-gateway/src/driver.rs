@@ -368,7 +368,7 @@ mod tests {
             driver.read_exact(&mut buffer).await.unwrap();
             tokio::time::timeout(4 * SECOND, poll_fn(|task| driver.poll_too_slow(task))).await.is_ok()
         };
-        assert!(!late(10).await, "the window lasts 5 s");
+        assert!(!late(10).await, "progress window should last 5 s");
         assert!(!late(6000).await, "progress should be enough for the interval");
         assert!(late(10).await);
     }

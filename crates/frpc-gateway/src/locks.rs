@@ -216,7 +216,10 @@ mod tests {
             assert!(!admits(&locks, "127.0.0.2:9", Some(origin), None), "{origin}");
         }
         let own = "192.0.2.7:8080";
-        assert!(!admits(&locks, own, Some(&format!("http://{own}")), None), "a name can be made to lead to it");
+        assert!(
+            !admits(&locks, own, Some(&format!("http://{own}")), None),
+            "page whose name leads to this address should be rejected"
+        );
         for origin in [
             "http://localhost:80",
             "ws://localhost",
@@ -227,9 +230,9 @@ mod tests {
         ] {
             assert!(!admits(&locks, "localhost", Some(origin), None), "{origin}");
         }
-        assert!(admits(&locks, "localhost", None, Some("none")), "a person has typed it");
+        assert!(admits(&locks, "localhost", None, Some("none")), "address typed by a user should be admitted");
         assert!(admits(&locks, "localhost", None, Some("same-origin")));
-        assert!(!admits(&locks, "localhost", None, Some("cross-site")), "an image of a page");
+        assert!(!admits(&locks, "localhost", None, Some("cross-site")), "image of another page should be rejected");
         assert!(!admits(&locks, "localhost", None, Some("same-site")));
     }
 
@@ -250,7 +253,7 @@ mod tests {
         assert_eq!(locks.admit(&known, None).unwrap().readable_by, Some(origin));
         let without_origin = KnownFields { host: Some(b"localhost"), ..KnownFields::default() };
         let fields: Vec<_> = locks.admit(&without_origin, None).unwrap().fields(String::new).collect();
-        assert_eq!(fields, [("vary", "origin".into())], "a cache would give this response to pages");
+        assert_eq!(fields, [("vary", "origin".into())], "response should not be cached for other pages");
     }
 
     #[test]

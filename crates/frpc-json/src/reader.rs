@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
     ///
     /// let mut reader = Reader::new(b"null null", &Options::new())?;
     /// reader.skip()?;
-    /// assert!(reader.end().is_err(), "another value follows");
+    /// assert!(reader.end().is_err(), "second value should be rejected");
     /// # Ok::<(), frpc_json::DecodeError>(())
     /// ```
     pub fn end(&mut self) -> Result<(), DecodeError> {

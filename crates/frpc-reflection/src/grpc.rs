@@ -155,7 +155,7 @@ mod tests {
         let mut view = View { catalog, sent: HashSet::new() };
         assert_eq!(lengths(&view.file(Some(2), "file", "c")), [3, 1, 2]);
         assert_eq!(lengths(&view.file(Some(3), "file", "d")), [4]);
-        assert_eq!(lengths(&view.file(Some(0), "file", "a")), [1], "a requested file is sent again");
+        assert_eq!(lengths(&view.file(Some(0), "file", "a")), [1], "requested file should be sent again");
     }
 
     #[test]

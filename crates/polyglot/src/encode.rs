@@ -53,8 +53,8 @@ type Copy = fn(&[u8]) -> Bytes;
 ///     Ok((body, is_lost))
 /// }
 ///
-/// assert_eq!(absent(Form::Flat)?, (vec![5, 10, 0], true), "an empty string");
-/// assert_eq!(absent(Form::Extended)?, (vec![0], false), "nil");
+/// assert_eq!(absent(Form::Flat)?, (vec![5, 10, 0], true), "absent string should be encoded as an empty one");
+/// assert_eq!(absent(Form::Extended)?, (vec![0], false), "absent string should be encoded as nil");
 /// # Ok::<(), EncodeError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

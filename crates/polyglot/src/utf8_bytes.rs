@@ -21,7 +21,7 @@ use bytes::Bytes;
 /// let title = Utf8Bytes::from("Emma".to_owned());
 /// assert_eq!(title, "Emma");
 /// assert_eq!(title.to_uppercase(), "EMMA");
-/// assert_eq!(title.clone().as_ptr(), title.as_ptr(), "one memory");
+/// assert_eq!(title.clone().as_ptr(), title.as_ptr(), "clones should share their memory");
 ///
 /// let error = Utf8Bytes::try_from(bytes::Bytes::from_static(b"Em\xff")).unwrap_err();
 /// assert_eq!(error.valid_up_to(), 2);

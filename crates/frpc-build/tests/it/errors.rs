@@ -126,7 +126,7 @@ fn proto2_that_only_declares_options_is_passed_over() {
         assert!(error.starts_with("options.proto:5:"), "{error}");
     }
     let error = Build::of_files(&[("test.proto", options)]).error();
-    assert!(error.starts_with("test.proto:5:"), "it is named itself: {error}");
+    assert!(error.starts_with("test.proto:5:"), "error should name the file itself: {error}");
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn errors_expose_line_and_column() {
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert_eq!((error.line(), error.column()), (Some(2), Some(1)));
     assert!(error.file().unwrap().ends_with("test.proto"));
-    assert_eq!(format!("{error:?}"), error.to_string(), "cargo shows the debug text");
+    assert_eq!(format!("{error:?}"), error.to_string(), "debug text should be the message, because cargo shows it");
 }
 
 #[test]

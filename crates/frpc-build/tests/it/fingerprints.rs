@@ -56,7 +56,11 @@ fn fingerprint_ignores_names_of_types_and_unused_parts() {
         ("enum E", "message Unused { int32 x = 1; }\nenum E"),
     ] {
         assert!(SCHEMA.contains(from));
-        assert_eq!(layout(&SCHEMA.replace(from, to)).fingerprint(), before, "{from} -> {to}");
+        assert_eq!(
+            layout(&SCHEMA.replace(from, to)).fingerprint(),
+            before,
+            "fingerprint should not change with {from} -> {to}"
+        );
     }
     let renamed = SCHEMA.replace("B a", "Bee a").replace("B y", "Bee y").replace("(stream B)", "(stream Bee)");
     let renamed = renamed.replace(", B>", ", Bee>").replace("message B ", "message Bee ");
@@ -94,7 +98,7 @@ fn every_change_of_the_layout_changes_the_fingerprint() {
         assert!(SCHEMA.contains(from));
         let schema = SCHEMA.replace(from, to);
         let fingerprint = layout(&schema).fingerprint();
-        assert!(!seen.contains(&fingerprint), "{from} -> {to}");
+        assert!(!seen.contains(&fingerprint), "fingerprint should change with {from} -> {to}");
         seen.push(fingerprint);
     }
 }

@@ -29,7 +29,7 @@ fn operations_count_from_10_through_all_services_of_the_file() {
         "::frpc::codegen::Method::new( &SECOND_LAYOUT, \"One\", 12, );",
         "::frpc::codegen::Method::new( &SECOND_LAYOUT, \"Three\", 13, );",
     ] {
-        assert!(has(&text, line), "{line} in {text}");
+        assert!(has(&text, line), "generated code should contain {line}: {text}");
     }
 }
 
@@ -136,7 +136,7 @@ fn full_names_hold_at_every_depth() {
     for name in ["test.A", "test.A.B", "test.A.B.C", "test.A.B.E"] {
         assert!(has(&text, &format!("const NAME: &'static str = \"{name}\";")), "{name}");
     }
-    assert!(!has(&text, "frpc_build_type"), "no marker is left");
+    assert!(!has(&text, "frpc_build_type"), "no marker should remain");
 }
 
 #[test]
@@ -165,8 +165,8 @@ fn names_that_are_taken_get_a_trailing_underscore() {
     assert!(has(&text, "pub trait Echo_:") && has(&text, "pub struct EchoServer_<S>"), "{text}");
     assert!(has(&text, "pub struct EchoClient {"));
     for name in ["new_", "connect_", "clone_"] {
-        assert!(has(&text, &format!("fn {name}(&self,")), "{name} in the trait");
-        assert!(has(&text, &format!("pub fn {name}(&self,")), "{name} in the client");
+        assert!(has(&text, &format!("fn {name}(&self,")), "trait should have the method {name}");
+        assert!(has(&text, &format!("pub fn {name}(&self,")), "client should have the method {name}");
         assert!(has(&text, &format!("Echo_::{name}(&*service, request)")));
     }
     // The names on the wire and in errors do not change.
@@ -181,7 +181,7 @@ fn a_service_of_two_methods_takes_150_lines_at_most() {
     );
     let text = Build::of(&source).text();
     let service = &text[text.find("const GREETER_").unwrap()..];
-    assert!(service.lines().count() <= 150, "{} lines", service.lines().count());
+    assert!(service.lines().count() <= 150, "generated service has {} lines", service.lines().count());
 }
 
 #[test]
@@ -284,9 +284,13 @@ fn only_selected_strings_are_shared() {
         "#[prost(string, tag = \"2\")] B(::frpc::prost::alloc::string::String)",
         "f.debug_struct(\"A\")",
     ] {
-        assert!(has(&text, line), "{line} in {text}");
+        assert!(has(&text, line), "generated code should contain {line}: {text}");
     }
-    assert_eq!(text.matches("prost_path = \"::frpc::codegen::utf8_bytes\"").count(), 2, "for A and its oneof");
+    assert_eq!(
+        text.matches("prost_path = \"::frpc::codegen::utf8_bytes\"").count(),
+        2,
+        "A and its oneof should have the attribute"
+    );
 }
 
 #[test]
@@ -297,7 +301,7 @@ fn ordered_map_messages_have_debug_without_prost() {
     assert!(has(&text, "f.debug_struct(\"A\").field(\"type\", &self.r#type).finish()"));
     assert_eq!(text.matches("skip_debug").count(), 1);
     let text = Build::of(&source).text_with(|builder| builder.btree_map(".").skip_debug("A"));
-    assert!(!text.contains("fmt::Debug"), "types that skip it implement it");
+    assert!(!text.contains("fmt::Debug"), "types that skip `Debug` should not implement it");
 }
 
 #[test]
@@ -413,7 +417,7 @@ fn wrappers_are_named_where_they_are_fields() {
         "to.field(\"at\", &self.at)?;",
         "Self::Number(value) => { to.member::< ::frpc::polyglot::wellknown::Int32Value, >(\"number\", 1, value) }",
     ] {
-        assert!(has(&text, line), "{line} in {text}");
+        assert!(has(&text, line), "generated code should contain {line}: {text}");
     }
 }
 
@@ -446,7 +450,10 @@ fn requested_dyn_trait_boxes_futures_and_serves() {
          (stream A); }}"
     );
     let text = Build::of(&source).text_with(|builder| builder.dyn_traits(true));
-    assert!(has(&text, "pub trait DynOne_: ::core::marker::Send"), "the message has the name: {text}");
+    assert!(
+        has(&text, "pub trait DynOne_: ::core::marker::Send"),
+        "trait should be renamed, because a message has its name: {text}"
+    );
     assert!(has(&text, "impl<S: One> DynOne_ for S {"));
     assert!(has(&text, "impl One for ::std::sync::Arc<dyn DynOne_> {"));
     assert!(has(&text, "::std::boxed::Box::pin(One::get(self, request))"));
@@ -498,7 +505,7 @@ fn views_have_free_names_and_the_fields_of_the_message() {
          message AView {{ int32 n = 1; }}\nenum E {{ Z = 0; }}"
     );
     let text = Build::of(&source).text();
-    assert!(!has(&text, "polyglot::MessageView"), "views are written only on request");
+    assert!(!has(&text, "polyglot::MessageView"), "views should be generated only on request");
     let text = Build::of(&source).text_with(|builder| builder.views(true));
     assert!(
         has(

@@ -64,9 +64,9 @@ fn package_schema_has_service_files_and_imports_in_order() {
     let set = schema(&build.read("test.rs")).expect("generated code should contain a schema");
     let expected = ["types.proto", "google/protobuf/descriptor.proto", "options.proto", "test.proto"];
     assert_eq!(names(&set), expected);
-    assert!(has(&build.read("test.rs"), ".schema(&SCHEMA).done()"), "the service states its schema");
+    assert!(has(&build.read("test.rs"), ".schema(&SCHEMA).done()"), "service should contain its schema");
     for other in ["types.rs", "other.rs"] {
-        assert_eq!(schema(&build.read(other)), None, "{other} has no service");
+        assert_eq!(schema(&build.read(other)), None, "file {other} should have no service");
     }
 }
 
@@ -89,7 +89,7 @@ fn files_equal_compiler_output_with_comments_and_options() {
     let path = build.out().join("set");
     build.run(|builder| builder.reflection(true).file_descriptor_set_path(&path), &["test.proto"]).unwrap();
     let set = schema(&build.read("test.rs")).expect("generated code should contain a schema");
-    assert_eq!(set, std::fs::read(path).unwrap(), "here the package needs all files");
+    assert_eq!(set, std::fs::read(path).unwrap(), "package should need all files");
     // The text of an option that prost drops, and a comment.
     for text in ["sales", " Sells one.\n"] {
         assert!(set.windows(text.len()).any(|window| window == text.as_bytes()), "{text:?}");

@@ -190,7 +190,7 @@ mod tests {
             assert_eq!(stats.calls(), 10_000);
             assert!(stats.max() >= Duration::from_millis(950), "{:?}", stats.max());
             let share = stats.slower_than(Duration::from_millis(10)) as f64 / 10_000.0;
-            assert!((0.09..0.12).contains(&share), "{share} of the calls were delayed");
+            assert!((0.09..0.12).contains(&share), "share of delayed calls is {share}");
         }
     }
 

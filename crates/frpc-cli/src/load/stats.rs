@@ -193,7 +193,7 @@ mod tests {
         for (at, rate) in [(1, 0.1), (10, 0.2), (30, 0.1)] {
             stats.record(seconds(at), seconds(1), Duration::ZERO, ok);
             let found = stats.calls_per_second(seconds(10));
-            assert!((found - rate).abs() < 1e-9, "{found} after {at} s");
+            assert!((found - rate).abs() < 1e-9, "rate is {found} after {at} s");
         }
     }
 }

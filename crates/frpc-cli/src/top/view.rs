@@ -454,7 +454,7 @@ mod tests {
         board.take(reply, Instant::now());
         let expect_aligned = |lines: &[String], mark: &str| {
             let places: Vec<usize> = lines.iter().filter_map(|line| Some(columns(&line[..line.find(mark)?]))).collect();
-            assert!(places.len() == 2 && places[0] == places[1], "{places:?} in {lines:?}");
+            assert!(places.len() == 2 && places[0] == places[1], "columns {places:?} should be aligned in {lines:?}");
         };
         expect_aligned(&drawn(&board, 80, 24), "native");
         expect_aligned(&plain(&board).lines().map(str::to_owned).collect::<Vec<_>>(), "native");
@@ -476,14 +476,14 @@ mod tests {
         assert_eq!(lines[5], "method                       calls/s↓  errors/s  p50    p99    max    ended");
         assert_eq!(lines[6], "….v1.warehouse.Warehouse/Buy 1000.0    3.5       1.5µs  2.0ms  3.0s   3000");
         assert_eq!(lines[7], "shop.Shop/Browse             0.0       0.0       1.5µs  2.0ms  3.0s   10");
-        assert_eq!(lines[8], "", "nothing is known of the third");
+        assert_eq!(lines[8], "", "third server should have no values");
         assert!(lines[23].starts_with("q quit  m connections  < > sort"), "{lines:?}");
         let names = |board: &TopView| board.methods().iter().map(|row| row.name.len()).collect::<Vec<_>>();
         press(&mut board, KeyCode::Char('r'));
         assert_eq!(names(&board), [16, 41]);
         press(&mut board, KeyCode::Down);
         press(&mut board, KeyCode::Char('r'));
-        assert_eq!(board.method_mark(&board.methods()), 0, "the mark stays with its method");
+        assert_eq!(board.method_mark(&board.methods()), 0, "mark should stay with its method");
         while board.sort != Column::Method {
             press(&mut board, KeyCode::Char('<'));
         }
@@ -631,7 +631,7 @@ mod tests {
         press(&mut board, KeyCode::Esc);
         assert!(board.wants_detail().is_none());
         press(&mut board, KeyCode::Esc);
-        assert_eq!(numbers(&board).len(), 3, "the filter is gone");
+        assert_eq!(numbers(&board).len(), 3, "filter should be removed");
         let ends = |board: &mut TopView, code, modifiers| board.key(KeyEvent::new(code, modifiers));
         assert_eq!(ends(&mut board, KeyCode::Char('q'), KeyModifiers::NONE), super::super::KeyEffect::End);
         assert_eq!(ends(&mut board, KeyCode::Char('c'), KeyModifiers::CONTROL), super::super::KeyEffect::End);

@@ -138,7 +138,10 @@ async fn lists_calls_and_cancels(lifecycle: ClientLifecycleMode) {
     assert_eq!(next(&mut events).await, "began");
     waiting.cancel(Some("no longer needed".to_owned())).await.expect("cancellation should be sent");
     assert_eq!(next(&mut events).await, "ended");
-    assert!(agent.call_tool(call("tools_Tools_Echo", json!({"text": "x"}))).await.is_ok(), "the connection goes on");
+    assert!(
+        agent.call_tool(call("tools_Tools_Echo", json!({"text": "x"}))).await.is_ok(),
+        "connection should stay open"
+    );
 
     agent.cancel().await.expect("agent should shut down");
     let ended = timeout(PATIENCE, program.wait())

@@ -124,7 +124,7 @@ fn serves_every_protocol(gateway: &Gateway) {
     // The health service, which `/readyz` includes, checks the backend connections twice a second.
     let until = Instant::now() + Duration::from_secs(10);
     while !gateway.http("GET", "/readyz", "").starts_with("HTTP/1.1 200") {
-        assert!(Instant::now() < until, "the gateway is not ready");
+        assert!(Instant::now() < until, "gateway should be ready in time");
     }
     // Calls with native frames and loads the schema by reflection.
     for address in [gateway.address.clone(), format!("ws://{}/", gateway.address)] {

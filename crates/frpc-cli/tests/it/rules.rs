@@ -199,8 +199,8 @@ async fn hangup_reloads_rules_and_certificates() {
         fs::copy(next.shown("key"), &key).expect("folder should be writable");
         fs::write(&path, RULES.replace("role = \"reader\"", "role = \"writer\"")).expect("folder should be writable");
         assert_eq!(reload(), "reloaded certificates and rules");
-        assert_eq!(greet(&next.shown("ca")), Some(64 + 7), "the new rules should refuse readers");
-        assert_eq!(greet(&ca), Some(64 + 14), "the old certificate should be gone");
+        assert_eq!(greet(&next.shown("ca")), Some(64 + 7), "new rules should reject readers");
+        assert_eq!(greet(&ca), Some(64 + 14), "old certificate should be replaced");
         fs::write(&path, "[[allow]]\n").expect("folder should be writable");
         let report = reload();
         assert!(report.contains("not reloaded") && report.contains("rules.toml:1"), "{report}");

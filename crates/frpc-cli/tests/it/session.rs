@@ -208,7 +208,7 @@ fn page_commands_print_documented_output() {
     let commands = commands(&page);
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let introspection = socket(folder.path());
-    assert!(commands.len() >= 10, "{} commands were found", commands.len());
+    assert!(commands.len() >= 10, "only {} commands were found", commands.len());
     for (command, shown) in commands {
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("exec 2>&1; {command}")]).current_dir(root().join("examples"));
@@ -235,7 +235,7 @@ fn diff_names_changes_that_break_peers() {
     };
     assert_eq!(items(false), ["shop.Shop/Cancel", "shop.Amount.cents = 1"]);
     for item in ["shop.Shop/Quote", "shop.Order.note = 4", "shop.Size.depth = 3", "shop.Color.GREEN = 1"] {
-        assert!(items(true).contains(&item), "{item} is not in {text}");
+        assert!(items(true).contains(&item), "item {item} should be in {text}");
     }
     let reported = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(reported.contains("2 changes break peers of the other version"), "{reported}");
@@ -702,5 +702,5 @@ fn the_output_of_describe_compiles_to_the_same_descriptors() {
         assert_eq!(stdout(&run("", &["describe", "-p", again, "-I", here, "-I", includes])), text, "{proto}");
         count += 1;
     }
-    assert!(count >= 30, "{count} schemas were compared");
+    assert!(count >= 30, "only {count} schemas were compared");
 }

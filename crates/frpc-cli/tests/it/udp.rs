@@ -131,7 +131,7 @@ fn lost_datagram_is_repeated_only_if_allowed() {
     let repeated = call(&address, &["-p", schema, "Greet", "name=Ada", "--deadline", "3s", "--json"]);
     assert_eq!(stdout(&repeated), "{\"text\":\"late\"}\n");
     let datagrams = peer_thread.join().expect("thread should not panic");
-    assert_eq!(datagrams[1], datagrams[2], "a repeated request has the same id");
+    assert_eq!(datagrams[1], datagrams[2], "repeated request should have the same id");
 
     let (address, peer_thread) = peer(2);
     assert!(stdout(&call(&address, &["a.B/C", "--retries", "1", "--deadline", "3s"])).contains("late"));

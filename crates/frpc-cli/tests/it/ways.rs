@@ -255,7 +255,10 @@ fn schema_comes_from_server_proto_file_or_descriptor_set() {
 /// Starts a server on fRPC for Go, which ends with its standard input. Returns `None` if Go is not installed.
 pub(crate) fn go() -> Option<(std::process::Child, String)> {
     if Command::new("go").arg("version").output().is_err() {
-        assert!(env::var_os("FRISBEE_REQUIRE_GO").is_none(), "Go is required here and is not installed");
+        assert!(
+            env::var_os("FRISBEE_REQUIRE_GO").is_none(),
+            "Go should be installed, because FRISBEE_REQUIRE_GO is set"
+        );
         // Written directly to standard error, because the test harness shows captured output only on failure.
         let _ =
             std::io::stderr().lock().write_all(b"\nSKIPPED: Go is not installed, so the command met no Go server\n");

@@ -11,7 +11,10 @@ const PORT: u16 = 9000;
 fn has_tshark() -> bool {
     let is_there = Command::new("tshark").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     if !is_there {
-        assert!(env::var_os("FRISBEE_REQUIRE_TSHARK").is_none_or(|value| value != "1"), "tshark is required");
+        assert!(
+            env::var_os("FRISBEE_REQUIRE_TSHARK").is_none_or(|value| value != "1"),
+            "tshark should be installed, because FRISBEE_REQUIRE_TSHARK is set"
+        );
         println!("skipped: there is no tshark");
     }
     is_there
@@ -163,7 +166,7 @@ fn check(found: &[(u16, [Vec<String>; 2])], count: usize) {
     assert_eq!(found.len(), count);
     for (client, sides) in found {
         for (side, names) in sides.iter().enumerate() {
-            assert_eq!(names.join("; "), SHOWN[side], "connection {client}, side {side}");
+            assert_eq!(names.join("; "), SHOWN[side], "frames of connection {client}, side {side}, should be shown");
         }
     }
 }

@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(probe, CONTINUE);
         drop(request);
         let read = tokio::time::timeout(std::time::Duration::ZERO, guard.read(&mut buffer)).await;
-        assert!(read.is_err(), "the end is hidden until the response is written");
+        assert!(read.is_err(), "end should be hidden until the response is written");
         guard.flush().await.unwrap();
         assert_eq!(guard.read(&mut buffer).await.unwrap(), 0);
     }

@@ -160,7 +160,7 @@ mod tests {
 
     fn parse(head: &str) -> Result<BodyFraming, Malformed> {
         let Some(length) = end(head.as_bytes(), 0)? else { return Err(Malformed::Syntax) };
-        assert_eq!(length, head.len(), "a test has one head");
+        assert_eq!(length, head.len(), "test should have a single head");
         let mut fields = [const { MaybeUninit::uninit() }; FIELDS_MAX];
         Head::parse(head.as_bytes(), &mut fields).map(|head| head.framing)
     }

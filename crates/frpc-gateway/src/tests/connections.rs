@@ -147,7 +147,7 @@ async fn half_closed_client_of_hyper_gets_its_response() {
         sleep(Duration::from_secs(2)).await;
         host.released.add_permits(1);
         let response = rest(&mut io).await;
-        assert!(response.ends_with("{\"text\":\"Hello, wait!\"}"), "{response:?} to {request:?}");
+        assert!(response.ends_with("{\"text\":\"Hello, wait!\"}"), "response {response:?} should complete {request:?}");
     }
 }
 
@@ -331,7 +331,7 @@ async fn idle_http2_connection_answers_call_that_crosses_its_goaway() {
         goodbyes += usize::from(kind == GOAWAY);
         data.extend_from_slice(if kind == DATA { &payload } else { &[] });
     }
-    assert!(goodbyes > 0, "GOAWAY was sent");
+    assert!(goodbyes > 0, "server should have sent GOAWAY");
     assert_eq!(String::from_utf8_lossy(&data), "{\"text\":\"Hello, wait!\"}");
 }
 
@@ -360,9 +360,9 @@ async fn http2_response_that_is_not_taken_is_cancelled() {
     client.greet("long").await;
     loop {
         let (kind, payload) = client.frame().await.expect("connection should stay open until the response ends");
-        assert_ne!(kind, DATA, "none was granted");
+        assert_ne!(kind, DATA, "data should be sent within the window");
         if kind == RST_STREAM {
-            assert_eq!(payload, [0, 0, 0, 8], "CANCEL");
+            assert_eq!(payload, [0, 0, 0, 8], "stream should be reset with the code CANCEL");
             break;
         }
     }
@@ -400,7 +400,10 @@ async fn unanswered_ping_ends_the_calls_of_an_http2_client() {
         .await
         .expect("server should close the connection within the timeout")
         .expect("server should close the connection without a reset");
-    assert!(frames.windows(5).any(|bytes| bytes == [0, 0, 8, PING, 0]), "the server asks whether the client is there");
+    assert!(
+        frames.windows(5).any(|bytes| bytes == [0, 0, 8, PING, 0]),
+        "server should send a PING to probe the client"
+    );
 }
 
 #[tokio::test]
@@ -427,7 +430,7 @@ async fn stop_leaves_http2_client_the_time_to_take_last_response() {
             client.grant(payload.len()).await;
         }
     }
-    assert!(length > LONG, "{length} bytes");
+    assert!(length > LONG, "response has {length} bytes");
     drop(client);
     timeout(PATIENCE, served)
         .await
@@ -469,7 +472,7 @@ async fn reply_that_crosses_its_cancel_is_not_kept() {
     host.begins().await;
     // Let the task of the handler start waiting.
     sleep(Duration::from_millis(1)).await;
-    assert!(stats.memory_held() > 0, "the call is charged");
+    assert!(stats.memory_held() > 0, "call should be charged");
     // Let the handler complete before the cancellation is read.
     host.released.add_permits(1);
     let cancel = r#"{"jsonrpc":"2.0","method":"rpc.cancel","params":{"id":1}}"#;
@@ -579,14 +582,14 @@ async fn unread_bodies_of_http2_are_charged_and_bounded() {
             }
         };
         let reached = timeout(PATIENCE, reached).await;
-        assert!(reached.is_ok(), "{} bytes are held", stats.memory_held());
+        assert!(reached.is_ok(), "server holds {} bytes", stats.memory_held());
     };
     held(&|bytes| bytes > MEMORY / 4).await;
     for _ in 0..100_000 {
         tokio::task::yield_now().await;
     }
-    assert!(stats.memory_held() <= MEMORY, "{} bytes are held", stats.memory_held());
-    assert!(taken.load(Ordering::SeqCst) > MEMORY, "the rest was refused");
+    assert!(stats.memory_held() <= MEMORY, "server holds {} bytes", stats.memory_held());
+    assert!(taken.load(Ordering::SeqCst) > MEMORY, "bytes beyond the memory budget should be discarded");
     peers.shutdown().await;
     held(&|bytes| bytes == 0).await;
 }

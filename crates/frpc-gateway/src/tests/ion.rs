@@ -120,7 +120,7 @@ async fn malformed_ion_is_a_parse_error_with_its_offset() {
         assert!(reply["id"].is_null());
     }
     let (_, _, reply) = post_ion(&server, b"\xe0\x01\x00\xea\xff").await;
-    assert!(reply.starts_with(b"\xe0\x01\x00\xea"), "the error is binary as well");
+    assert!(reply.starts_with(b"\xe0\x01\x00\xea"), "error should be binary as well");
     let json = post(&server, "content-type: text/plain\r\ncontent-length: 0\r\n", b"").await;
     assert_eq!(json.0, 415);
 }

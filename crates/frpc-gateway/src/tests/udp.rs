@@ -141,7 +141,7 @@ async fn requests_and_batches_are_answered_by_datagrams() {
     assert_eq!(client.reply().await["error"]["code"], -32601);
     let recite = greet(5, "Ada", 200).replace("/Greet", "/Recite");
     client.send(recite).await;
-    assert_eq!(client.reply().await["id"], 5, "streaming methods are errors");
+    assert_eq!(client.reply().await["id"], 5, "streaming method should cause an error");
 }
 
 #[tokio::test]
@@ -288,7 +288,7 @@ async fn stopping_server_answers_datagrams_in_progress() {
     client.send(greet(1, "wait", 0)).await;
     take(&server.events.began).await;
     client.send(greet(2, "Ada", 0)).await;
-    assert_eq!(client.reply().await["id"], 2, "other calls continue");
+    assert_eq!(client.reply().await["id"], 2, "other calls should continue");
     server.stop.take().expect("server should be stopped once").send(()).expect("server should be waiting for the stop");
     server.events.released.add_permits(1);
     assert_eq!(client.reply().await, greeting(1, "waited"));

@@ -76,7 +76,7 @@ mod tests {
         let admitted = |rates: &mut Rates, now| (0..100).filter(|_| rates.admit(address, now)).count();
         assert_eq!(admitted(&mut rates, start), 5);
         assert_eq!(admitted(&mut rates, start + Duration::from_millis(250)), 2);
-        assert_eq!(admitted(&mut rates, start + Duration::from_secs(60)), 5, "no more than a burst is saved");
+        assert_eq!(admitted(&mut rates, start + Duration::from_secs(60)), 5, "at most a burst should be accumulated");
     }
 
     #[test]

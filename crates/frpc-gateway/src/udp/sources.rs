@@ -60,7 +60,7 @@ mod tests {
         };
         for port in 1..=60_000 {
             assert!(made(&mut sources, port));
-            assert_eq!(made(&mut sources, 0), port == 1, "a peer that sends stays");
+            assert_eq!(made(&mut sources, 0), port == 1, "active peer should stay in the table");
             assert!(sources.young.len() <= GENERATION_MAX && sources.old.len() <= GENERATION_MAX);
         }
     }

@@ -496,7 +496,7 @@ mod tests {
         let started = now();
         let mut received = vec![0; 5 * 2004];
         there.read_exact(&mut received).await.expect("server should send all replies");
-        assert_eq!(now(), started, "the clock advances if all tasks wait");
+        assert_eq!(now(), started, "clock should not advance while a task can run");
     }
 
     #[test]
@@ -517,7 +517,11 @@ mod tests {
                 let mut judge = Utf8::default();
                 let mut parts = text.chunks(width);
                 let is_text = parts.all(|part| judge.take(part, false)) && judge.take(b"", true);
-                assert_eq!(is_text, std::str::from_utf8(text).is_ok(), "{text:?} in parts of {width}");
+                assert_eq!(
+                    is_text,
+                    std::str::from_utf8(text).is_ok(),
+                    "judgement of {text:?} should be independent of parts of {width} bytes"
+                );
             }
         }
     }
@@ -526,6 +530,6 @@ mod tests {
     fn a_byte_that_is_part_of_no_character_is_noticed_at_once() {
         let mut judge = Utf8::default();
         assert!(judge.take(b"ok \xed", false));
-        assert!(!judge.take(b"\xa0", false), "surrogates are no characters");
+        assert!(!judge.take(b"\xa0", false), "surrogates should be rejected");
     }
 }

@@ -224,7 +224,11 @@ mod tests {
                     let mut text = text.clone();
                     text[index] = special;
                     text[index + 1..].fill(0xff);
-                    assert_eq!((plain_length(&text), is_plain(&text)), (index, false), "{index} of {length}");
+                    assert_eq!(
+                        (plain_length(&text), is_plain(&text)),
+                        (index, false),
+                        "plain prefix should end at {index} of {length}"
+                    );
                 }
             }
         }

@@ -75,7 +75,7 @@ fn start_with(arguments: &[&str], input: &[u8], variables: &[(&str, &str)]) -> O
     // Ignore errors, because the plugin may exit without reading all input.
     let _ = child.stdin.take().unwrap().write_all(input);
     let output = child.wait_with_output().unwrap();
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is written where it runs");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "plugin should write no files itself");
     output
 }
 
@@ -93,7 +93,7 @@ fn files(response: CodeGeneratorResponse) -> BTreeMap<String, String> {
 #[track_caller]
 fn error(request: &CodeGeneratorRequest) -> String {
     let response = respond(request);
-    assert!(response.file.is_empty(), "an error comes alone");
+    assert!(response.file.is_empty(), "error should be returned without files");
     assert_eq!(response.supported_features(), 1);
     response.error.expect("request should be rejected")
 }
@@ -113,7 +113,7 @@ const ALL: [&str; 3] = ["shop/shop.proto", "shop/items.proto", "money/money.prot
 fn the_plugin_writes_the_same_output_as_a_build_script() {
     let schema = schema();
     let response = respond(&request(schema.path(), &ALL, ""));
-    assert_eq!(response.supported_features(), 1, "protoc may send `optional` fields");
+    assert_eq!(response.supported_features(), 1, "plugin should support `optional` fields");
     assert_eq!(files(response), built(|builder| builder));
 }
 
@@ -351,7 +351,7 @@ fn help_and_the_version_are_there_for_the_asking() {
     let (is_fine, help) = text(&["--help"]);
     assert!(is_fine && help.starts_with(&version), "{help}");
     for part in ["--frpc_opt=", "\n  build_client[=true|false] ", "\n  lang=rust|ts|py "] {
-        assert!(help.contains(part), "{part} in {help}");
+        assert!(help.contains(part), "help should contain {part}: {help}");
     }
     assert!(help.lines().all(|line| line.len() <= 120), "{help}");
     let expected = "protoc-gen-frpc: unexpected argument \"-x\"; there are `generate`, `--help` and `--version`\n";

@@ -127,9 +127,9 @@ mod tests {
         let powers = (0..42).flat_map(|power| [(1_u64 << power) - 1, 1 << power, (1 << power) + 1, 5 << power >> 2]);
         for nanos in powers {
             let at = bucket(nanos);
-            assert!(nanos < end(at), "{nanos} in {at}");
-            assert!(at == 0 || nanos >= end(at - 1), "{nanos} in {at}");
-            assert!(end(at) - nanos <= (nanos / 8).max(128), "{nanos} in {at}");
+            assert!(nanos < end(at), "{nanos} ns should be below the end of bucket {at}");
+            assert!(at == 0 || nanos >= end(at - 1), "{nanos} ns should not be below the start of bucket {at}");
+            assert!(end(at) - nanos <= (nanos / 8).max(128), "{nanos} ns should be near the end of bucket {at}");
         }
         assert_eq!(bucket(u64::MAX), BUCKETS - 1);
     }

@@ -94,7 +94,7 @@ mod tests {
     fn a_call_that_is_not_recorded_stays_in_its_trace() {
         let went_on = unrecorded(Some(&remote("01"))).expect("context of a remote parent should be propagated");
         assert_eq!(went_on.to_string(), remote("00").to_string());
-        assert!(!went_on.is_remote(), "the decision is that of this process");
+        assert!(!went_on.is_remote(), "sampling decision should be that of this process");
         assert_ne!(unrecorded(None).map(|new| new.trace_id()), unrecorded(None).map(|new| new.trace_id()));
     }
 }

@@ -70,7 +70,7 @@ impl GaugeFn for Value {
 
 impl HistogramFn for Value {
     fn record(&self, value: f64) {
-        assert!(value > 0.0 && value < 60.0, "seconds: {value}");
+        assert!(value > 0.0 && value < 60.0, "duration should be in seconds: {value}");
         self.change(|before| before + 1.0);
     }
 }

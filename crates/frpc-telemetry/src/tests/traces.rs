@@ -176,7 +176,7 @@ async fn gateway_calls_continue_the_trace_of_their_callers() {
     let SpanData { span_context, parent_span_id, parent_span_is_remote, .. } = &spans[0];
     assert_eq!(span_context.trace_id().to_string(), context[3..35]);
     assert_eq!((parent_span_id.to_string().as_str(), *parent_span_is_remote), (&context[36..52], true));
-    assert!(span_context.is_sampled(), "a stranger's flag decides nothing");
+    assert!(span_context.is_sampled(), "flag of an untrusted caller should not decide");
 }
 
 #[tokio::test]
@@ -193,7 +193,7 @@ async fn trusted_peer_decides_on_sampling() {
     assert!(exporter.get_finished_spans().expect("exporter should not be shut down").is_empty());
     let loud = client(&serve(Service::default(), &none).await, &all).await;
     loud.greet(named("Ada")).await.expect("call should succeed");
-    assert_eq!(spans(&exporter, 1).await.len(), 1, "the server does not trust the client");
+    assert_eq!(spans(&exporter, 1).await.len(), 1, "server should not use the span of an untrusted client");
     let both = client(&serve(Service::default(), &none.clone().trust_peers()).await, &all).await;
     both.greet(named("Ada")).await.expect("call should succeed");
     assert_eq!(spans(&exporter, 3).await.len(), 3);
@@ -268,7 +268,11 @@ async fn a_second_attempt_is_a_span_of_its_own_below_the_call() {
     assert_eq!(call.events.iter().map(|event| &*event.name).collect::<Vec<_>>(), ["attempt failed"]);
     let mut children: Vec<_> = below(&spans, call).iter().map(|span| span.span_kind.clone()).collect();
     children.sort_by_key(|kind| *kind == SpanKind::Client);
-    assert_eq!(children, [SpanKind::Server, SpanKind::Client], "the server of the first attempt, and the second one");
+    assert_eq!(
+        children,
+        [SpanKind::Server, SpanKind::Client],
+        "children should be the server of the first attempt and the second attempt"
+    );
     let again = below(&spans, call).into_iter().find(|span| span.span_kind == SpanKind::Client).unwrap();
     assert_eq!(attribute(again, "frpc.attempt").as_deref(), Some("2"));
     assert_eq!(below(&spans, again)[0].span_kind, SpanKind::Server);

@@ -452,7 +452,11 @@ mod tests {
                 for byte in 0..=u8::MAX {
                     let mut text = vec![b'~'; length];
                     text[at] = byte;
-                    assert_eq!(is_printable(&text), (0x20..0x7F).contains(&byte), "{byte} at {at} of {length}");
+                    assert_eq!(
+                        is_printable(&text),
+                        (0x20..0x7F).contains(&byte),
+                        "byte {byte} at {at} of {length} is misjudged"
+                    );
                 }
             }
         }
@@ -467,7 +471,11 @@ mod tests {
                     let mut key = vec![b'a'; length];
                     key[length / 2] = b'-';
                     key[at] = byte;
-                    assert_eq!(is_key(&key), IN_KEYS[usize::from(byte)], "{byte} at {at} of {length}");
+                    assert_eq!(
+                        is_key(&key),
+                        IN_KEYS[usize::from(byte)],
+                        "byte {byte} at {at} of {length} is misjudged as part of a key"
+                    );
                 }
             }
         }

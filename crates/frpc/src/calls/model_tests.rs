@@ -90,7 +90,7 @@ fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
             }
             CallOutcome::Disconnected { status, .. } => panic!("{status}"),
         }
-        assert!(is_empty(&table), "the slot is free again");
+        assert!(is_empty(&table), "slot should be free again");
     });
 }
 
@@ -106,7 +106,7 @@ fn caller_cancelling_during_reply_leaves_no_state() {
         });
         reply(&table, ticket);
         caller.join().expect("caller thread should not panic");
-        assert!(is_empty(&table), "the slot is free again");
+        assert!(is_empty(&table), "slot should be free again");
     });
 }
 
@@ -168,6 +168,6 @@ fn a_connection_that_ends_ends_every_call() {
         let wake = with(&table, |calls| calls.end(Status::unavailable("it is over")));
         wake.into_iter().for_each(Waker::wake);
         assert!(matches!(caller.join().expect("caller thread should not panic"), CallOutcome::Disconnected { .. }));
-        assert!(is_empty(&table), "the slot is free again");
+        assert!(is_empty(&table), "slot should be free again");
     });
 }

@@ -114,7 +114,7 @@ mod tests {
         calls.abandon(abandoned, |_, _| {});
         drop(calls.release());
         assert_eq!((calls.slots.len(), calls.deadlines.len(), calls.free.len()), (31, 31, 28));
-        assert!(held_bytes(&calls) < 3000 + 31 * 80 + 300, "{} bytes", held_bytes(&calls));
+        assert!(held_bytes(&calls) < 3000 + 31 * 80 + 300, "calls hold {} bytes", held_bytes(&calls));
         assert_eq!(take(&mut calls, replied), 3000);
         answer(&mut calls, waits, 5);
         assert_eq!(take(&mut calls, waits), 5);
@@ -122,7 +122,7 @@ mod tests {
         let again: Vec<_> = (0..100).map(|_| begin(&mut calls)).collect();
         let mut slots: Vec<_> = again.iter().map(|ticket| ticket.slot).collect();
         slots.sort_unstable();
-        assert!(slots.into_iter().eq(0..100), "each slot is given once");
+        assert!(slots.into_iter().eq(0..100), "each slot should be given once");
     }
 
     #[test]

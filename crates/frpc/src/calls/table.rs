@@ -328,7 +328,11 @@ mod tests {
         }
         table.handle_prefix(&body);
         let [ServerEvent::Reported { report, own }] = events.take()[..] else { panic!("one event should be recorded") };
-        assert_eq!((report.in_progress, report.micros, own), (3, 400, 2), "beside two that are not answered yet");
+        assert_eq!(
+            (report.in_progress, report.micros, own),
+            (3, 400, 2),
+            "report should exclude the two calls without a reply"
+        );
     }
 
     /// A waker that holds the last reference to a task and accesses the call table when it is woken or dropped.
@@ -468,7 +472,7 @@ mod tests {
             .lock()
             .begin(Operation::FIRST_USER, None, Waker::noop())
             .expect("call table should have a free slot");
-        assert!(table.calls.lock().times_next, "from the beginning on");
+        assert!(table.calls.lock().times_next, "first call should be timed");
         table.calls.lock().time(ticket, Some(started));
         let reply = frisbee::Packet { id: ticket.id, operation: Operation::FIRST_USER, body: bytes::Bytes::new() };
         table.with(|calls| calls.handle_reply(reply));

@@ -42,14 +42,14 @@ fn calls_pause_only_when_idle_and_none_begin_until_resumed() {
     let mut calls = Calls::default();
     let (answered, abandoned) =
         (calls.begin(ADD, None, Waker::noop()).unwrap(), calls.begin(ADD, None, Waker::noop()).unwrap());
-    assert!(!calls.pause(), "two are in flight");
+    assert!(!calls.pause(), "connection should not pause with two calls in flight");
     calls.handle_reply(packet(answered.id, ADD, b"sum"));
     reply(&mut calls, answered);
     cancels(&mut calls, abandoned);
-    assert!(!calls.pause(), "one has not been answered");
+    assert!(!calls.pause(), "connection should not pause before the last reply");
     calls.handle_reply(packet(abandoned.id, ADD, b"late"));
     assert!(calls.pause());
-    assert!(!calls.pause(), "once at a time");
+    assert!(!calls.pause(), "connection should pause only once");
     let mut place = PermitPlace::default();
     assert!(matches!(calls.begin(ADD, None, Waker::noop()), Err(NotSent::Full)));
     drop(calls.queue.enter(&mut place, &context()));
@@ -133,7 +133,7 @@ fn unsent_and_cancelled_calls_release_their_slots() {
     assert!(calls.is_idle());
     let answered = calls.begin(ADD, None, Waker::noop()).unwrap();
     calls.handle_reply(packet(answered.id, ADD, b"sum"));
-    assert!(!cancels(&mut calls, answered), "the server is done with it");
+    assert!(!cancels(&mut calls, answered), "call that the server has completed should need no CANCEL");
     assert!(calls.is_idle());
 }
 
@@ -151,7 +151,7 @@ fn calls_expire_in_time_and_a_late_reply_harms_nobody() {
     assert_eq!(wake.len(), 1);
     calls.handle_reply(packet(soon.id, ADD, b"late"));
     assert!(matches!(take(&mut calls, soon), Poll::Ready(CallOutcome::Expired)));
-    assert!(!cancels(&mut calls, soon), "the server is done with it");
+    assert!(!cancels(&mut calls, soon), "call that the server has completed should need no CANCEL");
     calls.handle_reply(packet(later.id, ADD, b"in time"));
     assert_eq!(reply(&mut calls, later), b"in time");
     assert_eq!(calls.free.len(), 2);
@@ -216,15 +216,15 @@ fn a_long_reply_is_shared_and_not_copied() {
 #[test]
 fn free_slot_is_announced_only_to_waiting_callers() {
     let mut calls = Calls::default();
-    assert!(calls.grant_slots().0.is_empty(), "no caller waits");
+    assert!(calls.grant_slots().0.is_empty(), "no caller should be waiting");
     let [mut one, mut other] = [(); 2].map(|()| PermitPlace::default());
     for place in [&mut one, &mut other] {
         drop(calls.queue.enter(place, &context()));
     }
     drop(calls.queue.leave(&mut one));
-    assert_eq!(calls.grant_slots().0.len(), 1, "one waits");
+    assert_eq!(calls.grant_slots().0.len(), 1, "one caller should be waiting");
     drop(calls.queue.leave(&mut other));
-    assert!(calls.grant_slots().0.is_empty(), "no caller waits any more");
+    assert!(calls.grant_slots().0.is_empty(), "no caller should be waiting any more");
 }
 
 #[test]
@@ -249,11 +249,11 @@ fn unanswered_cancelled_calls_wear_out_connection() {
     let tickets = [(); 2].map(|()| calls.begin(ADD, None, Waker::noop()).unwrap());
     assert!(!calls.is_worn_out(), "pending calls should still be waited for");
     calls.abandon(tickets[0], |_, _| {});
-    assert!(!calls.is_worn_out(), "a place is left");
+    assert!(!calls.is_worn_out(), "table should not be worn out while a slot is left");
     calls.abandon(tickets[1], |_, _| {});
     assert!(calls.is_worn_out());
     calls.handle_reply(packet(tickets[0].id, ADD, b"late"));
-    assert!(!calls.is_worn_out(), "one has been answered");
+    assert!(!calls.is_worn_out(), "table should not be worn out after a reply");
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn packet_matches_only_call_with_its_id_and_operation() {
         !calls.is_pending(PacketId(first.id.0 + CALLS_MAX as u16), ADD),
         "later call in the same slot should not be pending"
     );
-    assert!(!calls.is_pending(PacketId(3), ADD), "there is no such call");
+    assert!(!calls.is_pending(PacketId(3), ADD), "unknown call should not be pending");
     calls.handle_reply(packet(second.id, ADD, b"sum"));
     assert!(!calls.is_pending(second.id, ADD), "call with a reply should not be pending");
     reply(&mut calls, second);

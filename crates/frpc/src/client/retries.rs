@@ -52,10 +52,14 @@ mod tests {
     #[test]
     fn at_most_one_call_in_fifty_is_hedged() {
         let budget = AttemptBudget::<2>::default();
-        assert!(!budget.spend(), "there have been no calls");
+        assert!(!budget.spend(), "new budget should permit no retries");
         let hedged = (0..1_000).filter(|_| (budget.earn(), budget.spend()).1).count();
         assert_eq!(hedged, 20);
         (0..10_000).for_each(|_| budget.earn());
-        assert_eq!((0..100).filter(|_| budget.spend()).count(), ATTEMPTS as usize, "not all at once");
+        assert_eq!(
+            (0..100).filter(|_| budget.spend()).count(),
+            ATTEMPTS as usize,
+            "burst of retries should be limited"
+        );
     }
 }

@@ -138,7 +138,10 @@ mod tests {
     fn handlers_long_in_three_successive_batches_get_tasks() {
         let mut batches = BatchSequence::new();
         for _ in 0..100 {
-            assert!(batches.call(LONG) && batches.call(LONG) && batches.call(QUICK), "two long turns are no proof");
+            assert!(
+                batches.call(LONG) && batches.call(LONG) && batches.call(QUICK),
+                "two long turns should not suffice to detach handlers"
+            );
         }
         assert_eq!(batches.detach(), 3);
         assert!(!batches.call(QUICK));
@@ -194,6 +197,6 @@ mod tests {
         batches.pause(2 * APART_MIN);
         assert_eq!(batches.detach(), 3);
         batches.pause(APART_MIN);
-        assert!(batches.call(QUICK), "the pause is as short as the first");
+        assert!(batches.call(QUICK), "pause should be as short as the first one");
     }
 }

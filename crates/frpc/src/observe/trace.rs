@@ -158,13 +158,25 @@ mod tests {
         for (from, to) in
             [("00-", "ff-"), ("4bf9", "4BF9"), ("4bf9", "4bf"), ("-01", ""), ("-01", "-1"), ("b7-", "b7"), ("0", "g")]
         {
-            assert_eq!(TraceContext::from_traceparent(&TEXT.replacen(from, to, 1)), None, "{from} -> {to}");
+            assert_eq!(
+                TraceContext::from_traceparent(&TEXT.replacen(from, to, 1)),
+                None,
+                "{from} -> {to} should make the context invalid"
+            );
         }
         assert_eq!(TraceContext::from_traceparent(""), None);
         assert_eq!(TraceContext::from_traceparent("00-\u{e9}\u{e9}"), None);
         assert_eq!(TraceContext::from_bytes(&[1; 24]), None);
-        assert_eq!(TraceContext::from_bytes(&[[0; 16].as_slice(), &[1; 9]].concat()), None, "no trace");
-        assert_eq!(TraceContext::from_bytes(&[[1; 16].as_slice(), &[0; 9]].concat()), None, "no span");
+        assert_eq!(
+            TraceContext::from_bytes(&[[0; 16].as_slice(), &[1; 9]].concat()),
+            None,
+            "context without a trace id should be invalid"
+        );
+        assert_eq!(
+            TraceContext::from_bytes(&[[1; 16].as_slice(), &[0; 9]].concat()),
+            None,
+            "context without a span id should be invalid"
+        );
         assert_eq!(TraceContext::new([1; 16], [0; 8], true), None);
     }
 }

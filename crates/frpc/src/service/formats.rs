@@ -211,7 +211,11 @@ mod tests {
         let terms = FormatTerms::default();
         let first = terms.reserve(Some(&connection));
         let room = terms.memory_max();
-        assert!(room >= 8 * MIB && stats.charged_bytes() >= 2 * room, "{room} bytes, {} held", stats.charged_bytes());
+        assert!(
+            room >= 8 * MIB && stats.charged_bytes() >= 2 * room,
+            "{room} bytes are available, with {} held",
+            stats.charged_bytes()
+        );
         let second = terms.reserve(Some(&connection));
         assert!(terms.memory_max() < room, "memory that another thread holds should not be available");
         drop((first, second));
@@ -228,7 +232,7 @@ mod tests {
             terms.decode(decode, &body, Some(&connection)).expect("request should be within the memory limit");
         assert!(
             most == room && (5 * MIB..6 * MIB).contains(&stats.charged_bytes()),
-            "{most} bytes, {} held",
+            "{most} bytes are available, with {} held",
             stats.charged_bytes()
         );
         drop(charge);

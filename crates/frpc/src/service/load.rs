@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn calls_count_once_somebody_asks_and_until_they_are_dropped() {
         let load = Arc::new(Load::default());
-        assert!(Load::enter(&load, true).is_none(), "no client requests reports");
+        assert!(Load::enter(&load, true).is_none(), "no report should be made, because no client requests one");
         load.is_enabled.store(true, Ordering::Relaxed);
         let [one, other, third] =
             [true, false, true].map(|is_reported| Load::enter(&load, is_reported).expect("call should be counted"));
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn the_time_of_a_call_depends_on_how_many_there_are() {
         let load = Load::default();
-        assert_eq!(load.expected(1), 0, "nothing is known");
+        assert_eq!(load.expected(1), 0, "expected duration should be unknown");
         load.measure(4, 4_000);
         assert_eq!([1, 3, 4, 5, 16].map(|count| load.expected(count)), [4_000, 4_000, 4_000, 5_000, 16_000]);
         load.measure(1, 500);

@@ -541,6 +541,6 @@ mod tests {
         let reading = DecodeOptions::whole(Nesting::default());
         let Ok(received) = request::<FieldMask>(&body.into(), reading) else { panic!("request should be accepted") };
         assert_eq!(received.message.paths.len(), paths.len());
-        assert!(received.memory > CONTAINER_MEMORY_MAX, "all of it is charged: {}", received.memory);
+        assert!(received.memory > CONTAINER_MEMORY_MAX, "whole message should be charged: {}", received.memory);
     }
 }

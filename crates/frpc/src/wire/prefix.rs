@@ -494,7 +494,7 @@ mod tests {
         put(&mut whole, PrefixFields { timeout, trace: trace.as_ref(), ..PrefixFields::default() });
         assert_eq!(take(&mut whole.into()), Ok(Some(Prefix { timeout, trace, ..Prefix::default() })));
         bytes[4..20].fill(0);
-        assert_eq!(take(&mut bytes.into()), Ok(Some(Prefix::default())), "an invalid context is as none");
+        assert_eq!(take(&mut bytes.into()), Ok(Some(Prefix::default())), "invalid context should be ignored");
     }
 
     #[test]
@@ -515,7 +515,7 @@ mod tests {
         assert_eq!(take(&mut prefix(257, 0)), Err(Malformed));
         let repeated = take(&mut prefix(255, 1)).unwrap().unwrap().into_metadata();
         assert_eq!(repeated.get_all("0").collect::<Vec<_>>(), ["text", "text again"]);
-        assert_eq!(take(&mut prefix(256, 1)), Err(Malformed), "each value counts");
+        assert_eq!(take(&mut prefix(256, 1)), Err(Malformed), "each value should count towards the limit");
     }
 
     #[test]
@@ -584,7 +584,7 @@ mod tests {
         for max in [24, 200, 64 * 1024] {
             let long = Status::unauthenticated("\u{20AC}".repeat(30_000)).with_details(&b"d"[..]);
             let items = trailers(&long, false, max);
-            assert!((max - 12..=max).contains(&items.len()), "{} of {max}", items.len());
+            assert!((max - 12..=max).contains(&items.len()), "entries take {} of {max} bytes", items.len());
             let received =
                 read_trailers(&items).expect("trailers should be valid").expect("trailers should contain an error");
             assert!(long.message().starts_with(received.message()) && received.code() == Code::Unauthenticated);

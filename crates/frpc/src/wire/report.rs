@@ -52,7 +52,7 @@ mod tests {
         assert_eq!(Report::of_reply(&bytes), Some(report));
         let mut body = Bytes::from(bytes.clone());
         assert!(prefix::take(&mut body).is_ok_and(|prefix| prefix.is_some()));
-        assert_eq!(body, [8, 0][..], "a message follows");
+        assert_eq!(body, [8, 0][..], "report should be followed by the message");
         for cut in 0..7 {
             assert_eq!(Report::of_reply(&bytes[..cut]), None, "{cut}");
         }

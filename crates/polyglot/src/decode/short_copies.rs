@@ -49,7 +49,7 @@ mod tests {
             let mut decoder = Decoder::shared(&input);
             let before = decoder.container_memory();
             assert_eq!(decoder.take_rest(), input);
-            assert_eq!(before - decoder.container_memory(), charged, "for {length} bytes");
+            assert_eq!(before - decoder.container_memory(), charged, "{length} bytes should be charged");
         }
     }
 

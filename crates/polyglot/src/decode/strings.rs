@@ -104,10 +104,17 @@ mod tests {
             for at in 0..length {
                 let mut invalid = text.clone();
                 invalid[at] = 0xff;
-                assert!(string(&invalid).is_none() && !string_over(&invalid, &mut over), "{at} of {length}");
+                assert!(
+                    string(&invalid).is_none() && !string_over(&invalid, &mut over),
+                    "invalid byte at {at} of {length} should be found"
+                );
                 let mut umlaut = text.clone();
                 umlaut.splice(at..=at, "\u{fc}".bytes());
-                assert_eq!(string(&umlaut).map(String::into_bytes), Some(umlaut), "{at} of {length}");
+                assert_eq!(
+                    string(&umlaut).map(String::into_bytes),
+                    Some(umlaut),
+                    "character at {at} of {length} should be valid"
+                );
             }
         }
     }

@@ -93,10 +93,14 @@ fn equal_layouts_and_appended_fields_need_no_plan() {
     let one = message(&[implicit(1, Type::Int32)]);
     let two = message(&[implicit(1, Type::Int32), implicit(2, Type::String)]);
     assert_eq!(plan(&two, &two).root(0, 0), Ok(None));
-    assert_eq!(plan(&two, &one).root(0, 0), Ok(None), "readers ignore the tail");
+    assert_eq!(plan(&two, &one).root(0, 0), Ok(None), "reader should ignore additional fields at the end");
     assert_eq!(translate(&plan(&one, &two), b"\x08\x00\x0c\x02", LIMITS).unwrap(), b"\x08\x00\x0c\x02\x05\x0a\x00");
-    assert_eq!(translate(&plan(&one, &two), b"\x00", LIMITS).unwrap(), b"\x00", "nil");
-    assert_eq!(translate(&plan(&one, &two), b"\x06\x05\x0a\x01e", LIMITS).unwrap(), b"\x06\x05\x0a\x01e", "an error");
+    assert_eq!(translate(&plan(&one, &two), b"\x00", LIMITS).unwrap(), b"\x00", "nil should be translated to nil");
+    assert_eq!(
+        translate(&plan(&one, &two), b"\x06\x05\x0a\x01e", LIMITS).unwrap(),
+        b"\x06\x05\x0a\x01e",
+        "error should be translated unchanged"
+    );
 }
 
 #[test]

@@ -189,7 +189,7 @@ fn only_long_shared_bytes_keep_the_input_alive() {
     assert_eq!(read.iter().map(within).collect::<Vec<_>>(), [true, false, false]);
     assert!(!body.is_unique());
     read.remove(0);
-    assert!(body.is_unique(), "the rest of the message keeps nothing of the input");
+    assert!(body.is_unique(), "remaining message should hold no part of the input");
     let copied = decode::<One<Vec<Bytes>>>(&body).unwrap().v;
     assert!(!copied.iter().any(within));
 }
@@ -247,8 +247,8 @@ fn enclosed_message_of_wrong_length_is_an_error() {
         let mut body = vec![0xee];
         let write = |out: &mut Vec<u8>| out.resize(out.len() + written, 7);
         let encoded = Encoder::new(&mut body).enclosed(2, write);
-        assert!(encoded.is_err(), "{written} bytes instead of 2");
-        assert_eq!(body, [0xee], "{written} bytes instead of 2");
+        assert!(encoded.is_err(), "writing {written} bytes instead of 2 should be an error");
+        assert_eq!(body, [0xee], "body of {written} bytes instead of 2 should be dropped");
     }
 }
 
@@ -335,14 +335,18 @@ fn long_strings_keep_characters_whole_at_any_offset() {
         let text: String = "x".repeat(before).chars().chain("aä€🐢".chars().cycle().take(3 * BULK_MIN)).collect();
         let mut bytes = Vec::new();
         Encoder::new(&mut bytes).string(&text).unwrap();
-        assert!(Decoder::new(&bytes).string().unwrap() == text, "{before} bytes before");
+        assert!(Decoder::new(&bytes).string().unwrap() == text, "string after {before} bytes should be read");
         // All bytes of a character except the first, which is missing.
         let content = bytes.len() - text.len();
         for at in BULK_MIN - 4..=BULK_MIN {
             let mut bad = bytes.clone();
             bad[content + at..][..4].fill(0x80);
             let error = Decoder::new(&bad).string().unwrap_err();
-            assert_eq!(error.reason(), &DecodeReason::Utf8, "{before} bytes before, bad at {at}");
+            assert_eq!(
+                error.reason(),
+                &DecodeReason::Utf8,
+                "string after {before} bytes, invalid at {at}, should be rejected"
+            );
         }
     }
 }
@@ -354,8 +358,8 @@ fn strings_of_every_length_have_to_be_utf8_from_end_to_end() {
         let text: String = "aä€🐢".chars().cycle().take(length / 3).collect();
         let mut bytes = Vec::new();
         Encoder::new(&mut bytes).string(&text).unwrap();
-        assert!(Decoder::new(&bytes).string().unwrap() == text, "{length} bytes");
-        assert!(Decoder::new(&bytes).str().unwrap() == text, "{length} bytes");
+        assert!(Decoder::new(&bytes).string().unwrap() == text, "string of {length} bytes should be read");
+        assert!(Decoder::new(&bytes).str().unwrap() == text, "borrowed string of {length} bytes should be read");
 
         let content = bytes.len() - text.len();
         for at in [content, bytes.len() / 2, bytes.len() - 1] {
@@ -363,7 +367,11 @@ fn strings_of_every_length_have_to_be_utf8_from_end_to_end() {
             bad[at] = 0xff;
             let mut decoder = Decoder::new(&bad);
             for error in [decoder.string().unwrap_err(), decoder.str().unwrap_err()] {
-                assert_eq!((error.reason(), error.offset()), (&DecodeReason::Utf8, 0), "{length} bytes, bad at {at}");
+                assert_eq!(
+                    (error.reason(), error.offset()),
+                    (&DecodeReason::Utf8, 0),
+                    "string of {length} bytes, invalid at {at}, should be rejected"
+                );
             }
             assert_eq!(decoder.position(), 0);
         }

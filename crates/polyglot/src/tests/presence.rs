@@ -148,7 +148,11 @@ fn undeclared_enum_number_is_written_as_itself() {
         assert_eq!(decoder.field_as::<Index<Sparse>>("v").unwrap(), number);
         assert_eq!(decoder.remaining(), 0);
     }
-    assert_eq!(Decoder::new(&[0x0c, 9]).field_as::<Index<Sparse>>("v").unwrap(), -5, "a later schema declares it");
+    assert_eq!(
+        Decoder::new(&[0x0c, 9]).field_as::<Index<Sparse>>("v").unwrap(),
+        -5,
+        "value that a later schema declares should be read"
+    );
     let error = Decoder::new(&[0x0c, 0x80]).field_as::<Index<Sparse>>("v").unwrap_err();
     assert!(matches!(error.reason(), DecodeReason::Truncated { .. }), "{error}");
     let numbers = Everything { sparses: vec![0, 7, 1000], ..Everything::default() };

@@ -56,7 +56,7 @@ impl Build {
     /// Returns the error for `test.proto`, without the path of the temporary folder.
     pub(crate) fn error(&self) -> String {
         let error = self.run(|builder| builder, &["test.proto"]).unwrap_err();
-        assert_eq!(files_in(&self.out()), [""; 0], "an error comes before any output");
+        assert_eq!(files_in(&self.out()), [""; 0], "no output should precede an error");
         let folder = format!("{}/", self.protos.path().display());
         error.to_string().replace(&folder, "")
     }

@@ -47,7 +47,7 @@ fn files_of_ion_tests_are_read_or_refused_as_they_should() {
             match values(&fs::read(path).expect("Ion test file should be readable")) {
                 Ok(json) => {
                     read += 1;
-                    assert_eq!(folder, "good", "{name} is read: {}", String::from_utf8_lossy(&json));
+                    assert_eq!(folder, "good", "file {name} should be rejected: {}", String::from_utf8_lossy(&json));
                     let mut lines = json.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
                     assert!(lines.all(is_json), "{name}: {}", String::from_utf8_lossy(&json));
                 }
@@ -60,7 +60,7 @@ fn files_of_ion_tests_are_read_or_refused_as_they_should() {
             }
         }
         eprintln!("{folder}: {read} of {} files read, {refused} refused", paths.len());
-        assert!(!paths.is_empty(), "ION_TESTS is a folder with iontestdata/{folder}");
+        assert!(!paths.is_empty(), "ION_TESTS should name a folder with iontestdata/{folder}");
     }
 }
 

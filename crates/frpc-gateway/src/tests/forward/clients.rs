@@ -243,7 +243,7 @@ async fn fleet_of_grpc_servers_divides_calls_and_reconnects() {
         assert!(verses.expect("stream should succeed").is_some());
     }
     let (first, second) = (first.load(Ordering::SeqCst), second.load(Ordering::SeqCst));
-    assert!(first > 0 && second > 0 && first + second == 24, "{first} and {second}");
+    assert!(first > 0 && second > 0 && first + second == 24, "servers received {first} and {second} calls");
     let fleet = FleetView::of(&channel).expect("channel should have a fleet");
     assert!(fleet.servers.iter().any(|server| server.latency.is_some()), "{fleet:?}");
     channel.close();

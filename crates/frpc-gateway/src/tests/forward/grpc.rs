@@ -560,7 +560,7 @@ async fn caller_leaves_streams_of_the_server_to_others() {
         let mut socket = TcpStream::connect(&address).await.expect("gateway should accept the connection");
         socket.write_all(&greet("", "wait")).await.expect("gateway should accept the request");
         waiting.push(socket);
-        assert_eq!(soon(&mut begun).await, number / 2, "two of four streams of each connection");
+        assert_eq!(soon(&mut begun).await, number / 2, "caller should get two of four streams of each connection");
     }
     let failed = exchange(&address, greet("", "wait")).await;
     assert!(failed.contains("\"resource_exhausted\"") && failed.contains("has not run"), "{failed}");

@@ -169,14 +169,14 @@ async fn stream_waits_for_the_slower_side() {
     // The backend stops sending when nothing is read.
     tokio::time::sleep(IDLE).await;
     let ahead = sent.load(Ordering::Relaxed);
-    assert!(ahead < AHEAD_MAX, "{ahead} numbers were sent and one was read");
+    assert!(ahead < AHEAD_MAX, "{ahead} numbers were sent, and one was read");
     // Request streams have backpressure too, so the client must wait.
     let (sender, requests) = frpc::RequestStream::channel(1);
     let call = tokio::spawn(async move { client.sum_up(requests).await });
     let mut count = 0;
     while tokio::time::timeout(IDLE, sender.send(Number { value: count })).await.is_ok() {
         count += 1;
-        assert!(count < AHEAD_MAX.cast_signed(), "requests that are not read have no end");
+        assert!(count < AHEAD_MAX.cast_signed(), "client should stop sending requests that are not read");
     }
     assert_eq!(takes.try_recv(), Ok(0));
     call.abort();

@@ -77,7 +77,7 @@ async fn call_without_a_required_argument_fails() {
         let name = if tool == "count" { "number" } else { "name" };
         assert_eq!(text, format!("INVALID_ARGUMENT: missing arguments: {name}"));
     }
-    assert_eq!(host.call("put", json!({"name": ""})).await["isError"], false, "an empty text is one");
+    assert_eq!(host.call("put", json!({"name": ""})).await["isError"], false, "empty text should be accepted");
 }
 
 #[tokio::test]

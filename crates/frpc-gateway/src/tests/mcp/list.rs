@@ -128,7 +128,11 @@ async fn tool_has_comment_schemas_and_annotations() {
     assert_eq!(echo["outputSchema"], *input);
     assert_eq!(tool(&list, "shout")["inputSchema"]["required"], json!(["value"]));
     assert_eq!(tool(&list, "count")["inputSchema"]["required"], json!(["number"]));
-    assert_eq!(tool(&list, "put")["outputSchema"].get("required"), None, "results leave out defaults");
+    assert_eq!(
+        tool(&list, "put")["outputSchema"].get("required"),
+        None,
+        "schema of the result should not require default fields"
+    );
     assert_eq!(tool(&list, "text")["outputSchema"]["properties"]["value"], json!({"type": "string"}));
     let items = &tool(&list, "count")["outputSchema"]["properties"]["items"];
     assert_eq!(items["items"]["properties"]["number"]["type"], "integer");

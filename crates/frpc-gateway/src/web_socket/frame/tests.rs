@@ -72,7 +72,10 @@ fn frames_are_read_in_pieces_of_any_size() {
         Read::Close(Some(1000)),
     ];
     for width in [1, 2, 3, 7, 100, 1 << 20] {
-        assert!(read(&frames.concat(), width).as_ref() == Ok(&expected), "in pieces of {width}");
+        assert!(
+            read(&frames.concat(), width).as_ref() == Ok(&expected),
+            "decoding should be independent of the pieces of {width} bytes"
+        );
     }
 }
 

@@ -53,7 +53,7 @@ fn begin(calls: &mut Calls, at: Instant, timeout: u64) -> CallTicket {
 
 fn answer(calls: &mut Calls, ticket: CallTicket) {
     let reply = Packet { id: ticket.id, operation: CALLED, body: Bytes::new() };
-    assert!(calls.handle_reply(reply).is_some(), "the caller is woken");
+    assert!(calls.handle_reply(reply).is_some(), "caller should be woken by the reply");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn timed_call_keeps_deadlines_of_others() {
     begin(&mut calls, start, 50);
     assert!(!calls.times_next && events.measured().is_none());
     answer(&mut calls, one);
-    assert_eq!(calls.handle_time(at(20), &mut wake), Some(at(50)), "the deadline of the other one");
+    assert_eq!(calls.handle_time(at(20), &mut wake), Some(at(50)), "next deadline should be that of the other call");
     assert_eq!(events.measured(), answered(20));
     assert!(calls.times_next && wake.is_empty());
     calls.handle_time(at(50), &mut wake);
@@ -109,7 +109,7 @@ fn timed_out_and_cancelled_timed_calls_are_measured() {
     let abandoned = begin(&mut calls, at(30), 1_000);
     calls.abandon(abandoned, |_, _| {});
     let next = begin(&mut calls, at(30), 90);
-    assert_eq!(calls.handle_time(at(70), &mut wake), Some(at(120)), "the deadline of the last one");
+    assert_eq!(calls.handle_time(at(70), &mut wake), Some(at(120)), "next deadline should be that of the last call");
     assert_eq!(events.measured(), Some((Duration::from_millis(40), MeasuredEnd::Abandoned)));
     answer(&mut calls, next);
 }
@@ -125,7 +125,7 @@ fn after_very_short_call_none_is_timed_until_requested() {
     assert!(calls.times_next);
     let other = begin(&mut calls, start, 1_000);
     calls.time_next();
-    assert!(!calls.times_next, "one is timed");
+    assert!(!calls.times_next, "one call should be timed");
     calls.revoke(other);
     assert!(calls.times_next, "call that was not sent should not count as timed");
 }

@@ -27,7 +27,7 @@ impl FailingConnector {
 
     async fn fail(self: Arc<Self>) -> io::Result<DuplexStream> {
         self.attempts.fetch_add(1, Ordering::Relaxed);
-        assert!(!self.panics, "as the test wants");
+        assert!(!self.panics, "connector panics on request of the test");
         tokio::time::sleep(self.takes).await;
         Err(self.errno.map_or(io::ErrorKind::ConnectionRefused.into(), io::Error::from_raw_os_error))
     }
@@ -106,7 +106,7 @@ async fn attempts_continue_only_while_a_caller_waits() {
         assert!(failing.attempts() > before + 10);
         let after = failing.attempts();
         tokio::time::sleep(Duration::from_secs(60)).await;
-        assert!(failing.attempts() <= after + 1, "{} attempts without a caller", failing.attempts() - after);
+        assert!(failing.attempts() <= after + 1, "{} attempts were made without a caller", failing.attempts() - after);
     }
     assert!(making.trouble().is_some());
     assert!(making.with_trouble("no".to_owned()).starts_with("no; "));
@@ -124,11 +124,14 @@ async fn caller_fails_when_next_pause_exceeds_its_timeout() {
         progress.trouble = Some("refused".to_owned());
     };
     next(&making, TIMEOUT);
-    assert!(making.ensure_task(started, Some(TIMEOUT)).is_ok(), "the attempt is in time");
+    assert!(
+        making.ensure_task(started, Some(TIMEOUT)).is_ok(),
+        "call should wait, because the next attempt is within its timeout"
+    );
     next(&making, TIMEOUT + Duration::from_nanos(1));
     let status = making.ensure_task(started, Some(TIMEOUT)).expect_err("task should not start");
     assert_eq!((status.message(), status.may_have_run()), ("not sent: refused", false));
-    assert!(making.ensure_task(started, None).is_ok(), "without a timeout it waits");
+    assert!(making.ensure_task(started, None).is_ok(), "call without a timeout should wait");
     making.stop();
 }
 

@@ -48,8 +48,16 @@ fn malformed_item_for_calls_is_named() {
         assert!((0..whole).all(|end| named(&[(kind, &item[..end])]) == Some(kind)));
         let layout = |operations: &[u8]| [&b"\x01a"[..], &[0; 16], operations].concat();
         assert_eq!(named(&[(kind, &layout(b"\x01")), (kind, &layout(b"\x02"))]), None);
-        assert_eq!(named(&[(kind, &layout(b"\xff\xff\x03\x01"))]), Some(kind), "an operation beyond 16 bits");
-        assert_eq!(named(&[(kind, &[&b"\x01\xff"[..], &[0; 16]].concat())]), Some(kind), "a name that is no text");
+        assert_eq!(
+            named(&[(kind, &layout(b"\xff\xff\x03\x01"))]),
+            Some(kind),
+            "operation number above 16 bits should be malformed"
+        );
+        assert_eq!(
+            named(&[(kind, &[&b"\x01\xff"[..], &[0; 16]].concat())]),
+            Some(kind),
+            "name that is not UTF-8 should be malformed"
+        );
     }
     for kind in [REPORT_REQUEST_ITEM, UNPACKS] {
         assert_eq!([1, 2].map(|count| named(&vec![(kind, &[1][..]); count])), [None, Some(kind)]);
@@ -69,11 +77,11 @@ fn asks_and_descriptions_have_the_specified_bytes() {
     let fingerprints = vec![DESCRIBED.fingerprint; ASKED_MAX + 1];
     let asks = put(&|outbox| put_ask(outbox, &fingerprints));
     let lengths: Vec<_> = [&asks[..], &asks[asks.len() - 26..]].iter().map(|ask| ask[..10].to_vec()).collect();
-    assert_eq!(lengths[0], [0, 15, 0, 1, 0, 3, 0, 0, 4, 0], "a packet has at most 64 fingerprints");
+    assert_eq!(lengths[0], [0, 15, 0, 1, 0, 3, 0, 0, 4, 0], "packet should have at most 64 fingerprints");
     assert_eq!(lengths[1], [0, 15, 0, 1, 0, 3, 0, 0, 0, 16]);
     assert!(asked(&asks[10..1034]).is_some_and(|asked| asked.eq(fingerprints[1..].iter().copied())));
     for body in [&[][..], &[0; 15], &[0; 17], &[0; 16 * 65]] {
-        assert!(asked(body).is_none(), "{} bytes", body.len());
+        assert!(asked(body).is_none(), "question of {} bytes should be rejected", body.len());
     }
     let layout = put(&|outbox| put_layout(outbox, DESCRIBED.fingerprint, Some(&DESCRIBED)));
     assert_eq!(layout[..], [&[0, 15, 0, 2, 0, 3, 0, 0, 0, 5][..], DESCRIBED.description].concat());

@@ -181,7 +181,11 @@ mod tests {
         for (length, split) in [(1024, false), (4096, false), (4096, true), (1 << 20, true)] {
             let message = text(length);
             let body = packed(b"\x10\x02\x04\0", &message, split);
-            assert!(body.starts_with(b"\x10\x02\x04\0") && body.len() < length / 2, "{} of {length}", body.len());
+            assert!(
+                body.starts_with(b"\x10\x02\x04\0") && body.len() < length / 2,
+                "compressed body has {} of {length} bytes",
+                body.len()
+            );
             let (stated, frame) = frame_of(&body[4..]);
             assert_eq!(stated, length);
             check(frame, length).expect("frame from the compressor should be valid");
@@ -196,7 +200,11 @@ mod tests {
             std::iter::repeat_with(|| random.u8(..)).take(4096).collect()
         };
         for message in [text(LEAST - 1), noise, vec![0; 1 << 20]] {
-            assert!(packed(b"", &message, false) == message, "{} bytes", message.len());
+            assert!(
+                packed(b"", &message, false) == message,
+                "message of {} bytes should stay uncompressed",
+                message.len()
+            );
         }
     }
 
@@ -208,7 +216,7 @@ mod tests {
         let is_refused = |frame: &[u8], length: usize| check(frame, length).is_err() || inflate(frame, length).is_err();
         assert!(!is_refused(frame, length));
         for other in [0, 1, length - 1, length + 1, usize::MAX] {
-            assert!(is_refused(frame, other), "a message of {other} bytes");
+            assert!(is_refused(frame, other), "length of {other} bytes should be rejected");
         }
         for cut in 0..frame.len() {
             assert!(is_refused(&frame[..cut], length), "cut at {cut}");
@@ -238,7 +246,7 @@ mod tests {
                 if check(&changed, length).is_ok()
                     && let Ok(whole) = inflate(&changed, length)
                 {
-                    assert_eq!(whole.len(), length, "bit {bit} of {at}");
+                    assert_eq!(whole.len(), length, "flip of bit {bit} at {at} should not change the length");
                 }
             }
         }

@@ -296,7 +296,11 @@ fn metadata_and_extensions_pass_through_middleware() {
     let mut around = begun(&chain, request(1), handler);
     assert_eq!(ended(&mut around).unwrap().into_inner(), "outer.inner.");
     around.begin(&about(), request(2), handler);
-    assert_eq!(ended(&mut around).unwrap().into_inner(), "outer.inner.", "nothing is left of the call before");
+    assert_eq!(
+        ended(&mut around).unwrap().into_inner(),
+        "outer.inner.",
+        "no middleware of the previous call should remain"
+    );
 }
 
 /// Regression test: a task continued the call after the middleware had returned, but the status claimed that the call
@@ -312,7 +316,7 @@ fn call_continued_after_its_middleware_may_have_run() {
     });
     let chain = chain.present().expect("chain should contain middleware");
     let status = ended(&mut begun(&chain, Request::new(1), double)).expect_err("middleware should fail");
-    assert!(status.may_have_run(), "the call has not been dropped");
+    assert!(status.may_have_run(), "call should not be dropped");
     let (call, next) = kept.lock().unwrap().take().expect("middleware should have kept the call");
     assert!(matches!(poll(&mut Box::pin(next.run(call))), Poll::Ready(Ok(_))));
 }
