@@ -413,7 +413,7 @@ mod tests {
                         let used = get(*bowl).unwrap();
                         assert_eq!(used.0, thread * 50 + at, "in round {round}");
                         free(*bowl).unwrap();
-                        assert_eq!(used.0, thread * 50 + at, "slot should be in use");
+                        assert_eq!(used.0, thread * 50 + at, "freed object should exist while it is in use");
                     }
                     assert!(bowls.iter().all(|bowl| get(*bowl).is_err()));
                 }

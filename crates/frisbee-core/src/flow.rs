@@ -363,7 +363,7 @@ mod tests {
     fn useless_growth_of_a_window_is_reverted() {
         const MILLI: Duration = Duration::from_millis(1);
         let (mut window, mut now) = (Window::new(1_000), Instant::now());
-        assert_eq!(use_up(&mut window, &mut now, 1, MILLI), 0, "measurement should begin");
+        assert_eq!(use_up(&mut window, &mut now, 1, MILLI), 0, "first message should only begin the measurement");
         assert_eq!(use_up(&mut window, &mut now, 3, 300 * MILLI), 0, "that is not enough");
         assert_eq!(
             use_up(&mut window, &mut now, 1, 100 * MILLI),

@@ -23,7 +23,7 @@
 //!     match event {
 //!         Event::Packet(packet) => packets.push(packet),
 //!         Event::PeerKnown => assert!(server.peer().hello().is_some(), "server should have received HELLO"),
-//!         other => assert_eq!(other, Event::Nothing, "other packet should be a PING, which is answered"),
+//!         other => assert_eq!(other, Event::Nothing, "PING should be answered without an event"),
 //!     }
 //! }
 //! assert_eq!(packets[0].body, "hello");

@@ -56,7 +56,7 @@ impl End {
 
     /// Appends bytes that the new owner of the connection sends after the hand-off.
     fn write_raw(&mut self, to: &mut Self, bytes: &[u8]) {
-        assert!(self.core.is_handed_off(), "connection should not have a new owner yet");
+        assert!(self.core.is_handed_off(), "only the new owner should send raw bytes");
         to.inbox.extend_from_slice(bytes);
     }
 

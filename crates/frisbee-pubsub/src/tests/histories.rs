@@ -152,7 +152,11 @@ fn dropped_messages_are_followed_by_their_position() {
     let shown = shown(&mut reader);
     let lost: u64 =
         shown[0].strip_prefix('-').expect("first packet should report the number of lost messages").parse().unwrap();
-    assert_eq!(shown[1..3], ["=0".to_owned(), format!("0@a:{}", lost + 1)], "reply should not be lost");
+    assert_eq!(
+        shown[1..3],
+        ["=0".to_owned(), format!("0@a:{}", lost + 1)],
+        "reply and position should not be dropped with the messages"
+    );
     assert_eq!(shown.len() as u64 - 3, 100 - lost);
     assert!(shown[3].ends_with(&format!("{lost:05}")));
 }

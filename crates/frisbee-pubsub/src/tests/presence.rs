@@ -131,7 +131,7 @@ async fn others_and_those_without_a_name_are_not_listed() {
     let empty = client.subscribe("rooms.lobby").await;
     rooms.set_name("eve");
     let _eve = client.subscribe("rooms.lobby").await.expect("broker should accept the subscription");
-    assert_eq!(change(&mut presence).await, joined("eve", 1), "earlier subscribers should not be reported");
+    assert_eq!(change(&mut presence).await, joined("eve", 1), "unnamed and other subscriptions should not be reported");
     assert!(held.iter().chain([&empty]).all(Result::is_ok));
 }
 

@@ -95,7 +95,7 @@ fn ring_change_within_a_read_is_no_violation() {
 fn small_reads_before_a_ring_change_are_no_idle_bells() {
     let mut ends = Ends::new(1 << 20, |writer, _| {
         writer.handle_bell().expect("wake-up pipe should announce the read");
-        assert!(writer.may_sleep(WaitEvent::Room), "writer should not sleep, because its ring is to be replaced");
+        assert!(writer.may_sleep(WaitEvent::Room), "writer should be able to sleep while its ring is not empty");
     });
     assert_eq!((ends.write(&[1; 50_000]), ends.write(&[2; 100_000])), (50_000, 0));
     assert!(ends.writer.borrow_mut().may_sleep(WaitEvent::Room));

@@ -187,7 +187,10 @@ mod tests {
         let (head, body, skipped) = message(4);
         let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];
         here.shutdown(std::net::Shutdown::Write).expect("socket should shut down its sending half");
-        assert!(send_split(here.as_fd(), &slices).is_none(), "write of the whole message should report the error");
+        assert!(
+            send_split(here.as_fd(), &slices).is_none(),
+            "split write should leave the error to the write of the whole message"
+        );
         let mut broken = SigSet::empty();
         broken.add(Signal::SIGPIPE);
         assert!(!SigSet::thread_get_mask().expect("signal mask should be readable").contains(Signal::SIGPIPE));
