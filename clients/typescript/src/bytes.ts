@@ -44,7 +44,7 @@ export const isBytes = (value: unknown): boolean => ArrayBuffer.isView(value) &&
 
 export const utf8 = (text: string): Uint8Array => ENCODER.encode(text);
 
-// Writing.
+// Functions that write.
 
 /** Reserves space for `count` bytes. */
 export function room(to: Cursor, count: number): void {
@@ -60,7 +60,7 @@ export function putByte(to: Cursor, byte: number): void {
   to.bytes[to.at++] = byte;
 }
 
-/** Writes 16 bits. */
+/** Writes a 16-bit number in big-endian byte order. */
 export function putHalf(to: Cursor, half: number): void {
   putByte(to, half >> 8);
   putByte(to, half);
@@ -114,7 +114,7 @@ export function putItem(to: Cursor, type: number, put: () => void): boolean {
 /** Returns the bytes written so far, as a view that the next write from position 0 overwrites. */
 export const written = ({ bytes, at }: Cursor): Uint8Array<ArrayBuffer> => bytes.subarray(0, at);
 
-// Reading.
+// Functions that read.
 
 /** Returns the number of unread bytes. */
 export const remaining = ({ bytes, at }: Cursor): number => bytes.length - at;

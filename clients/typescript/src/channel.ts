@@ -10,7 +10,7 @@ import { stream, unread, type Replies, type Stream } from "./stream.js";
 
 /** Default timeout of unary calls in ms. It is not sent to the server. */
 const TIMEOUT = 30_000;
-/** Default time in ms that an unsent call waits for a connection. */
+/** Default time in ms for which an unsent call waits for a connection. */
 const PATIENCE = 5_000;
 /** The backoff in ms after the first failure to connect, which doubles with each further one, and its limit. */
 const PAUSE_FIRST = 20;
@@ -18,7 +18,7 @@ const PAUSE_MAX = 2_000;
 /** Maximum number of retries in the budget. Each successful call earns a tenth of a retry. */
 const RETRIES_MAX = 10;
 
-/** The settings of a channel. */
+/** Settings of a channel. */
 export interface ChannelOptions {
   /** The timeout of unary calls in milliseconds, which is sent to the server. Defaults to 30 s, not sent. */
   readonly timeout?: number | undefined;
@@ -32,7 +32,7 @@ export interface ChannelOptions {
   readonly stayConnected?: boolean | undefined;
 }
 
-/** The settings of a call. */
+/** Settings of a call. */
 export interface CallOptions {
   /** Aborting the signal cancels the call. */
   readonly signal?: AbortSignal | undefined;
@@ -58,10 +58,10 @@ interface Call extends InFlight {
   readonly abort: (() => void) | undefined;
   /** Whether the request may have reached the server. */
   isSent: boolean;
-  /** The time at which it stops waiting for a connection. */
+  /** Time at which the call stops waiting for a connection. */
   patientUntil: number;
   timer: ReturnType<typeof setTimeout> | undefined;
-  /** The connection of a unary call in flight. */
+  /** Connection of the unary call, while it is in flight. */
   link: Link | undefined;
 }
 
@@ -107,7 +107,7 @@ export class Channel {
     const named = new Set<AnyService>();
     const mounts: Mount[] = [];
 
-    // Connections.
+    // Functions that open and replace connections.
 
     const connect = (): void => {
       if (link || pause || isClosed || !(waiting[0].size || waiting[1].size || stayConnected)) return;
@@ -171,9 +171,9 @@ export class Channel {
       },
     };
 
-    // Calls.
+    // Functions that start, send and end calls.
 
-    /** Starts a call. Returns whether it has left the queue. */
+    /** Sends a call on a connection. Returns false if the call must wait, and true if it was sent or has failed. */
     const starts = (call: Call, on: Link): boolean => {
       const { service } = call;
       try {
@@ -214,7 +214,7 @@ export class Channel {
       else call.timer = after((now < patientUntil ? Math.min(until, patientUntil) : until) - now, () => checkTimers(call));
     };
 
-    /** Releases the resources of a call. */
+    /** Removes a call from its queue, and releases its timer and its abort listener. */
     const over = (call: Call): void => {
       queue(call).delete(call);
       clearTimeout(call.timer);

@@ -51,7 +51,7 @@ const costOf = (body: Uint8Array): number => body.length + MESSAGE_COST;
 export function compat(dial: Dial, form: HeaderForm): Dial {
   return (events) => {
     const streams = new Map<number, Open>();
-    /** Packets to be delivered to the link. */
+    /** Packets that will be delivered to the link. */
     let incoming = writer();
     let isDelivering = false;
     let isClosed = false;
@@ -167,7 +167,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       release(to, id, stream);
     };
 
-    /** Handles packets, and sends the resulting ones. */
+    /** Handles packets, and sends the packets that result from them. */
     const run = (cut: (bytes: Uint8Array) => unknown, bytes: Uint8Array): void => {
       try {
         cut(bytes);

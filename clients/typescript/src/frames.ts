@@ -10,10 +10,10 @@ export type HeaderForm = "current" | "old";
 
 const MAGIC = 15;
 const HEADER = { current: 10, old: 8 };
-/** Maximum length of a body. */
+/** Maximum length of a packet's body in bytes. */
 const BODY_MAX = 5 << 20;
 
-/** Writes a packet. */
+/** Writes a packet with the given header form. */
 export function putPacket(to: Cursor, form: HeaderForm, id: number, operation: number, body: ArrayLike<number> = []): void {
   if (form === "current") putHalf(to, MAGIC);
   for (const half of [id, operation, body.length >>> 16, body.length]) putHalf(to, half);

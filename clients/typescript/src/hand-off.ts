@@ -10,7 +10,7 @@ import { Channel, Code, Status, type AnyService, type CallOptions, type Init, ty
 import { Op } from "./link.js";
 import { closeSocket, openSocket, reasonOf, type Address, type SocketOptions } from "./node.js";
 
-/** The settings of a hand-off. */
+/** Settings of a hand-off. */
 export interface HandOffOptions extends SocketOptions, CallOptions {
   /** Makes calls on the connection before it is requested, such as a login. */
   readonly before?: ((channel: Channel) => PromiseLike<unknown>) | undefined;
@@ -23,7 +23,7 @@ export interface HandedOff<B> {
   readonly socket: Socket;
 }
 
-/** The server's decisions. */
+/** Answers of the server to a hand-off request. */
 const enum Decision {
   Refused,
   Accepted,

@@ -5,12 +5,12 @@ import { Status } from "./status.js";
 
 /** A queue of items that become values when they are read. */
 export interface Inbox<Item, T> {
-  /** The reader of the queue. */
+  /** Async iterator over the values, for the only reader of the queue. */
   readonly messages: AsyncGenerator<T, undefined>;
   put(item: Item): void;
   /** Returns the next item without taking it. */
   first(): Item | undefined;
-  /** Takes the next item. */
+  /** Removes and returns the next item. */
   take(): Item | undefined;
   clear(): void;
   /** Ends the queue after its items. Only the first end counts, and a status is thrown once. */

@@ -9,7 +9,7 @@ import { Is, Status, notRun, textOf } from "./status.js";
 import { lossy } from "./prefix.js";
 import type { Stream } from "./stream.js";
 
-/** The operations of packets. */
+/** Operation numbers of the packets that the protocol defines. */
 export const enum Op {
   Ping,
   Pong,
@@ -56,7 +56,7 @@ export interface TransportEvents {
 /** Starts connecting. An exception counts as a failure to connect. */
 export type Dial = (events: TransportEvents) => Transport;
 
-/** A call in flight. */
+/** A unary call in flight. */
 export interface InFlight {
   id: number;
   readonly operation: number;
@@ -66,7 +66,7 @@ export interface InFlight {
   readonly until: number;
 }
 
-/** The owner of a connection. */
+/** Callbacks of a connection's owner, the channel. */
 export interface Owner {
   /** Called when the connection accepts no new calls. */
   closing(link: Link, reason: string): void;
@@ -114,7 +114,7 @@ export interface Link {
   isFull: boolean;
   /** Sends a packet. If its body cannot be encoded or is too long, throws and sends nothing. */
   write<T>(id: number, operation: number, put?: (to: Cursor, value: T) => void, value?: T): void;
-  /** Resets a stream. */
+  /** Resets a stream with a status, which ends both directions. */
   reset(id: number, status: Status): void;
   /** Resets a stream of the server that no handler received. */
   refuse(id: number, status: Status): void;
@@ -122,7 +122,7 @@ export interface Link {
   announce(service: AnyService): void;
   /** Sends the request of a call. Returns false if there is no free slot. */
   call<C extends InFlight>(call: C, put: (to: Cursor, call: C) => void): boolean;
-  /** Cancels a call. */
+  /** Cancels a unary call, and notifies the server. */
   cancel(call: InFlight): void;
   /** Opens a stream of this end. Returns false if there is no free slot. */
   open(stream: Stream, put: (to: Cursor) => void): boolean;
@@ -136,9 +136,9 @@ export interface Link {
 }
 
 const BODY_MAX = 5 << 20;
-/** Body length that every peer accepts. */
+/** Body length in bytes that every peer accepts. */
 const BODY_MAX_LEAST = 1024;
-/** Maximum length of a HELLO. */
+/** Maximum length of a HELLO in bytes. */
 const HELLO_MAX = 64 << 10;
 /** First HELLO item type, and first packet type of operation 3, that the receiver must understand. */
 const ITEM_MUST_UNDERSTAND = 128;
@@ -179,12 +179,12 @@ const GOING_AWAY = "the server is going away";
 /** Maximum length of the text of a CLOSE, and of a sent reset. */
 const TEXT_MAX = 200;
 
-/** Maximum delay of a timer. */
+/** Maximum delay in ms of a timer, which is the limit of `setTimeout`. */
 const TIMER_MAX = 0x7fff_ffff;
 
 export const after = (ms: number, run: () => void): ReturnType<typeof setTimeout> => setTimeout(run, Math.min(Math.max(0, ms), TIMER_MAX));
 
-/** Creates a connection. */
+/** Creates a connection over the transport that `dial` opens. */
 export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[], serving: Serving | undefined, mounts: readonly Mount[]): Link {
   const out = writer(16 << 10);
   const streams = new Map<number, Stream>();
@@ -222,7 +222,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   let silent = 0;
   let beat: ReturnType<typeof setInterval> | undefined;
 
-  // Sending.
+  // Functions that send.
 
   /** Calls the transport. An exception closes the connection, because timers would otherwise throw it too. */
   const carried = (run: (transport: Transport) => void): void => {
@@ -312,7 +312,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     reset(id, status);
   };
 
-  // Receiving.
+  // Functions that receive.
 
   const data = (bytes: Uint8Array): void => {
     if (isClosed) return;
@@ -437,9 +437,9 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     owner.room(link);
   };
 
-  // Calls and streams.
+  // Functions for calls and streams.
 
-  /** Frees the slot of a call. */
+  /** Frees the slot of a unary call for the next one. */
   const release = (id: number): void => {
     calls[id % CALLS_MAX] = undefined;
     if (inFlight-- === limits[3]) owner.room(link);
@@ -450,7 +450,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     stream.begin(link, id, limits[4]);
   };
 
-  // The end.
+  // Functions that close the connection.
 
   const closeIfIdle = (): void => {
     if (isDraining && inFlight === givenUp && !streams.size && !session?.progress.size) queueMicrotask(() => fail(GOING_AWAY));

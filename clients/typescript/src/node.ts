@@ -15,7 +15,7 @@ export { handOff, type HandOffOptions, type HandedOff } from "./hand-off.js";
 /** The address of a server: host and port, or the path of a Unix socket. */
 export type Address = { readonly host?: string | undefined; readonly port: number } | { readonly path: string };
 
-/** The settings of a connection over a socket. */
+/** Settings of a connection over a socket. */
 export interface SocketOptions extends ChannelOptions {
   /** Enables TLS with these settings of `node:tls`, in addition to the address. */
   readonly tls?: ConnectionOptions | undefined;

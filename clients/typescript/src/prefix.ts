@@ -13,7 +13,7 @@ const SENT_TEXT_MAX = 1000;
 const ENTRIES_MAX = 256;
 const METADATA_MAX = 61_440;
 
-/** The contents of a prefix to write. */
+/** Contents of a prefix to write. */
 export interface PrefixFields {
   /** The timeout in milliseconds. */
   readonly timeout?: number | undefined;
@@ -21,20 +21,20 @@ export interface PrefixFields {
   readonly status?: Status;
 }
 
-/** The contents of a received prefix. */
+/** Contents of a received prefix. */
 export interface Prefix {
   timeout?: number;
   metadata: Metadata;
   code?: number;
   details?: Uint8Array;
   isRefused?: boolean;
-  /** The text of a status, in TRAILERS. */
+  /** Text of the status, if the prefix is in TRAILERS. */
   text?: string;
 }
 
 export const NOTHING: Prefix = { metadata: {} };
 
-/** Returns the values of a key. */
+/** Returns the metadata values of a key. */
 const valuesOf = (values: Metadata[string]): readonly (string | Uint8Array)[] => [values].flat() as (string | Uint8Array)[];
 
 const isBinary = (key: string): boolean => key.endsWith("-bin");

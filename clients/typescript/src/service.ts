@@ -4,14 +4,14 @@ import { remaining, putByte, putText, putVarint, takeByte, takeText, takeVarint,
 import type { Init, Type } from "./codec.js";
 import type { Metadata } from "./status.js";
 
-/** A method. */
+/** A method of a service, as declared by generated code. */
 export interface Method<A, B> {
   readonly operation: number;
   readonly request: Type<A>;
   readonly reply: Type<B>;
-  /** Whether the client streams. */
+  /** Whether the client sends a stream of requests. */
   readonly sends?: boolean;
-  /** Whether the server streams. */
+  /** Whether the server sends a stream of replies. */
   readonly receives?: boolean;
   /** Whether a call that may have run can be retried. */
   readonly idempotent?: boolean;
@@ -38,7 +38,7 @@ export interface TwoWay<A, B> extends Method<A, B> {
 /** Any method, for code that does not read messages. */
 export type AnyMethod = Method<never, unknown> | Method<unknown, unknown>;
 
-/** A service with its layout. */
+/** A service with its methods and its layout. */
 export interface Service<M = Readonly<Record<string, Method<unknown, unknown>>>> {
   readonly name: string;
   /** The fingerprint of its layout: 32 hexadecimal digits. */
@@ -67,7 +67,7 @@ export interface ServerCall {
   readonly metadata: Metadata;
 }
 
-/** The source of the messages of a stream. */
+/** A source of messages for a stream. */
 export type Source<T> = AsyncIterable<T> | Iterable<T>;
 
 type Handler<M> =
