@@ -136,7 +136,7 @@ pub(crate) trait EncodeBody {
     /// Appends the message in the protobuf format, for a gRPC server.
     #[cfg(feature = "grpc")]
     fn encode_protobuf(&self, _out: &mut Vec<u8>) -> Result<(), Status> {
-        Err(crate::client::grpc::calls::no_protobuf(self.name()))
+        Err(no_protobuf(self.name()))
     }
 }
 
@@ -152,9 +152,24 @@ impl<M: Message> EncodeBody for M {
 
     #[cfg(feature = "grpc")]
     fn encode_protobuf(&self, out: &mut Vec<u8>) -> Result<(), Status> {
-        (crate::client::grpc::calls::codec::<M>()?.encode)(self, out);
+        (protobuf_codec::<M>()?.encode)(self, out);
         Ok(())
     }
+}
+
+/// Returns the codec of a message for gRPC servers.
+///
+/// # Errors
+/// If the code of the message was generated without it.
+#[cfg(feature = "grpc")]
+pub(crate) fn protobuf_codec<M: Message>() -> Result<polyglot::ProtobufCodec<M>, Status> {
+    M::PROTOBUF.ok_or_else(|| no_protobuf(M::NAME))
+}
+
+#[cfg(feature = "grpc")]
+fn no_protobuf(name: &str) -> Status {
+    let text = format!("{name} has no protobuf encoding for gRPC; generate it with `protobuf(true)`");
+    Status::failed_precondition(text).not_run()
 }
 
 /// A request or response message with its type erased.

@@ -14,7 +14,7 @@ use crate::client::channel::Channel;
 use crate::client::connect_task::RUNTIME_ENDED;
 use crate::client::link::Link;
 use crate::schema::method::Method;
-use crate::wire::body::{AnyMessage, EncodeBody};
+use crate::wire::body::{AnyMessage, EncodeBody, protobuf_codec};
 use crate::{Code, GrpcCaller, Metadata, Request, Response, Status, Streaming, clock, context};
 use bytes::Bytes;
 use futures_core::Stream;
@@ -74,17 +74,8 @@ where
     replies(channel, method, timeout, extras, encode_all(messages)?)
 }
 
-pub(crate) fn codec<M: Message>() -> Result<ProtobufCodec<M>, Status> {
-    M::PROTOBUF.ok_or_else(|| no_protobuf(M::NAME))
-}
-
-pub(crate) fn no_protobuf(name: &str) -> Status {
-    let text = format!("{name} has no protobuf encoding for gRPC; generate it with `protobuf(true)`");
-    Status::failed_precondition(text).not_run()
-}
-
 pub(crate) fn decode<B: Message>(message: Bytes) -> Result<B, Status> {
-    (codec::<B>()?.decode)(message).map_err(invalid)
+    (protobuf_codec::<B>()?.decode)(message).map_err(invalid)
 }
 
 fn encode(message: &(impl EncodeBody + ?Sized)) -> Result<GrpcRequests, Status> {
@@ -96,7 +87,7 @@ where
     S: Stream + Send + 'static,
     S::Item: Message,
 {
-    let codec = codec()?;
+    let codec = protobuf_codec()?;
     Ok(GrpcRequests::Stream(Box::pin(EncodedRequests { messages: Box::pin(messages), codec })))
 }
 
@@ -119,7 +110,7 @@ fn replies<B: Message + 'static>(
     extras: OptionalExtras,
     requests: GrpcRequests,
 ) -> Result<Response<Streaming<B>>, Status> {
-    let codec = codec()?;
+    let codec = protobuf_codec()?;
     let timeout = context::allowed(timeout);
     let until = timeout.and_then(|timeout| clock::now().checked_add(timeout));
     let deadline = until.map(|until| Box::pin(clock::sleep_until(&channel.inner.runtime, until)));
