@@ -35,6 +35,7 @@ const PAYLOAD: u16 = 17;
 #[derive(Clone, Copy, Debug)]
 enum Attack {
     HalfBodies,
+    HalfFragments,
     HalfHttpBodies,
     UnreadReplies,
     ZeroCredit,
@@ -47,6 +48,7 @@ impl Attack {
         match self {
             Self::HalfBodies | Self::HalfHttpBodies => MIB,
             Self::UnreadReplies => 4 * MIB,
+            Self::HalfFragments => 2 * MIB,
             Self::ZeroCredit => 250 * MIB / 2,
             Self::WaitingCalls => 2 * MIB,
         }
@@ -59,6 +61,15 @@ impl Attack {
         };
         match self {
             Self::HalfBodies => (header(1, PAYLOAD, 2 << 20), MIB),
+            Self::HalfFragments => {
+                // On each of 8 channels, the first part of a request of 2 MiB.
+                let part = |id: u8| {
+                    let head = [id, PAYLOAD as u8, id, 0x80, 0x80, 0x80, 1];
+                    packet(7, 3, &[&head[..], &[0; 60_000]].concat())
+                };
+                let hello = packet(0, 3, b"fris\x01");
+                ((0..8).map(part).fold(hello, |sent, part| [sent, part].concat()), 0)
+            }
             Self::HalfHttpBodies => {
                 let head = "POST /interop.Interop/EchoPayload HTTP/1.1\r\nhost: localhost\r\n\
                     content-type: application/json\r\ncontent-length: 2097152\r\n\r\n";
@@ -152,6 +163,13 @@ async fn besiege(kind: Attack) {
 async fn half_bodies_never_refuse_witness() {
     if !ran_alone(|| ()) {
         besiege(Attack::HalfBodies).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn half_fragments_never_refuse_witness() {
+    if !ran_alone(|| ()) {
+        besiege(Attack::HalfFragments).await;
     }
 }
 

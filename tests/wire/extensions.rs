@@ -35,7 +35,7 @@ fn extension_packets_are_accepted_or_refused_as_listed() {
         extension::FRAGMENT,
     ];
     let packets = vectors("packets");
-    for (at, vector) in packets.iter().enumerate() {
+    for (at, vector) in packets.iter().chain(&vectors("fragments")).enumerate() {
         let bytes = Bytes::from(hex(text(&vector["hex"])));
         let header = Decoder::new(HeaderForm::Current, 1 << 20)
             .next(&mut bytes.clone())

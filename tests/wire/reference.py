@@ -238,10 +238,10 @@ class Peer:
         try:
             reader.require(len(body) <= EXTENSION_MAX and reader.take(1) != NIL, "too long, or version 0")
             for kind, value in reader.items():
-                reader.require(kind not in seen or kind not in (1, 2, 3, 4, 5, 6, 34, 35), f"item {kind} occurs twice")
-                reader.require(kind < MUST_UNDERSTAND, f"item {kind} must be understood")
+                once = kind not in seen or kind not in (1, 2, 3, 4, 5, 6, 8, 34, 35)
+                reader.require(once and kind < MUST_UNDERSTAND, f"item {kind} is repeated or unknown")
                 seen.append(kind)
-                if kind in self.limits:
+                if kind in (*self.limits, 8):
                     self.limits[kind] = min(Reader(value).whole(), U32_MAX)
                 elif kind in (32, 33):
                     service = Reader(value)

@@ -418,11 +418,12 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         const item = reader(takeView(from));
         if (type >= ITEM_MUST_UNDERSTAND) malformed("must be understood and is unknown");
         // Items of the core protocol, and two items of calls.
-        if (type < 7 || type === 34 || type === 35) {
+        if (type < 7 || type === 8 || type === 34 || type === 35) {
           if (seen.has(type)) malformed("occurs twice");
           seen.add(type);
         }
         if (type in limits) limits[type] = takeNumber(item);
+        else if (type === 8) takeNumber(item);
         else if (type === 32 || type === 33) {
           const layout = takeService(item);
           if (type === 32) offered.set(...layout);

@@ -84,7 +84,9 @@ impl CloseReason {
             Self::Protocol(ProtocolError::SpeaksTls) => CloseKind::SpeaksTls,
             Self::Protocol(ProtocolError::TooLong { .. }) => CloseKind::TooLong,
             Self::Protocol(ProtocolError::KeepaliveWithBody { .. }) => CloseKind::KeepaliveWithBody,
-            Self::Protocol(ProtocolError::Malformed(_) | ProtocolError::Hello(_)) => CloseKind::Malformed,
+            Self::Protocol(ProtocolError::Malformed(_) | ProtocolError::Hello(_) | ProtocolError::Fragment(_)) => {
+                CloseKind::Malformed
+            }
             Self::Protocol(ProtocolError::NotUnderstood(_)) => CloseKind::NotUnderstood,
             Self::Protocol(ProtocolError::HandOff) => CloseKind::HandOff,
             Self::Protocol(ProtocolError::PingFlood) => CloseKind::PingFlood,

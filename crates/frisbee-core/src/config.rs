@@ -77,7 +77,8 @@ settings! {
     pub struct Config;
 
     /// Maximum body size in either direction, in bytes. A connection whose peer sends a larger body is closed. HELLO
-    /// packets have their own limit. Values below [`BODY_MAX_LEAST`] are raised to it. Defaults to [`BODY_MAX`].
+    /// packets have a limit of their own. Values below [`BODY_MAX_LEAST`] are raised to it. Values above [`BODY_MAX`], the
+    /// limit of Go peers, apply only between peers that support the protocol extension. Defaults to [`BODY_MAX`].
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     body_max: u32 = BODY_MAX;
     /// Interval after which a PING is sent if no bytes are received. Defaults to 2 s, so that two PINGs fit into the
@@ -197,7 +198,7 @@ impl From<Config> for ServerConfig {
 
 impl Config {
     /// Returns the maximum body size in either direction, in bytes: [`body_max`](Self::body_max), but at least
-    /// [`BODY_MAX_LEAST`].
+    /// [`BODY_MAX_LEAST`], and at most [`BODY_MAX`] without [`hello`](Self::hello).
     ///
     /// ```
     /// use frisbee_core::{BODY_MAX_LEAST, Config};
@@ -205,6 +206,6 @@ impl Config {
     /// assert_eq!(Config::default().body_max(7).body_limit(), BODY_MAX_LEAST);
     /// ```
     pub fn body_limit(&self) -> u32 {
-        self.body_max.max(BODY_MAX_LEAST)
+        self.body_max.clamp(BODY_MAX_LEAST, if self.hello { u32::MAX } else { BODY_MAX })
     }
 }

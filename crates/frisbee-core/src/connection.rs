@@ -4,6 +4,7 @@
 pub(crate) mod hand_off;
 
 use crate::decode::BodyMut;
+use crate::hello::CHANNELS_MAX;
 use crate::idle_tracker::IdleTracker;
 use crate::keepalive::millis;
 use crate::{
@@ -19,6 +20,10 @@ use std::time::{Duration, Instant};
 /// Maximum number of PINGs that a peer may send in a burst. Go peers send two PINGs per second.
 const PING_BURST: u32 = 40;
 const PINGS_PER_SECOND: u32 = 20;
+
+/// Minimum length in bytes of a fragment that is not the last of its packet. Shorter ones count as useless packets,
+/// because they cost more than whole packets.
+const FRAGMENT_LEAST: usize = 1024;
 
 /// Interval of the PINGs to a peer that has closed its write half. If the peer no longer exists, its system replies
 /// with a reset, and the next write fails.
@@ -211,6 +216,7 @@ impl Connection {
         }
         let next = if self.first.is_none() { self.decoder.next(input)? } else { self.first.take().map(|first| *first) };
         let Some(packet) = next else { return Ok(None) };
+        self.decoder.check_order(&packet)?;
         if !packet.operation.is_reserved() || packet.operation == Operation::STREAM {
             return Ok(Some(Event::Packet(packet)));
         }
@@ -489,7 +495,7 @@ impl Connection {
         self.shows_by = None;
         match if self.hello.is_some() { greeted(&first)? } else { None } {
             Some(peer) => {
-                self.peer = peer;
+                self.decide(peer);
                 self.send_hello();
             }
             None => {
@@ -535,6 +541,14 @@ impl Connection {
             Operation::EXTENSION if ours && packet.id >= extension::MUST_UNDERSTAND => {
                 return Err(ProtocolError::NotUnderstood(packet.id));
             }
+            Operation::EXTENSION if ours && packet.id == extension::FRAGMENT => {
+                let length = packet.body.len();
+                let complete = self.decoder.add_fragment(packet.body)?;
+                if complete.is_none() && length < FRAGMENT_LEAST {
+                    self.waste(length);
+                }
+                return Ok(complete.map_or(Event::Nothing, Event::Packet));
+            }
             Operation::EXTENSION
                 if ours
                     && matches!(
@@ -562,6 +576,9 @@ impl Connection {
 
     /// Records the kind of the server, and returns the event that reports it.
     fn decide(&mut self, peer: PeerKind) -> Event {
+        if peer.hello().is_some() {
+            self.decoder.set_channels(CHANNELS_MAX);
+        }
         self.peer = peer;
         self.shows_by = None;
         Event::PeerKnown

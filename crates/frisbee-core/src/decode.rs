@@ -1,6 +1,9 @@
 //! Decoder of a byte stream into packets. It checks limits before it allocates memory. A packet received in a single
 //! read is not copied.
 
+mod fragments;
+
+pub use self::fragments::FragmentError;
 use crate::hello::HELLO_MAX;
 use crate::{
     BodyMemory, Header, HeaderForm, HelloError, MAGIC, MemoryPool, Operation, OtherProtocol, Packet, PacketId,
@@ -56,8 +59,11 @@ pub struct Decoder {
     /// Partially received header, of which the first `head_len` bytes have arrived.
     head: [u8; Header::MAX_LEN],
     head_len: u8,
-    /// Packet whose body is incomplete. Boxed because most bodies arrive in a single read.
+    /// Packets whose bodies are incomplete. If the start of the input belongs to one of them, it is the first. Boxed
+    /// because most bodies arrive in a single read.
     body: Option<Box<Partial>>,
+    /// Number of channels on which the peer may send fragments.
+    channels: u8,
     /// Length in bytes of the last body that arrived in several reads. Predicts the size of the next buffer.
     last: u32,
     pool: Option<&'static dyn MemoryPool>,
@@ -71,25 +77,24 @@ struct Partial {
     /// Number of body bytes still to be received. Zero only if the packet is complete but [not returned
     /// yet](Decoder::holds_packet).
     missing: usize,
+    /// Number of these bytes in the current fragment, or all of them if the packet is sent whole.
+    piece: usize,
+    /// Channel of the packet's fragments.
+    channel: u8,
+    /// Number of bytes at the end of `received` that follow the current fragment.
+    ahead: u8,
     /// Whether the body is discarded because no memory is available for it.
     is_discarded: bool,
     /// Length in bytes of the previous body that arrived in several reads. Predicts the size of this body's buffer.
     last: u32,
+    /// Next incomplete packet.
+    next: Option<Box<Self>>,
 }
 
 impl Decoder {
     /// Creates a decoder for headers in the format `form` and bodies of up to `limit` bytes.
     pub fn new(form: HeaderForm, limit: u32) -> Self {
-        Self {
-            form: Some(form),
-            served: Arc::new([]),
-            limit,
-            head: [0; Header::MAX_LEN],
-            head_len: 0,
-            body: None,
-            last: 0,
-            pool: None,
-        }
+        Self { form: Some(form), ..Self::detecting(Arc::new([]), limit) }
     }
 
     /// Sets the memory pool from which buffers for large bodies are allocated.
@@ -104,7 +109,17 @@ impl Decoder {
     /// packet of one of the `served` operations, with a length within the limit. Any other header is a protocol error.
     /// An old header with packet id 15 cannot be distinguished from a current header.
     pub fn detecting(served: Arc<[RangeInclusive<u16>]>, limit: u32) -> Self {
-        Self { form: None, served, limit, head: [0; Header::MAX_LEN], head_len: 0, body: None, last: 0, pool: None }
+        Self {
+            form: None,
+            served,
+            limit,
+            head: [0; Header::MAX_LEN],
+            head_len: 0,
+            body: None,
+            channels: 0,
+            last: 0,
+            pool: None,
+        }
     }
 
     /// Returns the format of the peer's headers, or `None` before the first header has arrived.
@@ -134,6 +149,7 @@ impl Decoder {
     /// [`next_whole`](Self::next_whole).
     #[inline]
     pub(crate) fn is_at_header(&self) -> bool {
+        // The slow path checks packets between fragments.
         self.head_len == 0 && self.body.is_none() && self.form == Some(HeaderForm::Current)
     }
 
@@ -162,10 +178,14 @@ impl Decoder {
     #[inline(always)] // For the same reason as `Connection::poll_event`.
     pub fn next(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
         if self.body.is_some() {
+            let ahead = self.take_ahead();
             let packet = self.continue_body(input);
-            // Continue, because further packets may follow a discarded body in the input.
-            if packet.is_some() || self.body.is_some() {
+            // The input may contain further packets after a discarded body.
+            if packet.is_some() || self.body.as_ref().is_some_and(|partial| partial.piece > 0) {
                 return Ok(packet);
+            }
+            if !ahead.is_empty() {
+                return self.next_ahead(ahead);
             }
         }
         let Some(header) = self.header(input)? else { return Ok(None) };
@@ -174,7 +194,7 @@ impl Decoder {
         }
         let length = header.length as usize;
         if input.len() < length {
-            return Ok(self.begin_body(header, input));
+            return self.begin_body(header, input);
         }
         let body = if length == 0 { Bytes::new() } else { input.split_to(length) };
         Ok(Some(Packet { id: header.id, operation: header.operation, body }))
@@ -185,20 +205,23 @@ impl Decoder {
     /// A driver may read up to `BodyMut::missing` bytes from the socket directly into it, and must then call
     /// [`next`](Self::next) with empty input.
     pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
-        let partial = self.body.as_mut().filter(|partial| partial.missing >= DIRECT_MIN && !partial.is_discarded)?;
+        let partial = self.body.as_mut().filter(|partial| partial.piece >= DIRECT_MIN && !partial.is_discarded)?;
         partial.grow(0, self.pool);
         Some(BodyMut(partial))
     }
 
-    /// Returns the memory reserved for the partially received body, in bytes.
+    /// Returns the memory reserved for partially received bodies, in bytes.
     pub fn buffered(&self) -> usize {
-        self.body.as_ref().map_or(0, |partial| partial.received.room())
+        self.partials().map(|partial| partial.received.room()).sum()
     }
 
-    /// Discards the partially received body, including the part still to be received. Returns a packet with up to 64
-    /// bytes of the body. Returns `None` if no body is incomplete or the body is already being discarded.
+    /// Discards the partially received body that grew last, and the rest of it still to be received. Returns a packet
+    /// with up to 64 bytes of the body. Returns `None` if no body is incomplete or if all are already being discarded.
     pub fn discard_body(&mut self) -> Option<Packet> {
-        let partial = self.body.as_mut().filter(|partial| !partial.is_discarded)?;
+        let mut partial = self.body.as_mut()?;
+        while partial.is_discarded {
+            partial = partial.next.as_mut()?;
+        }
         partial.is_discarded = true;
         let received = std::mem::take(&mut partial.received);
         let received = received.as_ref();
@@ -297,35 +320,46 @@ impl Decoder {
     }
 
     #[cold]
-    fn begin_body(&mut self, header: Header, input: &mut Bytes) -> Option<Packet> {
-        let Header { length, .. } = header;
-        let received = BodyMemory::default();
-        let mut partial = Partial { header, received, missing: length as usize, is_discarded: false, last: self.last };
-        partial.grow(input.len(), self.pool);
-        self.body = Some(Box::new(partial));
-        self.continue_body(input)
+    fn begin_body(&mut self, header: Header, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
+        if self.is_open_fragment(header, input) {
+            self.begin_fragment(header.length as usize, input)?;
+        } else {
+            let mut partial = Partial::new(header, self.last);
+            partial.grow(input.len(), self.pool);
+            partial.next = self.body.take();
+            self.body = Some(Box::new(partial));
+        }
+        Ok(self.continue_body(input))
     }
 
     #[inline(never)]
     fn continue_body(&mut self, input: &mut Bytes) -> Option<Packet> {
         let partial = self.body.as_mut()?;
-        if partial.is_discarded {
-            let thrown_away = input.len().min(partial.missing);
-            input.advance(thrown_away);
-            partial.missing = partial.missing.saturating_sub(thrown_away);
-            self.body = self.body.take().filter(|partial| partial.missing > 0);
-            return None;
-        }
-        while !input.is_empty() && partial.missing > 0 {
-            partial.grow(input.len(), self.pool);
-            let count = input.len().min(partial.missing).min(partial.received.available());
-            partial.received.buffer().extend_from_slice(&input.split_to(count));
+        while !input.is_empty() && partial.piece > 0 {
+            let count = if partial.is_discarded {
+                let count = input.len().min(partial.piece);
+                input.advance(count);
+                count
+            } else {
+                partial.grow(input.len().min(partial.piece), self.pool);
+                let count = input.len().min(partial.piece).min(partial.received.available());
+                partial.received.buffer().extend_from_slice(&input.split_to(count));
+                count
+            };
             partial.missing = partial.missing.saturating_sub(count);
+            partial.piece = partial.piece.saturating_sub(count);
+        }
+        if partial.piece > 0 {
+            return None;
         }
         if partial.missing > 0 {
             return None;
         }
-        let Partial { header, received, .. } = *self.body.take()?;
+        let Partial { header, received, is_discarded, next, .. } = *self.body.take()?;
+        self.body = next;
+        if is_discarded {
+            return None;
+        }
         self.last = header.length;
         Some(Packet { id: header.id, operation: header.operation, body: received.freeze() })
     }
@@ -376,7 +410,10 @@ impl BodyMut<'_> {
 
     /// Returns the maximum number of bytes that may be appended to the body.
     pub fn missing(&self) -> usize {
-        self.0.missing.min(self.0.received.available())
+        let Partial { piece, missing, received, .. } = &*self.0;
+        // Read the start of the next fragment too, so that one read suffices for each fragment.
+        let ahead = if piece < missing { fragments::AHEAD_MAX } else { 0 };
+        piece.saturating_add(ahead).min(received.available())
     }
 
     /// Updates the decoder after bytes were appended to the buffer of the body.
@@ -384,9 +421,17 @@ impl BodyMut<'_> {
     /// # Panics
     /// If more bytes were appended than were missing.
     pub fn appended(self) {
-        let length = self.0.header.length as usize;
-        let missing = length.checked_sub(self.0.received.len());
-        self.0.missing = missing.expect("driver should append no more bytes than are missing from the body");
+        let Partial { header, received, missing, piece, ahead, .. } = self.0;
+        let before = (header.length as usize).saturating_sub(*missing);
+        let count = received.len().saturating_sub(before);
+        let beyond = count.saturating_sub(*piece);
+        assert!(
+            beyond == 0 || beyond <= fragments::AHEAD_MAX && *piece < *missing,
+            "driver should not append more bytes than the body lacks"
+        );
+        *missing = missing.saturating_sub(count.min(*piece));
+        *piece = piece.saturating_sub(count);
+        *ahead = beyond as u8; // At most `AHEAD_MAX`.
     }
 }
 
@@ -420,6 +465,8 @@ pub enum ProtocolError {
     NotUnderstood(PacketId),
     /// The peer sent a packet while it had to wait for a hand-off reply, or a hand-off reply without a request.
     HandOff,
+    /// The peer sent an invalid fragment, or another packet in front of the rest of a fragmented one.
+    Fragment(FragmentError),
     /// The peer exceeded the limit of 20 PINGs per second with a burst of 40.
     PingFlood,
 }
@@ -445,6 +492,7 @@ impl fmt::Display for ProtocolError {
                 write!(f, "packet type {id} of operation 3 must be understood and is unknown here: update this end")
             }
             Self::HandOff => f.write_str("unexpected hand-off frame"),
+            Self::Fragment(error) => write!(f, "malformed FRAGMENT: {error}"),
             Self::PingFlood => f.write_str("too many PINGs"),
         }
     }

@@ -22,7 +22,8 @@ pub const CLOSE: PacketId = PacketId(4);
 pub const HEADERS: PacketId = PacketId(5);
 /// Metadata and status at the end of one direction of a stream. The body contains the stream id and the metadata items.
 pub const TRAILERS: PacketId = PacketId(6);
-/// Fragment of a long body. Reserved for future use.
+/// Fragment of a long packet: a channel, in the first fragment also the operation, the id and the length of the packet,
+/// and a part of its body.
 pub const FRAGMENT: PacketId = PacketId(7);
 
 /// Lowest mandatory packet type. A receiver that does not know a mandatory type must close the connection.

@@ -31,6 +31,8 @@ pub struct Hello {
     pub hand_off_cancel: bool,
     /// Whether the sender supports [`Operation::BATCH`](crate::Operation::BATCH).
     pub batches: bool,
+    /// Number of channels on which the sender accepts [fragments](crate::extension::FRAGMENT).
+    pub fragment_channels: u8,
     items: HelloItems,
 }
 
@@ -59,9 +61,13 @@ impl FromIterator<(u8, Bytes)> for HelloItems {
 /// First bytes of a HELLO. They distinguish a HELLO from other packets of peers without the protocol extension.
 const SIGNATURE: [u8; 4] = *b"fris";
 
-/// Maximum length of a HELLO without application-defined items: signature, version, four numbers of up to five bytes,
+/// Maximum length of a HELLO without application-defined items: signature, version, five numbers of up to five bytes,
 /// and two items without a value.
-const NUMBERS_MAX: usize = 5 + 4 * (2 + 5) + 2 * 2;
+const NUMBERS_MAX: usize = 5 + 5 * (2 + 5) + 2 * 2;
+
+/// Number of channels that this end announces. A body that is sent in fragments delays another one only if all channels
+/// are in use. Each may hold a body of the maximum size in memory.
+pub(crate) const CHANNELS_MAX: u8 = 8;
 
 const BODY_MAX_ITEM: u8 = 1;
 const STREAMS: u8 = 2;
@@ -71,6 +77,8 @@ const CREDIT: u8 = 4;
 const HAND_OFF_CANCEL: u8 = 5;
 /// Type of the HELLO item that announces [`Hello::batches`]. The item has no value.
 const BATCHES: u8 = 6;
+/// Type of the HELLO item that announces [`Hello::fragment_channels`].
+const CHANNELS: u8 = 8;
 
 impl Hello {
     /// Lowest item type that applications may use.
@@ -98,6 +106,7 @@ impl Hello {
             stream_credit: config.stream_credit.max(1), // With zero credit no message could be sent.
             hand_off_cancel: true,
             batches: true,
+            fragment_channels: CHANNELS_MAX,
             items: items.clone(),
         }
     }
@@ -129,6 +138,11 @@ impl Hello {
         if self.batches {
             tlv::put_item(&mut bytes, BATCHES, &[]);
         }
+        if self.fragment_channels > 0 {
+            value.clear();
+            tlv::put_varint(&mut value, self.fragment_channels.into());
+            tlv::put_item(&mut bytes, CHANNELS, &value);
+        }
         bytes.extend_from_slice(&self.items.0);
         bytes
     }
@@ -157,6 +171,7 @@ impl Hello {
             stream_credit: 0,
             hand_off_cancel: false,
             batches: false,
+            fragment_channels: 0,
             items: HelloItems::default(),
         };
         let mut items = Vec::new();
@@ -174,6 +189,7 @@ impl Hello {
                 CREDIT => hello.stream_credit = number()?,
                 HAND_OFF_CANCEL => hello.hand_off_cancel = true,
                 BATCHES => hello.batches = true,
+                CHANNELS => hello.fragment_channels = u8::try_from(number()?).unwrap_or(u8::MAX),
                 Self::MUST_UNDERSTAND.. => return Err(HelloError::Unknown { item: kind }),
                 Self::FIRST_USER_ITEM.. => tlv::put_item(&mut items, kind, value),
                 _ => continue,
@@ -255,6 +271,7 @@ mod tests {
             4, 3, 0x80, 0x80, 0x10,       // 256 KiB of credit
             5, 0,                         // hand-offs can be cancelled
             6, 0,                         // batches are understood
+            8, 1, 8,                      // fragments on 8 channels
             40, 5, b'a', b'b', b'o', b'v', b'e',
         ];
         assert_eq!(bytes, expected);
@@ -294,7 +311,7 @@ mod tests {
 
     #[test]
     fn malformed_item_is_named() {
-        for item in [BODY_MAX_ITEM, STREAMS, CALLS, CREDIT] {
+        for item in [BODY_MAX_ITEM, STREAMS, CALLS, CREDIT, CHANNELS] {
             let overflow = [item, 10, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2];
             for items in [&[item, 0][..], &[item, 2, 7, 7], &[item, 1, 0x80], &overflow] {
                 assert_eq!(with_items(items), Err(HelloError::Malformed { item }), "{items:?}");
@@ -331,7 +348,7 @@ mod tests {
     #[test]
     fn a_hello_that_is_truncated_or_lacks_its_version_is_refused() {
         let whole = Hello::new(&Config::default(), &HelloItems::default()).encode();
-        let items = [5, 11, 15, 20, 25, 27, 29];
+        let items = [5, 11, 15, 20, 25, 27, 29, 32];
         for cut in (0..whole.len()).filter(|cut| !items.contains(cut)) {
             let expected = match cut {
                 ..4 => HelloError::NoSignature,

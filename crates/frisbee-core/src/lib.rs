@@ -68,7 +68,7 @@ pub use close::{CloseKind, CloseReason};
 pub use config::{ClientConfig, Config, Role, ServerConfig};
 pub use connection::Connection;
 pub use connection::hand_off::{HandOffAnswer, HandOffEvent};
-pub use decode::{Decoder, ProtocolError};
+pub use decode::{Decoder, FragmentError, ProtocolError};
 pub use event::{Event, PeerKind};
 pub use header::{Header, HeaderForm, MAGIC, Operation, PacketId};
 pub use hello::{Hello, HelloError, HelloItems};

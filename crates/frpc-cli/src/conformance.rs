@@ -9,10 +9,12 @@ use crate::arguments::{ConformanceArguments, ServerArguments};
 use crate::failure::{Failure, STATUS_BASE};
 use crate::show::Screen;
 use crate::target::Target;
+use frisbee::Hello;
 use frisbee::tlv::{put_varint, take_varint};
 use frpc::Code;
 use std::fmt::Write as _;
 use std::fs;
+use std::io::ErrorKind;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -213,6 +215,7 @@ async fn reaction(address: &str, case: &Case) -> std::io::Result<String> {
             break;
         };
         match operation {
+            EXTENSION if id == 0 && !applies(case, &body) => return Ok(case.reaction.to_owned()),
             HAND_OFF => found = format!("decision {}", body.first().copied().unwrap_or(u8::MAX)),
             ADD if id == PROBE_ID => has_probed = true,
             10.. if id == CASE_ID || operation != ADD => found = outcome(&body),
@@ -227,6 +230,12 @@ async fn reaction(address: &str, case: &Case) -> std::io::Result<String> {
         }
     }
     Ok(if is_any_code && found == "Unknown" { case.reaction.to_owned() } else { found })
+}
+
+/// Returns whether a rule applies to the sender of this HELLO. Fragments may be unsupported.
+fn applies(case: &Case, hello: &[u8]) -> bool {
+    let takes_fragments = || Hello::decode(&hello.to_vec().into()).is_ok_and(|hello| hello.fragment_channels > 0);
+    !case.rule.starts_with("fragment") || takes_fragments()
 }
 
 fn bytes_of(case: &Case, call: u16) -> std::io::Result<Vec<u8>> {
@@ -249,26 +258,28 @@ async fn client_reaction(command: &str, case: &Case) -> std::io::Result<String> 
     let ended = async {
         let (mut socket, _) = tokio::select! {
             accepted = listener.accept() => accepted?,
-            ended = client.wait() => return ended,
+            ended = client.wait() => return ended.map(Some),
         };
-        // Ignore the error, because the client may close before it has sent its call or read all packets.
-        let _ = answer(&mut socket, case).await;
+        // Ignore other errors, because the client may close before it has sent its call or read all packets.
+        if answer(&mut socket, case).await.is_err_and(|error| error.kind() == ErrorKind::Unsupported) {
+            return Ok(None);
+        }
         // Keep receiving: a client that receives nothing would close the connection for another reason.
         while let Ok((operation, ..)) = receive(&mut socket).await {
             if operation == 0 {
                 let _ = socket.write_all(&packet(1, 0, &[])).await;
             }
         }
-        client.wait().await
+        client.wait().await.map(Some)
     };
     Ok(match timeout(PATIENCE, ended).await {
         Err(_) => "ignored".to_owned(),
-        Ok(ended) => client_outcome(ended?, case),
+        Ok(ended) => ended?.map_or(case.reaction.to_owned(), |ended| client_outcome(ended, case)),
     })
 }
 
-/// Sends a case to a client that calls `Add`. Then sends the reply, unless the case is a reply or the client must
-/// close.
+/// Sends a case to a client that calls `Add`, and then the reply, unless the case is a reply or the client has to
+/// close. Fails if the case does not apply to the client.
 async fn answer(socket: &mut TcpStream, case: &Case) -> std::io::Result<()> {
     let greeting = match case.sender {
         "native" => packet(EXTENSION, 0, HELLO),
@@ -276,6 +287,9 @@ async fn answer(socket: &mut TcpStream, case: &Case) -> std::io::Result<()> {
         _ => bytes_of(case, CASE_ID)?,
     };
     let mut received = receive(socket).await?;
+    if received.0 == EXTENSION && !applies(case, &received.2) {
+        return Err(ErrorKind::Unsupported.into());
+    }
     socket.write_all(&greeting).await?;
     while received.0 != ADD {
         received = receive(socket).await?;

@@ -201,13 +201,13 @@ fn hello_is_the_first_packet_of_both_ends() {
     let now = Instant::now();
     let mut client = Connection::client(&Default::default(), now);
     let bytes = client.outbox().take_bytes();
-    assert_eq!(bytes[..10], [0, 15, 0, 0, 0, 3, 0, 0, 0, 29]);
-    assert_eq!(bytes[39..], [0, 15, 0, 1, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(bytes[..10], [0, 15, 0, 0, 0, 3, 0, 0, 0, 32]);
+    assert_eq!(bytes[42..], [0, 15, 0, 1, 0, 0, 0, 0, 0, 0]);
     let mut server = server(now);
     feed(&mut server, &bytes, now).unwrap();
     let answer = server.outbox().take_bytes();
-    assert_eq!(answer[..10], [0, 15, 0, 0, 0, 3, 0, 0, 0, 29]);
-    assert_eq!(answer[39..], PONG[..]);
+    assert_eq!(answer[..10], [0, 15, 0, 0, 0, 3, 0, 0, 0, 32]);
+    assert_eq!(answer[42..], PONG[..]);
 }
 
 /// The server must send HELLO first, because its timers or handles may queue packets as soon as sending is possible.
@@ -291,7 +291,7 @@ fn extension_packet_of_unknown_type_is_skipped_below_32768() {
     feed(&mut server, &hello, now).unwrap();
     server.outbox().take_bytes();
     let packet = |id: u16| [&[0, 15][..], &id.to_be_bytes(), &[0, 3, 0, 0, 0, 1, 7]].concat();
-    for id in [0, 7, 64, 0x7FFF] {
+    for id in [0, 8, 64, 0x7FFF] {
         assert_eq!(feed(&mut server, &packet(id), now), Ok(()), "{id}");
     }
     for id in [0x8000, 0xFFFF] {

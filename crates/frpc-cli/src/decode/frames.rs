@@ -482,6 +482,7 @@ fn hello(body: &[u8]) -> String {
             3 => write!(out, ", {count} calls"),
             4 => write!(out, ", credit {count}"),
             6 => write!(out, ", batches"),
+            8 => write!(out, ", {count} channels"),
             32 => write!(out, ", offers {service}"),
             33 => write!(out, ", calls {service}"),
             35 => write!(out, ", unpacks"),

@@ -2,7 +2,7 @@
 //! known.
 
 use super::Engine;
-use crate::{ConnectionEvent, HeaderForm, Hello, Outbox, PeerKind, Routed, Router};
+use crate::{BODY_MAX, ConnectionEvent, HeaderForm, Hello, Outbox, PeerKind, Routed, Router};
 use frisbee_core::{Decoder, Role};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -23,15 +23,13 @@ impl<R: Router> Engine<R> {
         self.pending_handshake = None;
         share_hello(&mut self.core);
         let peer = self.core.peer().clone();
-        if let Some(hello) = peer.hello() {
-            if !self.charge_greeting(hello) {
-                return Routed::close("no memory for the HELLO of the peer");
-            }
-            // A peer that has sent HELLO closes the connection when it receives a packet that exceeds its limit.
-            let limit = self.core.outbox().limit().min(hello.body_max);
-            self.core.outbox().set_limit(limit);
-            self.handle.0.mailbox.lock().outbox.set_limit(limit);
+        if peer.hello().is_some_and(|hello| !self.charge_greeting(hello)) {
+            return Routed::close("no memory for the HELLO of the peer");
         }
+        // Peers close the connection when they receive a packet that exceeds their limit.
+        let limit = self.core.outbox().limit().min(peer.hello().map_or(BODY_MAX, |hello| hello.body_max));
+        self.core.outbox().set_limit(limit);
+        self.handle.0.mailbox.lock().outbox.set_limit(limit);
         tracing::debug!(native = peer.hello().is_some(), "the kind of the peer is known");
         self.handle.0.mailbox.handle_peer_known(peer.clone());
         if let Some(session) = &mut self.session {

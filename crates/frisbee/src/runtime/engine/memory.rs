@@ -28,7 +28,6 @@ impl<R: Router> Engine<R> {
         } else if !account.take(buffered - before) {
             // Stop reading, because the client has not read its replies. This may be the first read that reveals this.
             if buffered - before > ONE_READ || self.core.outbox().is_empty() {
-                self.handle.0.mailbox.account.release(std::mem::take(&mut self.body_charge));
                 return self.reject_body();
             }
             self.handle.0.mailbox.account.charge(buffered - before);
@@ -42,12 +41,16 @@ impl<R: Router> Engine<R> {
     #[cold]
     pub(super) fn release_body(&mut self) {
         let account = &self.handle.0.mailbox.account;
-        account.release(std::mem::take(&mut self.body_charge));
+        // Packets whose other fragments are still to be received keep their memory.
+        let held = self.core.buffered().min(self.body_charge);
+        account.release(self.body_charge - held);
+        self.body_charge = held;
         self.output.update_charge(self.core.outbox(), account);
     }
 
     fn reject_body(&mut self) -> Result<(), CloseReason> {
         let Some(packet) = self.core.discard_body() else { return Ok(()) };
+        self.release_body();
         self.handle.0.mailbox.account.budget().counts.count_rejected();
         if matches!(packet.operation, Operation::STREAM | Operation::BATCH) {
             self.reject_stream_body(packet.id, packet.operation == Operation::STREAM);

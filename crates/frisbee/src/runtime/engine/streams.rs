@@ -276,6 +276,30 @@ mod tests {
         assert!(matches!(reason, CloseReason::Protocol(ProtocolError::Malformed(Operation::EXTENSION))));
     }
 
+    /// Fragments of many packets reserve memory, and an end without memory rejects packets.
+    #[tokio::test]
+    async fn incomplete_packets_reserve_memory() {
+        let mut driven = Driven::new(1 << 20, 0);
+        driven.receive(HELLO);
+        let fragment = |channel: u8| {
+            // A message of 4 MiB on stream 1 + `channel`.
+            let head = [channel, 2, 1 + channel, 0x80, 0x80, 0x80, 2];
+            let fragment = whole(Operation::EXTENSION, &[&head[..], &[0; 50_000]].concat());
+            [&[0, 15, 0, 7], &fragment[4..]].concat()
+        };
+        for channel in 0..8 {
+            driven.receive(&fragment(channel));
+            let account = &driven.handle.0.mailbox.account;
+            assert!(account.budget().charged() >= driven.engine.core.buffered());
+            assert!(driven.engine.core.buffered() <= 1 << 20);
+        }
+        assert!(!driven.engine.core.outbox().is_empty(), "rejected streams should be reset");
+        driven.engine.end(&CloseReason::ClosedByPeer);
+        let budget = driven.handle.0.mailbox.account.budget().clone();
+        drop(driven);
+        assert_eq!(budget.charged(), 0);
+    }
+
     /// Regression test: after a message had been rejected, the stream's senders waited forever, even once the
     /// connection had ended.
     #[tokio::test]

@@ -1,0 +1,149 @@
+//! Tests of packets that arrive in fragments.
+
+use super::*;
+use crate::{Connection, Event, Outbox};
+use std::time::Instant;
+
+const CALL: Operation = Operation::FIRST_USER;
+
+/// Returns a client that has received HELLO.
+fn client(now: Instant) -> Connection {
+    let mut client = Connection::client(&Default::default(), now);
+    let mut server = Connection::server(&Default::default(), now);
+    let mut hello = client.outbox().take_bytes();
+    while server.poll_event(&mut hello, now).expect("HELLO should be valid").is_some() {}
+    let mut answer = server.outbox().take_bytes();
+    while client.poll_event(&mut answer, now).expect("HELLO should be valid").is_some() {}
+    client
+}
+
+fn push(outbox: &mut Outbox, id: u16, operation: Operation, body: &[u8]) {
+    outbox.push(PacketId(id), operation, body).expect("body should be within the limit");
+}
+
+fn body(length: usize) -> Bytes {
+    (0..length).map(|at| (at / 7) as u8).collect()
+}
+
+/// Returns the fragments of calls with these ids, in turn. Each part has at most `most` bytes.
+fn fragments(ids: &[u8], body: &Bytes, most: usize) -> Bytes {
+    let mut outbox = Outbox::default();
+    for (at, part) in body.chunks(most).enumerate() {
+        for id in ids {
+            let mut sent = vec![*id];
+            if at == 0 {
+                [CALL.number().into(), u64::from(*id), body.len() as u64]
+                    .into_iter()
+                    .for_each(|number| tlv::put_varint(&mut sent, number));
+            }
+            push(&mut outbox, extension::FRAGMENT.0, Operation::EXTENSION, &[&sent[..], part].concat());
+        }
+        push(&mut outbox, 100, CALL, b"between");
+    }
+    outbox.take_bytes()
+}
+
+/// Reads in chunks like a driver, which reads large bodies in place. Returns the packets that arrive.
+fn read(client: &mut Connection, mut bytes: &[u8], chunk: usize, now: Instant) -> Vec<Packet> {
+    let mut packets = Vec::new();
+    while !bytes.is_empty() {
+        let mut input = Bytes::new();
+        let count = match client.body_mut() {
+            Some(mut body) => {
+                let count = body.missing().min(chunk).min(bytes.len());
+                body.buffer().extend_from_slice(&bytes[..count]);
+                body.appended();
+                count
+            }
+            None => {
+                let count = chunk.min(bytes.len());
+                input = Bytes::copy_from_slice(&bytes[..count]);
+                count
+            }
+        };
+        bytes = &bytes[count..];
+        while let Some(event) = client.poll_event(&mut input, now).expect("packets should be valid") {
+            packets.extend(match event {
+                Event::Packet(packet) => Some(packet),
+                _ => None,
+            });
+        }
+    }
+    packets
+}
+
+#[test]
+fn fragments_become_packets_at_every_read_size() {
+    let now = Instant::now();
+    for (length, most) in [(5, 2), (3000, 1), (70_000, 65_500), (400_000, 65_500), (400_000, 20_000)] {
+        for chunk in
+            [1, 7, 1000, 65_536, 65_547, usize::MAX].into_iter().filter(|chunk| chunk.saturating_mul(5000) >= length)
+        {
+            let (mut client, body) = (client(now), body(length));
+            let packets = read(&mut client, &fragments(&[0, 7, 3], &body, most), chunk, now);
+            let (between, whole): (Vec<_>, Vec<_>) = packets.iter().partition(|packet| packet.id == PacketId(100));
+            assert_eq!(whole.iter().map(|packet| packet.id.0).collect::<Vec<_>>(), [0, 7, 3]);
+            assert!(whole.iter().all(|packet| packet.body == body), "{length}, {most}, {chunk}");
+            assert_eq!(between.len(), length.div_ceil(most));
+            assert!(!client.is_mid_packet() && client.buffered() == 0);
+        }
+    }
+}
+
+#[test]
+fn discarded_packet_is_skipped_in_all_its_fragments() {
+    let now = Instant::now();
+    let (mut client, body) = (client(now), body(200_000));
+    let bytes = fragments(&[1, 2], &body, 65_500);
+    let mut packets = read(&mut client, &bytes[..150_000], usize::MAX, now);
+    let before = client.buffered();
+    let discarded = client.discard_body().expect("a body should be incomplete");
+    assert_eq!(discarded.body, body[..64]);
+    assert!(client.buffered() <= before - 64 * 1024);
+    packets.extend(read(&mut client, &bytes[150_000..], usize::MAX, now));
+    packets.retain(|packet| packet.id != PacketId(100));
+    assert_eq!(packets.iter().map(|packet| packet.id.0).collect::<Vec<_>>(), [3 - discarded.id.0]);
+    assert!(packets[0].body == body && !client.is_mid_packet());
+}
+
+#[test]
+fn malformed_fragments_close_the_connection() {
+    use FragmentError::{Channel, Head, Length, Order};
+    let first = [0, 10, 7, 5, 1];
+    let long = ProtocolError::TooLong { length: 5_242_881, limit: 5_242_880 };
+    let order = |operation| ProtocolError::from(Order { operation, id: PacketId(7) });
+    let fragment = |bytes: &[u8]| (extension::FRAGMENT, Operation::EXTENSION, bytes.to_vec());
+    let other = |id, operation, bytes: &[u8]| (PacketId(id), operation, bytes.to_vec());
+    for (packets, error) in [
+        (vec![fragment(&[])], Head.into()),
+        (vec![fragment(&[0])], Head.into()),
+        (vec![fragment(&[0, 10, 7])], Head.into()),
+        (vec![fragment(&[0, 3, 7, 5, 1])], Head.into()),
+        (vec![fragment(&[0, 10, 0x80, 0x80, 4, 5, 1])], Head.into()),
+        (vec![fragment(&[8, 10, 7, 5, 1])], Channel { channel: 8, count: 8 }.into()),
+        (vec![fragment(&[0, 10, 7, 0x81, 0x80, 0xC0, 2, 1])], long),
+        (vec![fragment(&[0, 10, 7, 5])], Length { length: 0, missing: 5 }.into()),
+        (vec![fragment(&[0, 10, 7, 1, 1, 2])], Length { length: 2, missing: 1 }.into()),
+        (vec![fragment(&first), fragment(&[0])], Length { length: 0, missing: 4 }.into()),
+        (vec![fragment(&first), fragment(&[0, 1, 2, 3, 4, 5])], Length { length: 5, missing: 4 }.into()),
+        (vec![fragment(&first), fragment(&[1, 10, 7, 5, 1])], order(CALL)),
+        (vec![fragment(&first), other(7, CALL, &[1])], order(CALL)),
+        (vec![fragment(&first), other(7, Operation::CANCEL, &[10])], order(Operation::CANCEL)),
+        (vec![fragment(&[3, 2, 7, 5, 1]), other(7, Operation::END, &[])], order(Operation::END)),
+        (vec![fragment(&[3, 2, 7, 5, 1]), other(7, Operation::STREAM, &[1])], order(Operation::STREAM)),
+        (vec![fragment(&[3, 2, 7, 5, 1]), other(6, Operation::EXTENSION, &[7])], order(Operation::EXTENSION)),
+    ] {
+        let now = Instant::now();
+        let mut client = client(now);
+        let mut outbox = Outbox::default();
+        for (id, operation, body) in packets {
+            outbox.push(id, operation, body).expect("body should be short");
+        }
+        let mut input = outbox.take_bytes();
+        let mut found = Ok(());
+        while found.is_ok() && !input.is_empty() {
+            found = client.poll_event(&mut input, now).map(drop);
+        }
+        assert_eq!(found, Err(error));
+    }
+}
