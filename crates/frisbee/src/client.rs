@@ -13,8 +13,8 @@ use crate::settings::{MEMORY_MAX, SettingError, check_config, check_positive, se
 use crate::transport::endpoint::EndpointInfo;
 use crate::transport::raw::RawTransport;
 use crate::transport::{Transport, limit_unsent};
-use crate::{Config, Error, HeaderForm, IoBackend, Router};
-use frisbee_core::ClientConfig;
+use crate::{Config, Error, HeaderForm, IoBackend, MountError, Router};
+use frisbee_core::{ClientConfig, HelloItems};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -248,7 +248,7 @@ impl ClientBuilder {
         address: impl ToSocketAddrs + fmt::Display,
         router: Arc<R>,
     ) -> Result<Connection, Error> {
-        router.declaration().check()?;
+        let router = CheckedRouter::new(router)?;
         let name = address.to_string();
         let timeout = self.settings.connect_timeout;
         let connected = tokio::time::timeout(timeout, self.dial(address, name.clone(), router)).await;
@@ -276,11 +276,11 @@ impl ClientBuilder {
         R: Router,
     {
         let name = String::from("the given transport");
-        router.declaration().check()?;
+        let router = CheckedRouter::new(Arc::new(router))?;
         let timeout = self.settings.connect_timeout;
         let pool = self.pool(false).map_err(|source| Error::Connect { address: name.clone(), source })?;
         let (io, ends) = (Transport::of(io), EndpointInfo::default());
-        let connecting = self.begin(io, ends, name.clone(), Arc::new(router), pool.least());
+        let connecting = self.begin(io, ends, name.clone(), router, pool.least());
         let connected = tokio::time::timeout(timeout, connecting).await;
         connected.unwrap_or_else(|_| Err(Error::ConnectTimeout { address: name }))
     }
@@ -289,7 +289,7 @@ impl ClientBuilder {
         self,
         address: impl ToSocketAddrs,
         name: String,
-        router: Arc<R>,
+        router: CheckedRouter<R>,
     ) -> Result<Connection, Error> {
         Client::check_address(&name)?;
         let failed = |source| Error::Connect { address: name.clone(), source };
@@ -376,7 +376,7 @@ impl ClientBuilder {
         io: Transport,
         ends: EndpointInfo,
         name: String,
-        router: Arc<R>,
+        router: CheckedRouter<R>,
         worker: Option<&Worker>,
     ) -> Result<Connection, Error> {
         let not_moved = |source| Error::Connect { address: name.clone(), source };
@@ -408,7 +408,7 @@ impl ClientBuilder {
         self,
         io: Transport,
         ends: EndpointInfo,
-        router: Arc<R>,
+        router: CheckedRouter<R>,
         worker: Option<&Worker>,
     ) -> io::Result<Connection> {
         let (busy, buffers) = (BusyPoll::new(self.settings.busy_poll), io.buffers());
@@ -434,19 +434,38 @@ impl ClientBuilder {
 
     /// Creates the handle and the protocol engine of a connection. Calls the router's `connected` before the driver
     /// starts.
-    fn prepare<R: Router>(&self, ends: EndpointInfo, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
+    fn prepare<R: Router>(
+        &self,
+        ends: EndpointInfo,
+        CheckedRouter { router, hello_items }: CheckedRouter<R>,
+        now: Instant,
+    ) -> (Connection, Engine<R>) {
         let settings = &self.settings;
         self.log_settings.iter().for_each(|log| log(settings));
         let config = ClientConfig::from(settings.connection.clone())
             .header_form(settings.header_form)
             .peer_kind_timeout(settings.peer_kind_timeout)
-            .hello_items(router.declaration().hello_items.into_iter().collect());
+            .hello_items(hello_items);
         tracing::debug!(peer = ?ends.peer, "connected");
         let budget = Arc::new(Budget::new(settings.memory_max, settings.connection.stream_buffer_max));
         let handle = Connection::client(&config, budget, Handle::current(), ends);
         let core = frisbee_core::Connection::client(&config, now);
         let engine = Engine::new(core, router, handle.clone());
         (handle, engine)
+    }
+}
+
+/// A router whose declaration has no defects, and the items that it adds to the HELLO.
+struct CheckedRouter<R> {
+    router: Arc<R>,
+    hello_items: HelloItems,
+}
+
+impl<R: Router> CheckedRouter<R> {
+    fn new(router: Arc<R>) -> Result<Self, MountError> {
+        let declaration = router.declaration();
+        declaration.check()?;
+        Ok(Self { router, hello_items: declaration.hello_items.into_iter().collect() })
     }
 }
 

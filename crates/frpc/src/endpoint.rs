@@ -45,6 +45,7 @@ use frisbee::{
     BatchEnd, CloseReason, Connection, ConnectionEvent, Declaration, HandOffRequest, Hello, Operation, Outbox,
     OverflowPolicy, Packet, PacketId, PeerKind, Routed, Router, Stream, extension,
 };
+use std::mem;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
@@ -85,7 +86,8 @@ impl Router for Endpoint {
 
     fn declaration(&self) -> Declaration {
         let ServiceOffer { table, compat, called, packing, mounts, .. } = &*self.offer;
-        let mounted = mounts.declaration();
+        let mut declaration = mounts.declaration();
+        let (operations, items) = (mem::take(&mut declaration.operations), mem::take(&mut declaration.hello_items));
         let compat = compat.iter().flat_map(|layout| layout.operations()).map(|operation| *operation..=*operation);
         let offered = table.layouts.iter().map(|layout| (OFFERED, layout.item()));
         let called = called.iter().map(|layout| (CALLED, layout.item()));
@@ -93,10 +95,9 @@ impl Router for Endpoint {
         let is_of_fleet = self.calls.as_ref().is_some_and(|calls| calls.is_of_fleet());
         let load_report = is_of_fleet.then(|| (report::REPORT_REQUEST_ITEM, Bytes::new()));
         let unpacks = packing.iter().map(|_| (UNPACKS, Bytes::from_static(&[ZSTD])));
-        mounted
-            .clone()
-            .operations(table.operations().into_iter().chain(compat).chain(mounted.operations))
-            .hello_items(offered.chain(called).chain(load_report).chain(unpacks).chain(mounted.hello_items))
+        declaration
+            .operations(table.operations().into_iter().chain(compat).chain(operations))
+            .hello_items(offered.chain(called).chain(load_report).chain(unpacks).chain(items))
             // A channel closes its connections itself, after its own work.
             .closes_by_itself(self.calls.is_some())
     }
@@ -570,10 +571,9 @@ impl Endpoint {
     /// Compares the wire layouts of the services that the peer calls with the local ones.
     fn compare_layouts(&self, session: &mut Session, hello: &Hello) {
         let table = &self.offer.table;
-        let is_same = |theirs: &PeerLayout| table.layouts.iter().any(|ours| ours.is_same(theirs));
-        let called: Vec<_> = PeerLayout::all(hello, CALLED).collect();
-        if !called.iter().all(is_same) {
-            self.add_called(session, called);
+        let is_same = |item: &[u8]| table.layouts.iter().any(|ours| ours.is_item(item));
+        if hello.items().any(|(kind, item)| kind == CALLED && !is_same(item)) {
+            self.add_called(session, PeerLayout::all(hello, CALLED).collect());
         }
     }
 

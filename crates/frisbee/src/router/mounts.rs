@@ -174,8 +174,9 @@ impl Router for Mounts {
     type Session = MountsSession;
 
     fn declaration(&self) -> Declaration {
-        let mut all = Declaration::default().operations(self.mounts.iter().map(|mount| mount.range.clone()));
-        all.wrong.clone_from(&self.wrong);
+        let operations = self.mounts.iter().map(|mount| mount.range.clone()).collect();
+        let wrong = self.wrong.clone();
+        let mut all = Declaration { operations, hello_items: Vec::new(), closes_by_itself: false, wrong };
         for mount in self.mounts.iter().chain(&self.fallback) {
             let mounted = mount.router.declaration();
             all.hello_items.extend(mounted.hello_items);

@@ -41,6 +41,15 @@ impl Layout {
         item.into()
     }
 
+    /// Returns whether a peer's HELLO item describes the same layout.
+    pub(crate) fn is_item(&self, item: &[u8]) -> bool {
+        parse(item).is_some_and(|(service, fingerprint, operations)| {
+            self.service == service
+                && self.fingerprint == fingerprint
+                && operations.eq(self.operations.iter().copied().map(Some))
+        })
+    }
+
     /// Returns whether the peer's layout has the same messages and operation numbers.
     pub(crate) fn is_same(&self, theirs: &PeerLayout) -> bool {
         self.service == theirs.service
@@ -65,26 +74,34 @@ impl PeerLayout {
     }
 
     /// Decodes a layout from a HELLO item or from the body of a CALLS packet, which has the same format.
-    pub(crate) fn read(mut item: &[u8]) -> Option<Self> {
-        let length = usize::try_from(take_varint(&mut item)?).ok()?;
-        let (name, rest) = item.split_at_checked(length)?;
-        let service = std::str::from_utf8(name).ok()?.to_owned();
-        let (fingerprint, mut rest) = rest.split_first_chunk()?;
-        let mut operations = Vec::new();
-        let mut last = 0_u16;
-        while !rest.is_empty() {
-            last = last.checked_add(u16::try_from(take_varint(&mut rest)?).ok()?)?;
-            operations.push(last);
-        }
-        Some(Self { service, fingerprint: Fingerprint::new(*fingerprint), operations })
+    pub(crate) fn read(item: &[u8]) -> Option<Self> {
+        let (service, fingerprint, operations) = parse(item)?;
+        Some(Self { service: service.to_owned(), fingerprint, operations: operations.collect::<Option<_>>()? })
     }
+}
+
+/// Parses the name and the fingerprint of an encoded layout. Returns them with an iterator over the operation numbers,
+/// which returns `None` for a malformed one.
+fn parse(mut item: &[u8]) -> Option<(&str, Fingerprint, impl Iterator<Item = Option<u16>>)> {
+    let length = usize::try_from(take_varint(&mut item)?).ok()?;
+    let (name, rest) = item.split_at_checked(length)?;
+    let service = std::str::from_utf8(name).ok()?;
+    let (fingerprint, mut rest) = rest.split_first_chunk()?;
+    let mut last = Some(0_u16);
+    let operations = std::iter::from_fn(move || {
+        (!rest.is_empty()).then(|| {
+            last = last?.checked_add(u16::try_from(take_varint(&mut rest)?).ok()?);
+            last
+        })
+    });
+    Some((service, Fingerprint::new(*fingerprint), operations))
 }
 
 /// Returns the type of the first HELLO item about layouts that is malformed or occurs twice.
 pub(crate) fn malformed_item(hello: &Hello) -> Option<u8> {
     let mut seen = [false; 2];
     let mut is_malformed = |(kind, item): &(u8, &[u8])| match *kind {
-        OFFERED | CALLED => PeerLayout::read(item).is_none(),
+        OFFERED | CALLED => parse(item).is_none_or(|(.., mut operations)| operations.any(|each| each.is_none())),
         REPORT_REQUEST_ITEM => std::mem::replace(&mut seen[0], true),
         UNPACKS => std::mem::replace(&mut seen[1], true),
         _ => false,

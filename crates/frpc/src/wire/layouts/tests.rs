@@ -25,6 +25,7 @@ fn items_of_a_layout_have_the_specified_bytes() {
     let read =
         PeerLayout::all(&hello, CALLED).next().expect("HELLO should contain the well-formed item of one service");
     assert!(SECOND.is_same(&read) && !FIRST.is_same(&read), "{read:?}");
+    assert!(SECOND.is_item(&item) && !FIRST.is_item(&item) && !SECOND.is_item(&item[1..]));
     assert_eq!(malformed_item(&hello), None);
 }
 
