@@ -493,9 +493,12 @@ impl Publisher {
             let newer = self.shared.newer(&self.connection);
             let _ = newer.as_ref().unwrap_or(&self.connection).peer_known().await;
         }
-        self.publish_with(|packet| put_payload(packet, &payload))
-            .await?
-            .map_err(|error| SendError::TooLong(error).into())
+        // Two closures and no `publish_with`, because the compiler inlines only closures with a single call.
+        let written = match self.try_publish(&mut |packet: PacketWriter<'_>| put_payload(packet, &payload)) {
+            Some(written) => written,
+            None => self.publish_later(&mut |packet: PacketWriter<'_>| put_payload(packet, &payload)).await?,
+        };
+        written.map_err(|error| SendError::TooLong(error).into())
     }
 
     /// Calls `write` once the connection has space for a message. `write` must append the payload to the packet and
@@ -507,11 +510,16 @@ impl Publisher {
     /// # Cancel safety
     /// Dropping the future before completion publishes nothing.
     pub async fn publish_with<T>(&self, mut write: impl FnMut(PacketWriter<'_>) -> T) -> Result<T, SendError> {
-        // A waiter is needed only while the outbox is full.
-        match self.connection.try_send_with(|outbox| self.put(outbox, &mut write)) {
-            Ok(written) => Ok(written),
-            Err(_) => self.publish_later(&mut write).await,
+        match self.try_publish(&mut write) {
+            Some(written) => Ok(written),
+            None => self.publish_later(&mut write).await,
         }
+    }
+
+    /// Publishes a message unless the outbox is full or the connection is closed.
+    #[inline(always)]
+    fn try_publish<T>(&self, write: &mut impl FnMut(PacketWriter<'_>) -> T) -> Option<T> {
+        self.connection.try_send_with(|outbox| self.put(outbox, write)).ok()
     }
 
     async fn publish_later<T>(&self, write: &mut impl FnMut(PacketWriter<'_>) -> T) -> Result<T, SendError> {
