@@ -11,8 +11,10 @@ use crate::observe::{Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body::{self, EncodeBody, Flags, Writing};
 use crate::wire::prefix::PrefixFields;
+use crate::wire::translation::Translation;
 use frisbee::rpc::ConnectionExt;
-use frisbee::{BODY_MAX_LEAST, Outbox, PermitPlace, Waiter};
+use frisbee::{BODY_MAX_LEAST, Operation, Outbox, PermitPlace, Waiter};
+use parking_lot::MutexGuard;
 use polyglot::Form;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -152,7 +154,7 @@ impl<'a> PendingCall<'a> {
         caller: &Waker,
         place: &mut PermitPlace,
     ) -> Result<CallTicket, NotSent> {
-        let Self { method, options: CallOptions { timeout, sends_timeout, strict }, trace, .. } = self;
+        let Self { method, trace, .. } = self;
         let mut calls = link.calls.calls.lock();
         let server = calls.server;
         if server != ServerKind::Native {
@@ -165,11 +167,43 @@ impl<'a> PendingCall<'a> {
                 _ => {}
             }
         }
-        let (mut operation, mut translation) = (method.operation, None);
         if !calls.offers.is_last(method.layout) {
             let rules = calls.offers.check(method.layout, !link.backward, outbox)?;
-            (operation, translation) = link.translation(method, rules, outbox)?;
+            let target = link.translation(method, rules, outbox)?;
+            if target.0 != method.operation || target.1.is_some() {
+                return self.put_translated(calls, message, link, outbox, (caller, place), target);
+            }
         }
+        self.put(calls, message, link, outbox, (caller, place), (method.operation, None))
+    }
+
+    /// Like [`put`](Self::put), for a method that has another layout or operation at the peer.
+    #[cold]
+    fn put_translated(
+        &self,
+        calls: MutexGuard<'_, Calls>,
+        message: &dyn EncodeBody,
+        link: &Link,
+        outbox: &mut Outbox,
+        caller: (&Waker, &mut PermitPlace),
+        (operation, translation): (Operation, Option<Arc<Translation>>),
+    ) -> Result<CallTicket, NotSent> {
+        self.put(calls, &message, link, outbox, caller, (operation, translation.as_deref()))
+    }
+
+    /// Registers the call and writes its request, translated if necessary. See [`write`](Self::write).
+    #[inline(always)]
+    fn put<A: EncodeBody>(
+        &self,
+        mut calls: MutexGuard<'_, Calls>,
+        message: &A,
+        link: &Link,
+        outbox: &mut Outbox,
+        (caller, place): (&Waker, &mut PermitPlace),
+        (operation, translation): (Operation, Option<&Translation>),
+    ) -> Result<CallTicket, NotSent> {
+        let Self { method, options: CallOptions { timeout, sends_timeout, strict }, trace, .. } = self;
+        let server = calls.server;
         let until = self.deadline(&mut calls)?;
         let ticket = calls.begin_in_turn(operation, until, caller, place)?;
         if translation.is_some() {
@@ -198,7 +232,7 @@ impl<'a> PendingCall<'a> {
         if server == ServerKind::Unknown {
             outbox.set_limit(limit.min(BODY_MAX_LEAST));
         }
-        let writing = Writing::new(flags, translation.as_deref());
+        let writing = Writing::new(flags, translation);
         let put = body::put_message(outbox.packet(ticket.id, operation), message, form, writing, prefix);
         if server == ServerKind::Unknown {
             outbox.set_limit(limit);

@@ -38,6 +38,7 @@ pub(crate) struct InFlightGuard {
 
 impl InFlight {
     /// Registers a call as in progress until the guard is dropped.
+    #[inline(never)] // Most servers are not inspectable.
     pub(crate) fn enter(in_flight: &Arc<Self>, id: PacketId, name: Method, deadline: Option<Instant>) -> InFlightGuard {
         let note = InFlightCall { id, name, since: crate::clock::now(), deadline };
         let listed = &mut *in_flight.0.lock();
