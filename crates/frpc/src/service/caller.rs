@@ -54,7 +54,7 @@ impl Caller {
     }
 
     /// Registers a call as in progress until the guard is dropped. Returns `None` if the server is not inspectable.
-    #[inline(always)]
+    #[inline(always)] // Usually there are no observers.
     pub(crate) fn enter(&self, id: PacketId, name: Method, deadline: Option<Instant>) -> Option<InFlightGuard> {
         let in_flight = self.observers.as_ref()?.in_flight.as_ref()?;
         Some(InFlight::enter(in_flight, id, name, deadline))

@@ -72,12 +72,13 @@ impl ReceivedStream<'_> {
         }
         let translation = translation.map(|translation| &**translation);
         let prepared = body::prepared(body, packed::REQUEST, connection, reading, translation);
-        let received = prepared.and_then(|body| body::request(&body, reading)).and_then(|received| {
-            let is_too_large = takes_too_much(connection, received.memory);
-            if is_too_large { Err(overloaded()) } else { Ok(received) }
-        });
+        let received =
+            prepared.and_then(|body| body::request(reading.shared(&body), body.len())).and_then(|received| {
+                let is_too_large = takes_too_much(connection, received.memory);
+                if is_too_large { Err(overloaded()) } else { Ok(received) }
+            });
         match received {
-            Ok(Received { message, memory }) => Some((message, connection.charge_request(memory))),
+            Ok(Received { message, memory, .. }) => Some((message, connection.charge_request(memory))),
             Err(status) => {
                 shared_receiver.refuse(sender, &status);
                 None

@@ -19,7 +19,7 @@ use crate::service::invoke::{AdapterOutcome, Incoming, Invoke, InvokeSettings, R
 use crate::wire::body::{self, DecodeOptions, EncodeBody, Flags, Received, ReplyParts, Writing};
 use crate::wire::envelope::Envelope;
 use crate::wire::packed;
-use crate::wire::translation::Translation;
+use crate::wire::translation::{Scratch, Translation};
 use crate::{Code, Policy, Request, Response, Status};
 use bytes::Bytes;
 use frisbee::rpc::ConnectionExt;
@@ -34,6 +34,10 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use pending::{Answer, Waiting, put_reply};
+
+/// Maximum length in bytes of a request before and after its translation for which the driver does not read the clock.
+/// In the worst case, which moves the request once for each level of nesting, this many bytes take some microseconds.
+const TRANSLATED_QUICKLY_MAX: usize = 256;
 
 /// A unary method of a service, with its handler.
 pub(crate) struct UnaryMethod<S, H, A, B, F> {
@@ -88,7 +92,7 @@ impl<A: Message, B> Codec<A, B> {
     #[inline(always)]
     fn decode(&self, body: &Bytes, connection: &Connection) -> Result<Received<A>, Status> {
         match self {
-            Self::Native(reading) => body::request(body, *reading),
+            Self::Native(reading) => body::request(reading.shared(body), body.len()),
             Self::Format(format, terms) => decode_format(format, terms, body, connection),
         }
     }
@@ -125,7 +129,7 @@ fn decode_format<A, B>(
     // Reserve memory only for long bodies, because shorter ones take little memory whatever they contain.
     let _reserved = terms.reserve(Some(connection).filter(|_| body.len() >= LARGE_BODY));
     let message = (format.decode)(body, terms)?;
-    Ok(Received { message, memory: body.len() + terms.take_memory() })
+    Ok(Received { message, memory: body.len() + terms.take_memory(), is_slow: false })
 }
 
 fn no_format() -> Status {
@@ -187,11 +191,17 @@ where
     fn serve(&mut self, mut call: Incoming<'_>) -> ServeProgress {
         let caller = call.caller;
         let mut inherited = InheritedContext { deadline: None, trace: call.trace.copied() };
-        let is_prepared = match self.state.admit(caller, call.has_permit, &mut call.envelope, &mut inherited.trace) {
-            Ok(is_prepared) => is_prepared,
-            Err((status, served)) => return self.state.refuse(caller, call.reply, status, served),
+        if let Err((status, served)) =
+            self.state.admit(caller, call.has_permit, &mut call.envelope, &mut inherited.trace)
+        {
+            return self.state.refuse(caller, call.reply, status, served);
+        }
+        let decoded = if self.state.prepares(&call.envelope.body) {
+            self.prepare_and_decode(&mut call.envelope.body, &caller.connection)
+        } else {
+            self.codec.decode(&call.envelope.body, &caller.connection)
         };
-        let Received { message, mut memory } = match self.codec.decode(&call.envelope.body, &caller.connection) {
+        let Received { message, mut memory, is_slow } = match decoded {
             Ok(received) => received,
             Err(status) => return self.state.refuse(caller, call.reply, status, ServeProgress::Refused),
         };
@@ -205,7 +215,7 @@ where
         }
         let inherited = inherited.is_something().then_some(&inherited);
         let request = Request::from_parts_with_extras(message, timeout, call.reply.origin(caller), extras);
-        let is_slow = is_prepared || self.state.flags != Flags::default();
+        let is_slow = is_slow || self.state.flags.has(Flags::PACKED);
         let started = StartedHandler { caller, inherited, memory, is_slow };
         if !call.inline || !self.state.permission.as_ref().is_some_and(|permission| permission.is_kept()) {
             return self.call_as_task(request, started, call.reply);
@@ -251,6 +261,18 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
+    /// Decompresses, translates and decodes a request.
+    #[cold]
+    #[inline(never)] // Keeps its code out of other calls.
+    fn prepare_and_decode(&self, body: &mut Bytes, by: &Connection) -> Result<Received<A>, Status> {
+        let (is_slow, translated) = self.state.prepare(body, by)?;
+        let received = match (translated, &self.codec) {
+            (Some(short), Codec::Native(reading)) => body::request(reading.copied(&short), short.len()),
+            _ => self.codec.decode(body, by),
+        };
+        Ok(Received { is_slow, ..received? })
+    }
+
     /// Returns the function that makes the call inside all of its middleware.
     fn innermost(&self) -> impl FnOnce(Request<A>) -> F + Send + 'static {
         let (service, handler) = (self.service.clone(), self.handler.clone());
@@ -320,7 +342,7 @@ impl MethodState {
         }
     }
 
-    /// Authorizes a call, and decompresses and translates its request. Returns whether the request was modified.
+    /// Authorizes a call.
     #[inline(always)]
     fn admit(
         &mut self,
@@ -328,7 +350,7 @@ impl MethodState {
         has_permit: bool,
         envelope: &mut Envelope,
         trace: &mut Option<TraceContext>,
-    ) -> Result<bool, (Status, ServeProgress)> {
+    ) -> Result<(), (Status, ServeProgress)> {
         if let Some(method_observer) = &mut self.method_observer {
             method_observer.begin_unary(envelope.length, trace, caller.batch_calls().is_none());
         }
@@ -344,14 +366,31 @@ impl MethodState {
         if envelope.options.is_some() || self.needs_options {
             admit(self.guard.as_ref(), &mut envelope.options).map_err(refused)?;
         }
-        let is_prepared = self.prepares && (self.translation.is_some() || packed::is_present(&envelope.body));
-        if is_prepared {
-            let (body, by) = (mem::take(&mut envelope.body), &caller.connection);
-            self.translation.iter().for_each(|translation| translation.count_call());
-            let prepared = body::prepared(body, packed::REQUEST, by, self.reading, self.translation.as_deref());
-            envelope.body = prepared.map_err(refused)?;
+        Ok(())
+    }
+
+    /// Returns whether a request must be decompressed or translated.
+    #[inline(always)]
+    fn prepares(&self, body: &Bytes) -> bool {
+        self.prepares && (self.translation.is_some() || packed::is_present(body))
+    }
+
+    /// Decompresses and translates a request. Returns whether this was expensive relative to its size, and a short
+    /// translation. A long one replaces the body, because the message may keep parts of it.
+    fn prepare(&self, body: &mut Bytes, by: &Connection) -> Result<(bool, Option<Scratch>), Status> {
+        let mut is_slow = packed::is_present(body);
+        if is_slow {
+            *body = packed::unpacked(mem::take(body), packed::REQUEST, by, self.reading.decompresses)?;
         }
-        Ok(is_prepared)
+        let Some(translation) = &self.translation else { return Ok((is_slow, None)) };
+        translation.count_call();
+        let mut translated = translation.read(body, packed::REQUEST, by, self.reading.nesting)?;
+        let length = translated.as_ref().map_or(0, |translated| translated.len());
+        is_slow |= body.len().max(length) > TRANSLATED_QUICKLY_MAX;
+        if let Some(long) = translated.take_if(|translated| translated.is_long()) {
+            *body = long.into_bytes();
+        }
+        Ok((is_slow, translated))
     }
 
     /// Returns the executor on which a pending handler continues that was polled inline.

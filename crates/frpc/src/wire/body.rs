@@ -5,7 +5,7 @@ use crate::api::metadata::Metadata;
 use crate::wire::packed;
 use crate::wire::prefix::{self, Prefix, PrefixError, PrefixFields};
 use crate::wire::report::Report;
-use crate::wire::translation::{Translation, with_scratch};
+use crate::wire::translation::{Scratch, Translation};
 use crate::{Response, Status};
 use bytes::{Buf, Bytes};
 use frisbee::{Connection, Header, Operation, Outbox, PacketId, PacketWriter, TooLong};
@@ -85,7 +85,8 @@ impl DecodeOptions {
     }
 
     /// Creates a decoder whose long values share the memory of `body`.
-    fn shared(self, body: &Bytes) -> Decoder<'_> {
+    #[inline]
+    pub(crate) fn shared(self, body: &Bytes) -> Decoder<'_> {
         let decoder = Decoder::shared(body).with_nesting(self.nesting);
         // Check the length here, because additional state in the decoder would slow down every call.
         if body.len() <= USUAL_MAX {
@@ -206,73 +207,62 @@ pub(crate) fn put_message<'a, M: EncodeBody>(
     prefix: impl Fn() -> PrefixFields<'a>,
 ) -> Result<(), PutError> {
     let flags = writing.flags;
-    if flags.has(Flags::RARE) || !prefix().is_empty() {
+    if !prefix().is_empty() {
         prefix::put(packet.buffer(), prefix());
-        if flags.has(Flags::RARE) {
-            let put = put_rare(packet.continued(), message, form, writing);
-            std::mem::forget(packet);
-            return put;
-        }
     }
+    let start = packet.buffer().len();
     let mut bulk = Vec::<Bulk>::new(); // Only allocates for long values.
-    let mut encoder = Encoder::gathering(packet.buffer(), &mut bulk).copying(frisbee::copy_to_share).with_form(form);
+    let mut encoder = Encoder::gathering(packet.buffer(), &mut bulk).with_form(form);
+    if writing.translation.is_none() {
+        encoder = encoder.copying(frisbee::copy_to_share);
+    }
     if let Err(error) = message.encode(&mut encoder) {
         return Err(unencodable(message.name(), &error));
     }
     if flags.has(Flags::LOSSLESS) && encoder.lost_presence() {
         return Err(PutError::Lossy);
     }
-    if bulk.capacity() == 0 {
+    if bulk.capacity() == 0 && !flags.has(Flags::RARE) {
         std::mem::forget(bulk); // Nothing was allocated, so skip the call of the drop function.
     } else {
-        gather(packet.continued(), bulk);
+        convert(packet.continued(), start, bulk, writing, message.name())?;
     }
     packet.finish().map_err(PutError::TooLong)
 }
 
-/// Appends large values to a packet by reference instead of copying them.
+/// Translates and compresses a message that was encoded at offset `start` of the packet's buffer, if requested. Appends
+/// large values to the packet by reference instead of copying them.
 #[inline(never)]
-fn gather(mut packet: PacketWriter<'_>, bulk: Vec<Bulk>) {
-    bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
-    std::mem::forget(packet);
-}
-
-/// Slow path: encodes a message that must be translated or compressed, and completes the packet.
-#[cold]
-fn put_rare(
+fn convert(
     mut packet: PacketWriter<'_>,
-    message: &dyn EncodeBody,
-    form: Form,
+    start: usize,
+    mut bulk: Vec<Bulk>,
     writing: Writing<'_>,
+    name: &str,
 ) -> Result<(), PutError> {
-    let start = packet.buffer().len();
-    let mut bulk = Vec::new();
-    let encoded = match writing.translation {
-        None => message.encode(&mut Encoder::gathering(packet.buffer(), &mut bulk).with_form(form)),
-        Some(translation) => with_scratch(|own| {
-            let mut encoder = Encoder::new(own).with_form(form);
-            let encoded = message.encode(&mut encoder);
-            if writing.flags.has(Flags::LOSSLESS) && encoder.lost_presence() {
-                return Err(PutError::Lossy);
-            }
-            let limit = packet.limit();
-            if encoded.is_ok()
-                && let Err(error) = translation.write(own, packet.buffer(), limit)
-            {
-                let text = format!("{} cannot be translated to the layout of the peer: {error}", message.name());
-                return Err(PutError::Failed(Status::internal(text)));
-            }
-            Ok(encoded)
-        })?,
-    };
-    if let Err(error) = encoded {
-        return Err(unencodable(message.name(), &error));
+    let mut converted = Ok(());
+    if let Some(translation) = writing.translation {
+        let (limit, mut own) = (packet.limit(), Scratch::take());
+        let buffer = packet.buffer();
+        let mut copied = start;
+        for Bulk { at, bytes } in std::mem::take(&mut bulk) {
+            own.extend_from_slice(buffer.get(copied..at).unwrap_or_default());
+            own.extend_from_slice(&bytes);
+            copied = at;
+        }
+        own.extend_from_slice(buffer.get(copied..).unwrap_or_default());
+        buffer.truncate(start);
+        converted = translation.write(&own, buffer, limit).map_err(|error| {
+            let text = format!("{name} cannot be translated to the layout of the peer: {error}");
+            PutError::Failed(Status::internal(text))
+        });
     }
-    if writing.flags.has(Flags::PACKED) {
+    if writing.flags.has(Flags::PACKED) && converted.is_ok() {
         packed::pack(&mut packet, start, &mut bulk);
     }
     bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
-    packet.finish().map_err(PutError::TooLong)
+    std::mem::forget(packet); // The caller finishes it, or drops it after an error.
+    converted
 }
 
 /// Writes a packet whose body is an error. If the error would be too long, truncates its text and omits its metadata
@@ -410,7 +400,7 @@ pub(crate) fn prepared(
 ) -> Result<Bytes, Status> {
     let body = packed::unpacked(body, what, by, reading.decompresses)?;
     match translation {
-        Some(translation) => translation.read(body, what, by, reading.nesting),
+        Some(translation) => Ok(translation.read(&body, what, by, reading.nesting)?.map_or(body, Scratch::into_bytes)),
         None => Ok(body),
     }
 }
@@ -447,19 +437,20 @@ pub(crate) struct Received<M> {
     pub(crate) message: M,
     /// Approximate memory used by the request in bytes.
     pub(crate) memory: usize,
+    /// Whether decompressing or translating the request was expensive relative to its size.
+    pub(crate) is_slow: bool,
 }
 
-/// Decodes a request from an uncompressed body without its prefix.
+/// Decodes a request from an uncompressed body of `length` bytes without its prefix.
 #[inline(always)]
-pub(crate) fn request<M: Message>(body: &Bytes, reading: DecodeOptions) -> Result<Received<M>, Status> {
-    let mut decoder = reading.shared(body);
+pub(crate) fn request<M: Message>(mut decoder: Decoder<'_>, length: usize) -> Result<Received<M>, Status> {
     let most = decoder.container_memory();
     match polyglot::decode_root(&mut decoder) {
         Ok(Root::Message(message)) => {
             let containers = most.saturating_sub(decoder.container_memory());
             // Count the whole read buffer if the message contains slices of it, because they keep it alive.
-            let body_memory = if decoder.has_sliced() { frisbee::body_memory(body.len()) } else { body.len() };
-            Ok(Received { message, memory: body_memory + containers })
+            let body_memory = if decoder.has_sliced() { frisbee::body_memory(length) } else { length };
+            Ok(Received { message, memory: body_memory + containers, is_slow: false })
         }
         Ok(Root::Error(text)) => Err(Status::invalid_argument(format!("the request is an error: {text}"))),
         Err(error) => Err(Status::invalid_argument(format!("the request is not a valid {}: {error}", M::NAME))),
@@ -554,7 +545,10 @@ mod tests {
         polyglot::encode_root(&FieldMask { paths: paths.clone() }, &mut Encoder::new(&mut body)).unwrap();
         assert!(body.len() > USUAL_MAX);
         let reading = DecodeOptions::whole(Nesting::default());
-        let Ok(received) = request::<FieldMask>(&body.into(), reading) else { panic!("request should be accepted") };
+        let body = Bytes::from(body);
+        let Ok(received) = request::<FieldMask>(reading.shared(&body), body.len()) else {
+            panic!("request should be accepted")
+        };
         assert_eq!(received.message.paths.len(), paths.len());
         assert!(received.memory > CONTAINER_MEMORY_MAX, "whole message should be charged: {}", received.memory);
     }

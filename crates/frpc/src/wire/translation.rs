@@ -13,6 +13,7 @@ use polyglot::{DecodeError, Form, NESTING_CEILING, Nesting};
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::mem;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,15 +31,47 @@ thread_local! {
     static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Calls `work` with an empty buffer, which the thread reuses.
-pub(crate) fn with_scratch<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
-    let mut scratch = SCRATCH.take();
-    let result = work(&mut scratch);
-    if scratch.capacity() <= SCRATCH_MAX {
-        scratch.clear();
-        SCRATCH.set(scratch);
+/// A buffer of the thread for the input or output of a translation. It is empty when it is taken, and returned on drop.
+#[derive(Debug)]
+pub(crate) struct Scratch(Vec<u8>);
+
+impl Scratch {
+    pub(crate) fn take() -> Self {
+        Self(SCRATCH.take())
     }
-    result
+
+    /// Returns whether the content exceeds what a thread keeps.
+    pub(crate) fn is_long(&self) -> bool {
+        self.0.len() > SCRATCH_MAX
+    }
+
+    pub(crate) fn into_bytes(mut self) -> Bytes {
+        if self.is_long() { mem::take(&mut self.0).into() } else { Bytes::copy_from_slice(&self.0) }
+    }
+}
+
+impl Deref for Scratch {
+    type Target = Vec<u8>;
+
+    fn deref(&self) -> &Vec<u8> {
+        &self.0
+    }
+}
+
+impl DerefMut for Scratch {
+    fn deref_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.0
+    }
+}
+
+impl Drop for Scratch {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0.capacity() <= SCRATCH_MAX {
+            self.0.clear();
+            SCRATCH.set(mem::take(&mut self.0));
+        }
+    }
 }
 
 /// The side of the connection that calls a service.
@@ -226,27 +259,34 @@ impl ServicePlans {
 }
 
 impl Translation {
-    /// Translates a received body, without its prefix, to the local layout. `what` names the message in errors.
+    /// Translates a received body, without its prefix, to the local layout. Returns `None` if it needs no translation.
+    /// `what` names the message in errors.
     ///
     /// # Errors
     /// If the body does not match the layout of the peer, cannot be represented in that of this end, or would exceed
     /// the maximum body size.
-    pub(crate) fn read(&self, body: Bytes, what: &str, by: &Connection, nesting: Nesting) -> Result<Bytes, Status> {
-        let Some(root) = self.incoming else { return Ok(body) };
+    pub(crate) fn read(
+        &self,
+        body: &[u8],
+        what: &str,
+        by: &Connection,
+        nesting: Nesting,
+    ) -> Result<Option<Scratch>, Status> {
+        let Some(root) = self.incoming else { return Ok(None) };
         let limits = Limits { body: by.body_max() as usize, nesting };
-        with_scratch(|out| {
-            let translated = self.plans.incoming.translate(root, &body, out, limits).map_err(|error| {
-                let text = format!("the {what} cannot be translated from the layout of the peer: {error}");
-                if what == packed::REQUEST { Status::invalid_argument(text) } else { Status::internal(text) }
-            })?;
-            self.count_skipped(translated.skipped);
-            if !by.has_room(out.len()) {
-                by.count_rejected();
-                let text = format!("the translated {what} was discarded: the memory limit for its sender is reached");
-                return Err(Status::resource_exhausted(text));
-            }
-            Ok(if out.len() > SCRATCH_MAX { mem::take(out).into() } else { Bytes::copy_from_slice(out) })
-        })
+        let mut out = Scratch::take();
+        let translated = self.plans.incoming.translate(root, body, &mut out, limits).map_err(|error| {
+            let text = format!("the {what} cannot be translated from the layout of the peer: {error}");
+            if what == packed::REQUEST { Status::invalid_argument(text) } else { Status::internal(text) }
+        })?;
+        self.count_skipped(translated.skipped);
+        // Check only long bodies, because others take little memory.
+        if out.is_long() && !by.has_room(out.len()) {
+            by.count_rejected();
+            let text = format!("the translated {what} was discarded: the memory limit for its sender is reached");
+            return Err(Status::resource_exhausted(text));
+        }
+        Ok(Some(out))
     }
 
     /// Translates an encoded message to the peer's layout and appends the result to `out`.

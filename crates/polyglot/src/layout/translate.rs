@@ -143,7 +143,8 @@ pub(super) struct Run<'p, 'i, 'o> {
     pub(super) limits: Limits,
     pub(super) levels: u32,
     segments: Vec<Segment>,
-    moves: usize,
+    /// Number of bytes that were moved to reorder fields.
+    moved: usize,
     pub(super) counts: Translated,
 }
 
@@ -159,7 +160,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
             limits,
             levels: limits.nesting.levels(),
             segments: Vec::new(),
-            moves: limits.body.saturating_mul(MOVES),
+            moved: 0,
             counts: Translated::default(),
         }
     }
@@ -257,8 +258,13 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
                 Op::Skip(count) => {
                     self.flush()?;
                     for _ in 0..count {
-                        self.count_skipped();
-                        self.value()?;
+                        // Nil and numbers that are 0 are not counted.
+                        if let [0x00, rest @ ..] | [0x07 | 0x0a..=0x0d, 0, rest @ ..] = self.rest {
+                            self.rest = rest;
+                        } else {
+                            self.count_skipped();
+                            self.value()?;
+                        }
                     }
                     self.drop_run();
                 }
@@ -559,10 +565,11 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         let segments = self.segments.get(base..).unwrap_or_default();
         let begin = segments.first().map_or(end, |segment| segment.start);
         let moved = end.wrapping_sub(begin); // Segments are within the output.
-        self.moves = self
-            .moves
-            .checked_sub(moved)
-            .ok_or_else(|| self.error(DecodeReason::TooManyMoves { max: self.limits.body.saturating_mul(MOVES) }))?;
+        self.moved = self.moved.saturating_add(moved);
+        let max = self.limits.body.saturating_mul(MOVES);
+        if self.moved > max {
+            return Err(self.error(DecodeReason::TooManyMoves { max }));
+        }
         self.counts.steps = self.counts.steps.saturating_add(places.len() as u64);
         self.room = self.room.saturating_add(moved);
         // Append the reordered message first, and then remove the original.
