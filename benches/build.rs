@@ -19,6 +19,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             &["proto/benchmark.proto", "proto/bulk.proto", "proto/flows.proto", "proto/mixed.proto"],
             &["proto"],
         )?;
+    let folder = std::path::PathBuf::from(std::env::var("OUT_DIR")?).join("later");
+    std::fs::create_dir_all(&folder)?;
+    frpc_build::configure().out_dir(folder).compile_protos(&["proto/later/benchmark.proto"], &["proto/later"])?;
 
     #[cfg(feature = "tonic")]
     {

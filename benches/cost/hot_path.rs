@@ -7,7 +7,8 @@
 //! ```text
 //! cargo run --release -p cost --bin hot_path -- check     fails if a figure exceeds instructions.toml by over 5 %,
 //!                                                            or a gateway costs native calls over 1 %, or
-//!                                                            a rule over 10 instructions
+//!                                                            a translation over 27 %, or a rule over
+//!                                                            10 instructions
 //! cargo run --release -p cost --bin hot_path -- update    writes instructions.toml
 //! cargo run --release -p cost --bin hot_path -- run CASE CALLS
 //! ```
@@ -26,7 +27,7 @@ use benches::background::{Bound, one_core};
 use benches::flows::{self, Flows};
 use benches::load::drive;
 use benches::proto::benchmark::{
-    BenchmarkService, BenchmarkServiceClient, BenchmarkServiceServer, Request as Echo, Response as Echoed,
+    BenchmarkService, BenchmarkServiceClient, BenchmarkServiceServer, Request as Echo, Response as Echoed, later,
 };
 use benches::proto::flows::FlowsClient;
 use benches::proto::mixed::Order;
@@ -61,10 +62,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// The measured cases, and the number of calls of the shorter run.
-const CASES: [(&str, u64); 34] = [
+const CASES: [(&str, u64); 35] = [
     ("frames_10_in_flight", 5000),
     (UNARY_1, 3000),
     (WITHOUT_GATEWAY, 5000),
+    (TRANSLATED, 5000),
     (OUTSIDE_1, 3000),
     (OUTSIDE_10, 5000),
     ("connecting", 500),
@@ -102,6 +104,13 @@ const CASES: [(&str, u64); 34] = [
 /// own.
 const WITH_GATEWAY: &str = "unary_10_with_gateway";
 const WITHOUT_GATEWAY: &str = "unary_10_in_flight";
+
+/// Calls of a server that has another version of the schema, and translates requests and responses. Compared with calls
+/// of a server with the same version.
+const TRANSLATED: &str = "translated_10";
+
+/// Maximum ratio between calls whose request and reply are translated and those that are not.
+const TRANSLATED_MAX: f64 = 1.27;
 
 /// Calls of a protocol built on frisbee's public API. Compared with frpc's.
 const OUTSIDE_1: &str = "outside_1_in_flight";
@@ -163,6 +172,7 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "frames_10_in_flight" => frames(10, calls).await,
             UNARY_1 => unary(1, calls).await,
             WITHOUT_GATEWAY => unary(10, calls).await,
+            TRANSLATED => translated(10, calls).await,
             OUTSIDE_1 => outside(1, calls).await,
             OUTSIDE_10 => outside(10, calls).await,
             "connecting" => connecting(calls).await,
@@ -211,6 +221,24 @@ async fn unary(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let client = BenchmarkServiceClient::connect(address.recv()??.to_string()).await?;
     drive(&Caller::of(client), in_flight, 32, calls).await;
     Ok(())
+}
+
+/// Like [`unary`], with a server of a later version of the schema.
+async fn translated(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let server = frpc::Server::builder().workers(Workers::Caller).config(untimed());
+    let server = server.add_service(later::BenchmarkServiceServer::new(Later)).bind("127.0.0.1:0").await?;
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    drive(&Caller::of(BenchmarkServiceClient::connect(address).await?), in_flight, 32, calls).await;
+    Ok(())
+}
+
+struct Later;
+
+impl later::BenchmarkService for Later {
+    async fn benchmark(&self, request: Request<later::Request>) -> Result<Response<later::Response>, Status> {
+        Ok(Response::new(later::Response { message: request.into_inner().message, cost: 0 }))
+    }
 }
 
 /// Like [`unary`], with a protocol that uses only frisbee's public API.
@@ -615,6 +643,11 @@ fn check() -> Result<ExitCode, BoxError> {
         let ratio = with_gateway / without;
         println!("native calls on a server with gateways take {ratio:.3}x as many instructions as without gateways");
         worse |= ratio > GATEWAY_TOLERANCE;
+    }
+    if let (Some(translated), Some(without)) = (figures.get(TRANSLATED), figures.get(WITHOUT_GATEWAY)) {
+        let ratio = translated / without;
+        println!("translated calls take {ratio:.3}x as many instructions as others, at most {TRANSLATED_MAX}x");
+        worse |= ratio > TRANSLATED_MAX;
     }
     for (outside, unary) in [(OUTSIDE_1, UNARY_1), (OUTSIDE_10, WITHOUT_GATEWAY)] {
         if let (Some(outside), Some(unary)) = (figures.get(outside), figures.get(unary)) {

@@ -6,6 +6,11 @@
 pub mod benchmark {
     frpc::include_proto!("benchmark");
 
+    /// A later version of it.
+    pub mod later {
+        include!(concat!(env!("OUT_DIR"), "/later/benchmark.rs"));
+    }
+
     /// Its service as generated for tonic.
     #[cfg(feature = "tonic")]
     pub mod tonic {
