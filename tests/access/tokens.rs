@@ -364,7 +364,7 @@ async fn time_of_calls(server: &Acceptor, calls: usize, request: &str, mark: &[u
 async fn useless_calls_by_other_protocols_are_read_at_waste_rate() {
     let gateway = Gateway::new().json_rpc().http(Http::new().connect());
     let server = Server::builder().add_service(InteropServer::new(Service)).gateway(gateway);
-    let server = server.config(Config::default().waste_rate(64 * 1024)).access(access().0.allow([CHAT], Who::known()));
+    let server = server.config(Config::default().abuse_rate(64 * 1024)).access(access().0.allow([CHAT], Who::known()));
     let server = server.build().expect("settings should be valid");
     let json_rpc = |method: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
     // Each call is charged its own length plus 64 bytes.

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::service::Service as Interop;
 use frisbee_tests::until;
-use frpc::codegen::{Format, FormatTerms, Layout, Method, Methods, Service};
+use frpc::codegen::{Format, FormatOptions, Layout, Method, Methods, Service};
 use frpc::{
     Acceptor, AdapterContext, AdapterMethod, Call, CallKind, CallResponse, Code, Config, Middleware, Next, Policy,
     Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming,
@@ -56,7 +56,7 @@ async fn upper(words: &Words, request: Request<String>) -> Result<Response<Strin
 }
 
 fn text() -> Format<String, String> {
-    let decode = |bytes: &Bytes, _: &FormatTerms| {
+    let decode = |bytes: &Bytes, _: &FormatOptions| {
         String::from_utf8(bytes.to_vec()).map_err(|_| Status::invalid_argument("the request is no text"))
     };
     Format::new("text", decode, |word: &String, _| Ok(word.clone().into()))

@@ -191,13 +191,13 @@ async fn retry_to_peer_without_packing_is_sent_unpacked() {
     let name = Name { name: text(2000) };
     let message = encoded(&name);
     let call = tokio::spawn(async move { client.greet(name).await });
-    for unpacks in [true, false] {
+    for decompresses in [true, false] {
         let (socket, _) = listener.accept().await.expect("client should connect");
         let mut liar = Raw::over(socket);
-        liar.write(&hello(unpacks)).await;
+        liar.write(&hello(decompresses)).await;
         let request = liar.next().await.expect("client should send the request");
-        assert_eq!(unpacked(&request.body), (unpacks, message.clone()));
-        if !unpacks {
+        assert_eq!(unpacked(&request.body), (decompresses, message.clone()));
+        if !decompresses {
             let greeting = encoded(&Greeting { text: "well".to_owned() });
             liar.write(&packet(request.id.0, request.operation.number(), &greeting)).await;
             liar.next().await; // Until the channel closes the connection.

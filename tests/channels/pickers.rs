@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const SOON: Duration = Duration::from_millis(1);
 
-/// A picker that makes each call a trial of the first server.
+/// A picker that makes each call a probe of the first server.
 struct Trying([Links; 2]);
 
 impl Picker for Trying {
@@ -27,7 +27,7 @@ impl Picker for Trying {
     fn connect(&self, wait: WaitPolicy) -> BoxFuture<'_, Result<PickedConnection, Status>> {
         Box::pin(async move {
             self.0[1].connect(wait).await?;
-            Ok(PickedConnection::trial(self.0[0].connect(wait).await?, SOON))
+            Ok(PickedConnection::probe(self.0[0].connect(wait).await?, SOON))
         })
     }
 
@@ -63,7 +63,7 @@ fn server(factory: &LinkFactory, calls_max: u32) -> (Links, Arc<State>) {
     (factory.by_connector("memory", connector, None), state)
 }
 
-/// Returns a client of two servers. Each call is a trial of the first one, which accepts `calls_max` calls at a time.
+/// Returns a client of two servers. Each call is a probe of the first one, which accepts `calls_max` calls at a time.
 fn trying(calls_max: u32) -> (ExtensionClient, Vec<Arc<State>>) {
     let (channel, states) = trying_channel(calls_max);
     (ExtensionClient::new(channel), states)
@@ -123,7 +123,7 @@ async fn call_may_have_run_if_only_its_first_attempt_had_no_room() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn trial_of_a_call_with_effects_runs_at_one_server() {
+async fn probe_of_a_call_with_effects_runs_at_one_server() {
     let (client, states) = trying(100);
     let calling = tokio::spawn({
         let client = client.clone();

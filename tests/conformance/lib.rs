@@ -60,7 +60,7 @@ fn carry<M: Message + prost::Message + Default + Debug>(protobuf: &[u8]) -> Resu
     let rich = encode(&value, Form::Extended)?;
     let again: M = decode(&rich)?;
     if again.encode_to_vec() != value.encode_to_vec() {
-        return Err(format!("{value:?} became {again:?} in the rich form"));
+        return Err(format!("{value:?} became {again:?} in the extended form"));
     }
     let flat = encode(&value, Form::Flat)?;
     let again: M = decode(&flat)?;

@@ -74,6 +74,6 @@ fn the_error_of_a_router_closes_its_connection_with_its_text() {
     let Routed::Close(reason) = routed else { panic!("{routed:?}") };
     assert!(reason.to_string().ends_with("out of sorts"), "{reason}");
     assert!(matches!(Routed::from(Ok::<(), String>(())), Routed::Continue));
-    assert!(matches!(Routed::from(Ok::<_, String>(Routed::Useless)), Routed::Useless));
+    assert!(matches!(Routed::from(Ok::<_, String>(Routed::Discarded)), Routed::Discarded));
     assert!(matches!(Routed::from(Err::<Routed, _>(SendError::StreamClosed)), Routed::Close(_)));
 }

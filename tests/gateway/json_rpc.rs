@@ -613,7 +613,7 @@ async fn malformed_messages_are_paced_by_the_waste_rate() {
     let no_json = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"a.B/C","params":{{"a":tru,"b":"{long}"}}}}"#);
     let metadata = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"interop.Interop/Add","metadata":{{"A":"{long}"}}}}"#);
     for message in [invalid, no_json, metadata] {
-        let server = server(Gateway::new().json_rpc(), |builder| builder.config(Config::default().waste_rate(10_000)));
+        let server = server(Gateway::new().json_rpc(), |builder| builder.config(Config::default().abuse_rate(10_000)));
         let mut client = Client::new(&server);
         let began = tokio::time::Instant::now();
         for _ in 0..30 {

@@ -116,7 +116,7 @@ async fn page_has_server_traffic_and_channel_servers() {
     let of_server = |name: &str| values.get(&*format!("{name}{{server=\"{}\"}}", server.address)).copied();
     assert_eq!(of_server("frpc_client_server_connections"), Some(1.0), "{text}");
     assert_eq!(of_server("frpc_client_server_calls"), Some(1.0), "waiting call should be counted");
-    assert_eq!(of_server("frpc_client_server_doubts"), Some(0.0));
+    assert_eq!(of_server("frpc_client_server_suspicions"), Some(0.0));
     assert_eq!(values.get("frisbee_streams_opened_total"), Some(&1.0));
     let bytes = ["frisbee_bytes_read_total", "frisbee_bytes_written_total"].map(|name| values[name]);
     // The reply has 100 000 bytes.

@@ -363,7 +363,7 @@ async fn peer_exceeding_useless_packets_is_paused_without_loss() {
     ];
     let useless = useless.map(|waste| (waste.len() + 64, waste));
     for (cost, waste) in useless.into_iter().chain([cancelled]) {
-        let allowed = Config::default().waste_rate as usize;
+        let allowed = Config::default().abuse_rate as usize;
         let less = [&hello[..], &repeated(&waste, allowed / 10 / cost)].concat();
         assert!(time_to_answer(less).await < Duration::from_millis(10), "{waste:x?} within its allowance");
         let more = [&hello[..], &repeated(&waste, 3 * allowed / cost)].concat();
@@ -387,7 +387,7 @@ async fn a_peer_that_sends_useful_packets_is_never_paused() {
 async fn endless_stream_openings_do_not_starve_others() {
     const OPENS: usize = 20_000;
     // Each turn routes 1024 packets, without pauses.
-    let config = Config::default().turn_max(Duration::MAX).waste_rate(u32::MAX);
+    let config = Config::default().turn_max(Duration::MAX).abuse_rate(u32::MAX);
     let server = Server::builder().add_service(InteropServer::new(Service)).config(config);
     let acceptor = server.build().expect("settings should be valid");
     let (here, there) = tokio::io::duplex(4 << 20);

@@ -1,4 +1,4 @@
-//! Packed messages that are none, lie about their length, or come where none may.
+//! Compressed messages that are none, lie about their length, or come where none may.
 
 use frisbee::{BatchEnd, Connection, Outbox, Packet, Routed, Router};
 use frisbee_tests::attacks::ADD;

@@ -144,7 +144,7 @@ async fn killed_etcd_loses_no_call_and_is_followed_after_restart() {
     let fleet = FleetView::of(&channel).expect("channel should have a fleet");
     assert_eq!(fleet.servers.len(), 2, "fleet should keep the last valid set");
     assert!(
-        fleet.resolver_trouble.is_some_and(|trouble| trouble.contains("etcd")),
+        fleet.resolver_failure.is_some_and(|failure| failure.contains("etcd")),
         "fleet should report the failure of etcd"
     );
     server.restart().await;

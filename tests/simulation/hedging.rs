@@ -162,7 +162,7 @@ async fn client_of(
 }
 
 #[sim_test(seeds = 5)]
-async fn the_trials_of_a_frozen_server_cost_no_deadline(world: World) {
+async fn the_probes_of_a_frozen_server_cost_no_deadline(world: World) {
     let (client, all, at_frozen) = client(&world, 5, true, Channel::builder()).await;
     for call in 0..1_500 {
         let started = Instant::now();
@@ -170,8 +170,8 @@ async fn the_trials_of_a_frozen_server_cost_no_deadline(world: World) {
         assert!(started.elapsed() < Duration::from_millis(500), "call {call} took {:?}", started.elapsed());
         sleep(QUICK).await;
     }
-    let trials = at_frozen.load(Ordering::SeqCst);
-    assert!((1..10).contains(&trials), "{trials} trial calls were made in half a minute");
+    let probes = at_frozen.load(Ordering::SeqCst);
+    assert!((1..10).contains(&probes), "{probes} probe calls were made in half a minute");
     sleep(QUICK).await;
     assert_eq!(all.at_work.load(Ordering::SeqCst), 0, "slower attempts should be cancelled");
 }
@@ -335,9 +335,9 @@ async fn call_hedged_at_its_deadline_may_have_run(world: World) {
     }
 }
 
-/// A trial is hedged at a second server after 50 ms, which is the deadline of these calls.
+/// A probe is hedged at a second server after 50 ms, which is the deadline of these calls.
 #[sim_test(seeds = 10)]
-async fn failed_trial_with_a_short_timeout_may_have_run(world: World) {
+async fn failed_probe_with_a_short_timeout_may_have_run(world: World) {
     let (client, all, _) = client(&world, 5, false, Channel::builder()).await;
     all.slow_in.store(1, Ordering::SeqCst);
     for number in 1..41 {

@@ -147,8 +147,8 @@ async fn answers_that_are_empty_fail_or_flap_change_nothing(world: World) {
     let shares = [&one, &other].map(|node| node.executed(number - 200..number));
     assert!(shares.iter().all(|share| *share > 50), "{shares:?}");
     let fleet = FleetView::of(&channel).expect("channel should have a fleet");
-    let trouble = fleet.resolver_trouble.expect("resolver error should be reported");
-    assert!(trouble.contains("no endpoint") && trouble.contains("a script"), "{trouble}");
+    let failure = fleet.resolver_failure.expect("resolver error should be reported");
+    assert!(failure.contains("no endpoint") && failure.contains("a script"), "{failure}");
 }
 
 #[sim_test(seeds = 3)]

@@ -1,21 +1,21 @@
-//! Packed messages encoded by hand: a HELLO that announces zstd, and bodies that contain zstd frames.
+//! Compressed messages encoded by hand: a HELLO that announces zstd, and bodies that contain zstd frames.
 
 use crate::raw::packet;
 use frisbee::tlv::{put_item, put_varint, take_varint};
 
-/// Type of the HELLO item for packed messages, and its only algorithm, zstd.
-const UNPACKS: (u8, u8) = (35, 1);
+/// Type of the HELLO item for compressed messages, and its only algorithm, zstd.
+const DECOMPRESSES: (u8, u8) = (35, 1);
 
-/// Returns the HELLO packet of a peer that does or does not support packed messages.
-pub fn hello(unpacks: bool) -> Vec<u8> {
+/// Returns the HELLO packet of a peer that does or does not support compressed messages.
+pub fn hello(decompresses: bool) -> Vec<u8> {
     let mut body = b"fris\x01".to_vec();
-    if unpacks {
-        put_item(&mut body, UNPACKS.0, &[UNPACKS.1]);
+    if decompresses {
+        put_item(&mut body, DECOMPRESSES.0, &[DECOMPRESSES.1]);
     }
     packet(0, 3, &body)
 }
 
-/// Returns a packed body whose frame is declared to contain a message of `length` bytes.
+/// Returns a compressed body whose frame is declared to contain a message of `length` bytes.
 pub fn body(length: u64, frame: &[u8]) -> Vec<u8> {
     let mut body = vec![0x11];
     put_varint(&mut body, length);
@@ -23,7 +23,7 @@ pub fn body(length: u64, frame: &[u8]) -> Vec<u8> {
     body
 }
 
-/// Returns the declared length and the frame of a packed body, or `None` if the body is not packed.
+/// Returns the declared length and the frame of a compressed body, or `None` if the body is not compressed.
 pub fn parts(body: &[u8]) -> Option<(usize, &[u8])> {
     let mut frame = body.strip_prefix(&[0x11])?;
     let length = take_varint(&mut frame)?;

@@ -3,7 +3,7 @@
 use crate::body::Body;
 use bytes::Bytes;
 use frpc::Status;
-use frpc::codegen::{Format as GatewayFormat, FormatTerms};
+use frpc::codegen::{Format as GatewayFormat, FormatOptions};
 use frpc::polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, RawMessage, Root};
 use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, from_json_positional, to_json, to_protobuf};
 
@@ -118,7 +118,7 @@ impl Payload {
 /// Returns the message format for callers that use JSON. Requests are decoded when the function is called, because only
 /// it knows their type.
 pub(crate) const fn json_format(fields: &'static [&'static str]) -> GatewayFormat<Payload, Payload> {
-    let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
+    let encode = |payload: &Payload, _: &FormatOptions| -> Result<Bytes, Status> {
         Ok(payload.in_gateway(|from_gateway| &from_gateway.json))
     };
     GatewayFormat::new("json", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::Json)), encode)
@@ -128,7 +128,7 @@ pub(crate) const fn json_format(fields: &'static [&'static str]) -> GatewayForma
 
 /// Returns the message format for callers that use protobuf, such as gRPC clients.
 pub(crate) const fn protobuf_format() -> GatewayFormat<Payload, Payload> {
-    let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
+    let encode = |payload: &Payload, _: &FormatOptions| -> Result<Bytes, Status> {
         Ok(payload.in_gateway(|from_gateway| &from_gateway.protobuf))
     };
     GatewayFormat::new("proto", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::Protobuf)), encode)

@@ -30,7 +30,7 @@ type Outcomes = Vec<Result<Payload, Status>>;
 
 impl Batch {
     /// Starts the thread that calls the Python function. It exits when the queue is dropped.
-    pub(crate) fn new(function: Arc<Function>, terms: Terms) -> PyResult<Self> {
+    pub(crate) fn new(function: Arc<Function>, options: Terms) -> PyResult<Self> {
         let (batches, coming) = mpsc::channel::<(Vec<Payload>, oneshot::Sender<Outcomes>)>();
         thread::Builder::new().name("frisbee-rpc-batch".to_owned()).spawn(move || {
             introduce_thread();
@@ -39,7 +39,7 @@ impl Batch {
                 let _ = reply.send(serve(&function, &batch));
             }
         })?;
-        let builder = Batcher::builder().size_max(terms.size_max).delay_max(terms.delay_max);
+        let builder = Batcher::builder().size_max(options.size_max).delay_max(options.delay_max);
         Ok(Self(builder.build(move |batch: Vec<Payload>| {
             let count = batch.len();
             let (reply, replied) = oneshot::channel();

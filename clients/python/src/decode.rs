@@ -78,17 +78,17 @@ impl Reader<'_> {
     ) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
         let mut values = vec![None; plan.fields.len()];
         // Whether each oneof has been decoded in the extended encoding.
-        let mut is_rich = vec![false; plan.oneofs.len()];
+        let mut is_extended = vec![false; plan.oneofs.len()];
         for (at, field) in plan.fields.iter().enumerate() {
             // A oneof in the extended encoding is decoded completely at its first member.
-            if matches!(field.kind, Kind::Member { oneof, .. } if is_rich.get(oneof) == Some(&true)) {
+            if matches!(field.kind, Kind::Member { oneof, .. } if is_extended.get(oneof) == Some(&true)) {
                 continue;
             }
             let (position, value) = match &field.kind {
                 Kind::Member { of, oneof, is_first } => {
                     let head = if *is_first { from.member_head().map_err(refused)? } else { None };
-                    if let (Some(member), Some(is_rich)) = (head, is_rich.get_mut(*oneof)) {
-                        *is_rich = true;
+                    if let (Some(member), Some(is_extended)) = (head, is_extended.get_mut(*oneof)) {
+                        *is_extended = true;
                         match self.member(py, plan, *oneof, member, from)? {
                             Some(found) => found,
                             None => continue,

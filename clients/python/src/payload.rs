@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use frpc::Status;
-use frpc::codegen::{Format, FormatTerms};
+use frpc::codegen::{Format, FormatOptions};
 use frpc::polyglot::{
     Bulk, DecodeError, Decoder, EncodeError, Encoder, Fields, Form, Message, Nesting, Root, Undecoded,
 };
@@ -70,20 +70,20 @@ impl Payload {
 
 /// Returns the message format for callers that use JSON. Requests are decoded by the handler, which knows their type.
 pub(crate) const fn json_format(fields: &'static [&'static str]) -> Format<Payload, Payload> {
-    let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
+    let encode = |payload: &Payload, _: &FormatOptions| -> Result<Bytes, Status> {
         Ok(payload.alternatives.as_ref().map_or(&payload.written.bytes, |alternatives| &alternatives.json).clone())
     };
-    Format::new("json", |bytes, terms| Ok(Payload::other_encoding(bytes, Encoding::Json(terms.nesting()))), encode)
+    Format::new("json", |bytes, options| Ok(Payload::other_encoding(bytes, Encoding::Json(options.nesting()))), encode)
         .fields(fields)
-        .positional("json-positional", |bytes, terms| {
-            Ok(Payload::other_encoding(bytes, Encoding::JsonPositional(terms.nesting())))
+        .positional("json-positional", |bytes, options| {
+            Ok(Payload::other_encoding(bytes, Encoding::JsonPositional(options.nesting())))
         })
 }
 
 /// Returns the message format for callers that use protobuf, such as gRPC clients. Requests are decoded by the handler,
 /// like those in JSON.
 pub(crate) const fn protobuf_format() -> Format<Payload, Payload> {
-    let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
+    let encode = |payload: &Payload, _: &FormatOptions| -> Result<Bytes, Status> {
         Ok(payload.alternatives.as_ref().map_or(&payload.written.bytes, |alternatives| &alternatives.protobuf).clone())
     };
     Format::new("proto", |bytes, _| Ok(Payload::other_encoding(bytes, Encoding::Protobuf)), encode)

@@ -23,7 +23,7 @@ const records = new Records();
 const views = new Map<string, MethodView>();
 const topics = new TopicsView(server);
 let catalog: Catalog | undefined;
-let trouble = "";
+let failure = "";
 let hasBroker = false;
 let shown: MethodView | undefined;
 let loads = 0;
@@ -37,7 +37,7 @@ async function load(isReload: boolean): Promise<void> {
   try {
     const fresh = await server.catalog(before);
     if (load !== loads) return;
-    trouble = "";
+    failure = "";
     if (fresh) {
       catalog = fresh;
       // Unsent requests are discarded, because their messages may have changed. Calls in progress are kept.
@@ -46,7 +46,7 @@ async function load(isReload: boolean): Promise<void> {
     }
   } catch (error) {
     if (load !== loads) return;
-    trouble = (error as Error).message;
+    failure = (error as Error).message;
   }
   list();
   route();
@@ -82,7 +82,7 @@ function list(): void {
       })));
     return open;
   }));
-  if (sections.length === 0) fill(nav, h("p", { className: "empty" }, catalog ? "No matching methods." : trouble ? "No services." : "Loading the services…"));
+  if (sections.length === 0) fill(nav, h("p", { className: "empty" }, catalog ? "No matching methods." : failure ? "No services." : "Loading the services…"));
 }
 
 /** Shows the view that is selected by the page's address. */
@@ -103,13 +103,13 @@ function route(): void {
     fill(main, shown.element, history(path));
   } else {
     const noSuch = path && catalog ? `The server has no method ${path}.` : "";
-    fill(main, trouble && problem(), noSuch && h("p", { className: "notice" }, noSuch), overview.element);
+    fill(main, failure && problem(), noSuch && h("p", { className: "notice" }, noSuch), overview.element);
     overview.draw();
   }
 }
 
 function problem(): HTMLElement {
-  return h("div", { className: "notice" }, h("p", {}, `The schema of the server could not be loaded: ${trouble}.`),
+  return h("div", { className: "notice" }, h("p", {}, `The schema of the server could not be loaded: ${failure}.`),
     h("p", { className: "muted" }, "The console needs a server with Reflection::new() of frpc-reflection. If its middleware requires metadata, such as a token, enter it below and try again."));
 }
 

@@ -100,7 +100,7 @@ export class Channel {
     let dialledAt = 0;
     let pause: ReturnType<typeof setTimeout> | undefined;
     let isClosed = false;
-    let trouble = "";
+    let failure = "";
     /** The waiting unary calls and the waiting streams, which use separate slots. */
     const waiting = [new Set<Call>(), new Set<Call>()] as const;
     const queue = ({ method: { sends, receives } }: Call): Set<Call> => waiting[sends || receives ? 1 : 0];
@@ -131,7 +131,7 @@ export class Channel {
       closing(on, reason) {
         if (link !== on) return;
         link = undefined;
-        trouble = reason;
+        failure = reason;
         // These calls were waiting for a slot, and now wait for a connection.
         if (on.isUp) for (const calls of waiting) calls.forEach(wait);
         if (on.isUp && performance.now() - dialledAt >= PAUSE_MAX) failures = 0;
@@ -207,7 +207,7 @@ export class Channel {
     const checkTimers = (call: Call): void => {
       const { until, isSent, patientUntil } = call;
       const now = performance.now();
-      const problem = queue(call).has(call) && !link?.isUp && `no connection to the server${trouble && `: ${trouble}`}`;
+      const problem = queue(call).has(call) && !link?.isUp && `no connection to the server${failure && `: ${failure}`}`;
       clearTimeout(call.timer);
       if (now >= until) fail(call, late(isSent, problem ? `; ${problem}` : ""));
       else if (now >= patientUntil && problem) fail(call, ended(Is.UNAVAILABLE, problem, isSent));

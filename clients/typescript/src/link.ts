@@ -155,7 +155,7 @@ export const SERVED_MAX = 256;
 /** Maximum number of unread bytes of a stream. Equal to Rust's limit. */
 export const WINDOW = 256 << 10;
 /** Maximum number of ignored stray packets. Equal to Rust's limit. */
-const WASTE_MAX = 100_000;
+const ABUSE_MAX = 100_000;
 /** Maximum number of unsent bytes before the connection is closed, equal to the reply buffer of Rust's dialling end. */
 const UNSENT_MAX = 64 << 20;
 /**
@@ -213,7 +213,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   /** The bytes of an incomplete frame, and its full length. */
   let partial: Cursor | undefined;
   let need = HEADER;
-  let waste = 0;
+  let abuse = 0;
   let isFlushing = false;
   let seen = 0;
   let hasPong = false;
@@ -396,7 +396,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         return session ? session.packet(id, Op.Stream, body, true) : refuse(id, notRun(Is.UNIMPLEMENTED, "no service is served"));
       }
     }
-    if (++waste > WASTE_MAX) fail("too many stray packets");
+    if (++abuse > ABUSE_MAX) fail("too many stray packets");
   };
 
   /** Answers a request for the descriptions of layouts. */

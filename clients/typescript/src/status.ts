@@ -111,4 +111,4 @@ export const ended = (code: Code, message: string, isSent: boolean): Status => n
 export const givenUp = (isSent: boolean): Status => ended(Is.CANCELLED, "the caller cancelled the call", isSent);
 
 /** Returns the status of a call whose deadline passed before a reply, with the reason if it was not sent. */
-export const late = (isSent: boolean, trouble = ""): Status => ended(Is.DEADLINE_EXCEEDED, `deadline exceeded${trouble}`, isSent);
+export const late = (isSent: boolean, failure = ""): Status => ended(Is.DEADLINE_EXCEEDED, `deadline exceeded${failure}`, isSent);

@@ -23,7 +23,7 @@ test("decoded message shares no memory with its bytes, also with those of a Buff
   assert.deepEqual(data, new Uint8Array([1, 2]));
 });
 
-test("presence is exact in the rich form", () => {
+test("presence is exact in the extended form", () => {
   for (const value of [
     { number: 0, word: "", data: new Uint8Array(), color: presence.Color.RED, inner: undefined, plain: false },
     { number: undefined, word: undefined, data: undefined, color: undefined, inner: undefined, plain: true },

@@ -127,7 +127,7 @@ settings! {
     /// allowance of useful bytes is credited in advance. Defaults to 1 MiB/s, about 14 000 short packets. Eight such
     /// peers hardly affect other connections.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
-    waste_rate: u32 = 1024 * 1024;
+    abuse_rate: u32 = 1024 * 1024;
     /// Maximum number of concurrent streams that a peer may open. A peer that supports the protocol extension waits for
     /// a stream to end before it opens another. Excess streams of other peers are rejected. Defaults to 256.
     streams_max: usize = 256;

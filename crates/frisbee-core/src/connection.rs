@@ -8,9 +8,9 @@ use crate::hello::CHANNELS_MAX;
 use crate::idle_tracker::IdleTracker;
 use crate::keepalive::millis;
 use crate::{
-    Bucket, ClientConfig, CloseReason, Config, Decoder, Event, Header, HeaderForm, Hello, HelloItems, Keepalive,
-    Liveness, MemoryPool, Operation, Outbox, Packet, PacketId, PeerKind, ProtocolError, ReadProgress, Role,
-    ServerConfig, TooLong, WasteLimiter, WriteProgress, earlier, extension,
+    AbuseLimiter, Bucket, ClientConfig, CloseReason, Config, Decoder, Event, Header, HeaderForm, Hello, HelloItems,
+    Keepalive, Liveness, MemoryPool, Operation, Outbox, Packet, PacketId, PeerKind, ProtocolError, ReadProgress, Role,
+    ServerConfig, TooLong, WriteProgress, earlier, extension,
 };
 use bytes::Bytes;
 use hand_off::{HandOffEvent, HandOffProgress, Stage};
@@ -41,7 +41,7 @@ pub struct Connection {
     outbox: Outbox,
     keepalive: Keepalive,
     pace: ReadProgress,
-    waste: WasteLimiter,
+    abuse: AbuseLimiter,
     pings: Bucket<PING_BURST, PINGS_PER_SECOND>,
     received: u64,
     usage: IdleTracker,
@@ -110,7 +110,7 @@ impl Connection {
             outbox,
             keepalive: Keepalive::new(config.ping_interval, config.idle_timeout, now),
             pace: ReadProgress::new(config.least_rate_window, config.least_rate),
-            waste: WasteLimiter::new(config.waste_rate, now),
+            abuse: AbuseLimiter::new(config.abuse_rate, now),
             pings: Bucket::new(now),
             received: 0,
             usage: IdleTracker::new(now),
@@ -239,7 +239,7 @@ impl Connection {
         }
         self.received = self.received.saturating_add(count as u64);
         self.usage.carry(count);
-        self.waste.end_batch(count, now);
+        self.abuse.end_batch(count, now);
         self.watch_pace(now);
     }
 
@@ -253,17 +253,17 @@ impl Connection {
         }
     }
 
-    /// Charges a useless packet with a body of `length` bytes to the limit of [`Config::waste_rate`]. Useless packets
+    /// Charges a useless packet with a body of `length` bytes to the limit of [`Config::abuse_rate`]. Useless packets
     /// cause work without a result, for example requests for unknown methods.
-    pub fn waste(&mut self, length: usize) {
-        self.waste.charge(length.saturating_add(Header::MAX_LEN));
+    pub fn charge_abuse(&mut self, length: usize) {
+        self.abuse.charge(length.saturating_add(Header::MAX_LEN));
     }
 
-    /// Returns whether reading is paused because the peer has sent too many [useless](Self::waste) bytes.
+    /// Returns whether reading is paused because the peer has sent too many [useless](Self::charge_abuse) bytes.
     /// [`handle_timeout`](Self::handle_timeout) resumes reading.
     #[inline]
     pub fn is_resting(&self) -> bool {
-        self.waste.deadline().is_some()
+        self.abuse.deadline().is_some()
     }
 
     /// Sets whether the driver reads from the peer. A driver pauses reading while the peer accepts too few of the bytes
@@ -358,7 +358,7 @@ impl Connection {
     /// the time that the pending bytes take at [`Config::least_rate`].
     pub fn begin_flush(&mut self, now: Instant) {
         let unsent = self.transmit().len() as u64;
-        self.shows_by = now.checked_add(self.write_progress.patience().saturating_add(self.pace.time_for(unsent)));
+        self.shows_by = now.checked_add(self.write_progress.stall_timeout().saturating_add(self.pace.time_for(unsent)));
     }
 
     /// Queues a CLOSE packet with this reason as the last packet. Does nothing if the peer does not support CLOSE or
@@ -385,12 +385,12 @@ impl Connection {
     fn next_of_all_timeouts(&self) -> Option<Instant> {
         let stalled = self.write_progress.deadline();
         if let Some(hand_off) = &self.hand_off {
-            return earlier(earlier(hand_off.deadline, stalled), self.waste.deadline());
+            return earlier(earlier(hand_off.deadline, stalled), self.abuse.deadline());
         }
         let shows_by = self.shows_by.filter(|_| !self.is_beginning());
         let silent = self.keepalive.deadline();
         let due = earlier(earlier(silent, stalled), earlier(self.pace.deadline(), shows_by));
-        if self.is_resting() { earlier(due, self.waste.deadline()) } else { due }
+        if self.is_resting() { earlier(due, self.abuse.deadline()) } else { due }
     }
 
     /// Handles expired timers, for example by sending a PING or by returning a close reason.
@@ -399,7 +399,7 @@ impl Connection {
     /// If a timeout of the peer has expired. The caller must close the connection for the returned reason.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
         if self.is_resting() || self.excuse.is_some() {
-            self.waste.handle_timeout(now);
+            self.abuse.handle_timeout(now);
             self.keepalive.received(now); // The peer could not be heard while reading was paused.
             if matches!(self.excuse.as_deref(), Some(SilenceExcuse::Again { until }) if *until <= now) {
                 self.excuse = None;
@@ -536,7 +536,7 @@ impl Connection {
                 if let Some(peer) = greeted(&packet)? {
                     return Ok(self.decide(peer));
                 }
-                self.waste(packet.body.len());
+                self.charge_abuse(packet.body.len());
             }
             Operation::EXTENSION if ours && packet.id >= extension::MUST_UNDERSTAND => {
                 return Err(ProtocolError::NotUnderstood(packet.id));
@@ -545,7 +545,7 @@ impl Connection {
                 let length = packet.body.len();
                 let complete = self.decoder.add_fragment(packet.body)?;
                 if complete.is_none() && length < FRAGMENT_LEAST {
-                    self.waste(length);
+                    self.charge_abuse(length);
                 }
                 return Ok(complete.map_or(Event::Nothing, Event::Packet));
             }
@@ -569,7 +569,7 @@ impl Connection {
                 return Ok(Event::Control(packet));
             }
             Operation::HAND_OFF if ours => return self.handle_hand_off(packet.body, now),
-            _ => self.waste(packet.body.len()),
+            _ => self.charge_abuse(packet.body.len()),
         }
         Ok(Event::Nothing)
     }

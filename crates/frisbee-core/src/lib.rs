@@ -35,6 +35,7 @@
 #[cfg(test)]
 extern crate self as frisbee_core;
 
+mod abuse;
 mod batch;
 mod body;
 mod bucket;
@@ -58,9 +59,9 @@ mod packet;
 mod read_progress;
 mod stream;
 pub mod tlv;
-mod waste;
 mod write_progress;
 
+pub use abuse::AbuseLimiter;
 pub use batch::{Batch, BatchSize};
 pub use body::Body;
 pub use bucket::Bucket;
@@ -79,7 +80,6 @@ pub use outbox::{MessageBatch, Outbox, PacketWriter, TooLong};
 pub use packet::Packet;
 pub use read_progress::ReadProgress;
 pub use stream::{PeerStreamIds, StreamSignal, StreamState};
-pub use waste::WasteLimiter;
 pub use write_progress::WriteProgress;
 
 /// Default maximum body size in bytes. Equal to the limit of Go's frisbee, which closes a connection that announces a

@@ -28,7 +28,7 @@ use crate::{Operation, Outbox, PacketId, Role, tlv};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamState {
     /// Whether the peer supports the protocol extension, which is required to end each direction separately.
-    rich: bool,
+    native: bool,
     sending: bool,
     receiving: bool,
     closed: bool,
@@ -81,16 +81,16 @@ impl StreamSignal {
 }
 
 impl StreamState {
-    /// Creates the state of an open stream. `rich` states whether the peer supports the protocol extension.
-    pub const fn new(rich: bool) -> Self {
-        Self { rich, sending: true, receiving: true, closed: false }
+    /// Creates the state of an open stream. `native` states whether the peer supports the protocol extension.
+    pub const fn new(native: bool) -> Self {
+        Self { native, sending: true, receiving: true, closed: false }
     }
 
     /// Returns whether the peer supports the protocol extension, which is required to end the two directions of the
     /// stream separately.
     #[inline]
     pub const fn is_native(&self) -> bool {
-        self.rich
+        self.native
     }
 
     /// Returns whether this end may still send messages on the stream.
@@ -119,7 +119,7 @@ impl StreamState {
     /// Ends the sending direction of the stream. Has no effect if the peer does not support the protocol extension; the
     /// application must then signal the end itself.
     pub const fn end(&mut self) -> StreamSignal {
-        if !self.rich || !self.sends() {
+        if !self.native || !self.sends() {
             return StreamSignal::Nothing;
         }
         self.sending = false;
@@ -139,7 +139,7 @@ impl StreamState {
             return StreamSignal::Nothing;
         }
         self.closed = true;
-        if self.rich { StreamSignal::Reset } else { StreamSignal::Close }
+        if self.native { StreamSignal::Reset } else { StreamSignal::Close }
     }
 
     /// Records that the peer has closed the stream, or that the connection has ended.
@@ -185,14 +185,14 @@ mod tests {
 
     #[test]
     fn first_close_wins_and_only_local_close_is_sent() {
-        for (rich, expected) in [(false, StreamSignal::Close), (true, StreamSignal::Reset)] {
-            let mut ours = StreamState::new(rich);
+        for (native, expected) in [(false, StreamSignal::Close), (true, StreamSignal::Reset)] {
+            let mut ours = StreamState::new(native);
             assert_eq!(ours.close(), expected);
             assert_eq!(ours.close(), StreamSignal::Nothing);
             ours.handle_close();
             assert!(!ours.sends() && !ours.receives());
 
-            let mut theirs = StreamState::new(rich);
+            let mut theirs = StreamState::new(native);
             theirs.handle_close();
             assert_eq!(theirs.close(), StreamSignal::Nothing);
             assert!(!theirs.sends() && !theirs.receives());

@@ -278,7 +278,7 @@ fn no_cancel_is_sent_to_a_server_without_support() {
 fn waiting_end_listens_again_to_a_throttled_peer() {
     let now = Instant::now();
     let (mut client, _) = requested_pair(now);
-    client.core.waste(4 << 20);
+    client.core.charge_abuse(4 << 20);
     client.core.handle_read(4 << 20, now);
     assert!(client.core.is_resting());
     let due = client.core.next_timeout().expect("client should have a deadline during a hand-off");

@@ -18,7 +18,7 @@ const PART: u64 = 4;
 ///
 /// A peer may accept nothing for the duration of the timeout. In addition, it must accept at least half of the minimum
 /// rate while more bytes are pending than that rate transfers within the timeout. Both periods are longer if the
-/// operating system may have buffered megabytes; see [`patience`](Self::patience).
+/// operating system may have buffered megabytes; see [`stall_timeout`](Self::stall_timeout).
 ///
 /// A server stops reading while its own packets are not accepted. A client therefore also counts the bytes *received*
 /// from the server as progress, because the server reads again only after the client has read them.
@@ -110,7 +110,7 @@ impl WriteProgress {
 
     /// Returns how long the transport may accept no bytes: the write timeout, extended by four times its value for each
     /// MiB that the operating system may have buffered.
-    pub fn patience(&self) -> Duration {
+    pub fn stall_timeout(&self) -> Duration {
         let units = self.written / UNIT;
         let millis = u64::from(self.timeout);
         let more = (millis / PART).saturating_mul(units.into());
@@ -120,12 +120,12 @@ impl WriteProgress {
     /// Returns when the write timeout expires if the transport accepts no more bytes. Returns `None` if no bytes are
     /// pending.
     pub fn stalled_by(&self) -> Option<Instant> {
-        self.pending().and_then(|pending| pending.stalled.checked_add(self.patience()))
+        self.pending().and_then(|pending| pending.stalled.checked_add(self.stall_timeout()))
     }
 
     /// Returns when [`is_too_slow`](Self::is_too_slow) must be called. Returns `None` if no bytes are pending.
     pub fn deadline(&self) -> Option<Instant> {
-        let twice = self.patience().saturating_mul(2);
+        let twice = self.stall_timeout().saturating_mul(2);
         let window = self.pending().and_then(|pending| pending.window.checked_add(twice));
         crate::earlier(self.stalled_by(), window)
     }
@@ -133,18 +133,18 @@ impl WriteProgress {
     /// Returns whether the peer has accepted too few bytes while `pending` bytes remain. For `consumed`, see
     /// [`handle_written`](Self::handle_written).
     pub fn is_too_slow(&mut self, pending: usize, consumed: u64, now: Instant) -> bool {
-        let patience = self.patience();
+        let stall_timeout = self.stall_timeout();
         // Number of bytes that half of the minimum rate transfers in twice the permitted time.
-        let least = self.at_least_rate(patience);
+        let least = self.at_least_rate(stall_timeout);
         let little = self.at_least_rate(Duration::from_millis(self.timeout.into()));
         let Some(state) = self.pending.as_mut().filter(|_| self.waits) else { return false };
-        if now.saturating_duration_since(state.stalled) >= patience {
+        if now.saturating_duration_since(state.stalled) >= stall_timeout {
             if consumed.saturating_sub(state.consumed) < (least / 2).max(1) {
                 return true;
             }
             (state.stalled, state.consumed) = (now, consumed);
         }
-        if now.saturating_duration_since(state.window) >= patience.saturating_mul(2) {
+        if now.saturating_duration_since(state.window) >= stall_timeout.saturating_mul(2) {
             let moved = state.moved.saturating_add(consumed.saturating_sub(state.consumed_before));
             if moved < least && pending as u64 > little {
                 return true;

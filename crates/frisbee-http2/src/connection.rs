@@ -222,7 +222,7 @@ impl Connection {
             scheduler: Scheduler::default(),
             queued: 0,
             waiting: VecDeque::new(),
-            abuse: Abuse::new(config.waste_rate, now),
+            abuse: Abuse::new(config.abuse_rate, now),
             read_progress: ReadProgress::new(config.least_rate_window, config.least_rate),
             write_progress: WriteProgress::new(config.write_timeout, config.least_rate),
             has_settings: false,

@@ -2,13 +2,13 @@
 //!
 //! # Decisions
 //!
-//! All costs are charged to one allowance, [`Config::waste_rate`](frisbee_core::Config::waste_rate), and useful bytes
+//! All costs are charged to one allowance, [`Config::abuse_rate`](frisbee_core::Config::abuse_rate), and useful bytes
 //! add to it. Fixed rates of resets or PINGs would disconnect legitimate peers: gRPC clients reset calls at their
 //! deadlines, and grpc-go sends a PING per round trip while it measures a link. Reading from a peer that exceeds its
 //! allowance pauses, and a peer that never stops is disconnected.
 
 use crate::error::ConnectionError;
-use frisbee_core::{Bucket, WasteLimiter};
+use frisbee_core::{AbuseLimiter, Bucket};
 use std::time::{Duration, Instant};
 
 /// Cost in bytes of padding or a useless frame, in addition to its length. Useless frames are PRIORITY, unknown frames,
@@ -66,7 +66,7 @@ pub(crate) const SETTINGS_ACKS_MAX: u32 = 8;
 /// Size in bytes of pending frames at which reading pauses. Equal to the limit of h2o.
 pub(crate) const OUTPUT_MAX: usize = 512 * 1024;
 
-/// Number of bytes that [`WasteLimiter`] adds to each charge.
+/// Number of bytes that [`AbuseLimiter`] adds to each charge.
 const CHARGED_EACH: u64 = 64;
 
 /// Timeout for the peer's acknowledgement of SETTINGS, like in nghttp2's programs.
@@ -84,7 +84,7 @@ const REST_MAX: Duration = Duration::from_secs(5);
 /// the connection is closed.
 #[derive(Debug)]
 pub(crate) struct Abuse {
-    waste: WasteLimiter,
+    limiter: AbuseLimiter,
     /// Amount in bytes by which the charges for frames exceed the lengths of these frames. Added to the size of the
     /// batch, because the limiter compares charges to received bytes.
     excess: usize,
@@ -99,9 +99,9 @@ pub(crate) struct Abuse {
 }
 
 impl Abuse {
-    pub(crate) fn new(waste_rate: u32, now: Instant) -> Self {
+    pub(crate) fn new(abuse_rate: u32, now: Instant) -> Self {
         Self {
-            waste: WasteLimiter::new(waste_rate, now),
+            limiter: AbuseLimiter::new(abuse_rate, now),
             excess: 0,
             stream_errors: Bucket::new(now),
             rests_since: now,
@@ -114,7 +114,7 @@ impl Abuse {
     /// Charges the peer for a useless frame of `length` bytes, with an additional cost of `cost` bytes.
     pub(crate) fn charge(&mut self, length: u32, cost: u64) {
         let points = cost.saturating_sub(CHARGED_EACH).max(1) as usize;
-        self.waste.charge(points);
+        self.limiter.charge(points);
         self.excess = self.excess.saturating_add(points.saturating_sub(length as usize));
     }
 
@@ -152,9 +152,9 @@ impl Abuse {
     /// Ends a batch of `count` received bytes. Pauses reading if too many of them were useless. Fails if the pauses
     /// have become too long in total.
     pub(crate) fn end_batch(&mut self, count: usize, now: Instant) -> Result<(), ConnectionError> {
-        let before = self.waste.deadline();
-        self.waste.end_batch(count.saturating_add(std::mem::take(&mut self.excess)), now);
-        let Some(until) = self.waste.deadline().filter(|until| before != Some(*until)) else { return Ok(()) };
+        let before = self.limiter.deadline();
+        self.limiter.end_batch(count.saturating_add(std::mem::take(&mut self.excess)), now);
+        let Some(until) = self.limiter.deadline().filter(|until| before != Some(*until)) else { return Ok(()) };
         if now.saturating_duration_since(self.rests_since) > REST_WINDOW {
             (self.rests_since, self.rested) = (now, Duration::ZERO);
         }
@@ -164,10 +164,10 @@ impl Abuse {
 
     /// Returns the time at which reading resumes, or `None` if reading is not paused.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.waste.deadline()
+        self.limiter.deadline()
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
-        self.waste.handle_timeout(now);
+        self.limiter.handle_timeout(now);
     }
 }

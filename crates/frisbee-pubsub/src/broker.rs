@@ -292,7 +292,7 @@ impl Router for Broker {
                     && let Err((reason, text)) = session.may_publish(permit, topic)
                 {
                     refuse(outbox, packet.id, operations.of(Kind::Refused), reason, &text);
-                    return Routed::Useless;
+                    return Routed::Discarded;
                 }
                 match session.fanout.publish(&self.0, &*session.subscriber, topic, &packet.body) {
                     Ok(Published::AsUsual) => {}
@@ -303,7 +303,7 @@ impl Router for Broker {
                     }
                     Err(error) => {
                         refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Topic, &error.to_string());
-                        return Routed::Useless;
+                        return Routed::Discarded;
                     }
                 }
             }
@@ -322,7 +322,7 @@ impl Router for Broker {
                     }
                     Err((reason, text)) => {
                         refuse(outbox, packet.id, packet.operation, reason, &text);
-                        return Routed::Useless;
+                        return Routed::Discarded;
                     }
                 }
             }
@@ -338,7 +338,7 @@ impl Router for Broker {
                     Ok(()) => return Routed::Slow,
                     Err((reason, text)) => {
                         refuse(outbox, packet.id, packet.operation, reason, &text);
-                        return Routed::Useless;
+                        return Routed::Discarded;
                     }
                 }
             }
@@ -352,7 +352,7 @@ impl Router for Broker {
             Some(Kind::Lagged | Kind::Refused | Kind::Follow | Kind::Position) | None => {
                 let text = format!("operation {} is not defined for brokers", packet.operation);
                 refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Operation, &text);
-                return Routed::Useless;
+                return Routed::Discarded;
             }
         }
         Routed::Continue

@@ -135,7 +135,7 @@ pub(super) struct Route {
     topic: Arc<[u8]>,
     everybody: Vec<Arc<Subscriber>>,
     /// Number of receivers. A history counts as a receiver, because messages must be recorded even without subscribers.
-    takers: usize,
+    recipients: usize,
     groups: Vec<Group>,
     /// Whether messages must be forwarded to other brokers, because these may have subscribers.
     is_for_bus: bool,
@@ -238,9 +238,9 @@ impl Fanout {
             }
             self.records |= found.history.is_some();
         }
-        if found.takers > 0 {
-            let takers = found.takers;
-            self.run(route, body.len(), takers).push(PacketId(0), broker.operations, body);
+        if found.recipients > 0 {
+            let recipients = found.recipients;
+            self.run(route, body.len(), recipients).push(PacketId(0), broker.operations, body);
         }
         if self.deliveries > DELIVERIES_MAX {
             self.flush(broker, from);
@@ -250,7 +250,7 @@ impl Fanout {
 
     /// Returns the run to which the next message with this route is added.
     #[inline(always)]
-    fn run(&mut self, route: usize, length: usize, takers: usize) -> &mut QueueSegment {
+    fn run(&mut self, route: usize, length: usize, recipients: usize) -> &mut QueueSegment {
         let last = self.used.checked_sub(1).and_then(|last| self.runs.get(last));
         let goes_on = last.is_some_and(|last| last.route == route && last.packets.longest < LARGE as u32);
         if !goes_on || length >= LARGE {
@@ -262,7 +262,7 @@ impl Fanout {
             }
             self.runs[self.used].route = route;
             self.used += 1;
-            self.deliveries += takers;
+            self.deliveries += recipients;
         }
         &mut self.runs[self.used - 1].packets
     }
@@ -464,7 +464,7 @@ impl Route {
         if !broker.histories.is_empty() {
             route.history = broker.histories.of(topic);
             route.is_special |= route.history.is_some();
-            route.takers += usize::from(route.history.is_some());
+            route.recipients += usize::from(route.history.is_some());
         }
         route
     }
@@ -480,7 +480,7 @@ impl Route {
         let is_special = is_for_bus || !groups.is_empty();
         Self {
             topic: topic.as_bytes().into(),
-            takers: everybody.len(),
+            recipients: everybody.len(),
             everybody,
             groups,
             is_for_bus,

@@ -154,12 +154,12 @@ impl BrokerShared {
             return Routed::Slow;
         }
         if body.len() > DESCRIPTION_MAX || Description::parse(body).is_err() {
-            return Routed::Useless;
+            return Routed::Discarded;
         }
         let fingerprint = Fingerprint::of(body).bytes();
         let mut state = self.layouts.0.lock();
         if state.keep(fingerprint, body, from.connection(), from.publisher()).is_none() {
-            return Routed::Useless;
+            return Routed::Discarded;
         }
         let readers = state.take_wanted(fingerprint);
         drop(state);

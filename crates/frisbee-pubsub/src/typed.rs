@@ -19,7 +19,7 @@ const DESCRIPTION_PAUSE: Duration = Duration::from_secs(10);
 /// A topic or pattern whose messages have one type.
 ///
 /// Publishers and subscribers agree on the type by using the same [`Topic`]. Both must support the protocol extension,
-/// because messages are encoded in Polyglot's rich form.
+/// because messages are encoded in Polyglot's extended form.
 ///
 /// # Versions
 ///

@@ -42,7 +42,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///   requests of the connection have been cancelled.
 /// * **Late replies**, those to cancelled requests, are dropped and [counted](Self::late_replies). Packets that match
 ///   no request are [counted](Self::unmatched_replies) too, and a peer that sends many of them is throttled
-///   ([`Routed::Useless`]).
+///   ([`Routed::Discarded`]).
 ///
 /// ```
 /// use frisbee::{Client, Handlers, Operation, Packet, Server};
@@ -334,7 +334,7 @@ impl Router for Requester {
             }
             ReplyKind::Unmatched => {
                 self.counts.unmatched.fetch_add(1, Ordering::Relaxed);
-                Routed::Useless
+                Routed::Discarded
             }
         }
     }

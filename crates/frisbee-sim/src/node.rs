@@ -343,7 +343,7 @@ impl Process {
             changed.as_mut().enable();
             let until = {
                 let state = self.shared.lock();
-                state.trouble(self.number, to).blocked.max(state.trouble(to, self.number).blocked)
+                state.faults(self.number, to).blocked.max(state.faults(to, self.number).blocked)
             };
             match until {
                 until if until <= self.shared.now() => break,

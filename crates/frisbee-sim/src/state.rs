@@ -67,7 +67,7 @@ pub(crate) struct State {
     names: BTreeMap<String, usize>,
     pub(crate) cable: Cable,
     pub(crate) cables: BTreeMap<(usize, usize), Cable>,
-    troubles: BTreeMap<(usize, usize), LinkFaults>,
+    faults: BTreeMap<(usize, usize), LinkFaults>,
     pub(crate) wires: Vec<Option<Box<Wire>>>,
     /// All faults of the world by number, including omitted ones.
     pub(crate) schedule: Vec<ScheduledFault>,
@@ -142,7 +142,7 @@ impl Shared {
             names: BTreeMap::new(),
             cable: Cable::default(),
             cables: BTreeMap::new(),
-            troubles: BTreeMap::new(),
+            faults: BTreeMap::new(),
             wires: Vec::new(),
             schedule: Vec::new(),
             strikes: Vec::new(),
@@ -258,19 +258,19 @@ impl State {
         self.cables.get(&(from, to)).copied().unwrap_or(self.cable)
     }
 
-    pub(crate) fn trouble(&self, from: usize, to: usize) -> LinkFaults {
-        self.troubles.get(&(from, to)).copied().unwrap_or_default()
+    pub(crate) fn faults(&self, from: usize, to: usize) -> LinkFaults {
+        self.faults.get(&(from, to)).copied().unwrap_or_default()
     }
 
-    pub(crate) fn trouble_mut(&mut self, from: usize, to: usize) -> &mut LinkFaults {
-        self.troubles.entry((from, to)).or_default()
+    pub(crate) fn faults_mut(&mut self, from: usize, to: usize) -> &mut LinkFaults {
+        self.faults.entry((from, to)).or_default()
     }
 
     /// Returns a random latency from one node to another, in milliseconds.
     pub(crate) fn latency(&mut self, from: usize, to: usize, now: u64) -> u64 {
         let (least, most) = self.cable(from, to).latency;
         let latency = if least == most { least } else { self.rng.u64(least..=most) };
-        let LinkFaults { delayed, delay, .. } = self.trouble(from, to);
+        let LinkFaults { delayed, delay, .. } = self.faults(from, to);
         latency + if delayed > now { self.rng.u64(..=delay) } else { 0 }
     }
 

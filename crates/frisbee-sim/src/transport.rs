@@ -147,8 +147,8 @@ impl Transport {
         if way.is_over || to.remaining() == 0 {
             return ReadState::Done(Ok(()), None);
         }
-        let trouble = state.trouble(from, here);
-        let due = way.under_way.front().map(|chunk| chunk.due.max(trouble.blocked));
+        let faults = state.faults(from, here);
+        let due = way.under_way.front().map(|chunk| chunk.due.max(faults.blocked));
         let (Some(due), false) = (due, way.is_silent) else {
             way.reader = Some(waker.clone());
             return ReadState::Nothing;
@@ -167,7 +167,7 @@ impl Transport {
         }
         let count = part(state, most, cable.splits);
         let bytes = &chunk.bytes[chunk.read..chunk.read + count];
-        let flips = if trouble.corrupt > now { CORRUPT } else { cable.flips };
+        let flips = if faults.corrupt > now { CORRUPT } else { cable.flips };
         if flips > 0.0 {
             for byte in bytes {
                 let flipped = if state.rng.f64() < flips { 1 << state.rng.u32(..8) } else { 0 };
@@ -217,7 +217,7 @@ impl Transport {
         }
         let now = self.shared.now();
         let latency = state.latency(here, to, now);
-        let bandwidth = if state.trouble(here, to).slow > now { Some(SLOW) } else { cable.bandwidth };
+        let bandwidth = if state.faults(here, to).slow > now { Some(SLOW) } else { cable.bandwidth };
         way.last = way.last.max((now + latency) * 1_000);
         let mut wakers = Vec::new();
         if count > 0 {

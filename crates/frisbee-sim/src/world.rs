@@ -129,7 +129,7 @@ impl World {
     pub fn block(&self, from: &str, to: &str) {
         let mut state = self.0.lock();
         let (from, to) = (state.node(from), state.node(to));
-        state.trouble_mut(from, to).blocked = FOREVER;
+        state.faults_mut(from, to).blocked = FOREVER;
     }
 
     /// Removes all blocks from one node to another.
@@ -143,7 +143,7 @@ impl World {
     pub fn heal(&self, from: &str, to: &str) {
         let mut state = self.0.lock();
         let (from, to) = (state.node(from), state.node(to));
-        state.trouble_mut(from, to).blocked = 0;
+        state.faults_mut(from, to).blocked = 0;
         let wakers = state.wake_all();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
@@ -215,9 +215,9 @@ impl World {
             }
             Fault::Partition { from, to, both_ways, time } => {
                 let (from, to) = self.numbers(&from, &to);
-                self.disturb(from, to, time, |trouble| &mut trouble.blocked);
+                self.disturb(from, to, time, |faults| &mut faults.blocked);
                 if both_ways {
-                    self.disturb(to, from, time, |trouble| &mut trouble.blocked);
+                    self.disturb(to, from, time, |faults| &mut faults.blocked);
                 }
                 sleep(time).await;
             }
@@ -225,8 +225,8 @@ impl World {
                 let (node, _) = self.numbers(&node, &node);
                 let others = self.0.lock().nodes.len();
                 for other in (0..others).filter(|other| *other != node) {
-                    self.disturb(node, other, time, |trouble| &mut trouble.blocked);
-                    self.disturb(other, node, time, |trouble| &mut trouble.blocked);
+                    self.disturb(node, other, time, |faults| &mut faults.blocked);
+                    self.disturb(other, node, time, |faults| &mut faults.blocked);
                 }
                 sleep(time).await;
             }
@@ -237,20 +237,20 @@ impl World {
             Fault::Cut { from, to, behind } => self.change(&from, &to, |wire, side| wire.ways[side].cut_after(behind)),
             Fault::Slow { from, to, time } => {
                 let (from, to) = self.numbers(&from, &to);
-                self.disturb(from, to, time, |trouble| &mut trouble.slow);
+                self.disturb(from, to, time, |faults| &mut faults.slow);
                 sleep(time).await;
             }
             Fault::Delay { from, to, most, time } => {
                 let (from, to) = self.numbers(&from, &to);
-                self.disturb(from, to, time, |trouble| {
-                    trouble.delay = most.as_millis() as u64;
-                    &mut trouble.delayed
+                self.disturb(from, to, time, |faults| {
+                    faults.delay = most.as_millis() as u64;
+                    &mut faults.delayed
                 });
                 sleep(time).await;
             }
             Fault::Corrupt { from, to, time } => {
                 let (from, to) = self.numbers(&from, &to);
-                self.disturb(from, to, time, |trouble| &mut trouble.corrupt);
+                self.disturb(from, to, time, |faults| &mut faults.corrupt);
                 sleep(time).await;
             }
             Fault::SetClock { node, by_millis } => {
@@ -279,12 +279,12 @@ impl World {
         from: usize,
         to: usize,
         time: Duration,
-        trouble: impl Fn(&mut crate::state::LinkFaults) -> &mut u64,
+        faults: impl Fn(&mut crate::state::LinkFaults) -> &mut u64,
     ) {
         let until = self.0.now() + time.as_millis() as u64;
         let mut state = self.0.lock();
-        let trouble = trouble(state.trouble_mut(from, to));
-        *trouble = until.max(*trouble);
+        let faults = faults(state.faults_mut(from, to));
+        *faults = until.max(*faults);
     }
 
     /// Calls `change` for each connection between two nodes.

@@ -70,7 +70,7 @@ impl Worker {
 
     /// Ends the worker's thread and its tasks, like dropping the worker.
     pub fn stop(&self) {
-        self.shared.send(Mail::Stop);
+        self.shared.send(WorkerMessage::Stop);
     }
 
     /// Returns whether the thread has ended, because its ring failed or the worker was stopped. New tasks are then
@@ -117,12 +117,12 @@ struct WorkerShared {
 
 #[derive(Default)]
 struct Mailbox {
-    queue: Vec<Mail>,
+    queue: Vec<WorkerMessage>,
     is_asleep: bool,
     has_ended: bool,
 }
 
-enum Mail {
+enum WorkerMessage {
     Spawn(Make),
     Wake(Arc<Task>),
     Stop,
@@ -146,18 +146,18 @@ impl WorkerShared {
     {
         let make: Make = Box::new(move || Box::pin(make()));
         match LocalWorker::current_if(self) {
-            Some(local) => local.handle(Mail::Spawn(make)),
-            None => self.send(Mail::Spawn(make)),
+            Some(local) => local.handle(WorkerMessage::Spawn(make)),
+            None => self.send(WorkerMessage::Spawn(make)),
         }
     }
 
-    fn send(&self, mail: Mail) {
+    fn send(&self, message: WorkerMessage) {
         let mut mailbox = self.lock();
         if mailbox.has_ended {
             drop(mailbox);
-            return drop(mail);
+            return drop(message);
         }
-        mailbox.queue.push(mail);
+        mailbox.queue.push(message);
         let wake = std::mem::take(&mut mailbox.is_asleep);
         drop(mailbox);
         if wake {
@@ -168,7 +168,7 @@ impl WorkerShared {
     }
 
     /// Takes the queued messages and marks the worker as awake.
-    fn take_mail(&self, received: &mut Vec<Mail>) {
+    fn take_messages(&self, received: &mut Vec<WorkerMessage>) {
         let mut mailbox = self.lock();
         mailbox.is_asleep = false;
         std::mem::swap(&mut mailbox.queue, received);
@@ -216,7 +216,7 @@ impl Wake for Task {
         }
         match LocalWorker::current_if(&self.shared) {
             Some(local) => local.ready.borrow_mut().push_back(self),
-            None => self.shared.clone().send(Mail::Wake(self)),
+            None => self.shared.clone().send(WorkerMessage::Wake(self)),
         }
     }
 
@@ -282,11 +282,11 @@ impl LocalWorker {
 
     fn run_batches(&self) -> io::Result<()> {
         let mut wakers = Vec::new();
-        let mut mail = Vec::new();
+        let mut messages = Vec::new();
         self.sockets.borrow_mut().ring.wait_for_wake(&self.shared.event);
         loop {
-            self.shared.take_mail(&mut mail);
-            mail.drain(..).for_each(|mail| self.handle(mail));
+            self.shared.take_messages(&mut messages);
+            messages.drain(..).for_each(|message| self.handle(message));
             if self.is_stopped.get() {
                 return Ok(());
             }
@@ -307,11 +307,11 @@ impl LocalWorker {
         }
     }
 
-    fn handle(&self, mail: Mail) {
-        match mail {
-            Mail::Stop => self.is_stopped.set(true),
-            Mail::Wake(task) => self.ready.borrow_mut().push_back(task),
-            Mail::Spawn(make) => {
+    fn handle(&self, message: WorkerMessage) {
+        match message {
+            WorkerMessage::Stop => self.is_stopped.set(true),
+            WorkerMessage::Wake(task) => self.ready.borrow_mut().push_back(task),
+            WorkerMessage::Spawn(make) => {
                 let Ok(future) = catch_unwind(AssertUnwindSafe(make)) else { return };
                 let mut tasks = self.tasks.borrow_mut();
                 let entry = tasks.vacant_entry();

@@ -13,7 +13,7 @@ use crate::connection::Connection;
 use crate::mailbox::hand_off::HandOffTarget;
 use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
-use crate::transport::read_pauses::{ReadPauses, WasteAccount};
+use crate::transport::read_pauses::{AbuseAccount, ReadPauses};
 use crate::{CloseReason, Config, RawTransport, Stats};
 use frisbee_core::ServerConfig;
 use parking_lot::Mutex;
@@ -182,7 +182,7 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext
     } else {
         transport.charged_to(&context.connection.0.mailbox.account)
     };
-    let transport = transport.paused(ReadPauses::new(&context.waste));
+    let transport = transport.paused(ReadPauses::new(&context.abuse));
     let abort_at = context.connection.0.lifetime.as_ref().and_then(|lifetime| lifetime.abort_at);
     let mut serving = serve(transport, context);
     let mut closing = pin!(reached(&mut phase, ServerPhase::Closing));
@@ -241,7 +241,7 @@ pub struct AdapterContext {
     /// Close reason of the frisbee connection that is tunnelled through this connection. `None` until the tunnelled
     /// connection has ended.
     inner: Arc<Mutex<Option<CloseReason>>>,
-    waste: Arc<WasteAccount>,
+    abuse: Arc<AbuseAccount>,
     values: Arc<AdapterValues>,
 }
 
@@ -262,7 +262,7 @@ impl AdapterContext {
             connection: connection.clone(),
             host: host.clone(),
             inner: Arc::default(),
-            waste: WasteAccount::new(host.config.common.waste_rate),
+            abuse: AbuseAccount::new(host.config.common.abuse_rate),
             values: Arc::new(AdapterValues(connection.clone())),
         }
     }
@@ -336,22 +336,22 @@ impl AdapterContext {
     }
 
     /// Counts `bytes` bytes of a client's useless request: one that is malformed, rejected, or for an unknown method. A
-    /// client that exceeds [`Config::waste_rate`] is slowed down by reading less often from its transport.
-    pub fn waste(&self, bytes: usize) {
-        self.waste.charge(bytes);
+    /// client that exceeds [`Config::abuse_rate`] is slowed down by reading less often from its transport.
+    pub fn charge_abuse(&self, bytes: usize) {
+        self.abuse.charge(bytes);
     }
 
-    /// Counts `bytes` bytes of a useful request from the client. They compensate for bytes of [useless](Self::waste)
+    /// Counts `bytes` bytes of a useful request from the client. They compensate for bytes of [useless](Self::charge_abuse)
     /// requests.
     #[inline]
     pub fn credit(&self, bytes: usize) {
-        self.waste.credit(bytes);
+        self.abuse.credit(bytes);
     }
 
-    /// Returns whether reading from the peer should be paused because it has sent too many [useless](Self::waste)
+    /// Returns whether reading from the peer should be paused because it has sent too many [useless](Self::charge_abuse)
     /// requests. The transport of a connection is paused automatically.
     pub fn is_throttled(&self) -> bool {
-        self.waste.paused_until().is_some()
+        self.abuse.paused_until().is_some()
     }
 
     /// Adds bytes to the server's traffic counters for a peer without a transport, such as a UDP peer.

@@ -275,7 +275,7 @@ pub enum ConnectionEvent<'a> {
         body: Bytes,
         /// Outbox to which the reply is appended.
         outbox: &'a mut Outbox,
-        /// Result of routing the packet. It remains [`Routed::Useless`] if the router does not handle the packet.
+        /// Result of routing the packet. It remains [`Routed::Discarded`] if the router does not handle the packet.
         routed: Routed,
     },
 }
@@ -322,8 +322,8 @@ pub enum Routed {
     /// The connection continues, and the next packet is routed.
     Continue,
     /// The connection continues, but the packet was useless, for example malformed. A peer that sends many such packets
-    /// is read more slowly; see [`Config::waste_rate`](crate::Config::waste_rate).
-    Useless,
+    /// is read more slowly; see [`Config::abuse_rate`](crate::Config::abuse_rate).
+    Discarded,
     /// The connection continues, but routing the packet took a long time. The driver then checks the time limit of its
     /// poll before the next packet, instead of after some dozens of packets; see
     /// [`Config::turn_max`](crate::Config::turn_max).

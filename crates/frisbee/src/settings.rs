@@ -141,7 +141,7 @@ pub(crate) fn check_config(config: &Config) -> Result<(), SettingError> {
     ])?;
     check_positive(&[("backlog_max", config.backlog_max), ("stream_buffer_max", config.stream_buffer_max)])?;
     check_positive(&[
-        ("waste_rate", config.waste_rate),
+        ("abuse_rate", config.abuse_rate),
         ("calls_max", config.calls_max),
         ("stream_credit", config.stream_credit),
     ])?;

@@ -176,7 +176,7 @@ impl Access {
 
     /// Permits peers to use the operations of mounted routers, such as a pub/sub broker. Peers are identified by their
     /// connection: by certificate, Unix user or [sign-in](Principal::sign_in). Packets of other peers are rejected and
-    /// counted as waste.
+    /// counted as abuse.
     ///
     /// ```
     /// use frpc_access::{Access, Who};

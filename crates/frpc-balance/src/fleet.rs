@@ -40,7 +40,7 @@ pub(crate) struct Fleet {
     /// Number of calls that wait for a connection. While there are any, connections are made without delay.
     urgency: Arc<Urgency>,
     /// Maximum time for which a call waits for a connection while no server is connected.
-    patience: Duration,
+    connect_timeout: Duration,
     is_closed: AtomicBool,
     /// Runtime on which the tasks of the channel run.
     runtime: Handle,
@@ -50,13 +50,13 @@ pub(crate) struct Fleet {
 
 impl Fleet {
     /// Creates a fleet that has no members yet.
-    fn new(terms: FleetOptions, clock: Arc<FleetClock>, patience: Duration, runtime: &Handle) -> Self {
+    fn new(options: FleetOptions, clock: Arc<FleetClock>, connect_timeout: Duration, runtime: &Handle) -> Self {
         Self {
-            members: RwLock::new(Members::new(terms)),
+            members: RwLock::new(Members::new(options)),
             choice: Mutex::default(),
             clock,
             urgency: Arc::default(),
-            patience,
+            connect_timeout,
             is_closed: AtomicBool::new(false),
             runtime: runtime.clone(),
             resolving: OnceLock::new(),
@@ -68,7 +68,7 @@ impl Fleet {
         let quick = match call.is_unary() {
             true if self.clock.is_marked() => self.weighed(),
             true => self.choice.lock().next().map(ChosenServer::usual),
-            // A stream is never a trial call, because its latency is not measured. The ejection of a server ends by
+            // A stream is never a probe call, because its latency is not measured. The ejection of a server ends by
             // other calls.
             false => None,
         };
@@ -118,13 +118,13 @@ impl Fleet {
     /// the members' tasks, because each waiting call would otherwise need a future per server.
     async fn connected(&self, wait: WaitPolicy) -> Result<PickedConnection, Status> {
         let connected = self.next_connection();
-        let (Some(end), is_late) = wait.end(self.patience) else { return connected.await };
+        let (Some(end), is_late) = wait.end(self.connect_timeout) else { return connected.await };
         let limited = {
             let _entered = self.runtime.enter();
             tokio::time::timeout_at(end, connected)
         };
         limited.await.unwrap_or_else(|_| {
-            Err(if is_late { self.late() } else { unreachable(&self.without_connection(self.patience)) })
+            Err(if is_late { self.late() } else { unreachable(&self.without_connection(self.connect_timeout)) })
         })
     }
 
@@ -157,7 +157,7 @@ impl Fleet {
 
     fn without_connection(&self, within: Duration) -> String {
         let count = self.members.read().rows().len();
-        self.with_trouble(format!("no connection to any of {count} servers within {within:?}"))
+        self.with_failure(format!("no connection to any of {count} servers within {within:?}"))
     }
 
     /// Returns whether the channel's runtime has shut down, so that no connection can be made.
@@ -167,12 +167,12 @@ impl Fleet {
     }
 
     /// Appends the last error of a server or of the resolver to `text`, if there is one.
-    fn with_trouble(&self, text: String) -> String {
+    fn with_failure(&self, text: String) -> String {
         let members = self.members.read();
-        let trouble = members.rows().iter().find_map(|row| row.member.links.trouble());
-        match (trouble, self.resolving.get()) {
-            (Some(trouble), _) => format!("{text}; {trouble}"),
-            (None, Some(resolving)) => resolving.with_trouble(&text),
+        let failure = members.rows().iter().find_map(|row| row.member.links.failure());
+        match (failure, self.resolving.get()) {
+            (Some(failure), _) => format!("{text}; {failure}"),
+            (None, Some(resolving)) => resolving.with_failure(&text),
             (None, None) => text,
         }
     }
@@ -180,7 +180,7 @@ impl Fleet {
     /// Returns the status of a call whose deadline passed before a connection was available.
     fn late(&self) -> Status {
         let why = String::from("not sent: no connection before the deadline");
-        Status::deadline_exceeded(self.with_trouble(why))
+        Status::deadline_exceeded(self.with_failure(why))
     }
 
     fn close_all(&self) {

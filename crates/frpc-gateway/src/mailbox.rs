@@ -10,20 +10,20 @@ pub(crate) struct Mailbox<T> {
 }
 
 struct Inner<T> {
-    letters: VecDeque<T>,
+    events: VecDeque<T>,
     waker: Option<Waker>,
 }
 
 impl<T> Default for Mailbox<T> {
     fn default() -> Self {
-        Self { inner: Mutex::new(Inner { letters: VecDeque::new(), waker: None }) }
+        Self { inner: Mutex::new(Inner { events: VecDeque::new(), waker: None }) }
     }
 }
 
 impl<T> Mailbox<T> {
-    pub(crate) fn send(&self, letter: T) {
+    pub(crate) fn send(&self, event: T) {
         let mut inner = self.inner.lock();
-        inner.letters.push_back(letter);
+        inner.events.push_back(event);
         let waker = inner.waker.take();
         drop(inner);
         if let Some(waker) = waker {
@@ -34,7 +34,7 @@ impl<T> Mailbox<T> {
     /// Moves all messages to `to`, and registers the task to be woken by the next message.
     pub(crate) fn take(&self, to: &mut VecDeque<T>, task: &Context<'_>) {
         let mut inner = self.inner.lock();
-        to.append(&mut inner.letters);
+        to.append(&mut inner.events);
         if !inner.waker.as_ref().is_some_and(|waker| waker.will_wake(task.waker())) {
             inner.waker = Some(task.waker().clone());
         }

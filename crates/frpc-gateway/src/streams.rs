@@ -34,7 +34,7 @@ const WEB_TRAILERS: u8 = 0x80;
 
 /// Call settings from the request head: timeout and compression.
 #[derive(Clone, Debug)]
-pub(crate) struct CallTerms {
+pub(crate) struct CallOptions {
     pub(crate) protocol: Protocol,
     pub(crate) timeout: Option<Duration>,
     pub(crate) metadata: Metadata,
@@ -44,7 +44,7 @@ pub(crate) struct CallTerms {
     pub(crate) accepted: Compression,
 }
 
-impl CallTerms {
+impl CallOptions {
     /// Parses the header fields that the protocol defines for a call.
     pub(crate) fn new(protocol: Protocol, known: &KnownFields<'_>, metadata: Metadata) -> Result<Self, Status> {
         let (encoding, accepted, timeout) = if let Protocol::Stream(_) = protocol {
@@ -65,11 +65,11 @@ impl CallTerms {
 pub(crate) async fn call(
     context: &AdapterContext,
     method: &AdapterMethod,
-    terms: CallTerms,
+    options: CallOptions,
     body: Inbound,
 ) -> Response<Reply> {
-    let CallTerms { protocol, accepted: encoding, .. } = terms;
-    match begin(context, method, terms, body).await {
+    let CallOptions { protocol, accepted: encoding, .. } = options;
+    match begin(context, method, options, body).await {
         Ok(response) => {
             let trailers = response.extensions().get::<Trailers>().map(|trailers| trailers.0.clone());
             let metadata = fields::fields(response.metadata(), "");
@@ -148,10 +148,10 @@ enum Responses {
 async fn begin(
     context: &AdapterContext,
     method: &AdapterMethod,
-    terms: CallTerms,
+    options: CallOptions,
     body: Inbound,
 ) -> Result<frpc::Response<Responses>, Status> {
-    let CallTerms { protocol, timeout, metadata, encoding, .. } = terms;
+    let CallOptions { protocol, timeout, metadata, encoding, .. } = options;
     let messages = Messages::new(body, matches!(protocol, Protocol::WebText(_)), encoding, context);
     let format = protocol.format().name();
     match method.kind() {

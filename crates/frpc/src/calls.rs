@@ -113,12 +113,12 @@ pub(crate) enum ServerKind {
     Compat,
     Native,
     /// A native frpc server that accepts compressed messages.
-    Unpacking,
+    Decompressing,
 }
 
 impl ServerKind {
     pub(crate) fn is_native(self) -> bool {
-        matches!(self, Self::Native | Self::Unpacking)
+        matches!(self, Self::Native | Self::Decompressing)
     }
 }
 

@@ -6,7 +6,7 @@
 //! | schema | [`Layout`] describes a service on the wire, and [`Method`] one of its methods; [`Schema`] embeds descriptors |
 //! | server | A [`Service`] returns its [`Methods`], which a [`MethodsBuilder`] makes of one function for each method. A [`ServiceHandle`] is the service within such a function. |
 //! | client | [`Client`] is a generated client. [`UnaryCall`] is the future of a unary call of [`Channel`](crate::Channel). |
-//! | other formats | [`Format`] decodes and encodes the messages of a method for [adapters](crate::AdapterMethod), with the [`FormatTerms`] of its server |
+//! | other formats | [`Format`] decodes and encodes the messages of a method for [adapters](crate::AdapterMethod), with the [`FormatOptions`] of its server |
 //! | messages | [`Protobuf`] and [`Field`] encode messages in the format of protobuf |
 //! | services about the server | A [`Lifecycle`] is notified of the [`OfferedService`]s when a server starts, and when it stops. |
 //!
@@ -20,7 +20,7 @@ pub use crate::schema::description::{MethodDescription, ServiceDescription};
 pub use crate::schema::embedded::Schema;
 pub use crate::schema::layout::{Client, Layout};
 pub use crate::schema::method::Method;
-pub use crate::service::formats::{Format, FormatTerms};
+pub use crate::service::formats::{Format, FormatOptions};
 pub use crate::service::handle::ServiceHandle;
 #[cfg(feature = "json")]
 pub use crate::service::json::{any_type, json_format};

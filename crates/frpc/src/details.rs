@@ -150,7 +150,7 @@ pub struct QuotaViolation {
 /// A failed precondition in a [`PreconditionFailure`].
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct PreconditionViolation {
-    /// Type of the precondition, such as `TOS` for terms of service.
+    /// Type of the precondition, such as `TOS` for options of service.
     #[prost(string, tag = "1")]
     pub r#type: String,
     /// Subject that violates the precondition.

@@ -32,9 +32,9 @@ use crate::service::invoke::{Incoming, ReplyTo};
 use crate::service::layouts::{HeldCall, PeerLayouts, PeerMethod};
 use crate::service::streams::refuse;
 use crate::wire::body::{self, OpenPacket};
+use crate::wire::compressed::{self, DECOMPRESSES, ZSTD};
 use crate::wire::envelope::Envelope;
 use crate::wire::layouts::{CALLED, OFFERED, PeerLayout, asked, malformed_item, put_layout};
-use crate::wire::packed::{self, UNPACKS, ZSTD};
 use crate::wire::prefix::{self, Prefix};
 use crate::wire::report;
 use crate::wire::translation::Translation;
@@ -85,7 +85,7 @@ impl Router for Endpoint {
     type Session = Session;
 
     fn declaration(&self) -> Declaration {
-        let ServiceOffer { table, compat, called, packing, mounts, .. } = &*self.offer;
+        let ServiceOffer { table, compat, called, compression, mounts, .. } = &*self.offer;
         let mut declaration = mounts.declaration();
         let (operations, items) = (mem::take(&mut declaration.operations), mem::take(&mut declaration.hello_items));
         let compat = compat.iter().flat_map(|layout| layout.operations()).map(|operation| *operation..=*operation);
@@ -94,10 +94,10 @@ impl Router for Endpoint {
         // Request load reports from servers, because pickers balance calls by load.
         let is_of_fleet = self.calls.as_ref().is_some_and(|calls| calls.is_of_fleet());
         let load_report = is_of_fleet.then(|| (report::REPORT_REQUEST_ITEM, Bytes::new()));
-        let unpacks = packing.iter().map(|_| (UNPACKS, Bytes::from_static(&[ZSTD])));
+        let decompresses = compression.iter().map(|_| (DECOMPRESSES, Bytes::from_static(&[ZSTD])));
         declaration
             .operations(table.operations().into_iter().chain(compat).chain(operations))
-            .hello_items(offered.chain(called).chain(load_report).chain(unpacks).chain(items))
+            .hello_items(offered.chain(called).chain(load_report).chain(decompresses).chain(items))
             // A channel closes its connections itself, after its own work.
             .closes_by_itself(self.calls.is_some())
     }
@@ -129,10 +129,10 @@ impl Router for Endpoint {
             replies: None,
             unmatched: 0,
             layouts: None,
-            nesting: self.offer.terms.nesting,
+            nesting: self.offer.options.nesting,
             inline_runs: InlineRuns::new(),
             decompresses: false,
-            packs: false,
+            compresses: false,
             rules: self.offer.access.as_deref().map(|access| access.connected(connection)),
         };
         self.offer.connected(connection);
@@ -187,18 +187,18 @@ impl Router for Endpoint {
             _ if offer.mounts.has_fallback() => {
                 if let Some(Err(status)) = session.rules.as_ref().map(|rules| rules.admit_fallback()) {
                     refuse(&stream, &status);
-                    return Routed::Useless;
+                    return Routed::Discarded;
                 }
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
             OpenPacket::Malformed(error) if offer.mounts.is_empty() => {
                 refuse(&stream, &error.of_request());
-                return Routed::Useless;
+                return Routed::Discarded;
             }
             _ if stream.is_native() => {
                 let status = Status::invalid_argument("the packet that opens the stream names no operation");
                 refuse(&stream, &status);
-                return Routed::Useless;
+                return Routed::Discarded;
             }
             // A late packet of a Go stream, which crossed the packet that closed the stream. Do not count it: a socket
             // may hold many such packets for each stream that is closed early, and packets on the streams of mounted
@@ -217,7 +217,7 @@ impl Router for Endpoint {
             PeerMethod::Refused(status) => {
                 self.count_unserved();
                 refuse(&stream, &status);
-                return Routed::Useless;
+                return Routed::Discarded;
             }
         };
         match offer.table.get(own) {
@@ -227,7 +227,7 @@ impl Router for Endpoint {
             _ if Operation::user(operation).is_some_and(|operation| offer.mounts.contains(operation)) => {
                 if let Some(status) = session.denied(operation) {
                     refuse(&stream, &status);
-                    return Routed::Useless;
+                    return Routed::Discarded;
                 }
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
@@ -242,7 +242,7 @@ impl Router for Endpoint {
             _ => {
                 self.count_unserved();
                 refuse(&stream, &Status::unimplemented(format!("{operation} is not a streaming method")));
-                return Routed::Useless;
+                return Routed::Discarded;
             }
         }
         Routed::Continue
@@ -255,7 +255,7 @@ impl Router for Endpoint {
             let is_pending = |calls: &Arc<CallTable>| calls.with(|calls| calls.is_pending(id, operation));
             if !session.calls().is_some_and(is_pending) {
                 session.unmatched += 1;
-                return Routed::Useless;
+                return Routed::Discarded;
             }
             let status =
                 Status::resource_exhausted("the reply was discarded: the memory limit for this client is reached");
@@ -303,7 +303,7 @@ impl Router for Endpoint {
         let PeerMethod::Served { operation: own, .. } = session.find(operation.number()) else {
             if let Some(status) = session.refused(operation.number()) {
                 request.refuse(hand_off::failure(&status, operation, true));
-                return Routed::Useless;
+                return Routed::Discarded;
             }
             session.hold(HeldCall::HandOff(request));
             return Routed::Continue;
@@ -311,7 +311,7 @@ impl Router for Endpoint {
         let Some(served) = self.offer.table.get(own) else {
             if let Some(status) = session.denied(operation.number()) {
                 request.refuse(hand_off::failure(&status, operation, true));
-                return Routed::Useless;
+                return Routed::Discarded;
             }
             return self.offer.mounts.hand_off(&mut session.mounted, request);
         };
@@ -319,13 +319,13 @@ impl Router for Endpoint {
         if !served.hands_off {
             tracing::debug!(target: "frpc::hand_off", %method, "hand-off of a connection refused: the method offers none");
             drop(request); // Reports the end of the request.
-            return Routed::Useless;
+            return Routed::Discarded;
         }
         let (envelope, trace) = match Envelope::parse(request.request().clone()) {
             Ok(parsed) => parsed,
             Err(error) => {
                 request.refuse(hand_off::failure(&error.of_request(), operation, true));
-                return Routed::Useless;
+                return Routed::Discarded;
             }
         };
         session.bring(operation.number(), &self.offer.table);
@@ -394,15 +394,15 @@ impl Endpoint {
         if hello.is_some_and(|hello| hello.items().any(|(kind, _)| kind == report::REPORT_REQUEST_ITEM)) {
             session.caller.request_load();
         }
-        let packing = self.offer.packing.as_ref().filter(|_| hello.is_some_and(packed::unpacks));
-        session.decompresses = hello.is_some() && self.offer.packing.is_some();
-        session.packs = packing.is_some();
+        let compression = self.offer.compression.as_ref().filter(|_| hello.is_some_and(compressed::decompresses));
+        session.decompresses = hello.is_some() && self.offer.compression.is_some();
+        session.compresses = compression.is_some();
         if let Some(calls) = &self.calls {
             calls.with(|calls| {
                 calls.handle_peer_known(hello.map(|hello| hello.calls_max));
                 calls.offers.handle_peer_known(peer);
-                if packing.is_some_and(|packing| !packing.is_empty()) {
-                    calls.server = ServerKind::Unpacking;
+                if compression.is_some_and(|compression| !compression.is_empty()) {
+                    calls.server = ServerKind::Decompressing;
                 }
             });
             calls.show();
@@ -426,7 +426,7 @@ impl Endpoint {
                 let connection = &session.caller.connection;
                 let layouts = session.layouts.clone().or_else(|| PeerLayouts::of(connection));
                 let Some(released) = layouts.and_then(|layouts| layouts.handle_layout(body, connection)) else {
-                    return Routed::Useless;
+                    return Routed::Discarded;
                 };
                 for call in released {
                     let routed = self.release(session, call, outbox);
@@ -450,7 +450,7 @@ impl Endpoint {
                 }
                 None => Routed::close("malformed CALLS: it does not name a service"),
             },
-            _ => Routed::Useless,
+            _ => Routed::Discarded,
         }
     }
 
@@ -565,7 +565,7 @@ impl Endpoint {
         let status = session.refused(operation.number()).unwrap_or_else(unknown);
         self.count_unserved();
         body::put_refusal(outbox, id, operation, &status, session.caller.style);
-        Routed::Useless
+        Routed::Discarded
     }
 
     /// Compares the wire layouts of the services that the peer calls with the local ones.
@@ -611,7 +611,7 @@ impl Endpoint {
             put_layout(outbox, fingerprint, offered.copied().find(|layout| layout.fingerprint == fingerprint));
         }
         // Count the packet as useless, because the descriptions are much longer than the request for them.
-        Routed::Useless
+        Routed::Discarded
     }
 
     /// Routes a call that was held back until the peer described the layout of its service.
@@ -635,7 +635,7 @@ impl Endpoint {
         }
         if let Some(status) = session.refused(operation).or_else(|| session.denied(operation)) {
             body::put_refusal(outbox, packet.id, packet.operation, &status, session.caller.style);
-            return Routed::Useless;
+            return Routed::Discarded;
         }
         self.offer.mounts.route(&mut session.mounted, packet, outbox)
     }
@@ -654,7 +654,7 @@ impl Endpoint {
             Ok((envelope, trace)) => self.serve(session, id, operation, envelope, trace.as_ref(), outbox),
             Err(error) => {
                 self.refuse_request(session, id, operation, &error.of_request(), outbox);
-                Routed::Useless
+                Routed::Discarded
             }
         }
     }
@@ -676,7 +676,7 @@ impl Endpoint {
             Ok((envelope, trace)) => self.serve_backward(session, id, operation, envelope, trace.as_ref(), outbox),
             Err(error) => {
                 self.refuse_request(session, id, operation, &error.of_request(), outbox);
-                Routed::Useless
+                Routed::Discarded
             }
         }
     }
@@ -720,18 +720,18 @@ fn open(
     stream: Stream,
     translation: Option<Arc<Translation>>,
 ) -> Routed {
-    let ServedMethod { entry: Entry { method, .. }, running, chain, packs, .. } = served;
+    let ServedMethod { entry: Entry { method, .. }, running, chain, compresses, .. } = served;
     let (options, observed_call) = match served.admit_stream(session.rules.as_ref(), prefix.map(Box::new)) {
         Ok(admitted) => admitted,
         Err(status) => {
             refuse(&stream, &status);
-            return Routed::Useless;
+            return Routed::Discarded;
         }
     };
     translation.iter().for_each(|translation| translation.count_call());
     let reading = session.reading();
     let (placement, chain) = (running.placement(method.operation, session.inline_runs.is_apart()), chain.clone());
-    let packs = *packs && session.packs;
+    let compresses = *compresses && session.compresses;
     opens.open(AcceptedStream {
         caller: &session.caller,
         options,
@@ -740,7 +740,7 @@ fn open(
         chain,
         placement,
         observed_call,
-        packs,
+        compresses,
         translation,
     });
     Routed::Continue

@@ -16,7 +16,7 @@ use crate::debug::opaque_debug;
 use crate::observe::observers::ObservedCall;
 use crate::wire::body;
 use crate::wire::body::DecodeOptions;
-use crate::wire::packed;
+use crate::wire::compressed;
 use crate::wire::prefix::{self, PrefixError};
 use crate::wire::translation::Translation;
 use crate::{Code, Status};
@@ -335,7 +335,7 @@ impl<M: Message> Streaming<M> {
                 self.handle_answer(status.code());
                 status
             }
-            StreamControl::Unread(body) => match self.unpack(body) {
+            StreamControl::Unread(body) => match self.decompress(body) {
                 Ok(message) => {
                     self.handle_answer(Code::Ok);
                     return Some(Ok(message));
@@ -348,8 +348,8 @@ impl<M: Message> Streaming<M> {
     }
 
     /// Decompresses a message if necessary, translates it from the peer's layout and decodes it.
-    fn unpack(&self, body: Bytes) -> Result<M, Status> {
-        let what = if matches!(self.end, ReceiverEnd::Server(_)) { packed::REQUEST } else { "message" };
+    fn decompress(&self, body: Bytes) -> Result<M, Status> {
+        let what = if matches!(self.end, ReceiverEnd::Server(_)) { compressed::REQUEST } else { "message" };
         let Some(receiver) = &self.receiver else { return Err(Status::internal("the stream has ended")) };
         let whole = body::prepared(body, what, &receiver.connection(), self.reading, self.translation.as_deref())?;
         match body::message(&whole, self.reading) {
@@ -452,7 +452,7 @@ enum StreamControl {
 
 /// Decodes a packet of a stream in place, without copying its body.
 fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions, is_foreign: bool) -> Read<M> {
-    let is_unread = |body: &[u8]| packed::is_present(body) || is_foreign && body::is_message(body);
+    let is_unread = |body: &[u8]| compressed::is_present(body) || is_foreign && body::is_message(body);
     let root = match message {
         StreamMessage::Copied(body) if is_unread(body) => return Read::unread(Bytes::copy_from_slice(body)),
         StreamMessage::Shared(body) if is_unread(&body) => return Read::unread(body),

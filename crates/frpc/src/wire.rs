@@ -1,9 +1,9 @@
 //! The wire format of calls: bodies, and the prefixes that native peers add to them.
 
 pub(crate) mod body;
+pub(crate) mod compressed;
 pub(crate) mod envelope;
 pub(crate) mod layouts;
-pub(crate) mod packed;
 pub(crate) mod prefix;
 pub(crate) mod received;
 pub(crate) mod report;

@@ -66,11 +66,11 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, For
 /// }
 ///
 /// let answer = Answer { choice: Some(Choice::Number(0)) };
-/// let mut rich = Vec::new();
-/// let mut encoder = Encoder::new(&mut rich).with_form(Form::Extended);
+/// let mut extended = Vec::new();
+/// let mut encoder = Encoder::new(&mut extended).with_form(Form::Extended);
 /// polyglot::encode_root(&answer, &mut encoder)?;
-/// assert_eq!(rich, [0x08, 0x00, 0x03, 1, 0x0c, 0]);
-/// assert_eq!(polyglot::decode_root(&mut Decoder::new(&rich))?, Root::Message(answer.clone()));
+/// assert_eq!(extended, [0x08, 0x00, 0x03, 1, 0x0c, 0]);
+/// assert_eq!(polyglot::decode_root(&mut Decoder::new(&extended))?, Root::Message(answer.clone()));
 ///
 /// let mut flat = Vec::new();
 /// let mut encoder = Encoder::new(&mut flat);

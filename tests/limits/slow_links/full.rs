@@ -63,7 +63,7 @@ async fn unreading_peer_makes_server_hold_few_megabytes() {
     let requests = packet(0, 8, &[10]).repeat(1000);
     let patience = Duration::from_secs(1000);
     for (repeated, most) in [(large, 3 * MIB), (small, MIB), (opens, MIB), (messages, 2 * MIB), (requests, 4 * MIB)] {
-        let config = Config::default().write_timeout(patience).idle_timeout(patience).waste_rate(u32::MAX);
+        let config = Config::default().write_timeout(patience).idle_timeout(patience).abuse_rate(u32::MAX);
         let (mut peer, _serving) = served(echo(), config, 2 * MIB).await;
         // While requests are queued, a hand-off request is rejected with an error.
         peer.write_all(&packet(1, ECHO, b"waits")).await.expect("write should succeed");

@@ -102,7 +102,7 @@ impl Router for Replies {
 
     fn route(&self, session: &mut RepliesSession, packet: Packet, _outbox: &mut Outbox) -> Routed {
         let waker = session.0.0.lock().handle_reply(packet);
-        let Some(waker) = waker else { return Routed::Useless };
+        let Some(waker) = waker else { return Routed::Discarded };
         waker.wake();
         Routed::Continue
     }

@@ -108,7 +108,7 @@ fn a_silent_peer_is_pinged_and_closed() {
 #[test]
 fn throttled_peer_does_not_count_as_silent() {
     let start = Instant::now();
-    let config = Config::default().waste_rate(1000).ping_interval(SECOND / 4).idle_timeout(SECOND / 2);
+    let config = Config::default().abuse_rate(1000).ping_interval(SECOND / 4).idle_timeout(SECOND / 2);
     let mut connection = Connection::server(&config.clone().into(), start);
     feed(&mut connection, PONG, start).unwrap();
     assert!(!connection.is_resting(), "packet should cost 74 bytes");
@@ -511,7 +511,7 @@ fn every_limit_of_time_is_due_when_it_has_passed() {
     feed(&mut connection, &[0, 0x0F, 0, 1, 0, 10, 0, 1, 0, 0], start).unwrap();
     assert_eq!(due(&connection), Some(5 * SECOND), "partially received packet should have a deadline");
 
-    let mut connection = Connection::server(&patient().waste_rate(1000).into(), start);
+    let mut connection = Connection::server(&patient().abuse_rate(1000).into(), start);
     feed(&mut connection, &PONG.repeat(15), start).unwrap();
     assert!(connection.is_resting() && due(&connection).is_some_and(|due| due < 2 * SECOND), "the rest of a peer");
 }
@@ -649,10 +649,10 @@ fn first_packet_follows_the_event_of_its_kind() {
 #[test]
 fn resting_peer_is_not_too_slow() {
     let start = Instant::now();
-    let config = Config::default().waste_rate(1000).least_rate_window(SECOND);
+    let config = Config::default().abuse_rate(1000).least_rate_window(SECOND);
     let mut connection = Connection::server(&config.into(), start);
     feed(&mut connection, PING, start).unwrap();
-    connection.waste(4_000);
+    connection.charge_abuse(4_000);
     feed(&mut connection, &[0, 0x0F, 0, 1, 0, 10, 0, 1, 0, 0], start).unwrap();
     assert!(connection.is_resting() && connection.is_mid_packet());
     let mut due = start;

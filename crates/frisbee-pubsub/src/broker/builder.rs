@@ -80,7 +80,7 @@ impl BrokerBuilder {
     /// Sets a function that authorizes connections to publish to a topic or to subscribe to a pattern. By default,
     /// everything is permitted.
     ///
-    /// A denied request is rejected and counted as waste. The function is called for each subscription. For messages it
+    /// A denied request is rejected and counted as abuse. The function is called for each subscription. For messages it
     /// is called only if the topic differs from the previous one of the connection, or if the
     /// [attachments](Connection::attachments) of the connection have changed. It must not block. Existing subscriptions
     /// are not checked again.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Maximum number of topics whose messages a broker counts. Beyond it, a new era starts, in which all counts begin at
+/// Maximum number of topics whose messages a broker counts. Beyond it, a new epoch starts, in which all counts begin at
 /// zero.
 const SENT_MAX: usize = 16 * 1024;
 
@@ -19,7 +19,7 @@ const HEARD_BY_ALL_MAX: usize = 1024 * 1024;
 /// Memory in bytes of a message sequence that is remembered, excluding its topic.
 const ROW_COST: usize = 96;
 
-/// Maximum plausible value of an era, and of the number of messages missed at once. No bus carries as many messages in
+/// Maximum plausible value of an epoch, and of the number of messages missed at once. No bus carries as many messages in
 /// a year, so a frame with a larger value is malformed.
 const MISSED_MAX: u64 = 1 << 40;
 
@@ -32,22 +32,22 @@ const LATE_MAX: u64 = 64 * 1024;
 pub(super) struct SequenceStamp {
     /// Id of the broker that published the message.
     pub(super) origin: u64,
-    /// Number of the era to which the broker's message counts belong. The counts restart at zero in each era.
-    pub(super) era: u64,
-    /// Number of messages that the broker has published to the topic in this era, including this one.
+    /// Number of the epoch to which the broker's message counts belong. The counts restart at zero in each epoch.
+    pub(super) epoch: u64,
+    /// Number of messages that the broker has published to the topic in this epoch, including this one.
     pub(super) count: u64,
 }
 
 /// Number of messages that a broker has published to each topic.
 #[derive(Debug, Default)]
 pub(super) struct SentCounts {
-    era: u64,
+    epoch: u64,
     topics: HashMap<Box<str>, u64>,
 }
 
 /// Message count of one topic. Locked while the next message of the topic is published.
 pub(super) struct Row<'a> {
-    era: u64,
+    epoch: u64,
     count: &'a mut u64,
 }
 
@@ -56,17 +56,17 @@ impl SentCounts {
         if !self.topics.contains_key(topic) {
             if self.topics.len() >= SENT_MAX {
                 self.topics = HashMap::new();
-                self.era += 1;
+                self.epoch += 1;
             }
             self.topics.insert(topic.into(), 0);
         }
         let count = self.topics.get_mut(topic).expect("topic should be in the table after it was inserted");
-        Row { era: self.era, count }
+        Row { epoch: self.epoch, count }
     }
 
     /// Returns the position of the last message that was published to a topic.
     pub(super) fn last(&self, topic: &str, origin: u64) -> Option<SequenceStamp> {
-        self.topics.get(topic).map(|count| SequenceStamp { origin, era: self.era, count: *count })
+        self.topics.get(topic).map(|count| SequenceStamp { origin, epoch: self.epoch, count: *count })
     }
 
     /// Returns all topics with a message count, in batches. Sorted, so that simulation runs are deterministic.
@@ -80,7 +80,7 @@ impl SentCounts {
 impl Row<'_> {
     /// Returns the position for the next message to the topic, published by the broker `origin`.
     pub(super) fn next(&self, origin: u64) -> SequenceStamp {
-        SequenceStamp { origin, era: self.era, count: *self.count + 1 }
+        SequenceStamp { origin, epoch: self.epoch, count: *self.count + 1 }
     }
 
     pub(super) fn count(self) {
@@ -88,7 +88,7 @@ impl Row<'_> {
     }
 }
 
-/// Last received era and message count for each broker and topic. Comparing them with a new message reveals missed
+/// Last received epoch and message count for each broker and topic. Comparing them with a new message reveals missed
 /// messages.
 #[derive(Debug, Default)]
 pub(super) struct ReceivedCounts {
@@ -140,19 +140,19 @@ impl ReceivedCounts {
             self.insert(topic, stamp);
             return StampVerdict::New(0);
         };
-        let (era, count) = *row;
-        let heed = if stamp.era == era && stamp.count <= count {
+        let (epoch, count) = *row;
+        let heed = if stamp.epoch == epoch && stamp.count <= count {
             // A mark whose last message was received is also old.
             if count - stamp.count <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }
-        } else if stamp.era < era {
-            if era - stamp.era <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }
+        } else if stamp.epoch < epoch {
+            if epoch - stamp.epoch <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }
         } else {
-            let missed = if stamp.era == era { before - count } else { before };
-            let is_likely = missed <= MISSED_MAX && stamp.era - era <= MISSED_MAX;
+            let missed = if stamp.epoch == epoch { before - count } else { before };
+            let is_likely = missed <= MISSED_MAX && stamp.epoch - epoch <= MISSED_MAX;
             if is_likely { StampVerdict::New(missed) } else { StampVerdict::Malformed }
         };
         if let StampVerdict::New(_) = heed {
-            *row = (stamp.era, stamp.count);
+            *row = (stamp.epoch, stamp.count);
         }
         heed
     }
@@ -164,7 +164,7 @@ impl ReceivedCounts {
         }
         self.rows += 1;
         self.memory += ROW_COST + topic.len();
-        self.origins.entry(stamp.origin).or_default().insert(topic.into(), (stamp.era, stamp.count));
+        self.origins.entry(stamp.origin).or_default().insert(topic.into(), (stamp.epoch, stamp.count));
     }
 
     fn forget(&mut self) {
@@ -184,8 +184,8 @@ impl Drop for ReceivedCounts {
 mod tests {
     use super::*;
 
-    fn stamp(era: u64, count: u64) -> SequenceStamp {
-        SequenceStamp { origin: 1, era, count }
+    fn stamp(epoch: u64, count: u64) -> SequenceStamp {
+        SequenceStamp { origin: 1, epoch, count }
     }
 
     #[test]
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(
             heard.message("a", stamp(1, 3)),
             StampVerdict::New(2),
-            "stamps of a new era should be counted from 0"
+            "stamps of a new epoch should be counted from 0"
         );
         assert_eq!(heard.message("a", stamp(0, 16)), StampVerdict::Old);
     }

@@ -5,8 +5,8 @@
 //! of queue groups, bytes other than letters, digits, `-` and `_` are encoded as `%` and two digits.
 //!
 //! A frame on `shop.t.` consists of its kind (1 for a message, 2 for a mark), 8 bytes with the number of the broker,
-//! which is drawn when it starts, a varint of its era, which is incremented whenever it restarts its counts, a varint
-//! of the number of messages that it has published to the topic in this era, including this one, the topic as a
+//! which is drawn when it starts, a varint of its epoch, which is incremented whenever it restarts its counts, a varint
+//! of the number of messages that it has published to the topic in this epoch, including this one, the topic as a
 //! length-prefixed name, and the payload of a message. A batch consists of a byte 4 and frames of one topic, each
 //! preceded by its length in two bytes, big endian. It has at most 2048 bytes.
 //!
@@ -42,7 +42,7 @@ impl Frame {
         let mut frame = Vec::with_capacity(HEAD_MAX + body.len());
         frame.push(self as u8);
         frame.extend_from_slice(&stamp.origin.to_be_bytes());
-        tlv::put_varint(&mut frame, stamp.era);
+        tlv::put_varint(&mut frame, stamp.epoch);
         tlv::put_varint(&mut frame, stamp.count);
         frame.extend_from_slice(body);
         frame.into()
@@ -57,9 +57,9 @@ impl Frame {
             _ => return None,
         };
         let (origin, mut rest) = rest.split_first_chunk()?;
-        let era = tlv::take_varint(&mut rest)?;
+        let epoch = tlv::take_varint(&mut rest)?;
         let count = tlv::take_varint(&mut rest)?;
-        let stamp = SequenceStamp { origin: u64::from_be_bytes(*origin), era, count };
+        let stamp = SequenceStamp { origin: u64::from_be_bytes(*origin), epoch, count };
         Some((kind, stamp, frame.slice_ref(rest)))
     }
 }
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn frames_have_the_bytes_that_the_page_states() {
-        let stamp = SequenceStamp { origin: 0x0102_0304_0506_0708, era: 1, count: 300 };
+        let stamp = SequenceStamp { origin: 0x0102_0304_0506_0708, epoch: 1, count: 300 };
         let frame = Frame::Message.encode(stamp, b"\x03a.bhi");
         assert_eq!(frame, &b"\x01\x01\x02\x03\x04\x05\x06\x07\x08\x01\xac\x02\x03a.bhi"[..]);
         let (kind, decoded, body) = Frame::decode(&frame).unwrap();
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_cut_off_or_of_another_kind_are_no_frame() {
-        let frame = Frame::Message.encode(SequenceStamp { origin: 7, era: 300, count: 300 }, b"");
+        let frame = Frame::Message.encode(SequenceStamp { origin: 7, epoch: 300, count: 300 }, b"");
         for length in 0..frame.len() {
             assert!(
                 Frame::decode(&frame.slice(..length)).is_none(),

@@ -111,8 +111,8 @@ impl Backplane for MemoryMember {
     }
 
     fn publish(&self, topic: &str, frame: Bytes) -> Result<(), BackplaneError> {
-        let takers = self.bus.0.lock().takers(self.number, topic)?;
-        for (node, interest) in takers {
+        let recipients = self.bus.0.lock().recipients(self.number, topic)?;
+        for (node, interest) in recipients {
             node.deliver(&interest, [(topic, frame.clone())]);
         }
         Ok(())
@@ -129,7 +129,7 @@ impl Backplane for MemoryMember {
 
 impl Members {
     /// Returns the brokers that receive a frame, with their registered patterns that match its topic.
-    fn takers(&mut self, from: u64, topic: &str) -> Result<Vec<(Node, Arc<Interest>)>, BackplaneError> {
+    fn recipients(&mut self, from: u64, topic: &str) -> Result<Vec<(Node, Arc<Interest>)>, BackplaneError> {
         if self.is_away {
             return Err(BackplaneError::Away("the bus has been taken away".to_owned()));
         }
@@ -138,23 +138,23 @@ impl Members {
             return Ok(Vec::new());
         }
         let mut groups = BTreeMap::<&str, Vec<_>>::new();
-        let mut takers = Vec::new();
+        let mut recipients = Vec::new();
         self.interests.for_each_match(topic, |key, interest| match interest.group() {
             Some(group) => groups.entry(group).or_default().push((key, interest)),
-            None if key.0 != from => takers.push((key, interest)),
+            None if key.0 != from => recipients.push((key, interest)),
             None => {}
         });
         for mut group in groups.into_values() {
             group.sort_unstable_by_key(|(key, _)| **key);
             self.drawn = self.drawn.wrapping_add(1);
-            takers.extend(group.get((scattered(self.drawn) % group.len() as u64) as usize).copied());
+            recipients.extend(group.get((scattered(self.drawn) % group.len() as u64) as usize).copied());
         }
         // Sort the receivers, to make simulation runs deterministic.
-        takers.sort_unstable_by_key(|(key, _)| **key);
+        recipients.sort_unstable_by_key(|(key, _)| **key);
         let node = |(key, interest): (&(u64, u64), &Arc<Interest>)| {
             self.nodes.get(&key.0).map(|node| (node.clone(), interest.clone()))
         };
-        Ok(takers.into_iter().filter_map(node).collect())
+        Ok(recipients.into_iter().filter_map(node).collect())
     }
 }
 

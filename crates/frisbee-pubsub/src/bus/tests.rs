@@ -306,7 +306,7 @@ fn frames_from_the_bus_are_checked_and_go_no_further() {
     let runtime = runtime();
     let (notes, _broker, mut reader, node) = noted(&runtime);
     let interest = notes.interests.lock()[0].clone();
-    let stamp = |count| SequenceStamp { origin: 1, era: 0, count };
+    let stamp = |count| SequenceStamp { origin: 1, epoch: 0, count };
     let good = Frame::Message.encode(stamp(1), &message("a", "x"));
     node.deliver(&interest, [("a", good.clone()), ("a", good)]);
     for frame in [

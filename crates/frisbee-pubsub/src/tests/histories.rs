@@ -312,7 +312,7 @@ fn removed_topic_changes_the_epoch_and_begins_again() {
 fn requests_that_no_client_sends_are_refused() {
     let (_runtime, _, [mut peer]) = peers(Broker::builder().history("a", History::last(1)).history_topics_max(1));
     let mut refused = |body: Vec<u8>| {
-        assert!(matches!(peer.send(Kind::Follow, 1, body), Routed::Useless));
+        assert!(matches!(peer.send(Kind::Follow, 1, body), Routed::Discarded));
         let packet = peer.take_packets().pop().expect("broker should send a rejection");
         assert_eq!((packet.operation, packet.id.0), (NUMBERS.of(Kind::Follow), 1));
         packet.body[0]
@@ -326,7 +326,7 @@ fn requests_that_no_client_sends_are_refused() {
     assert!(matches!(peer.send(Kind::Follow, 1, name("a")), Routed::Close(_)));
     assert!(matches!(peer.send(Kind::Follow, 1, [name("a"), vec![0, 5]].concat()), Routed::Close(_)));
     let (_runtime, _, [mut plain]) = peers(Broker::builder());
-    assert!(matches!(plain.send(Kind::Follow, 1, [name("a"), vec![0]].concat()), Routed::Useless));
+    assert!(matches!(plain.send(Kind::Follow, 1, [name("a"), vec![0]].concat()), Routed::Discarded));
     assert_eq!(
         plain.take_packets()[0].operation,
         NUMBERS.of(Kind::Refused),

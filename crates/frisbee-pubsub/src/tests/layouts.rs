@@ -56,7 +56,7 @@ fn descriptions_are_bounded_and_charged() {
 fn malformed_descriptions_are_not_kept() {
     let (_runtime, broker, [mut publisher, _]) = peers(Broker::builder());
     for malformed in [&b""[..], b"\x00", b"\x01", b"\x02abc", &description(1, DESCRIPTION_MAX), &[0; 18]] {
-        assert!(matches!(publisher.send(Kind::Layout, 0, malformed.to_vec()), Routed::Useless), "{malformed:x?}");
+        assert!(matches!(publisher.send(Kind::Layout, 0, malformed.to_vec()), Routed::Discarded), "{malformed:x?}");
     }
     assert_eq!((broker.0.layouts.counts(), publisher.connection().memory_held()), ((0, 0, 0), 0));
 }

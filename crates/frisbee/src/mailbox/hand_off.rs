@@ -38,7 +38,7 @@ pub struct HandOffAccepted {
 /// #   type Session = ();
 /// #   fn connected(&self, _connection: &Connection) {}
 /// #   fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
-/// #       Routed::Useless
+/// #       Routed::Discarded
 /// #   }
 ///
 ///     fn hand_off(&self, (): &mut (), asked: HandOffRequest) -> Routed {

@@ -240,7 +240,7 @@ impl Router for Handlers {
         let operation = packet.operation.number();
         let Some(handler) = session.table.get(&operation) else {
             session.unknown += 1;
-            return Routed::Useless;
+            return Routed::Discarded;
         };
         if session.connection.is_overloaded() {
             session.connection.count_rejected();
@@ -506,7 +506,7 @@ mod tests {
             let routed = handlers.route(&mut session, packet, &mut outbox);
             let bytes = outbox.take_bytes();
             let body = String::from_utf8_lossy(bytes.get(10..).unwrap_or_default()).into_owned();
-            assert_eq!(matches!(routed, Routed::Useless), body.is_empty());
+            assert_eq!(matches!(routed, Routed::Discarded), body.is_empty());
             body
         };
         assert_eq!([10, 11].map(&mut answer), ["echo", ""]);

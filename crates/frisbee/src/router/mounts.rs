@@ -200,7 +200,7 @@ impl Router for Mounts {
         let mounted = self.find(packet.operation.number()).and_then(|at| session.get(at));
         let Some(mounted) = mounted else {
             session.0.get_or_insert_default().unknown += 1;
-            return Routed::Useless;
+            return Routed::Discarded;
         };
         mounted.route(packet, outbox)
     }
@@ -225,14 +225,14 @@ impl Router for Mounts {
         };
         match mounted {
             Some(mounted) => mounted.stream(first, stream),
-            None => Routed::Useless,
+            None => Routed::Discarded,
         }
     }
 
     fn hand_off(&self, session: &mut MountsSession, request: HandOffRequest) -> Routed {
         match self.find(request.operation().number()).and_then(|at| session.get(at)) {
             Some(mounted) => mounted.hand_off(request),
-            None => Routed::Useless,
+            None => Routed::Discarded,
         }
     }
 
@@ -462,7 +462,7 @@ mod tests {
         for (number, expected) in [(10, "a 10"), (30, "b 30"), (31, "")] {
             let packet = Packet { id: PacketId(1), operation: operation(number), body: Bytes::new() };
             let routed = mounts.route(&mut session, packet, &mut outbox);
-            assert_eq!((take_events().as_str(), matches!(routed, Routed::Useless)), (expected, expected.is_empty()));
+            assert_eq!((take_events().as_str(), matches!(routed, Routed::Discarded)), (expected, expected.is_empty()));
         }
         for (mut event, name) in [
             (ConnectionEvent::PeerKnown(&PeerKind::Compat), "peer"),
@@ -473,7 +473,7 @@ mod tests {
             assert_eq!(take_events(), format!("a {name}, b {name}, c {name}"));
         }
         let (id, body) = (extension::ASK, Bytes::new());
-        let mut event = ConnectionEvent::Extension { id, body, outbox: &mut outbox, routed: Routed::Useless };
+        let mut event = ConnectionEvent::Extension { id, body, outbox: &mut outbox, routed: Routed::Discarded };
         mounts.event(&mut session, &mut event);
         assert_eq!(take_events(), "");
         mounts.cancelled(&mut session, PacketId(7), Bytes::new(), &mut outbox);

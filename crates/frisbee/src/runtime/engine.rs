@@ -370,8 +370,8 @@ impl<R: Router> Engine<R> {
         match next {
             Routed::Continue => return false,
             Routed::Slow => return self.is_over(now),
-            Routed::Useless => {
-                self.core.waste(length);
+            Routed::Discarded => {
+                self.core.charge_abuse(length);
                 return false;
             }
             Routed::HandOff(take_over) => self.leave(take_over),
@@ -568,7 +568,7 @@ impl<R: Router> Engine<R> {
                 let stream = self.handle.0.mailbox.lock().streams.get(id).cloned();
                 // Count the packet as useless. It is legitimate, because the peer may not know yet that the stream has
                 // ended.
-                let Some(stream) = stream else { return Routed::Useless };
+                let Some(stream) = stream else { return Routed::Discarded };
                 let understood = match operation {
                     Operation::CREDIT => stream.handle_credit(&body),
                     _ => stream.handle_end(&body),
@@ -585,12 +585,12 @@ impl<R: Router> Engine<R> {
                 self.router.cancelled(session, id, body, self.core.outbox());
                 // Count cancellations as useless packets, because calls that are cancelled at once cost more than any
                 // others.
-                return Routed::Useless;
+                return Routed::Discarded;
             }
             Operation::EXTENSION => {
                 let Some(session) = &mut self.session else { return Routed::Continue };
                 let outbox = self.core.outbox();
-                let mut event = ConnectionEvent::Extension { id, body, outbox, routed: Routed::Useless };
+                let mut event = ConnectionEvent::Extension { id, body, outbox, routed: Routed::Discarded };
                 self.router.event(session, &mut event);
                 if let ConnectionEvent::Extension { routed, .. } = event {
                     return routed;
@@ -599,7 +599,7 @@ impl<R: Router> Engine<R> {
             Operation::GOING_AWAY if self.goodbye == GoingAway::Sent => self.goodbye = GoingAway::Received,
             Operation::GOING_AWAY => {
                 if std::mem::replace(&mut self.handle.0.mailbox.lock().going_away, true) {
-                    return Routed::Useless;
+                    return Routed::Discarded;
                 }
                 let Some(session) = &mut self.session else { return Routed::Continue };
                 self.router.event(session, &mut ConnectionEvent::GoingAway);

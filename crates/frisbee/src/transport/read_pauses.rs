@@ -1,8 +1,8 @@
 //! Limit on useless requests of an adapter connection's peer. While the peer exceeds the limit, the transport pauses
-//! reading, like native connections; see [`Config::waste_rate`](crate::Config::waste_rate).
+//! reading, like native connections; see [`Config::abuse_rate`](crate::Config::abuse_rate).
 
 use crate::clock::now;
-use frisbee_core::WasteLimiter;
+use frisbee_core::AbuseLimiter;
 use parking_lot::Mutex;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,26 +12,26 @@ use std::time::Instant;
 use tokio::time::{Sleep, sleep_until};
 
 /// Balance between the useless and the useful requests of a peer. Malformed, rejected and unknown requests are useless.
-pub(crate) struct WasteAccount {
-    waste: Mutex<WasteLimiter>,
+pub(crate) struct AbuseAccount {
+    abuse: Mutex<AbuseLimiter>,
     /// Number of bytes of useful requests that the peer has sent since its last useless one.
     useful: AtomicU64,
     is_paused: AtomicBool,
 }
 
-impl WasteAccount {
+impl AbuseAccount {
     pub(crate) fn new(rate: u32) -> Arc<Self> {
-        let waste = Mutex::new(WasteLimiter::new(rate, now()));
-        Arc::new(Self { waste, useful: AtomicU64::new(0), is_paused: AtomicBool::new(false) })
+        let abuse = Mutex::new(AbuseLimiter::new(rate, now()));
+        Arc::new(Self { abuse, useful: AtomicU64::new(0), is_paused: AtomicBool::new(false) })
     }
 
     /// Charges the peer for a useless request of `bytes` bytes.
     pub(crate) fn charge(&self, bytes: usize) {
         let useful = usize::try_from(self.useful.swap(0, Ordering::Relaxed)).unwrap_or(usize::MAX);
-        let mut waste = self.waste.lock();
-        waste.charge(bytes);
-        waste.end_batch(useful.saturating_add(bytes), now());
-        self.is_paused.store(waste.deadline().is_some(), Ordering::Relaxed);
+        let mut abuse = self.abuse.lock();
+        abuse.charge(bytes);
+        abuse.end_batch(useful.saturating_add(bytes), now());
+        self.is_paused.store(abuse.deadline().is_some(), Ordering::Relaxed);
     }
 
     /// Credits the peer for a useful request of `bytes` bytes. Two concurrent credits may count as one.
@@ -46,21 +46,21 @@ impl WasteAccount {
         if !self.is_paused.load(Ordering::Relaxed) {
             return None;
         }
-        let mut waste = self.waste.lock();
-        waste.handle_timeout(now());
-        self.is_paused.store(waste.deadline().is_some(), Ordering::Relaxed);
-        waste.deadline()
+        let mut abuse = self.abuse.lock();
+        abuse.handle_timeout(now());
+        self.is_paused.store(abuse.deadline().is_some(), Ordering::Relaxed);
+        abuse.deadline()
     }
 }
 
-/// Pauses reading from a transport while its [`WasteAccount`] requires it.
+/// Pauses reading from a transport while its [`AbuseAccount`] requires it.
 pub(crate) struct ReadPauses {
-    account: Arc<WasteAccount>,
+    account: Arc<AbuseAccount>,
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
 impl ReadPauses {
-    pub(crate) fn new(account: &Arc<WasteAccount>) -> Self {
+    pub(crate) fn new(account: &Arc<AbuseAccount>) -> Self {
         Self { account: account.clone(), sleep: None }
     }
 

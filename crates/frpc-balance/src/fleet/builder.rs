@@ -106,7 +106,7 @@ impl FleetBuilder {
     /// that was not sent or may be repeated is retried on another server, as is a call of a method without side effects
     /// that fails with [`Unavailable`](frpc::Code::Unavailable). A server whose calls fail with this code or with
     /// [`ResourceExhausted`](frpc::Code::ResourceExhausted), or receive no reply, is ejected: it receives only
-    /// occasional trial calls until one succeeds. At most 30 % of the servers are ejected at a time. Lost connections
+    /// occasional probe calls until one succeeds. At most 30 % of the servers are ejected at a time. Lost connections
     /// are replaced immediately, with exponential backoff while the server is unreachable. An address that is listed
     /// several times gets as many connections. A name that resolves to several addresses gets one.
     ///
@@ -269,7 +269,7 @@ impl FleetBuilder {
         let (channel, fleet, timeout) = self.channel_to_fleet(resolver, connects)?;
         match fleet.first_connection(timeout).await {
             Ok(()) => Ok(channel),
-            Err(trouble) => Err(Error::NoEndpoint { resolver: name, trouble }),
+            Err(failure) => Err(Error::NoEndpoint { resolver: name, failure }),
         }
     }
 
@@ -290,7 +290,7 @@ impl FleetBuilder {
         let Some((fleet, connects, timeout)) = made else { return Err(Error::NoServers) };
         let (resolver, runtime) = (AnyResolver::new(resolver), Handle::current());
         let seed = fastrand::u64(..);
-        Follower { resolver, connects, spread, terms: options, seed, runtime }.start(&fleet);
+        Follower { resolver, connects, spread, options, seed, runtime }.start(&fleet);
         Ok((channel, fleet, timeout))
     }
 }

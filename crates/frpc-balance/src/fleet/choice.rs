@@ -8,13 +8,13 @@
 //! # Decisions
 //!
 //! The choice reads one atomic number per server, the cost of a call there, and the number of its calls. The cost
-//! combines latencies, ages, ejections, trials and slow starts. It is recomputed when one of them changes, and at most
+//! combines latencies, ages, ejections, probes and slow starts. It is recomputed when one of them changes, and at most
 //! every 8 ms as time passes. On each connection, the latency of one call at a time is measured. Channels to a single
 //! server do not have this mechanism.
 
 use crate::fleet::below;
 use crate::fleet::clock::FleetClock;
-use crate::fleet::estimate::{EXCLUDED, FleetState, ServerEstimate, TRIAL};
+use crate::fleet::estimate::{EXCLUDED, FleetState, PROBE, ServerEstimate};
 use crate::fleet::members::Row;
 use crate::fleet::options::FleetOptions;
 use frpc::picker::Link;
@@ -43,10 +43,10 @@ const DRAWN_IN: u64 = 64;
 /// Interval, in calls, at which a latency is measured while calls are too short to measure each of them.
 const TIMED_IN: u64 = 64;
 
-/// Time after which a trial call is hedged, as a multiple of the expected latency of other servers. Hedging never
+/// Time after which a probe call is hedged, as a multiple of the expected latency of other servers. Hedging never
 /// starts before the minimum time, because shorter latencies differ only by chance.
-const TRIAL_TIMES: u64 = 4;
-const TRIAL_LEAST: Duration = Duration::from_millis(50);
+const PROBE_TIMES: u64 = 4;
+const PROBE_LEAST: Duration = Duration::from_millis(50);
 
 /// Number of random servers that are compared when a call is hedged. More than for other calls, because hedged calls
 /// are rare and already late.
@@ -64,8 +64,8 @@ pub(crate) struct CandidateSet {
     spill: u64,
     /// Total weight of the servers in the local zone, including those without a connection.
     near_weight: u64,
-    /// An ejected server that is due for a trial call. The next suitable call becomes the trial.
-    deferred_trial: Option<Candidate>,
+    /// An ejected server that is due for a probe call. The next suitable call becomes the probe.
+    deferred_probe: Option<Candidate>,
 }
 
 /// A group of equally preferred servers, among which calls choose only by weight and cost.
@@ -93,39 +93,39 @@ pub(crate) struct Candidate {
     estimate: Arc<ServerEstimate>,
 }
 
-/// Connection chosen for a call, and whether the call is a trial of its server.
+/// Connection chosen for a call, and whether the call is a probe of its server.
 pub(crate) struct ChosenServer {
     link: Arc<Link>,
-    /// Time after which the call is hedged, if it is a trial of the server.
-    trial: Option<Duration>,
+    /// Time after which the call is hedged, if it is a probe of the server.
+    probe: Option<Duration>,
 }
 
 impl ChosenServer {
     pub(crate) fn usual(link: Arc<Link>) -> Self {
-        Self { link, trial: None }
+        Self { link, probe: None }
     }
 
-    /// Returns the chosen connection for this call. The call is a trial only if it may also be sent to another server.
+    /// Returns the chosen connection for this call. The call is a probe only if it may also be sent to another server.
     pub(crate) fn for_call(self, call: &PendingCall<'_>) -> PickedConnection {
-        match self.trial {
-            Some(after) if call.is_unary() && call.is_idempotent() => PickedConnection::trial(self.link, after),
+        match self.probe {
+            Some(after) if call.is_unary() && call.is_idempotent() => PickedConnection::probe(self.link, after),
             _ => PickedConnection::new(self.link),
         }
     }
 
     /// Returns the chosen connection for a call that has waited for one.
     pub(crate) fn into_picked(self) -> PickedConnection {
-        match self.trial {
-            Some(after) => PickedConnection::trial(self.link, after),
+        match self.probe {
+            Some(after) => PickedConnection::probe(self.link, after),
             None => PickedConnection::new(self.link),
         }
     }
 }
 
-/// Returns whether a server with this cost receives ordinary calls rather than only trial calls.
+/// Returns whether a server with this cost receives ordinary calls rather than only probe calls.
 #[inline]
 fn is_ordinary(cost: u64) -> bool {
-    cost.wrapping_sub(TRIAL + 1) < EXCLUDED - TRIAL - 1
+    cost.wrapping_sub(PROBE + 1) < EXCLUDED - PROBE - 1
 }
 
 /// Returns the cost of the last of several calls at a server, given the cost of one call there. If `cost` is below
@@ -148,7 +148,7 @@ impl Candidate {
         of_calls(self.estimate.cost(), self.link.strong_count() as u64 + self.estimate.others())
     }
 
-    /// Returns the cost of one more call at the server that is not a trial.
+    /// Returns the cost of one more call at the server that is not a probe.
     fn usual_cost(&self) -> u64 {
         let cost = self.whole_cost();
         if is_ordinary(cost) { cost } else { EXCLUDED }
@@ -161,11 +161,11 @@ impl Candidate {
 
 impl CandidateSet {
     /// Creates the set of candidates from the servers that have a connection.
-    pub(crate) fn among(rows: &[Row], terms: &FleetOptions) -> Self {
+    pub(crate) fn among(rows: &[Row], options: &FleetOptions) -> Self {
         let (mut near, mut far) = (Tier::default(), Tier::default());
         let mut near_weight = 0;
         for row in rows {
-            let is_near = terms.is_near(&row.endpoint);
+            let is_near = options.is_near(&row.endpoint);
             near_weight += if is_near { u64::from(row.weight()) } else { 0 };
             if let Some(link) = row.current() {
                 let tier = if is_near { &mut near } else { &mut far };
@@ -186,7 +186,7 @@ impl CandidateSet {
         far.servers.iter().for_each(|server| server.estimate.set_rank(None));
         near.prepare();
         far.prepare();
-        Self { near, far, dice: fastrand::u64(..), spill: 0, near_weight, deferred_trial: None }
+        Self { near, far, dice: fastrand::u64(..), spill: 0, near_weight, deferred_probe: None }
     }
 
     /// Returns the connection for the next call. Suitable only while the load from other clients is unknown and all
@@ -195,13 +195,13 @@ impl CandidateSet {
     /// Of two randomly drawn servers and the one chosen last, this is the server at which the call is expected to end
     /// first. Comparing several servers keeps the longest queue short without queries to servers, and prevents all
     /// callers from choosing the server that was idle a moment ago. Returns `None` if none of the three should receive
-    /// calls, or if one is due for a trial.
+    /// calls, or if one is due for a probe.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<Arc<Link>> {
         let dice = self.roll();
         let (at, best, cost) = self.near.draw(dice, Candidate::cost)?;
         if !is_ordinary(cost) {
-            return self.defer_trial(at);
+            return self.defer_probe(at);
         }
         // The upgrade rarely fails, because a connection that accepts no new calls is reported to the clock before the
         // next choice.
@@ -213,21 +213,21 @@ impl CandidateSet {
         Some(link)
     }
 
-    /// Makes the next suitable call a trial of this server, if the server is ejected and due for one.
+    /// Makes the next suitable call a probe of this server, if the server is ejected and due for one.
     #[cold]
     #[inline(never)]
-    fn defer_trial(&mut self, at: usize) -> Option<Arc<Link>> {
-        self.deferred_trial = self.near.lots.get(at).filter(|server| server.estimate.cost() == TRIAL).cloned();
+    fn defer_probe(&mut self, at: usize) -> Option<Arc<Link>> {
+        self.deferred_probe = self.near.lots.get(at).filter(|server| server.estimate.cost() == PROBE).cloned();
         None
     }
 
     /// Returns the connection for a call, considering load reports and zones: the better of two random servers and the
-    /// one whose load report promises the lowest cost. The call may be a trial.
+    /// one whose load report promises the lowest cost. The call may be a probe.
     pub(crate) fn choose_by_cost(&mut self, clock: &FleetClock) -> Option<ChosenServer> {
-        if let Some(deferred_trial) =
-            self.deferred_trial.take().filter(|deferred_trial| deferred_trial.estimate.cost() == TRIAL)
+        if let Some(deferred_probe) =
+            self.deferred_probe.take().filter(|deferred_probe| deferred_probe.estimate.cost() == PROBE)
         {
-            return self.trial(clock, &deferred_trial);
+            return self.probe(clock, &deferred_probe);
         }
         let dice = self.roll();
         let has_reports = clock.has_reports();
@@ -237,7 +237,7 @@ impl CandidateSet {
             true => tier.draw_two(dice, Candidate::whole_cost)?,
             false => tier.draw(dice, Candidate::whole_cost)?,
         };
-        let goes_by_report = has_reports && is_near && cost != TRIAL && !(dice >> 16).is_multiple_of(DRAWN_IN);
+        let goes_by_report = has_reports && is_near && cost != PROBE && !(dice >> 16).is_multiple_of(DRAWN_IN);
         let reported =
             if goes_by_report { tier.by_report(clock).filter(|(_, promised)| *promised <= cost) } else { None };
         let mut last = tier.last;
@@ -251,9 +251,9 @@ impl CandidateSet {
                 drawn
             }
         };
-        if cost == TRIAL {
+        if cost == PROBE {
             let best = best.clone();
-            return self.trial(clock, &best);
+            return self.probe(clock, &best);
         }
         let best = if cost < EXCLUDED {
             best
@@ -272,13 +272,13 @@ impl CandidateSet {
         Some(ChosenServer::usual(link))
     }
 
-    /// Returns this server's connection for a trial call.
-    fn trial(&mut self, clock: &FleetClock, server: &Candidate) -> Option<ChosenServer> {
+    /// Returns this server's connection for a probe call.
+    fn probe(&mut self, clock: &FleetClock, server: &Candidate) -> Option<ChosenServer> {
         let link = server.link()?;
-        server.estimate.begin_trial();
+        server.estimate.begin_probe();
         let elsewhere = self.other_server(clock, &link).map_or(0, Candidate::usual_cost);
-        let patience = Duration::from_nanos(elsewhere.saturating_mul(TRIAL_TIMES)).max(TRIAL_LEAST);
-        Some(ChosenServer { link, trial: Some(patience) })
+        let timeout = Duration::from_nanos(elsewhere.saturating_mul(PROBE_TIMES)).max(PROBE_LEAST);
+        Some(ChosenServer { link, probe: Some(timeout) })
     }
 
     /// Returns another connection for a call that is already in progress on this one.
@@ -290,8 +290,8 @@ impl CandidateSet {
         }
         // At the beginning, no server has been measured. Choose another server that needs a measuring call.
         let is_other = |server: &&Candidate| !std::ptr::eq(server.link.as_ptr(), Arc::as_ptr(link));
-        let server = self.near.lots.iter().filter(is_other).find(|server| server.estimate.cost() == TRIAL)?;
-        server.estimate.begin_trial();
+        let server = self.near.lots.iter().filter(is_other).find(|server| server.estimate.cost() == PROBE)?;
+        server.estimate.begin_probe();
         server.link()
     }
 
@@ -469,7 +469,7 @@ mod tests {
     fn no_number_of_calls_excludes_a_server() {
         for calls in [1, 2, 256, 1 << 14, 1 << 17] {
             assert!(is_ordinary(of_calls(1 << 35, calls)) && is_ordinary(of_calls(COST_MAX, calls)), "{calls}");
-            assert!(of_calls(EXCLUDED, calls) >= EXCLUDED && of_calls(TRIAL, calls) == TRIAL, "{calls}");
+            assert!(of_calls(EXCLUDED, calls) >= EXCLUDED && of_calls(PROBE, calls) == PROBE, "{calls}");
         }
     }
 

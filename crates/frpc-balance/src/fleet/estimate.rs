@@ -33,15 +33,15 @@ const LATE_LEAST: u64 = 100_000_000;
 const LATE_TIMES: u64 = 4;
 
 /// Initial ejection time in nanoseconds of a server that rejects calls, and the maximum number of doublings. The time
-/// doubles with each rejected trial call, up to 32 s.
+/// doubles with each rejected probe call, up to 32 s.
 const REFUSAL: (u64, u32) = (250_000_000, 7);
 
-/// Like [`REFUSAL`], but for a server that does not reply. The time doubles up to 256 s, because each trial call
+/// Like [`REFUSAL`], but for a server that does not reply. The time doubles up to 256 s, because each probe call
 /// without a reply costs its caller the whole timeout.
 const SILENCE: (u64, u32) = (2_000_000_000, 7);
 
-/// Time in nanoseconds after which a trial call without a reply is repeated by another one.
-const TRIAL_MAX: u64 = 5_000_000_000;
+/// Time in nanoseconds after which a probe call without a reply is repeated by another one.
+const PROBE_MAX: u64 = 5_000_000_000;
 
 /// Duration in nanoseconds of a slow start. During this time, a new or returning server receives fewer calls than
 /// others, because its caches are cold.
@@ -58,7 +58,7 @@ const CLOSED_TIMES: u64 = 16;
 const FAILURE_PENALTY_STEP: f64 = 0.25;
 
 /// Cost of a server that should receive a call in order to measure it.
-pub(crate) const TRIAL: u64 = 0;
+pub(crate) const PROBE: u64 = 0;
 
 /// Maximum cost in nanoseconds of a server that receives calls, about one hour.
 pub(crate) const COST_MAX: u64 = 1 << 42;
@@ -96,7 +96,7 @@ pub(crate) struct ServerEstimate {
     cost: AtomicU64,
     /// Number of calls of other clients, as reported by the server.
     others: AtomicU32,
-    /// Whether the server is ejected, so that it receives only trial calls.
+    /// Whether the server is ejected, so that it receives only probe calls.
     doubted: AtomicBool,
     /// Whether the server currently receives its full share of calls.
     open: AtomicBool,
@@ -123,9 +123,9 @@ struct Observations {
     penalized_at: u64,
     /// Number of consecutive ejections of the server.
     ejections: u32,
-    /// Time from which an ejected server may receive a trial call.
+    /// Time from which an ejected server may receive a probe call.
     ejected_until: u64,
-    /// Whether the server has been sent its first measured call or, if it is ejected, its trial call.
+    /// Whether the server has been sent its first measured call or, if it is ejected, its probe call.
     is_tried: bool,
     /// Whether the server is in a slow start, because it has recently joined or returned.
     is_starting: bool,
@@ -158,7 +158,7 @@ impl Observations {
     fn cost(&self, now: u64, is_open: bool, own: usize) -> (u64, u32) {
         let halves = |at: u64| now.saturating_sub(at) >> HALF_LIFE_BITS;
         let times = if is_open { 1 } else { CLOSED_TIMES };
-        let cost = |time: u64| ((time.saturating_mul(times) as f64 / self.share) as u64).clamp(TRIAL + 1, COST_MAX);
+        let cost = |time: u64| ((time.saturating_mul(times) as f64 / self.share) as u64).clamp(PROBE + 1, COST_MAX);
         if let Some(reported) = self.reported.filter(|reported| now.saturating_sub(reported.at) <= REPORTED_FOR) {
             let others = reported.others >> halves(reported.at).min(31);
             // A call that has been in progress for a long time shows that calls take long, regardless of their number.
@@ -173,7 +173,7 @@ impl Observations {
                 expected = expected.max(UNMEASURED);
             }
         } else if self.measured_at == 0 && !self.is_tried {
-            return (TRIAL, 0);
+            return (PROBE, 0);
         }
         (cost(coarse(expected.max(LEAST))), 0)
     }
@@ -249,7 +249,7 @@ impl ServerEstimate {
         Arc::new(Self { clock: clock.clone(), cost, others, doubted, open, rank, state: Mutex::new(state) })
     }
 
-    /// Returns the cost of a single call, which is [`TRIAL`], [`EXCLUDED`], or a value between them.
+    /// Returns the cost of a single call, which is [`PROBE`], [`EXCLUDED`], or a value between them.
     #[inline]
     pub(crate) fn cost(&self) -> u64 {
         self.cost.load(Ordering::Relaxed)
@@ -293,7 +293,7 @@ impl ServerEstimate {
         let cost = match is_shown {
             false => (EXCLUDED, 0),
             true if state.ejected_until == 0 || fleet_state.is_panic => state.cost(now, is_open, own),
-            true if now >= state.ejected_until => (TRIAL, 0),
+            true if now >= state.ejected_until => (PROBE, 0),
             true => (EXCLUDED, 0),
         };
         self.open.store(is_open, Ordering::Relaxed);
@@ -305,9 +305,9 @@ impl ServerEstimate {
         self.others.store(others, Ordering::Relaxed);
     }
 
-    /// Records that a trial or measured call is sent to the server, so that further calls are not.
+    /// Records that a probe or measured call is sent to the server, so that further calls are not.
     #[cold]
-    pub(crate) fn begin_trial(&self) {
+    pub(crate) fn begin_probe(&self) {
         let mut state = self.state.lock();
         let now = self.clock.now();
         state.is_tried = true;
@@ -316,7 +316,7 @@ impl ServerEstimate {
             // never is.
             Observations { waits_since: now, ..*state }.cost(now, self.is_open(), 1)
         } else {
-            state.ejected_until = now.saturating_add(TRIAL_MAX);
+            state.ejected_until = now.saturating_add(PROBE_MAX);
             (EXCLUDED, 0)
         };
         self.set_cost(cost);
@@ -346,7 +346,7 @@ impl ServerEstimate {
         self.eject(REFUSAL);
     }
 
-    /// Records that another server replied to a trial call before this server did.
+    /// Records that another server replied to a probe call before this server did.
     #[cold]
     fn overtaken(&self) {
         self.eject(SILENCE);
@@ -363,9 +363,9 @@ impl ServerEstimate {
         self.clock.expire();
     }
 
-    fn eject(&self, terms: (u64, u32)) {
+    fn eject(&self, ejection: (u64, u32)) {
         let mut state = self.state.lock();
-        state.eject(terms, self.clock.now());
+        state.eject(ejection, self.clock.now());
         self.doubted.store(true, Ordering::Relaxed);
         drop(state);
         self.clock.expire();
@@ -436,7 +436,7 @@ impl ServerEstimate {
         }
     }
 
-    /// Returns whether a trial call was not replied to in time.
+    /// Returns whether a probe call was not replied to in time.
     fn is_late_again(&self, end: MeasuredEnd) -> bool {
         end == MeasuredEnd::Late && self.is_doubted()
     }

@@ -19,7 +19,7 @@ use tokio::time::Instant;
 /// The servers that a fleet maintains connections to.
 pub(crate) struct Members {
     rows: Vec<Row>,
-    terms: FleetOptions,
+    options: FleetOptions,
 }
 
 /// A server of the fleet with its resolved endpoint and its performance estimate.
@@ -48,8 +48,8 @@ impl Row {
 }
 
 impl Members {
-    pub(crate) fn new(terms: FleetOptions) -> Self {
-        Self { rows: Vec::new(), terms }
+    pub(crate) fn new(options: FleetOptions) -> Self {
+        Self { rows: Vec::new(), options }
     }
 
     pub(crate) fn rows(&self) -> &[Row] {
@@ -68,7 +68,7 @@ impl Members {
 
     /// Returns a candidate set with the members that currently have a connection.
     pub(crate) fn choice(&self) -> CandidateSet {
-        CandidateSet::among(&self.rows, &self.terms)
+        CandidateSet::among(&self.rows, &self.options)
     }
 }
 

@@ -67,10 +67,10 @@ mod tests {
 
     #[test]
     fn servers_have_clients_in_proportion_to_their_weights() {
-        let terms = FleetOptions { subset: Some(10), ..FleetOptions::default() };
+        let options = FleetOptions { subset: Some(10), ..FleetOptions::default() };
         let mut clients = BTreeMap::<_, u32>::new();
         for seed in 0..4_000 {
-            for endpoint in terms.chosen(set(100), seed * 7_919) {
+            for endpoint in options.chosen(set(100), seed * 7_919) {
                 *clients.entry(endpoint.weight()).or_default() += 1;
             }
         }
@@ -82,30 +82,30 @@ mod tests {
 
     #[test]
     fn a_server_that_leaves_changes_one_of_a_subset_at_most() {
-        let terms = FleetOptions { subset: Some(10), ..FleetOptions::default() };
+        let options = FleetOptions { subset: Some(10), ..FleetOptions::default() };
         for seed in 0..100 {
-            let before = addresses(&terms.chosen(set(50), seed));
+            let before = addresses(&options.chosen(set(50), seed));
             let mut fewer = set(50);
             fewer.remove(seed as usize % 50);
-            let after = addresses(&terms.chosen(fewer, seed));
+            let after = addresses(&options.chosen(fewer, seed));
             assert_eq!((before.len(), after.len()), (10, 10));
             assert!(
                 before.difference(&after).count() <= 1,
                 "one server should replace another: {before:?}, then {after:?}"
             );
         }
-        assert_eq!(terms.chosen(set(5), 1).len(), 5, "subset should contain all servers if there are fewer");
+        assert_eq!(options.chosen(set(5), 1).len(), 5, "subset should contain all servers if there are fewer");
     }
 
     #[test]
     fn servers_of_the_own_zone_come_first() {
-        let terms = FleetOptions { subset: Some(3), zone: Some("a".to_owned()) };
+        let options = FleetOptions { subset: Some(3), zone: Some("a".to_owned()) };
         let endpoint = |number: usize| {
             let zone = if number < 2 { "a" } else { "b" };
             Arc::new(Endpoint::new(format!("{number}")).with_zone(zone))
         };
         for seed in 0..50 {
-            let chosen = addresses(&terms.chosen((0..20).map(endpoint).collect(), seed));
+            let chosen = addresses(&options.chosen((0..20).map(endpoint).collect(), seed));
             assert!(chosen.contains("0") && chosen.contains("1") && chosen.len() == 3, "{chosen:?}");
         }
     }

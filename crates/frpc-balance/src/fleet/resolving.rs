@@ -64,7 +64,7 @@ pub(crate) struct ResolverTask {
 #[derive(Default)]
 struct Shared {
     /// Last error of the resolver. `None` after a success.
-    trouble: Mutex<Option<String>>,
+    failure: Mutex<Option<String>>,
 }
 
 impl ResolverTask {
@@ -77,13 +77,13 @@ impl ResolverTask {
     }
 
     /// Returns the last error of the resolver, or `None` after a success.
-    pub(crate) fn trouble(&self) -> Option<String> {
-        self.shared.trouble.lock().clone()
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.shared.failure.lock().clone()
     }
 
-    pub(crate) fn with_trouble(&self, text: &str) -> String {
-        match self.trouble() {
-            Some(trouble) => format!("{text}; {trouble}"),
+    pub(crate) fn with_failure(&self, text: &str) -> String {
+        match self.failure() {
+            Some(failure) => format!("{text}; {failure}"),
             None => format!("{text}; resolved by {}", self.name),
         }
     }
@@ -100,7 +100,7 @@ pub(crate) struct Follower {
     pub(crate) resolver: AnyResolver,
     pub(crate) connects: Connects,
     pub(crate) spread: Duration,
-    pub(crate) terms: FleetOptions,
+    pub(crate) options: FleetOptions,
     /// Random number that identifies this client when it chooses a subset of the servers.
     pub(crate) seed: u64,
     pub(crate) runtime: Handle,
@@ -145,7 +145,7 @@ impl Follower {
                     if let Some(fault) = fault.filter(|_| failures.may_log(Instant::now())) {
                         tracing::warn!(target: "frpc::resolver", resolver = name, fault, "resolver endpoints ignored");
                     }
-                    *shared.trouble.lock() = None;
+                    *shared.failure.lock() = None;
                     removal = fleet.handle_set(endpoints, &self, Instant::now());
                 }
                 Err(error) => {
@@ -153,7 +153,7 @@ impl Follower {
                     if failures.may_log(Instant::now()) {
                         tracing::warn!(target: "frpc::resolver", resolver = name, failures = failures.count, %error, "a resolver failed");
                     }
-                    *shared.trouble.lock() = Some(format!("resolving by {name} failed: {error}"));
+                    *shared.failure.lock() = Some(format!("resolving by {name} failed: {error}"));
                 }
             }
         }
@@ -182,7 +182,7 @@ impl Follower {
             let why = fault.unwrap_or_else(|| "the answer has no endpoint".to_owned());
             return Err(io::Error::new(io::ErrorKind::NotFound, format!("{why}; keeping the last valid set")));
         }
-        Ok((self.terms.chosen(judged.into_values().collect(), self.seed), fault))
+        Ok((self.options.chosen(judged.into_values().collect(), self.seed), fault))
     }
 }
 
@@ -329,9 +329,9 @@ mod tests {
             .expect("channel settings should be valid");
         let fleet = || FleetView::of(&channel).expect("channel should have a fleet");
         tokio::time::sleep(PAUSE_FIRST / 4).await;
-        assert!(fleet().resolver_trouble.is_some_and(|trouble| trouble.contains("panicked")));
+        assert!(fleet().resolver_failure.is_some_and(|failure| failure.contains("panicked")));
         tokio::time::sleep(PAUSE_FIRST).await;
-        assert_eq!((fleet().servers.len(), fleet().resolver_trouble), (1, None));
+        assert_eq!((fleet().servers.len(), fleet().resolver_failure), (1, None));
     }
 
     /// A resolver that never returns. The test adds endpoints directly.
@@ -370,7 +370,7 @@ mod tests {
             resolver: AnyResolver::new(Unanswering),
             connects: Connects { check: Box::new(|_| Ok(())), connect: Box::new(|_, _| Err(frpc::Error::NoServers)) },
             spread: Duration::ZERO,
-            terms: FleetOptions::default(),
+            options: FleetOptions::default(),
             seed: 0,
             runtime: Handle::current(),
         }

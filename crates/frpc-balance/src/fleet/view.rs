@@ -15,7 +15,7 @@ pub struct FleetView {
     /// Name of the resolver, if the channel has one.
     pub resolver: Option<String>,
     /// Last error of the resolver. `None` if its last update succeeded.
-    pub resolver_trouble: Option<String>,
+    pub resolver_failure: Option<String>,
 }
 
 /// A server in a [`FleetView`].
@@ -29,7 +29,7 @@ pub struct FleetServer {
     /// Number of calls and streams in progress on the server's connection.
     pub load: usize,
     /// Whether the server is ejected because its last calls failed or timed out. An ejected server receives only
-    /// occasional trial calls, unless too many servers are ejected.
+    /// occasional probe calls, unless too many servers are ejected.
     pub is_doubted: bool,
     /// Peak latency of calls to the server, which decays over time. `None` before the first call.
     pub latency: Option<Duration>,
@@ -62,7 +62,7 @@ impl Fleet {
         FleetView {
             servers: servers.collect(),
             resolver: resolving.map(|resolving| resolving.name.clone()),
-            resolver_trouble: resolving.and_then(super::resolving::ResolverTask::trouble),
+            resolver_failure: resolving.and_then(super::resolving::ResolverTask::failure),
         }
     }
 }

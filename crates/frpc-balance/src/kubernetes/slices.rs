@@ -164,13 +164,13 @@ struct Backend {
 pub(crate) struct Slice {
     backends: Vec<Backend>,
     /// Reason why the EndpointSlice contributes no endpoints, if it does not.
-    trouble: Option<String>,
+    failure: Option<String>,
 }
 
 impl Slice {
     fn new(slice: EndpointSlice, port: &Port) -> Self {
         let EndpointSlice { metadata: _, address_type, endpoints, ports } = slice;
-        let without = |trouble| Self { backends: Vec::new(), trouble: Some(trouble) };
+        let without = |failure| Self { backends: Vec::new(), failure: Some(failure) };
         if !matches!(address_type.as_str(), "IPv4" | "IPv6") {
             return without(format!("unsupported address type {address_type:?}, must be IPv4 or IPv6"));
         }
@@ -182,7 +182,7 @@ impl Slice {
             None if endpoints.is_empty() => return Self::default(),
             None => return without(format!("no TCP port {port}, available: {}", shown(&ports))),
         };
-        Self { backends: endpoints.into_iter().filter_map(|endpoint| backend(endpoint, port)).collect(), trouble: None }
+        Self { backends: endpoints.into_iter().filter_map(|endpoint| backend(endpoint, port)).collect(), failure: None }
     }
 }
 
@@ -260,7 +260,7 @@ impl Slices {
     /// Adds an EndpointSlice, replacing the one with the same name.
     pub(crate) fn insert(&mut self, slice: EndpointSlice) {
         let name = slice.metadata.name.clone().unwrap_or_default();
-        let before = self.remove(&name).and_then(|slice| slice.trouble);
+        let before = self.remove(&name).and_then(|slice| slice.failure);
         let slice = Slice::new(slice, &self.port);
         if self.slices.len() == SLICES_MAX || self.backends + slice.backends.len() > BACKENDS_MAX {
             if !std::mem::replace(&mut self.is_full, true) {
@@ -269,10 +269,10 @@ impl Slices {
             return;
         }
         // Log a problem once rather than for each change of the EndpointSlice.
-        if let Some(trouble) = &slice.trouble
-            && before.as_ref() != Some(trouble)
+        if let Some(failure) = &slice.failure
+            && before.as_ref() != Some(failure)
         {
-            tracing::warn!(target: "frpc::resolver", slice = name, trouble, "EndpointSlice ignored");
+            tracing::warn!(target: "frpc::resolver", slice = name, failure, "EndpointSlice ignored");
         }
         self.backends += slice.backends.len();
         self.slices.insert(name, slice);
@@ -290,7 +290,7 @@ impl Slices {
         let ready = self.in_state(State::Ready);
         let chosen = if ready.is_empty() { self.in_state(State::Leaving) } else { ready };
         if chosen.is_empty() {
-            return Err(self.trouble());
+            return Err(self.failure());
         }
         let is_preferred = |address: &SocketAddr| address.is_ipv6() == self.prefers_v6;
         let preferred = chosen.iter().filter(|(address, _)| is_preferred(address));
@@ -319,12 +319,12 @@ impl Slices {
         endpoint
     }
 
-    fn trouble(&self) -> String {
+    fn failure(&self) -> String {
         if self.slices.is_empty() {
             return "no EndpointSlice of the Service".to_owned();
         }
-        let trouble = self.slices.values().find_map(|slice| slice.trouble.clone());
-        trouble.unwrap_or_else(|| match self.backends {
+        let failure = self.slices.values().find_map(|slice| slice.failure.clone());
+        failure.unwrap_or_else(|| match self.backends {
             0 => "the Service has no endpoints".to_owned(),
             count => format!("none of {count} endpoints is ready"),
         })

@@ -279,7 +279,7 @@ async fn a_channel_keeps_its_servers_while_their_name_flaps() {
     assert_eq!(fleet().servers.len(), 2);
     dns.set("shop.test", A, []);
     timeout(Duration::from_secs(30), async {
-        while fleet().resolver_trouble.is_none() {
+        while fleet().resolver_failure.is_none() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     })

@@ -75,7 +75,7 @@ async fn hosts(followed: &mut Followed) -> Vec<String> {
 }
 
 /// Returns the error that the resolver returns next.
-async fn trouble(followed: &mut Followed) -> String {
+async fn failure(followed: &mut Followed) -> String {
     next(followed).await.expect_err("resolver should report an error").to_string()
 }
 
@@ -109,7 +109,7 @@ async fn all_slices_make_one_set_that_follows_their_changes() {
     api.delete("three");
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
     api.delete("one");
-    assert_eq!(trouble(&mut followed).await, "no EndpointSlice of the Service");
+    assert_eq!(failure(&mut followed).await, "no EndpointSlice of the Service");
     api.put("four", &["10.0.0.5"]);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.5"]);
     assert_eq!(api.request_counts(), (2, 1), "all changes should arrive by one watch");
@@ -119,10 +119,10 @@ async fn all_slices_make_one_set_that_follows_their_changes() {
 async fn empty_service_is_reported_once_until_it_has_endpoints() {
     let api = Api::start().await;
     let mut followed = followed(&api);
-    assert_eq!(trouble(&mut followed).await, "no EndpointSlice of the Service");
+    assert_eq!(failure(&mut followed).await, "no EndpointSlice of the Service");
     until_watched(&mut followed, &api, 1).await;
     api.put("one", &[]);
-    assert_eq!(trouble(&mut followed).await, "the Service has no endpoints");
+    assert_eq!(failure(&mut followed).await, "the Service has no endpoints");
     api.put("one", &[]);
     api.put("one", &["10.0.0.1"]);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1"], "same error should not be reported twice");
@@ -194,9 +194,9 @@ async fn restarted_server_is_watched_from_the_last_version() {
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
     until_watched(&mut followed, &api, 1).await;
     api.kill().await;
-    trouble(&mut followed).await;
+    failure(&mut followed).await;
     for _ in 0..3 {
-        let why = trouble(&mut followed).await;
+        let why = failure(&mut followed).await;
         assert!(why.starts_with("API server: "), "{why}");
     }
     api.put("two", &["10.0.0.2"]);
@@ -213,7 +213,7 @@ async fn malformed_lists_and_events_are_errors() {
     let mut followed = followed(&api);
     for (status, body) in [(200, "[]"), (200, r#"{"items":["x"#), (500, r#"{"items":["#), (302, "")] {
         api.state().instead_of_list = Some((status, body.to_owned()));
-        trouble(&mut followed).await;
+        failure(&mut followed).await;
     }
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
     let events = [
@@ -225,7 +225,7 @@ async fn malformed_lists_and_events_are_errors() {
     for (at, event) in events.into_iter().enumerate() {
         until_watched(&mut followed, &api, at + 1).await;
         api.say(event);
-        trouble(&mut followed).await;
+        failure(&mut followed).await;
         assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
         assert_eq!(api.request_counts().0, 5, "resolver should request no further list");
     }
@@ -236,7 +236,7 @@ async fn refusal_has_the_text_of_the_server() {
     let api = Api::start().await;
     let other = KubernetesResolver::new(client(api.address), "shop", "grpc").expect("Service name should be valid");
     let mut other = Followed::new(other);
-    let why = trouble(&mut other).await;
+    let why = failure(&mut other).await;
     let start = "API server: status 403: /apis/discovery.k8s.io/v1/namespaces/default";
     assert!(why.starts_with(start), "{why}");
     assert!(why.ends_with(" is forbidden"), "{why}");
@@ -273,7 +273,7 @@ async fn failing_watch_keeps_the_version() {
     for body in [status, "a proxy's page"] {
         api.state().instead_of_watch = vec![Refusal { status: 500, retry_after: None, body }];
         api.end_watches();
-        trouble(&mut followed).await;
+        failure(&mut followed).await;
         assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
     }
     let state = api.state();
@@ -321,10 +321,10 @@ async fn channel_keeps_its_servers_while_the_api_server_is_down() {
     };
     assert_eq!(fleet().servers.len(), 2);
     api.kill().await;
-    until("there is trouble", &|| fleet().resolver_trouble.is_some()).await;
+    until("the resolver should report a failure", &|| fleet().resolver_failure.is_some()).await;
     assert_eq!(fleet().servers.len(), 2, "last valid set should stay in use");
     api.put_at("one", &["127.0.0.2"], port);
     api.again().await;
     until("the other has left", &|| fleet().servers.len() == 1).await;
-    assert!(fleet().resolver_trouble.is_none());
+    assert!(fleet().resolver_failure.is_none());
 }

@@ -270,10 +270,10 @@ impl WatchedConnection {
             let _ = write!(out, "\n    error {text:?}");
             return None;
         }
-        if let [PACKED, packed @ ..] = bytes
-            && let Some((length, frame)) = number(packed)
+        if let [COMPRESSED, compressed @ ..] = bytes
+            && let Some((length, frame)) = number(compressed)
         {
-            let _ = write!(out, "\n    packed by zstd: {length} bytes in a frame of {}", frame.len());
+            let _ = write!(out, "\n    compressed by zstd: {length} bytes in a frame of {}", frame.len());
             return None;
         }
         let found = self.schema.as_ref().zip(self.method(operation));
@@ -383,7 +383,7 @@ struct Prefix {
 }
 
 /// First byte of a compressed message.
-const PACKED: u8 = 0x11;
+const COMPRESSED: u8 = 0x11;
 
 /// Splits the body of a frame into the items at its start and the message after them.
 fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
@@ -485,7 +485,7 @@ fn hello(body: &[u8]) -> String {
             8 => write!(out, ", {count} channels"),
             32 => write!(out, ", offers {service}"),
             33 => write!(out, ", calls {service}"),
-            35 => write!(out, ", unpacks"),
+            35 => write!(out, ", decompresses"),
             _ => Ok(()),
         };
     }
@@ -572,11 +572,11 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "> HELLO version 1, 5 streams, unpacks",
+                "> HELLO version 1, 5 streams, decompresses",
                 "< reply 7 of operation 10, 11 bytes, NOT_FOUND with 0 bytes of details\n    error \"no\"",
                 "> STREAM 1 opened for operation 21",
                 "> STREAM 1, 2 bytes\n    08 00",
-                "> STREAM 1, 8 bytes\n    packed by zstd: 1206 bytes in a frame of 5",
+                "> STREAM 1, 8 bytes\n    compressed by zstd: 1206 bytes in a frame of 5",
                 "> BATCH of stream 1, 7 bytes",
                 "> STREAM 1, 2 bytes\n    08 00",
                 "> STREAM 1, 2 bytes\n    08 00",

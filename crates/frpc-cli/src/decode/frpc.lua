@@ -40,7 +40,7 @@ f.form = ProtoField.string("frpc.form", "Form of the header")
 f.body = ProtoField.bytes("frpc.body", "Body")
 f.status = ProtoField.string("frpc.status", "Status")
 f.error = ProtoField.string("frpc.error", "Error")
-f.packed = ProtoField.uint64("frpc.packed", "Bytes when unpacked")
+f.compressed = ProtoField.uint64("frpc.compressed", "Bytes when decompressed")
 f.timeout = ProtoField.uint64("frpc.timeout_us", "Timeout in microseconds")
 f.metadata = ProtoField.string("frpc.metadata", "Key of metadata")
 f.trace = ProtoField.bytes("frpc.trace", "Trace")
@@ -157,11 +157,11 @@ local function prefix(tvb, at, stop, tree)
   return from + length, prefix_items(tvb, from, from + length, tree)
 end
 
--- Shows that a message is packed, and how long it is otherwise.
-local function packed(tvb, at, stop, tree)
+-- Shows that a message is compressed, and how long it is otherwise.
+local function compressed(tvb, at, stop, tree)
   if at >= stop or tvb(at, 1):uint() ~= 0x11 then return end
   local _, frame = varint(tvb, at + 1, stop)
-  if frame then add_number(tree, f.packed, tvb, at + 1, frame) end
+  if frame then add_number(tree, f.compressed, tvb, at + 1, frame) end
 end
 
 -- Shows the text of an error reply.
@@ -198,7 +198,7 @@ local function frame(tvb, pinfo, tree, connection, frame_at, at, stop, id, opera
     tree:add(f.kind, kind):set_generated()
     tree:add(f.method, method_of(operation)):set_generated()
     failure(tvb, behind, stop, tree)
-    packed(tvb, behind, stop, tree)
+    compressed(tvb, behind, stop, tree)
     return kind .. " " .. id .. " " .. method_of(operation) .. (status and (" " .. status) or "")
   end
   local name = OPERATIONS[operation]
@@ -227,7 +227,7 @@ local function frame(tvb, pinfo, tree, connection, frame_at, at, stop, id, opera
     tree:add(f.status, tvb(at, stop - at), code(value))
   elseif operation == 2 then
     local behind = prefix(tvb, at, stop, tree)
-    packed(tvb, behind, stop, tree)
+    compressed(tvb, behind, stop, tree)
     local method = remembered(pinfo, key, function()
       local opened = nil
       if behind < stop and tvb(behind, 1):uint() == 0x09 and not connection.streams[id] then

@@ -248,10 +248,10 @@ fn the_length_of_a_packed_message_is_shown() {
     }
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let lua = dissector(folder.path());
-    let packed = b"\x10\x02\x05\x00\x11\xb6\x09\x28\xb5\x2f\xfd\x60";
+    let compressed = b"\x10\x02\x05\x00\x11\xb6\x09\x28\xb5\x2f\xfd\x60";
     let mut capture = Capture::new();
-    capture.connection(20_000, &[frame(7, 10, packed, false), frame(1, 2, &packed[4..], false)], [&[], &[]]);
-    let text = fields(folder.path(), &lua, &capture.bytes, true, &["frpc.packed"]);
+    capture.connection(20_000, &[frame(7, 10, compressed, false), frame(1, 2, &compressed[4..], false)], [&[], &[]]);
+    let text = fields(folder.path(), &lua, &capture.bytes, true, &["frpc.compressed"]);
     assert_eq!(text.split_whitespace().flat_map(|line| line.split(',')).collect::<Vec<_>>(), ["1206"; 2], "{text}");
 }
 

@@ -102,19 +102,19 @@ impl<'a> Calls<'a> {
     /// Starts a call. Appends the response to `out` if the call completes immediately.
     pub(crate) fn begin(
         &mut self,
-        terms: CallHead,
+        head: CallHead,
         body: Bytes,
         options: ResponseOptions<'_>,
         out: &mut Vec<u8>,
     ) -> Option<PendingCall> {
-        match terms.callee {
+        match head.callee {
             CallTarget::Method(number) => {
                 let mut request = Request::new(body);
-                if let Some(timeout) = terms.timeout {
+                if let Some(timeout) = head.timeout {
                     request.set_timeout(timeout);
                 }
-                if !terms.metadata.is_empty() {
-                    *request.metadata_mut() = terms.metadata;
+                if !head.metadata.is_empty() {
+                    *request.metadata_mut() = head.metadata;
                 }
                 let mut batch = self.context.methods().batch(options.now);
                 self.called.get_mut(number)?.begin(&mut batch, self.context, request, options, out)
@@ -123,7 +123,7 @@ impl<'a> Calls<'a> {
                 let mut session = self.session.take().unwrap_or_else(|| {
                     Box::new(Session::new(self.gateway, self.context, Metadata::new()).without_notices())
                 });
-                *session.metadata_mut() = terms.metadata;
+                *session.metadata_mut() = head.metadata;
                 // Write replies that are ready immediately directly to the output.
                 let open = OpenResponse::begin(out, JSON, self.digits, options.now);
                 let begin = out.len();

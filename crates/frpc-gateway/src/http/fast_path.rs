@@ -311,7 +311,7 @@ impl<'a> FastPath<'a> {
         let callee = match route {
             Route::Answer(answer) => {
                 if answer.status >= 400 {
-                    self.context.waste(bytes.len() + body.len());
+                    self.context.charge_abuse(bytes.len() + body.len());
                 }
                 return self.respond(&answer, pass, is_last).await;
             }
@@ -342,9 +342,9 @@ impl<'a> FastPath<'a> {
             }
         };
         let timeout = if let CallTarget::JsonRpc = callee { None } else { timeout.unwrap_or_default() };
-        let terms = CallHead { callee, metadata, timeout };
+        let head = CallHead { callee, metadata, timeout };
         let options = ResponseOptions { pass, is_last: self.is_last(is_last), now: now() };
-        let pending = self.calls.begin(terms, body, options, &mut self.output);
+        let pending = self.calls.begin(head, body, options, &mut self.output);
         match pending {
             Some(pending) => self.wait(pending, pass, is_last).await,
             None if options.is_last => Ok(NextAction::Close),

@@ -44,7 +44,7 @@ const CHARGE_STEP: usize = 64 * 1024;
 const WINDOW_LEAST: u32 = 64 * 1024;
 
 /// Message from the tasks of a connection's calls to the connection's driver.
-pub(super) enum Letter {
+pub(super) enum StreamEvent {
     /// The handler of a unary call has completed. The response is charged to memory until the driver has queued it.
     Done(StreamKey, Result<Response<Bytes>, Status>, #[allow(dead_code)] MemoryCharge),
     /// A stream's task was woken, so the driver must poll the stream.
@@ -57,7 +57,7 @@ enum StreamState {
     /// A unary gRPC call whose request message is incomplete.
     Unary(UnaryCall),
     /// A unary gRPC call whose handler is pending. Dropping its task cancels the call.
-    Called(#[allow(dead_code)] AdapterTask, grpc::ReplyTerms),
+    Called(#[allow(dead_code)] AdapterTask, grpc::ReplyOptions),
     Served(Box<ServedStream>),
 }
 
@@ -96,8 +96,8 @@ struct Driver<'a> {
     /// Received bytes that were not decoded yet.
     input: Bytes,
     streams: Streams,
-    mail: Arc<Mailbox<Letter>>,
-    letters: VecDeque<Letter>,
+    mailbox: Arc<Mailbox<StreamEvent>>,
+    events: VecDeque<StreamEvent>,
     /// Streams that were woken and are polled in this iteration of the driver.
     ready: Vec<StreamKey>,
     callees: Vec<Callee>,
@@ -196,8 +196,8 @@ impl<'a> Driver<'a> {
             http2,
             input: early.freeze(),
             streams: Streams::default(),
-            mail: Arc::default(),
-            letters: VecDeque::new(),
+            mailbox: Arc::default(),
+            events: VecDeque::new(),
             ready: Vec::new(),
             callees: Vec::new(),
             recent: VecDeque::new(),
@@ -262,12 +262,12 @@ impl<'a> Driver<'a> {
         }
         let is_short = self.context.is_overloaded();
         self.http2.set_stream_window(if is_short { WINDOW_LEAST } else { self.context.config().stream_credit });
-        self.mail.take(&mut self.letters, task);
-        let mut is_busy = !self.letters.is_empty();
-        while let Some(letter) = self.letters.pop_front() {
-            match letter {
-                Letter::Done(key, result, _hold) => self.finish_call(key, result),
-                Letter::Wake(key) => self.ready.push(key),
+        self.mailbox.take(&mut self.events, task);
+        let mut is_busy = !self.events.is_empty();
+        while let Some(event) = self.events.pop_front() {
+            match event {
+                StreamEvent::Done(key, result, _hold) => self.finish_call(key, result),
+                StreamEvent::Wake(key) => self.ready.push(key),
             }
         }
         is_busy |= self.read(task)?;

@@ -11,7 +11,7 @@ use crate::connect::{get, unary};
 use crate::driver::MessagePace;
 use crate::inbound::{self, BodyError, Inbound};
 use crate::locks::without_port;
-use crate::streams::{self, CallTerms, EncodedReplies};
+use crate::streams::{self, CallOptions, EncodedReplies};
 use crate::{Gateway, Http, gzip, json_rpc};
 use bytes::Bytes;
 use frpc::{AdapterContext, Metadata};
@@ -177,7 +177,7 @@ impl Service {
         let answer = probe(http, &self.context, parts.method(), parts.target().0);
         let admitted = answer.map_or_else(|| http.locks.admit(known, self.context.connection().local_addr()), Err);
         if admitted.as_ref().is_err_and(|answer| answer.status >= 400) {
-            self.context.waste(0);
+            self.context.charge_abuse(0);
         }
         match admitted {
             Ok(pass) => {
@@ -229,7 +229,7 @@ impl Service {
         let route = match route(&self.gateway, http, &self.context, request_head) {
             Route::Answer(answer) => {
                 if answer.status >= 400 {
-                    self.context.waste(0);
+                    self.context.charge_abuse(0);
                 }
                 return respond(answer);
             }
@@ -284,8 +284,8 @@ impl Service {
                 Err(answer) => answer,
             },
             Route::Call(method, protocol) => {
-                return match CallTerms::new(protocol, known, metadata) {
-                    Ok(terms) => streams::call(&self.context, &method, terms, body).await,
+                return match CallOptions::new(protocol, known, metadata) {
+                    Ok(options) => streams::call(&self.context, &method, options, body).await,
                     Err(status) => streams::failure(protocol, status),
                 };
             }

@@ -25,14 +25,14 @@ pub(super) enum SessionMessage {
 /// Handle that cancels one call of a session from another task.
 #[cfg(feature = "mcp")]
 pub(crate) struct Canceller {
-    pub(super) mail: std::sync::Arc<SessionMailbox>,
+    pub(super) mailbox: std::sync::Arc<SessionMailbox>,
     pub(super) number: CallNumber,
 }
 
 #[cfg(feature = "mcp")]
 impl Canceller {
     pub(crate) fn cancel(&self) {
-        self.mail.send(SessionMessage::Cancelled(self.number));
+        self.mailbox.send(SessionMessage::Cancelled(self.number));
     }
 }
 

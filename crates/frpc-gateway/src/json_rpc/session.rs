@@ -75,9 +75,9 @@ struct Inner {
     next: CallNumber,
     streams: usize,
     batches: Batches,
-    mail: Arc<SessionMailbox>,
+    mailbox: Arc<SessionMailbox>,
     /// Messages of calls, to be handled once the peer has read its pending output.
-    letters: VecDeque<SessionMessage>,
+    events: VecDeque<SessionMessage>,
     backlog_max: usize,
     /// Whether methods can be called by name. False for sessions that offer only tools.
     takes_methods: bool,
@@ -153,8 +153,8 @@ impl Session {
             next: 0,
             streams: 0,
             batches: Batches::default(),
-            mail: Arc::default(),
-            letters: VecDeque::new(),
+            mailbox: Arc::default(),
+            events: VecDeque::new(),
             backlog_max: config.backlog_max,
             takes_methods: true,
             refusal: None,
@@ -223,15 +223,15 @@ impl Session {
             return Poll::Ready(false);
         }
         let before = inner.output.len();
-        inner.mail.take(&mut inner.letters, task);
+        inner.mailbox.take(&mut inner.events, task);
         if inner.calls.is_empty() {
             // Without calls in progress, all messages come from cancelled calls.
-            inner.letters.clear();
+            inner.events.clear();
             return Poll::Ready(false);
         }
         while inner.output.len() < inner.backlog_max {
-            let Some(letter) = inner.letters.pop_front() else { break };
-            inner.read(letter, &self.context);
+            let Some(event) = inner.events.pop_front() else { break };
+            inner.read(event, &self.context);
         }
         match inner.calls.len() {
             _ if inner.output.len() > before => Poll::Ready(true),
@@ -350,7 +350,7 @@ impl MessageBatch<'_> {
         if let Framed::Refused(refusal) = MessageFraming::default().scan(message, self.inner.bounds)
             && refusal != FramingError::NotJson
         {
-            self.context.waste(message.len());
+            self.context.charge_abuse(message.len());
             return self.inner.refuse(reply::INVALID_REQUEST, &refusal.to_string());
         }
         self.handle_framed(message);
@@ -372,7 +372,7 @@ impl MessageBatch<'_> {
             }
             Ok(Message::Batch(items)) => self.handle_batch(items, message),
             Err(error) => {
-                self.context.waste(message.len());
+                self.context.charge_abuse(message.len());
                 self.inner.refuse(reply::PARSE_ERROR, &error.to_string());
             }
         }
@@ -384,11 +384,11 @@ impl MessageBatch<'_> {
             Item::Request(request) => request,
             Item::Response => {
                 // Do not reply, because two peers that reply to invalid messages would do so forever.
-                return self.context.waste(if batch.is_none() { message.len() } else { 0 });
+                return self.context.charge_abuse(if batch.is_none() { message.len() } else { 0 });
             }
             Item::Invalid(InvalidRequest { id, reason }) => {
                 // Count every invalid element of a batch.
-                self.context.waste(if batch.is_none() { message.len() } else { 0 });
+                self.context.charge_abuse(if batch.is_none() { message.len() } else { 0 });
                 if !self.inner.answers_invalid {
                     return;
                 }
@@ -414,17 +414,17 @@ impl MessageBatch<'_> {
             let text = format!("unknown method {:?}", shortened(&request.method));
             return reply::error(out, id, reply::METHOD_NOT_FOUND, &text);
         };
-        let mut terms = frpc::Request::new(());
+        let mut head = frpc::Request::new(());
         if let Some(timeout) = request.timeout {
-            terms.set_timeout(timeout);
+            head.set_timeout(timeout);
         }
         if !inner.metadata.is_empty() {
-            *terms.metadata_mut() = inner.metadata.clone();
+            *head.metadata_mut() = inner.metadata.clone();
         }
         if let Some(json) = request.metadata
-            && let Err(reason) = metadata::read(json, terms.metadata_mut())
+            && let Err(reason) = metadata::read(json, head.metadata_mut())
         {
-            context.waste(json.len());
+            context.charge_abuse(json.len());
             let Some(id) = id else { return };
             return reply::error(out, id, reply::INVALID_REQUEST, &reason);
         }
@@ -437,7 +437,7 @@ impl MessageBatch<'_> {
             id,
             batch,
             shows_metadata: request.metadata.is_some(),
-            request: terms.map(|()| params),
+            request: head.map(|()| params),
             is_positional,
             unread: None,
         };
@@ -448,7 +448,7 @@ impl MessageBatch<'_> {
                 out.pop();
             }
         } else if let Err(status) = inner.open(at, call, &request, context) {
-            context.waste(request.params.map_or(0, str::len));
+            context.charge_abuse(request.params.map_or(0, str::len));
             if let Some(id) = id {
                 reply::failure(out, id, &status);
             }
@@ -519,11 +519,11 @@ impl Inner {
         }
         reply::begin_result(out, id.unwrap_or_default());
         let content = out.len();
-        let (next, mail) = (&mut self.next, &self.mail);
+        let (next, mailbox) = (&mut self.next, &self.mailbox);
         let called = slot.call(methods, request, out, || {
-            let (number, mail) = (*next, mail.clone());
+            let (number, mailbox) = (*next, mailbox.clone());
             *next += 1;
-            move |result, hold| mail.send(SessionMessage::Done(number, result, hold))
+            move |result, hold| mailbox.send(SessionMessage::Done(number, result, hold))
         });
         let result = match called {
             AdapterCall::Ready(result) => result,
@@ -606,8 +606,8 @@ impl Inner {
         Some(call)
     }
 
-    fn read(&mut self, letter: SessionMessage, context: &AdapterContext) {
-        match letter {
+    fn read(&mut self, event: SessionMessage, context: &AdapterContext) {
+        match event {
             SessionMessage::Done(number, result, hold) => {
                 if let Some(call) = self.end(number) {
                     self.answer(call, result, context);
@@ -674,7 +674,7 @@ impl Inner {
                     return reply::error(out, id, reply::INVALID_REQUEST, &reason);
                 }
                 if let Err(status) = discover::check_access(context.methods(), &metadata) {
-                    context.waste(message.len());
+                    context.charge_abuse(message.len());
                     return reply::failure(out, id, &status);
                 }
                 let document = self.discovered.get_or_init(|| discover::document(context.methods()));

@@ -131,7 +131,7 @@ pub(crate) async fn answer(
         Ok(Message::Batch(_)) => ("null", RequestError::new(INVALID_REQUEST, "batch not supported: send one message")),
         Err(error) => ("null", RequestError::new(PARSE_ERROR, error.to_string())),
     };
-    context.waste(body.len());
+    context.charge_abuse(body.len());
     let mut out = Vec::new();
     reply::error_with(&mut out, id.as_bytes(), refusal.code, &refusal.text, refusal.data.as_deref());
     Outcome::Whole(Answer::new(400, JSON, out))
@@ -149,7 +149,7 @@ impl McpEndpoint<'_> {
     async fn serve(&self, request: &Request<'_>, metadata: Metadata, body: &Bytes) -> Result<Outcome, RequestError> {
         let Self { gateway, mcp, context, known } = self;
         if let Err(status) = context.methods().check_caller(&metadata) {
-            context.waste(body.len());
+            context.charge_abuse(body.len());
             let mut out = Vec::new();
             reply::failure(&mut out, request.id.unwrap_or("null").as_bytes(), &status);
             let answer = Answer { status: 401, ..Answer::new(200, JSON, out) };
@@ -169,19 +169,20 @@ impl McpEndpoint<'_> {
             method: known.mcp_method.map(text),
             name: known.mcp_name.map(text),
         };
-        let era = params.check(request, Some(&head))?;
+        let revision = params.check(request, Some(&head))?;
         let mut session = Session::new(gateway, context, metadata).for_tools(mcp);
         // Only older clients cancel by a request. Later versions of the protocol cancel a call by closing its response.
-        let registered = match known.mcp_session.filter(|_| era == Revision::Legacy && request.method == TOOLS_CALL) {
-            None => None,
-            Some(of) => {
-                let registered = mcp.in_flight.register(of, id, session.canceller());
-                Some(registered.ok_or_else(|| {
-                    RequestError::new(INVALID_REQUEST, "the id is that of a request in progress: use another one")
-                })?)
-            }
-        };
-        session.handle_mcp(request, &params, era, body);
+        let registered =
+            match known.mcp_session.filter(|_| revision == Revision::Legacy && request.method == TOOLS_CALL) {
+                None => None,
+                Some(of) => {
+                    let registered = mcp.in_flight.register(of, id, session.canceller());
+                    Some(registered.ok_or_else(|| {
+                        RequestError::new(INVALID_REQUEST, "the id is that of a request in progress: use another one")
+                    })?)
+                }
+            };
+        session.handle_mcp(request, &params, revision, body);
         if session.has_progress() {
             return Ok(Outcome::Events(Box::new(Events { session, _registered: registered })));
         }
@@ -194,7 +195,7 @@ impl McpEndpoint<'_> {
         let answer = Answer::new(200, JSON, output);
         Ok(Outcome::Whole(match () {
             () if session.is_denied() => Answer { status: 401, ..answer }.with("www-authenticate", challenge(mcp)),
-            () if era == Revision::Modern && !params::is_served(&request.method, era) => {
+            () if revision == Revision::Modern && !params::is_served(&request.method, revision) => {
                 Answer { status: 404, ..answer }
             }
             () if request.method == INITIALIZE => answer.with(SESSION, mcp.in_flight.new_session()),

@@ -30,15 +30,16 @@ pub(crate) const CANCELLED: &str = "notifications/cancelled";
 
 /// Returns whether a method name belongs to MCP.
 pub(crate) fn is_method(name: &str) -> bool {
-    [Revision::Legacy, Revision::Modern].into_iter().any(|era| is_served(name, era)) || name.starts_with(NOTIFICATIONS)
+    [Revision::Legacy, Revision::Modern].into_iter().any(|revision| is_served(name, revision))
+        || name.starts_with(NOTIFICATIONS)
 }
 
 /// Returns whether a revision of MCP defines this request method.
-pub(crate) fn is_served(name: &str, era: Revision) -> bool {
+pub(crate) fn is_served(name: &str, revision: Revision) -> bool {
     match name {
         TOOLS_LIST | TOOLS_CALL => true,
-        INITIALIZE | PING => era == Revision::Legacy,
-        DISCOVER => era == Revision::Modern,
+        INITIALIZE | PING => revision == Revision::Legacy,
+        DISCOVER => revision == Revision::Modern,
         _ => false,
     }
 }

@@ -60,8 +60,8 @@ pub(crate) fn put_cache(out: &mut Vec<u8>) {
 }
 
 /// Appends the members that end every MCP result, and the end of the object.
-pub(crate) fn end_object(out: &mut Vec<u8>, mcp: &Mcp, era: Revision) {
-    if era == Revision::Modern {
+pub(crate) fn end_object(out: &mut Vec<u8>, mcp: &Mcp, revision: Revision) {
+    if revision == Revision::Modern {
         out.extend_from_slice(b",\"resultType\":\"complete\",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":");
         put_server(out, mcp);
         out.push(b'}');
@@ -85,7 +85,7 @@ fn put_instructions(out: &mut Vec<u8>, mcp: &Mcp) {
 }
 
 /// Appends a tool's result, as text for the model and as structured content for programs.
-pub(crate) fn put_result(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Revision, shape: ResultShape, json: &[u8]) {
+pub(crate) fn put_result(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, revision: Revision, shape: ResultShape, json: &[u8]) {
     let json = std::str::from_utf8(json).unwrap_or_default();
     begin_result(out, id);
     out.extend_from_slice(b"{\"content\":[{\"type\":\"text\",\"text\":");
@@ -105,23 +105,23 @@ pub(crate) fn put_result(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Revision,
         out.extend_from_slice(part.as_bytes());
     }
     out.extend_from_slice(b",\"isError\":false");
-    end_object(out, mcp, era);
+    end_object(out, mcp, revision);
     end_result(out, None);
 }
 
 /// Appends the failure of a tool, with code and message for the model and details for programs. It has no structured
 /// content, which clients would validate against the result schema.
-pub(crate) fn put_failure(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Revision, status: &Status) {
+pub(crate) fn put_failure(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, revision: Revision, status: &Status) {
     begin_result(out, id);
     out.extend_from_slice(b"{\"content\":[{\"type\":\"text\",\"text\":");
     put(out, &format!("{}: {}", status.code().name(), status.message()));
     out.extend_from_slice(b"}],\"isError\":true");
-    if era == Revision::Modern {
+    if revision == Revision::Modern {
         out.extend_from_slice(b",\"resultType\":\"complete\"");
     }
     out.extend_from_slice(b",\"_meta\":{\"frpc/status\":");
     put_status(out, status);
-    if era == Revision::Modern {
+    if revision == Revision::Modern {
         out.extend_from_slice(b",\"io.modelcontextprotocol/serverInfo\":");
         put_server(out, mcp);
     }

@@ -106,6 +106,6 @@ mod tests {
         let servers = vec![ServerLoad::new("a\"} 1\nb\\", Some(3), true)];
         let text = Snapshot { servers, ..Snapshot::default() }.prometheus(None);
         assert!(text.contains("frpc_client_server_calls{server=\"a\\\"} 1\\nb\\\\\"} 3\n"), "{text}");
-        assert!(text.contains("# TYPE frpc_client_server_doubts gauge\n"), "{text}");
+        assert!(text.contains("# TYPE frpc_client_server_suspicions gauge\n"), "{text}");
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn added_up(loads: impl Iterator<Item = ServerLoad>) -> Vec<ServerLoa
 fn add(sum: &mut ServerLoad, load: &ServerLoad) {
     sum.connections += load.connections;
     sum.in_progress += load.in_progress;
-    sum.doubts += load.doubts;
+    sum.suspicions += load.suspicions;
 }
 
 /// Totals of the brokers registered with `Counters::show_topics`.
@@ -173,8 +173,8 @@ impl Snapshot {
             ("frpc_client_server_connections", "Connections of channels that take calls, by server.", |load| {
                 load.connections
             }),
-            ("frpc_client_server_doubts", "Channels to which a server has answered that it cannot work.", |load| {
-                load.doubts
+            ("frpc_client_server_suspicions", "Channels to which a server has answered that it cannot work.", |load| {
+                load.suspicions
             }),
         ];
         for (name, help, value) in rows {
@@ -285,7 +285,7 @@ mod tests {
         let names = || (0..100).map(|number| format!("s{number:03}"));
         let loads = added_up(names().chain(names()).map(load));
         assert_eq!(loads.len(), SERVERS_SHOWN + 1);
-        let counts = |load: &ServerLoad| (load.server.clone(), load.connections, load.in_progress, load.doubts);
+        let counts = |load: &ServerLoad| (load.server.clone(), load.connections, load.in_progress, load.suspicions);
         assert_eq!(counts(&loads[0]), ("s000".to_owned(), 2, 4, 2));
         assert_eq!(counts(&loads[SERVERS_SHOWN]), (OTHERS.to_owned(), 72, 144, 0));
     }

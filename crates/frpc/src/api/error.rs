@@ -35,7 +35,7 @@ pub enum Error {
         /// Name of the resolver, as shown in logs.
         resolver: String,
         /// Errors of the failed connection attempts, as far as known.
-        trouble: String,
+        failure: String,
     },
     /// The operating system could not start a thread.
     Thread(io::Error),
@@ -68,7 +68,7 @@ impl fmt::Display for Error {
             Self::Transport(error) => error.fmt(f),
             Self::Call(status) => status.fmt(f),
             Self::NoServers => f.write_str("the list of servers to connect to is empty"),
-            Self::NoEndpoint { resolver, trouble } => write!(f, "{trouble} (resolved by {resolver})"),
+            Self::NoEndpoint { resolver, failure } => write!(f, "{failure} (resolved by {resolver})"),
             Self::Thread(error) => write!(f, "starting a thread failed: {error}"),
             Self::Overlap { operation, methods: [one, other] } => {
                 write!(f, "the methods {one} and {other} both have operation {operation}: ")?;

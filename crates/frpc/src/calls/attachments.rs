@@ -2,7 +2,7 @@
 
 use crate::calls::table::CallTable;
 use crate::observe::observers::Observers;
-use crate::wire::packed::Packing;
+use crate::wire::compressed::CompressedMethods;
 use frisbee::Connection;
 use polyglot::Nesting;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ pub(crate) struct ConnectionEnd {
     /// Observers that are notified of outgoing calls.
     pub(crate) observers: Option<Arc<Observers>>,
     /// Compression settings, set if the local peer supports compression.
-    pub(crate) packing: Option<Arc<Packing>>,
+    pub(crate) compression: Option<Arc<CompressedMethods>>,
 }
 
 impl ConnectionEnd {
     /// Attaches the state to a connection. Default state is not attached, which saves memory for idle connections.
     pub(crate) fn attach(self, connection: &Connection) {
-        let Self { calls, nesting, observers, packing } = &self;
-        if calls.is_some() || *nesting != Nesting::default() || observers.is_some() || packing.is_some() {
+        let Self { calls, nesting, observers, compression } = &self;
+        if calls.is_some() || *nesting != Nesting::default() || observers.is_some() || compression.is_some() {
             connection.attachments().insert(self);
         }
     }

@@ -48,7 +48,7 @@ pub enum ServerEvent {
     },
     /// A measurement was discarded because its call was not sent or the connection has closed.
     NotMeasured,
-    /// A [trial](crate::picker::PickedConnection::trial) call was also sent to a second server, which answered before
+    /// A [probe](crate::picker::PickedConnection::probe) call was also sent to a second server, which answered before
     /// the first one.
     Overtaken,
 }

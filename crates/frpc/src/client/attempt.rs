@@ -160,7 +160,7 @@ impl SentCall {
                 "{}; the server is a compat peer (Go), which does not answer calls of unknown methods",
                 expired.message()
             )),
-            ServerKind::Native | ServerKind::Unpacking | ServerKind::Unknown => expired,
+            ServerKind::Native | ServerKind::Decompressing | ServerKind::Unknown => expired,
         }
     }
 

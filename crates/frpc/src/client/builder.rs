@@ -316,8 +316,8 @@ impl ChannelBuilder {
     /// to its clients, and the replies to them, are not compressed. Unknown methods are ignored.
     #[cfg(feature = "zstd")]
     pub fn compress<M: Into<String>>(mut self, methods: impl IntoIterator<Item = M>) -> Self {
-        let packing = Arc::make_mut(self.offering().packing.get_or_insert_default());
-        methods.into_iter().for_each(|method| packing.add(&method.into()));
+        let compression = Arc::make_mut(self.offering().compression.get_or_insert_default());
+        methods.into_iter().for_each(|method| compression.add(&method.into()));
         self
     }
 

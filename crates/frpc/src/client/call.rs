@@ -217,9 +217,10 @@ impl<'a> PendingCall<'a> {
         }
         drop(calls);
         let before = outbox.len();
-        let packs = server == ServerKind::Unpacking && link.packing.as_ref().is_some_and(|packing| packing.has(method));
+        let compresses = server == ServerKind::Decompressing
+            && link.compression.as_ref().is_some_and(|compression| compression.has(method));
         let (form, flags) = match server.is_native() {
-            true => (Form::Extended, Flags::PACKED.when(packs)),
+            true => (Form::Extended, Flags::COMPRESSED.when(compresses)),
             false => (Form::Flat, Flags::LOSSLESS.when(*strict || server == ServerKind::Unknown)),
         };
         let prefix = || match form {

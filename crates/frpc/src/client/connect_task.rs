@@ -83,7 +83,7 @@ struct Progress {
     /// Most recent connection, while it is undecided whether it counts as a success or a failure.
     made: Option<MadeConnection>,
     /// Error of the last connection attempt, for callers that cannot wait for the next one.
-    trouble: Option<String>,
+    failure: Option<String>,
     /// Reason why no more connections can be established. Included in the errors of later calls.
     over: Option<&'static str>,
 }
@@ -109,14 +109,14 @@ impl ConnectTask {
     }
 
     /// Returns the error of the last connection attempt, if it failed.
-    pub(crate) fn trouble(&self) -> Option<String> {
-        self.progress.lock().trouble.clone()
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.progress.lock().failure.clone()
     }
 
     /// Appends the error of the last connection attempt to a text, if there is one.
-    fn with_trouble(&self, text: String) -> String {
-        match &self.progress.lock().trouble {
-            Some(trouble) => format!("{text}; {trouble}"),
+    fn with_failure(&self, text: String) -> String {
+        match &self.progress.lock().failure {
+            Some(failure) => format!("{text}; {failure}"),
             None => text,
         }
     }
@@ -143,14 +143,14 @@ impl ConnectTask {
         clock::timeout_at(&self.factory.runtime, end.into_std(), making).await.unwrap_or_else(|_| {
             if is_late {
                 let why = String::from("not sent: no connection before the deadline");
-                return Err(Status::deadline_exceeded(self.with_trouble(why)).not_run());
+                return Err(Status::deadline_exceeded(self.with_failure(why)).not_run());
             }
             // Check again, because the connection may have closed after the call began to wait.
             if current_link(&self.current).is_none() {
                 self.judge_last();
             }
             let why = format!("no connection to {} within {reconnect_timeout:?}", self.dialler.name);
-            Err(unreachable(&self.with_trouble(why)))
+            Err(unreachable(&self.with_failure(why)))
         })
     }
 
@@ -194,7 +194,7 @@ impl ConnectTask {
             && (next.saturating_duration_since(started) > reconnect_timeout
                 || (failures.is_misdirected && Instant::now() < next))
         {
-            return Err(unreachable(progress.trouble.as_deref().unwrap_or(&self.dialler.name)));
+            return Err(unreachable(progress.failure.as_deref().unwrap_or(&self.dialler.name)));
         }
         if progress.task.is_none() {
             self.spawn(&mut progress, None);
@@ -263,7 +263,7 @@ impl ConnectTask {
         let mut progress = self.progress.lock();
         progress.is_dialling = false;
         progress.made = Some(made?);
-        progress.trouble = None;
+        progress.failure = None;
         Ok(())
     }
 
@@ -313,7 +313,7 @@ impl ConnectTask {
     fn fail(&self, why: String, is_misdirected: bool) {
         let pause = self.progress.lock().failures.fail(Instant::now(), is_misdirected);
         tracing::debug!(why, ?pause, "connecting failed");
-        self.progress.lock().trouble = Some(why);
+        self.progress.lock().failure = Some(why);
     }
 
     /// Stops connecting because the channel was dropped or closed.

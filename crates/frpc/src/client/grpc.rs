@@ -299,7 +299,7 @@ impl GrpcLinks {
     }
 
     /// Returns the error of the last connection attempt, if it failed.
-    pub(crate) fn trouble(&self) -> Option<String> {
+    pub(crate) fn failure(&self) -> Option<String> {
         self.0.pool.lock().dial_error.as_deref().map(str::to_owned)
     }
 

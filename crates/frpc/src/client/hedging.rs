@@ -22,7 +22,7 @@ pub(crate) struct Hedge {
     /// Time after which the call is also sent to a second server.
     pub(crate) after: Duration,
     /// Whether the call tests whether its first server has recovered.
-    pub(crate) is_trial: bool,
+    pub(crate) is_probe: bool,
     /// Deadline of the hedged call.
     pub(crate) until: Option<Instant>,
 }
@@ -92,7 +92,7 @@ impl Channel {
             None if sent[1 - by].load(Ordering::Relaxed) => attempts.is_cancelled = true,
             None => {}
         }
-        if is_overtaken && hedge.is_trial {
+        if is_overtaken && hedge.is_probe {
             link.calls.report(ServerEvent::Overtaken);
         }
         made

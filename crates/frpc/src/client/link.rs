@@ -15,8 +15,8 @@ use crate::schema::layout::Layout;
 use crate::schema::method::Method;
 use crate::service::layouts::PeerLayouts;
 use crate::wire::body::{self, DecodeOptions};
+use crate::wire::compressed::{self, CompressedMethods};
 use crate::wire::layouts::put_layout;
-use crate::wire::packed::{self, Packing};
 use crate::wire::translation::Translation;
 use frisbee::rpc::ConnectionExt;
 use frisbee::{Connection, Operation, Outbox, PeerKind, SendError};
@@ -44,7 +44,7 @@ pub struct Link {
     /// Maximum nesting depth accepted in the peer's messages.
     pub(crate) nesting: Nesting,
     /// Configuration of which messages to compress, if the local peer supports compression.
-    pub(crate) packing: Option<Arc<Packing>>,
+    pub(crate) compression: Option<Arc<CompressedMethods>>,
     decompresses: bool,
     /// Observers that are notified of individual calls.
     pub(crate) observer: Option<Arc<Observers>>,
@@ -84,8 +84,8 @@ impl Link {
             calls.end(closed_status(&reason)); // The driver cannot have done this if the table is new.
         }
         let observer = observers.filter(|observers| observers.has_observer()).cloned();
-        let (nesting, decompresses) = (end.nesting, end.packing.is_some());
-        let packing = end.packing.clone().filter(|_| !backward);
+        let (nesting, decompresses) = (end.nesting, end.compression.is_some());
+        let compression = end.compression.clone().filter(|_| !backward);
         Self {
             connection: Some(connection.clone()),
             #[cfg(feature = "grpc")]
@@ -93,7 +93,7 @@ impl Link {
             calls,
             backward,
             nesting,
-            packing,
+            compression,
             decompresses,
             observer,
             end: LinkEnd::Leave,
@@ -104,10 +104,10 @@ impl Link {
     /// the observers.
     pub(crate) fn dialled(connection: Connection, calls: Arc<CallTable>, offer: &ServiceOffer) -> Self {
         let (serves, observers) = (!offer.table.is_empty(), offer.observers.as_ref());
-        let (nesting, packing) = (offer.terms.nesting, offer.packing.clone());
+        let (nesting, compression) = (offer.options.nesting, offer.compression.clone());
         let end = if serves { LinkEnd::CloseWhenServed } else { LinkEnd::Close };
         let observer = observers.filter(|observers| observers.has_observer()).cloned();
-        let decompresses = packing.is_some();
+        let decompresses = compression.is_some();
         Self {
             connection: Some(connection),
             #[cfg(feature = "grpc")]
@@ -115,7 +115,7 @@ impl Link {
             calls,
             backward: false,
             nesting,
-            packing,
+            compression,
             decompresses,
             observer,
             end,
@@ -131,7 +131,7 @@ impl Link {
             grpc: Some(links),
             backward: false,
             nesting: Nesting::default(),
-            packing: None,
+            compression: None,
             decompresses: false,
             observer: None,
             end: LinkEnd::Leave,
@@ -191,9 +191,9 @@ impl Link {
 
     /// Returns whether requests of a method are compressed. This requires that the method is configured for compression
     /// and that the peer supports it.
-    pub(crate) fn packs(&self, method: &Method, peer: &PeerKind) -> bool {
-        let Some(packing) = &self.packing else { return false };
-        packing.has(method) && peer.hello().is_some_and(packed::unpacks)
+    pub(crate) fn compresses(&self, method: &Method, peer: &PeerKind) -> bool {
+        let Some(compression) = &self.compression else { return false };
+        compression.has(method) && peer.hello().is_some_and(compressed::decompresses)
     }
 
     /// Returns the options for decoding messages of the peer.

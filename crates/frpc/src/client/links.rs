@@ -116,12 +116,12 @@ impl Links {
     }
 
     /// Returns the error of the last connection attempt, if it failed.
-    pub fn trouble(&self) -> Option<String> {
+    pub fn failure(&self) -> Option<String> {
         match &self.source {
             LinkSource::Given => None,
-            LinkSource::Task(task) => task.trouble(),
+            LinkSource::Task(task) => task.failure(),
             #[cfg(feature = "grpc")]
-            LinkSource::Grpc(links) => links.trouble(),
+            LinkSource::Grpc(links) => links.failure(),
         }
     }
 

@@ -115,20 +115,20 @@ pub struct PickedConnection {
     pub(crate) link: Arc<Link>,
     /// Set for a call that tests whether its server has recovered: the time after which the call is also sent to
     /// another server.
-    pub(crate) trial: Option<Duration>,
+    pub(crate) probe: Option<Duration>,
 }
 
 impl PickedConnection {
     /// Creates the choice of a connection for an ordinary call.
     pub fn new(link: Arc<Link>) -> Self {
-        Self { link, trial: None }
+        Self { link, probe: None }
     }
 
     /// Creates the choice of a connection for a call that tests whether the server has recovered. A unary idempotent
     /// call is also sent to another server after this time; see [`ServerEvent::Overtaken`].
     #[must_use]
-    pub fn trial(link: Arc<Link>, after: Duration) -> Self {
-        Self { link, trial: Some(after) }
+    pub fn probe(link: Arc<Link>, after: Duration) -> Self {
+        Self { link, probe: Some(after) }
     }
 }
 

@@ -113,7 +113,7 @@ impl Channel {
                 if until.is_some_and(|until| until <= clock::now()) {
                     return Err(progress.attempts.verdict(out_of_time(), method));
                 }
-                let PickedConnection { link, trial } = match picked.take() {
+                let PickedConnection { link, probe } = match picked.take() {
                     Some(picked) => picked,
                     None => match self.link_for(&call, until, &mut progress.since).await {
                         Ok(picked) => picked,
@@ -123,11 +123,11 @@ impl Channel {
                 if let Some(until) = until {
                     call.options.timeout = Some(until.saturating_duration_since(clock::now()));
                 }
-                // Hedge a trial only for idempotent calls, because the second server may run the call too.
-                let hedge = trial
+                // Hedge a probe only for idempotent calls, because the second server may run the call too.
+                let hedge = probe
                     .filter(|_| method.idempotent)
-                    .map(|after| Hedge { after, is_trial: true, until })
-                    .or(configured.map(|after| Hedge { after, is_trial: false, until }));
+                    .map(|after| Hedge { after, is_probe: true, until })
+                    .or(configured.map(|after| Hedge { after, is_probe: false, until }));
                 match self.attempt_on(call, (message, reader), link, hedge, &mut progress).await {
                     Ok(reply) => {
                         self.inner.retries.earn();
@@ -187,7 +187,7 @@ impl Channel {
         };
         let mut next = trace;
         let begin_hedge = |why: &Status| {
-            let is_allowed = !self.inner.retries.is_empty() && (hedge.is_trial || self.inner.hedges.spend());
+            let is_allowed = !self.inner.retries.is_empty() && (hedge.is_probe || self.inner.hedges.spend());
             (is_allowed && self.inner.retries.spend()).then(|| {
                 if let Some(observer) = &self.inner.observer {
                     observer.retry(&ObservedMethod::of_unary(method), token, why, &mut next);

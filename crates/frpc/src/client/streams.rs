@@ -168,14 +168,14 @@ where
     if channel.is_grpc() {
         return grpc::calls::server_streaming(channel, method, request);
     }
-    let terms = OpenDeadlines::new(channel, request.timeout());
+    let options = OpenDeadlines::new(channel, request.timeout());
     let (message, extras) = request.into_parts();
     let mut started = None;
     let OpenedStream { sender, replies, link, connection, .. } = loop {
-        let opened = terms.open(channel, method, extras.as_deref(), &mut started).await?;
+        let opened = options.open(channel, method, extras.as_deref(), &mut started).await?;
         // Sending the request may take long, because the server may read slowly.
         let writing = Writing::new(opened.flags, opened.translation.as_deref());
-        let sent = terms.within(time_left(terms.open_until), send::<A>(&opened.sender, &message, writing)).await;
+        let sent = options.within(time_left(options.open_until), send::<A>(&opened.sender, &message, writing)).await;
         match sent.map_err(|_| not_delivered())? {
             Ok(()) => break opened,
             // The connection closed before the server received the request, so the call may use another connection.
@@ -219,10 +219,10 @@ where
     if channel.is_grpc() {
         return grpc::calls::client_streaming(channel, method, request).await;
     }
-    let terms = OpenDeadlines::new(channel, request.timeout());
+    let options = OpenDeadlines::new(channel, request.timeout());
     let (messages, extras) = request.into_parts();
     let OpenedStream { sender, replies, link: _link, connection, flags, translation } =
-        terms.open(channel, method, extras.as_deref(), &mut None).await?;
+        options.open(channel, method, extras.as_deref(), &mut None).await?;
     let writing = Writing::new(flags, translation.as_deref());
     let mut replies = replies.of::<B>();
     stream.iter().for_each(|stream| _ = stream.set(sender.clone()));
@@ -244,7 +244,7 @@ where
         Some(reply) => reply,
         None => {
             let reply = poll_fn(|context| replies.poll_message(context));
-            terms.within(terms.limit, reply).await.map_err(|_| {
+            options.within(options.limit, reply).await.map_err(|_| {
                 Status::deadline_exceeded("the call was not answered before its deadline and may have run")
             })?
         }
@@ -271,14 +271,14 @@ where
     if channel.is_grpc() {
         return grpc::calls::streaming(channel, method, request);
     }
-    let terms = OpenDeadlines::new(channel, request.timeout());
+    let options = OpenDeadlines::new(channel, request.timeout());
     let (messages, extras) = request.into_parts();
     let OpenedStream { sender, replies, link, connection, flags, translation } =
-        terms.open(channel, method, extras.as_deref(), &mut None).await?;
+        options.open(channel, method, extras.as_deref(), &mut None).await?;
     let replies = replies.of::<B>();
     let failed = replies.failed();
     carried_by(&messages, &connection);
-    let deadline = terms.sleep();
+    let deadline = options.sleep();
     keep_link_alive(link, &connection, sender.clone());
     let sending = {
         let sender = sender.clone();
@@ -421,9 +421,10 @@ impl OpenDeadlines {
                     match opened {
                         Ok(stream) => {
                             let (sender, receiver) = stream.split();
-                            let packs = link.packs(method, &peer);
-                            let flags =
-                                Flags::LOSSLESS.when(channel.inner.options.strict).with(Flags::PACKED.when(packs));
+                            let compresses = link.compresses(method, &peer);
+                            let flags = Flags::LOSSLESS
+                                .when(channel.inner.options.strict)
+                                .with(Flags::COMPRESSED.when(compresses));
                             let end = ReceiverEnd::Client(Some(connection.clone()), Arc::default());
                             let deadline = self.sleep();
                             let replies =

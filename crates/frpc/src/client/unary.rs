@@ -136,7 +136,7 @@ where
         }
         call.trace = trace.as_ref();
         let picked = match channel.inner.picker.pick(&call) {
-            Pick::Ready(PickedConnection { link, trial: None }) => {
+            Pick::Ready(PickedConnection { link, probe: None }) => {
                 match call.try_send(&self.message, &link, context.waker()) {
                     Some(ticket) => {
                         self.state = UnaryState::Sent(InFlight::new(link, &call, ticket));

@@ -8,11 +8,11 @@ use crate::debug::opaque_debug;
 use crate::endpoint::table::{MethodSettings, Table};
 use crate::observe::observers::Observers;
 use crate::schema::layout::Layout;
-use crate::service::formats::FormatTerms;
+use crate::service::formats::FormatOptions;
 use crate::service::lifecycle::{Lifecycle, OfferedService};
 use crate::service::load::Load;
 use crate::service::methods::Methods;
-use crate::wire::packed::Packing;
+use crate::wire::compressed::CompressedMethods;
 use crate::wire::translation::{Caller, ServicePlans};
 use crate::{Error, Policy};
 use frisbee::{Connection, MountError, Mounts, Operation, Router as _};
@@ -44,7 +44,7 @@ pub(crate) struct OfferBuilder {
     /// Access rules for incoming requests, if any.
     pub(crate) access: Option<Arc<dyn Authorize>>,
     /// Compression settings for outgoing messages, set if the local peer supports compression.
-    pub(crate) packing: Option<Arc<Packing>>,
+    pub(crate) compression: Option<Arc<CompressedMethods>>,
 }
 
 type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
@@ -59,7 +59,7 @@ pub(crate) struct ServiceOffer {
     /// Wire layouts of services on compat peers, where they differ from the local layouts.
     pub(crate) compat: Arc<[&'static Layout]>,
     /// Message formats, and the maximum nesting depth of the peer's messages.
-    pub(crate) terms: FormatTerms,
+    pub(crate) options: FormatOptions,
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
     /// Observers of calls.
     pub(crate) observers: Option<Arc<Observers>>,
@@ -74,7 +74,7 @@ pub(crate) struct ServiceOffer {
     /// Load of the local peer, which is reported to clients for load balancing.
     pub(crate) load: Arc<Load>,
     /// Compression settings for outgoing messages, set if the local peer supports compression.
-    pub(crate) packing: Option<Arc<Packing>>,
+    pub(crate) compression: Option<Arc<CompressedMethods>>,
     /// Whether a graceful shutdown has begun.
     is_stopping: AtomicBool,
 }
@@ -100,11 +100,11 @@ impl OfferBuilder {
         let lifecycles: Vec<_> = services.iter().flat_map(|service| service.lifecycles.clone()).collect();
         let is_listed = this.is_inspectable || this.observers.is_some() || !lifecycles.is_empty();
         let offered: Vec<_> = if is_listed { services.iter().map(OfferedService::new).collect() } else { Vec::new() };
-        let terms = FormatTerms {
+        let options = FormatOptions {
             nesting: this.nesting,
             #[cfg(feature = "json")]
             types: crate::service::json::types(services.iter().flat_map(|service| service.any_types)).map(Arc::new),
-            ..FormatTerms::default()
+            ..FormatOptions::default()
         };
         let observers = this.observers.map(Arc::new);
         let access = this.access;
@@ -130,13 +130,13 @@ impl OfferBuilder {
             on_connect: this.on_connect,
             called: this.called.into(),
             compat: this.compat.into(),
-            terms,
+            options,
             lifecycles,
             offered,
             is_inspectable: this.is_inspectable,
             access,
             load: Arc::default(),
-            packing: this.packing,
+            compression: this.compression,
             is_stopping: AtomicBool::new(false),
         }))
     }
@@ -153,9 +153,9 @@ impl ServiceOffer {
     pub(crate) fn end(&self, calls: Option<&Arc<CallTable>>) -> ConnectionEnd {
         ConnectionEnd {
             calls: calls.cloned(),
-            nesting: self.terms.nesting,
+            nesting: self.options.nesting,
             observers: self.observers.clone(),
-            packing: self.packing.clone(),
+            compression: self.compression.clone(),
         }
     }
 
@@ -313,7 +313,7 @@ macro_rules! offering_setters {
             /// memory is charged to the peer before it is decompressed.
             #[cfg(feature = "zstd")]
             pub fn accept_compressed(mut self) -> Self {
-                self.offering().packing.get_or_insert_default();
+                self.offering().compression.get_or_insert_default();
                 self
             }
 
@@ -381,7 +381,7 @@ mod tests {
         fn connected(&self, _connection: &Connection) {}
 
         fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
-            Routed::Useless
+            Routed::Discarded
         }
 
         fn declaration(&self) -> Declaration {

@@ -39,7 +39,7 @@ pub(crate) struct Session {
     /// Whether compressed messages are accepted from the peer.
     pub(crate) decompresses: bool,
     /// Whether the peer accepts compressed messages.
-    pub(crate) packs: bool,
+    pub(crate) compresses: bool,
     /// Access rules that apply to this peer, if there are any.
     pub(crate) rules: Option<Arc<dyn PeerRules>>,
 }
@@ -120,7 +120,7 @@ impl Session {
         let served = table.get(operation)?;
         let Kind::Unary(unary) = &served.entry.kind else { return None };
         let settings = served.settings(self.reading(), self.rules.as_ref());
-        unary.instance(InvokeSettings { packs: self.packs && served.packs, translation, ..settings })
+        unary.instance(InvokeSettings { compresses: self.compresses && served.compresses, translation, ..settings })
     }
 
     /// Holds a call back until the peer has described the layout of the called service.

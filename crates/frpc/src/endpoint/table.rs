@@ -37,7 +37,7 @@ pub(crate) struct ServedMethod {
     /// Observer of the method's calls.
     pub(crate) method_observer: Option<MethodObserver>,
     /// Whether to compress responses to peers that support it.
-    pub(crate) packs: bool,
+    pub(crate) compresses: bool,
     /// Index of the method's access rule.
     pub(crate) rule: Option<usize>,
 }
@@ -55,7 +55,7 @@ impl ServedMethod {
             chain: self.chain.as_ref(),
             method_observer: self.method_observer.as_ref(),
             guard: self.guard(rules),
-            packs: false,
+            compresses: false,
             translation: None,
             permits: None,
             format: None,
@@ -92,7 +92,7 @@ pub(crate) struct MethodSettings {
     /// Whether callers may request a connection hand-off.
     pub(crate) hands_off: bool,
     /// Whether to compress the method's responses.
-    pub(crate) packs: bool,
+    pub(crate) compresses: bool,
 }
 
 impl Table {
@@ -120,7 +120,7 @@ impl Table {
                 }
             };
             let set = settings.iter().position(|(known, _)| *known == name).map(|at| settings.remove(at).1);
-            let MethodSettings { policy, hands_off, packs } = set.unwrap_or_default();
+            let MethodSettings { policy, hands_off, compresses } = set.unwrap_or_default();
             if matches!(entry.kind, Kind::Stream(_)) {
                 if matches!(policy, Some(Policy::AtMost(_))) {
                     return Err(Error::StreamingPolicy(name));
@@ -137,7 +137,7 @@ impl Table {
             let names = (entry.method.layout.service(), entry.method.name);
             let at = table.names.partition_point(|(other, _)| *other < names);
             table.names.insert(at, (names, operation));
-            let method = ServedMethod { entry, running, chain, hands_off, method_observer, packs, rule };
+            let method = ServedMethod { entry, running, chain, hands_off, method_observer, compresses, rule };
             table.served.insert(place, method);
         }
         let ruled = access.into_iter().flat_map(Authorize::methods);

@@ -128,18 +128,18 @@ pub struct ServerLoad {
     pub in_progress: u64,
     /// Number of channels that consider the server unhealthy, because its last reply indicated that it cannot serve
     /// calls.
-    pub doubts: u64,
+    pub suspicions: u64,
 }
 
 impl ServerLoad {
     /// Creates the load that one channel causes. `in_progress` is `None` if the channel has no connection to the
     /// server.
-    pub fn new(server: impl Into<String>, in_progress: Option<usize>, is_doubted: bool) -> Self {
+    pub fn new(server: impl Into<String>, in_progress: Option<usize>, is_suspected: bool) -> Self {
         Self {
             server: server.into(),
             connections: u64::from(in_progress.is_some()),
             in_progress: in_progress.unwrap_or(0) as u64,
-            doubts: u64::from(is_doubted),
+            suspicions: u64::from(is_suspected),
         }
     }
 }

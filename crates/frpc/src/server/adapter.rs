@@ -100,10 +100,10 @@ struct AdapterCaller {
 
 impl AdapterMethods {
     /// Returns the method `name` of the service with this full name. Clients that request nonexistent methods are
-    /// throttled; see [`waste_rate`](frisbee::Config::waste_rate).
+    /// throttled; see [`abuse_rate`](frisbee::Config::abuse_rate).
     pub fn get(&self, service: &str, name: &str) -> Option<AdapterMethod> {
         let Some(operation) = self.offer.table.operation(service, name) else {
-            self.caller.context.waste(service.len() + name.len());
+            self.caller.context.charge_abuse(service.len() + name.len());
             return None;
         };
         Some(AdapterMethod { methods: self.clone(), operation })
@@ -111,7 +111,7 @@ impl AdapterMethods {
 
     /// Returns the maximum nesting depth of messages; see [`nesting_max`](crate::ServerBuilder::nesting_max).
     pub fn nesting_max(&self) -> u32 {
-        self.offer.terms.nesting.levels()
+        self.offer.options.nesting.levels()
     }
 
     /// Returns whether all services are [ready](crate::codegen::Lifecycle::is_ready) for calls and no shutdown has
@@ -225,7 +225,7 @@ impl AdapterMethod {
         let (messages, timeout, _, extras) = request.into_parts_with_extras();
         let options = Box::new(Prefix { timeout, extras, trace, ..Prefix::default() });
         let admitted = served.admit_stream(caller.rules.as_ref(), Some(options));
-        let (mut options, observed_call) = admitted.inspect_err(|_| caller.context.waste(0))?;
+        let (mut options, observed_call) = admitted.inspect_err(|_| caller.context.charge_abuse(0))?;
         options.trace = ObservedCall::forwarded_trace(observed_call.as_ref(), trace);
         let mut called = self.call(&**method, messages, *options, format).await;
         match &mut called {
@@ -274,11 +274,11 @@ impl AdapterMethod {
         let caller = &self.methods.caller;
         let connection = &caller.connection;
         let Prefix { timeout, trace, deadline, extras, expires, memory, .. } = options;
-        let call = InProgress::begin_stream(caller).inspect_err(|_| caller.context.waste(0))?;
+        let call = InProgress::begin_stream(caller).inspect_err(|_| caller.context.charge_abuse(0))?;
         let hold = connection.charge_request(memory);
         let origin = Origin { transport: Some(connection.clone()), is_adapter: true, hand_off: None };
         let request = Request::from_parts_with_extras(messages, timeout, origin, extras);
-        let Some(handler) = method.call(chain.clone(), request, format, &self.methods.offer.terms) else {
+        let Some(handler) = method.call(chain.clone(), request, format, &self.methods.offer.options) else {
             return Err(Status::unimplemented(format!("{} has no messages in {format}", entry.method)));
         };
         let (ends, inherited) = (end_of_time(deadline, expires), InheritedContext { deadline, trace });

@@ -241,7 +241,7 @@ impl ServerBuilder {
     #[cfg(feature = "zstd")]
     pub fn compress<M: Into<String>>(mut self, methods: impl IntoIterator<Item = M>) -> Self {
         let offering = self.offering();
-        methods.into_iter().for_each(|method| offering.method(method.into()).packs = true);
+        methods.into_iter().for_each(|method| offering.method(method.into()).compresses = true);
         self.accept_compressed()
     }
 

@@ -4,7 +4,7 @@ use crate::api::middleware::Chain;
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
-use crate::service::formats::FormatTerms;
+use crate::service::formats::FormatOptions;
 use crate::service::invoke::{Invoke, InvokeSettings};
 use crate::service::lifecycle::OfferedMethod;
 use crate::service::stream_method::{Calling, MessageBytes};
@@ -81,7 +81,7 @@ pub(crate) trait StreamingMethod: Send + Sync {
         chain: Option<Arc<Chain>>,
         request: Request<MessageBytes>,
         format: &str,
-        terms: &FormatTerms,
+        options: &FormatOptions,
     ) -> Option<Calling>;
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct AcceptedStream<'a> {
     /// Reports the end of the call to its observers, if it is observed.
     pub(crate) observed_call: Option<ObservedCall>,
     /// Whether to compress the response messages.
-    pub(crate) packs: bool,
+    pub(crate) compresses: bool,
     /// Translation of messages from and to the peer's wire layout, if it differs.
     pub(crate) translation: Option<Arc<Translation>>,
 }

@@ -42,11 +42,11 @@ impl FormatInfo {
     }
 }
 
-pub(crate) type Decode<A> = fn(&Bytes, &FormatTerms) -> Result<A, Status>;
+pub(crate) type Decode<A> = fn(&Bytes, &FormatOptions) -> Result<A, Status>;
 
-pub(crate) type Encode<B> = fn(&B, &FormatTerms) -> Result<Bytes, Status>;
+pub(crate) type Encode<B> = fn(&B, &FormatOptions) -> Result<Bytes, Status>;
 
-pub(crate) type Append<B> = fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Status>;
+pub(crate) type Append<B> = fn(&B, &mut Vec<u8>, &FormatOptions) -> Result<(), Status>;
 
 /// Memory in bytes that every decoded request may use in addition to its encoded length. The actual memory is checked
 /// after decoding.
@@ -57,7 +57,7 @@ pub(crate) const LARGE_BODY: usize = 16 * 1024;
 
 /// Limits that a server applies to decoded messages in every format.
 #[derive(Debug, Default)]
-pub struct FormatTerms {
+pub struct FormatOptions {
     pub(crate) nesting: Nesting,
     /// Memory in bytes used by the last decoded request, as recorded by its decoder.
     pub(crate) memory: AtomicUsize,
@@ -68,7 +68,7 @@ pub struct FormatTerms {
     pub(crate) types: Option<Arc<frpc_json::Types>>,
 }
 
-impl FormatTerms {
+impl FormatOptions {
     /// Returns the maximum nesting depth of request messages.
     #[must_use]
     pub fn nesting(&self) -> Nesting {
@@ -123,7 +123,7 @@ impl FormatTerms {
     }
 }
 
-impl Clone for FormatTerms {
+impl Clone for FormatOptions {
     fn clone(&self) -> Self {
         Self {
             nesting: self.nesting,
@@ -140,8 +140,8 @@ impl<A, B> Format<A, B> {
     /// the nesting depth, and limit the memory in proportion to the length of the request. `encode` encodes a response.
     pub const fn new(
         name: &'static str,
-        decode: fn(&Bytes, &FormatTerms) -> Result<A, Status>,
-        encode: fn(&B, &FormatTerms) -> Result<Bytes, Status>,
+        decode: fn(&Bytes, &FormatOptions) -> Result<A, Status>,
+        encode: fn(&B, &FormatOptions) -> Result<Bytes, Status>,
     ) -> Self {
         let info = FormatInfo { name, positional: None, fields: &[], comment: "", schemas: &[] };
         Self { info, decode, encode, append: None, positional: None }
@@ -150,14 +150,14 @@ impl<A, B> Format<A, B> {
     /// Sets a function that appends an encoded response to a buffer, which saves a copy. If the function fails, it must
     /// not have appended anything.
     #[must_use]
-    pub const fn appending(self, append: fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Status>) -> Self {
+    pub const fn appending(self, append: fn(&B, &mut Vec<u8>, &FormatOptions) -> Result<(), Status>) -> Self {
         Self { append: Some(append), ..self }
     }
 
     /// Adds a positional variant under its own name, whose requests contain only the field values in the order of
     /// declaration.
     #[must_use]
-    pub const fn positional(self, name: &'static str, decode: fn(&Bytes, &FormatTerms) -> Result<A, Status>) -> Self {
+    pub const fn positional(self, name: &'static str, decode: fn(&Bytes, &FormatOptions) -> Result<A, Status>) -> Self {
         let info = FormatInfo { positional: Some(name), ..self.info };
         Self { info, positional: Some(decode), ..self }
     }
@@ -208,28 +208,28 @@ mod tests {
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         let _channel = Channel::connect_io(here).await.expect("in-memory connection should be accepted");
         let connection = connections.recv().await.expect("server should report the connection");
-        let terms = FormatTerms::default();
-        let first = terms.reserve(Some(&connection));
-        let room = terms.memory_max();
+        let options = FormatOptions::default();
+        let first = options.reserve(Some(&connection));
+        let room = options.memory_max();
         assert!(
             room >= 8 * MIB && stats.charged_bytes() >= 2 * room,
             "{room} bytes are available, with {} held",
             stats.charged_bytes()
         );
-        let second = terms.reserve(Some(&connection));
-        assert!(terms.memory_max() < room, "memory that another thread holds should not be available");
+        let second = options.reserve(Some(&connection));
+        assert!(options.memory_max() < room, "memory that another thread holds should not be available");
         drop((first, second));
         assert_eq!(stats.charged_bytes(), 0);
-        assert!(terms.reserve(None).is_none() && terms.memory_max() == CONTAINER_MEMORY_MAX);
+        assert!(options.reserve(None).is_none() && options.memory_max() == CONTAINER_MEMORY_MAX);
 
         // Streaming methods decode their requests in the same way.
-        let decode: Decode<usize> = |_, terms| {
-            terms.set_memory(5 * MIB);
-            Ok(terms.memory_max())
+        let decode: Decode<usize> = |_, options| {
+            options.set_memory(5 * MIB);
+            Ok(options.memory_max())
         };
         let body = Bytes::from(vec![0; LARGE_BODY]);
         let (most, charge) =
-            terms.decode(decode, &body, Some(&connection)).expect("request should be within the memory limit");
+            options.decode(decode, &body, Some(&connection)).expect("request should be within the memory limit");
         assert!(
             most == room && (5 * MIB..6 * MIB).contains(&stats.charged_bytes()),
             "{most} bytes are available, with {} held",

@@ -9,7 +9,7 @@ use crate::observe::observers::{MethodObserver, ObservedCall};
 use crate::service::admission::Guard;
 use crate::service::caller::Caller;
 use crate::service::erased::HandlerPlacement;
-use crate::service::formats::FormatTerms;
+use crate::service::formats::FormatOptions;
 use crate::wire::body::DecodeOptions;
 use crate::wire::envelope::Envelope;
 use crate::wire::translation::Translation;
@@ -106,7 +106,7 @@ impl From<ServeProgress> for Routed {
         match served {
             ServeProgress::Started | ServeProgress::Overloaded => Self::Continue,
             ServeProgress::Slow => Self::Slow,
-            ServeProgress::Refused => Self::Useless,
+            ServeProgress::Refused => Self::Discarded,
         }
     }
 }
@@ -120,11 +120,11 @@ pub(crate) struct InvokeSettings<'a> {
     pub(crate) method_observer: Option<&'a MethodObserver>,
     pub(crate) guard: Option<Guard>,
     /// Whether to compress the response messages.
-    pub(crate) packs: bool,
+    pub(crate) compresses: bool,
     /// Translation of messages from and to the peer's wire layout, if it differs.
     pub(crate) translation: Option<Arc<Translation>>,
     /// Permits that limit concurrent calls under [`Policy::AtMost`](crate::Policy::AtMost).
     pub(crate) permits: Option<Arc<Semaphore>>,
     /// Format of the messages, if it is not the native encoding.
-    pub(crate) format: Option<(&'a str, &'a FormatTerms)>,
+    pub(crate) format: Option<(&'a str, &'a FormatOptions)>,
 }

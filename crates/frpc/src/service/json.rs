@@ -2,7 +2,7 @@
 
 use crate::Status;
 use crate::service::failures::overloaded;
-use crate::service::formats::{Format, FormatTerms};
+use crate::service::formats::{Format, FormatOptions};
 use bytes::Bytes;
 use frpc_json::{AnyType, CONTAINER_MEMORY_MAX, DecodeError, DecodeReason, Json, Options, Types};
 use polyglot::protobuf::{Protobuf, memory_of};
@@ -11,23 +11,25 @@ use polyglot::protobuf::{Protobuf, memory_of};
 /// array of its field values. The nesting limit is the same as for native requests.
 #[must_use]
 pub const fn json_format<A: Json, B: Json>() -> Format<A, B> {
-    let encode = |message: &B, terms: &FormatTerms| {
+    let encode = |message: &B, options: &FormatOptions| {
         let mut out = Vec::new();
-        append(message, &mut out, terms)?;
+        append(message, &mut out, options)?;
         Ok(Bytes::from(out))
     };
-    Format::new("json", |bytes, terms| decoded(options(terms).decode_measured(bytes), terms), encode)
+    Format::new("json", |bytes, options| decoded(json_options(options).decode_measured(bytes), options), encode)
         .appending(append)
         .fields(A::FIELD_NAMES)
-        .positional("json-positional", |bytes, terms| decoded(options(terms).decode_positional(bytes), terms))
+        .positional("json-positional", |bytes, options| {
+            decoded(json_options(options).decode_positional(bytes), options)
+        })
 }
 
-fn decoded<A: Json>(decoded: Result<(A, usize), DecodeError>, terms: &FormatTerms) -> Result<A, Status> {
+fn decoded<A: Json>(decoded: Result<(A, usize), DecodeError>, options: &FormatOptions) -> Result<A, Status> {
     let (message, memory) = decoded.map_err(|error| match error.reason() {
-        DecodeReason::ContainerMemory { .. } if terms.memory_max() < CONTAINER_MEMORY_MAX => overloaded(),
+        DecodeReason::ContainerMemory { .. } if options.memory_max() < CONTAINER_MEMORY_MAX => overloaded(),
         _ => invalid::<A>(error),
     })?;
-    terms.set_memory(memory);
+    options.set_memory(memory);
     Ok(message)
 }
 
@@ -57,11 +59,11 @@ fn well_known() -> Types {
     lists.iter().fold(Types::well_known(), Types::with_type)
 }
 
-fn options(terms: &FormatTerms) -> Options<'_> {
-    let options = Options::new().nesting_max(terms.nesting.levels()).container_memory(terms.memory_max());
-    match &terms.types {
-        Some(types) => options.types(types),
-        None => options,
+fn json_options(options: &FormatOptions) -> Options<'_> {
+    let json = Options::new().nesting_max(options.nesting.levels()).container_memory(options.memory_max());
+    match &options.types {
+        Some(types) => json.types(types),
+        None => json,
     }
 }
 
@@ -70,7 +72,7 @@ fn invalid<A: Json>(error: DecodeError) -> Status {
     Status::invalid_argument(format!("the request is not a valid {}: {error}", A::NAME))
 }
 
-fn append<B: Json>(message: &B, out: &mut Vec<u8>, terms: &FormatTerms) -> Result<(), Status> {
+fn append<B: Json>(message: &B, out: &mut Vec<u8>, options: &FormatOptions) -> Result<(), Status> {
     let invalid = |error| Status::internal(format!("{} cannot be encoded: {error}", B::NAME));
-    options(terms).encode(message, out).map_err(invalid)
+    json_options(options).encode(message, out).map_err(invalid)
 }

@@ -16,14 +16,14 @@ where
 {
     Format::new(
         "proto",
-        |bytes, terms| {
+        |bytes, options| {
             let invalid = |error| Status::invalid_argument(format!("the request is not a valid {}: {error}", A::NAME));
             let memory = memory_of::<A>(bytes).map_err(invalid)?;
-            if memory > terms.memory_max() {
+            if memory > options.memory_max() {
                 let text = format!("a {} of so many parts takes too much memory", A::NAME);
                 return Err(Status::resource_exhausted(text));
             }
-            terms.set_memory(memory);
+            options.set_memory(memory);
             // Call the function by its full path, because both traits may have a function with this name.
             <A as prost::Message>::decode(bytes.clone()).map_err(invalid)
         },

@@ -5,7 +5,7 @@ use crate::api::BoxedCall;
 use crate::api::middleware::{Chain, MethodInfo, through};
 use crate::service::erased::{AcceptedStream, StreamingMethod};
 use crate::service::failures::no_message;
-use crate::service::formats::{Decode, Format, FormatTerms};
+use crate::service::formats::{Decode, Format, FormatOptions};
 use crate::service::handle::ServiceHandle;
 use crate::service::streams::{self, ReceivedStream};
 use crate::streaming::{ReceiverEnd, send};
@@ -77,19 +77,19 @@ where
         chain: Option<Arc<Chain>>,
         request: Request<MessageBytes>,
         format: &str,
-        terms: &FormatTerms,
+        options: &FormatOptions,
     ) -> Option<Calling> {
         let (service, handler) = (ServiceHandle::of_connection(&self.service), self.handler.clone());
-        let (about, format, terms) = (self.about, Format::find(&self.formats, format)?, terms.clone());
+        let (about, format, options) = (self.about, Format::find(&self.formats, format)?, options.clone());
         let last = move |request| -> BoxedCall<'static, _> { Box::pin(handler(service, request)) };
         Some(Box::pin(async move {
             let (messages, timeout, origin, extras) = request.into_parts_with_extras();
             let caller = origin.transport.clone();
-            let (message, charge) = In::read(messages, format.decode, &terms, caller).await?;
+            let (message, charge) = In::read(messages, format.decode, &options, caller).await?;
             let request = Request::from_parts_with_extras(message, timeout, origin, extras);
             let response = through(chain, &about, request, last).await?;
             let (response, extras) = response.into_parts_with_extras();
-            let body = match (response.write(format, terms)?, charge) {
+            let body = match (response.write(format, options)?, charge) {
                 // Keep the memory charge with the responses, because the handler may hold its request until it has sent
                 // all of them.
                 (Body::Many(stream), Some(charge)) => {
@@ -119,7 +119,7 @@ pub(crate) trait StreamRequest<A>: Sized + Send + 'static {
     fn read(
         messages: MessageBytes,
         decode: Decode<A>,
-        terms: &FormatTerms,
+        options: &FormatOptions,
         caller: Option<Connection>,
     ) -> impl Future<Output = Result<(Self, Option<MemoryCharge>), Status>> + Send;
 }
@@ -132,10 +132,10 @@ impl<A: Message + Send + 'static> StreamRequest<A> for A {
     async fn read(
         messages: MessageBytes,
         decode: Decode<A>,
-        terms: &FormatTerms,
+        options: &FormatOptions,
         caller: Option<Connection>,
     ) -> Result<(A, Option<MemoryCharge>), Status> {
-        terms.decode(decode, &single(messages).await?, caller.as_ref())
+        options.decode(decode, &single(messages).await?, caller.as_ref())
     }
 }
 
@@ -149,15 +149,15 @@ impl<A: Message + Send + 'static> StreamRequest<A> for Streaming<A> {
     async fn read(
         stream: MessageBytes,
         decode: Decode<A>,
-        terms: &FormatTerms,
+        options: &FormatOptions,
         caller: Option<Connection>,
     ) -> Result<(Streaming<A>, Option<MemoryCharge>), Status> {
-        let terms = terms.clone();
+        let options = options.clone();
         // Charge each message until the handler takes the next one.
         let mut last: Option<MemoryCharge> = None;
         let decode = move |message: Bytes| {
             drop(last.take());
-            let (message, charge) = terms.decode(decode, &message, caller.as_ref())?;
+            let (message, charge) = options.decode(decode, &message, caller.as_ref())?;
             last = charge;
             Ok(message)
         };
@@ -171,7 +171,7 @@ pub(crate) trait StreamReply<B>: Sized + Send + 'static {
     fn send(self, stream: ReceivedStream<'_>, writing: Writing<'_>) -> impl Future<Output = Result<(), Status>> + Send;
 
     /// Encodes the response for a caller that uses another protocol.
-    fn write<A>(self, format: Format<A, B>, terms: FormatTerms) -> Result<Body, Status>;
+    fn write<A>(self, format: Format<A, B>, options: FormatOptions) -> Result<Body, Status>;
 }
 
 impl<B: Message + Send + 'static> StreamReply<B> for B {
@@ -179,8 +179,8 @@ impl<B: Message + Send + 'static> StreamReply<B> for B {
         send::<B>(stream.sender, self, writing)
     }
 
-    fn write<A>(self, format: Format<A, B>, terms: FormatTerms) -> Result<Body, Status> {
-        (format.encode)(&self, &terms).map(Body::One)
+    fn write<A>(self, format: Format<A, B>, options: FormatOptions) -> Result<Body, Status> {
+        (format.encode)(&self, &options).map(Body::One)
     }
 }
 
@@ -189,9 +189,9 @@ impl<B: Message + Send + 'static> StreamReply<B> for ResponseStream<B> {
         stream.send_all(self, writing)
     }
 
-    fn write<A>(self, format: Format<A, B>, terms: FormatTerms) -> Result<Body, Status> {
+    fn write<A>(self, format: Format<A, B>, options: FormatOptions) -> Result<Body, Status> {
         let encode = format.encode;
-        Ok(Body::Many(Box::pin(Mapped { stream: self, map: Some(move |message| encode(&message, &terms)) })))
+        Ok(Body::Many(Box::pin(Mapped { stream: self, map: Some(move |message| encode(&message, &options)) })))
     }
 }
 

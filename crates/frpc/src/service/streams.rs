@@ -13,7 +13,7 @@ use crate::service::stream_method::{StreamReply, StreamRequest};
 use crate::streaming::{SharedReceiver, is_end, send_all, send_end, send_error, send_headers, send_refusal};
 use crate::wire::body;
 use crate::wire::body::{DecodeOptions, Flags, Received, Writing};
-use crate::wire::packed;
+use crate::wire::compressed;
 use crate::wire::prefix::Prefix;
 use crate::wire::translation::Translation;
 use crate::{Code, Request, Response, Status};
@@ -71,7 +71,7 @@ impl ReceivedStream<'_> {
             shared_receiver.back.lock().ended = true;
         }
         let translation = translation.map(|translation| &**translation);
-        let prepared = body::prepared(body, packed::REQUEST, connection, reading, translation);
+        let prepared = body::prepared(body, compressed::REQUEST, connection, reading, translation);
         let received =
             prepared.and_then(|body| body::request(reading.shared(&body), body.len())).and_then(|received| {
                 let is_too_large = takes_too_much(connection, received.memory);
@@ -114,8 +114,9 @@ where
     H: FnOnce(Request<In>) -> F + Send + 'static,
     F: Future<Output = Result<Response<Out>, Status>> + Send + 'static,
 {
-    let AcceptedStream { caller, options, stream, reading, placement, observed_call, packs, translation, .. } = opened;
-    let (connection, origin, flags) = (caller.connection.clone(), caller.origin(), Flags::PACKED.when(packs));
+    let AcceptedStream { caller, options, stream, reading, placement, observed_call, compresses, translation, .. } =
+        opened;
+    let (connection, origin, flags) = (caller.connection.clone(), caller.origin(), Flags::COMPRESSED.when(compresses));
     let Prefix { deadline, trace, expires, memory, .. } = *options;
     let id = stream.id();
     let (sender, receiver) = stream.split();

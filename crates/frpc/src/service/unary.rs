@@ -12,13 +12,13 @@ use crate::service::admission::{Guard, admit};
 use crate::service::caller::Caller;
 use crate::service::erased::ErasedUnary;
 use crate::service::failures::{log, overloaded, panicked, takes_too_much, too_many};
-use crate::service::formats::{self, Format, FormatTerms, LARGE_BODY};
+use crate::service::formats::{self, Format, FormatOptions, LARGE_BODY};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
 use crate::service::invoke::{AdapterOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress};
 use crate::wire::body::{self, DecodeOptions, EncodeBody, Flags, Received, ReplyParts, Writing};
+use crate::wire::compressed;
 use crate::wire::envelope::Envelope;
-use crate::wire::packed;
 use crate::wire::translation::{Scratch, Translation};
 use crate::{Code, Policy, Request, Response, Status};
 use bytes::Bytes;
@@ -69,7 +69,7 @@ where
     fn instance(&self, settings: InvokeSettings<'_>) -> Option<Box<dyn Invoke>> {
         let codec = match settings.format {
             None => Codec::Native(settings.reading),
-            Some((name, terms)) => Codec::Format(Format::find(&self.formats, name)?, terms.clone()),
+            Some((name, options)) => Codec::Format(Format::find(&self.formats, name)?, options.clone()),
         };
         Some(Box::new(Instance {
             service: ServiceHandle::of_connection(&self.service),
@@ -85,7 +85,7 @@ where
 /// Codec of a method's messages: the native encoding or another format such as JSON.
 enum Codec<A, B> {
     Native(DecodeOptions),
-    Format(Format<A, B>, FormatTerms),
+    Format(Format<A, B>, FormatOptions),
 }
 
 impl<A: Message, B> Codec<A, B> {
@@ -93,16 +93,16 @@ impl<A: Message, B> Codec<A, B> {
     fn decode(&self, body: &Bytes, connection: &Connection) -> Result<Received<A>, Status> {
         match self {
             Self::Native(reading) => body::request(reading.shared(body), body.len()),
-            Self::Format(format, terms) => decode_format(format, terms, body, connection),
+            Self::Format(format, options) => decode_format(format, options, body, connection),
         }
     }
 
     /// Appends an encoded response to `out`.
     fn append(&self, message: &B, out: &mut Vec<u8>) -> Result<(), Status> {
         match self {
-            Self::Format(Format { append: Some(append), .. }, terms) => append(message, out, terms),
-            Self::Format(format, terms) => {
-                out.extend_from_slice(&(format.encode)(message, terms)?);
+            Self::Format(Format { append: Some(append), .. }, options) => append(message, out, options),
+            Self::Format(format, options) => {
+                out.extend_from_slice(&(format.encode)(message, options)?);
                 Ok(())
             }
             Self::Native(_) => Err(no_format()),
@@ -112,9 +112,9 @@ impl<A: Message, B> Codec<A, B> {
 
 impl<A, B> Codec<A, B> {
     /// Returns the response encoder of the format, or `None` for the native encoding.
-    fn format(&self) -> Option<(formats::Encode<B>, FormatTerms)> {
+    fn format(&self) -> Option<(formats::Encode<B>, FormatOptions)> {
         match self {
-            Self::Format(format, terms) => Some((format.encode, terms.clone())),
+            Self::Format(format, options) => Some((format.encode, options.clone())),
             Self::Native(_) => None,
         }
     }
@@ -122,14 +122,14 @@ impl<A, B> Codec<A, B> {
 
 fn decode_format<A, B>(
     format: &Format<A, B>,
-    terms: &FormatTerms,
+    options: &FormatOptions,
     body: &Bytes,
     connection: &Connection,
 ) -> Result<Received<A>, Status> {
     // Reserve memory only for long bodies, because shorter ones take little memory whatever they contain.
-    let _reserved = terms.reserve(Some(connection).filter(|_| body.len() >= LARGE_BODY));
-    let message = (format.decode)(body, terms)?;
-    Ok(Received { message, memory: body.len() + terms.take_memory(), is_slow: false })
+    let _reserved = options.reserve(Some(connection).filter(|_| body.len() >= LARGE_BODY));
+    let message = (format.decode)(body, options)?;
+    Ok(Received { message, memory: body.len() + options.take_memory(), is_slow: false })
 }
 
 fn no_format() -> Status {
@@ -215,7 +215,7 @@ where
         }
         let inherited = inherited.is_something().then_some(&inherited);
         let request = Request::from_parts_with_extras(message, timeout, call.reply.origin(caller), extras);
-        let is_slow = is_slow || self.state.flags.has(Flags::PACKED);
+        let is_slow = is_slow || self.state.flags.has(Flags::COMPRESSED);
         let started = StartedHandler { caller, inherited, memory, is_slow };
         if !call.inline || !self.state.permission.as_ref().is_some_and(|permission| permission.is_kept()) {
             return self.call_as_task(request, started, call.reply);
@@ -323,9 +323,10 @@ where
 
 impl MethodState {
     fn new(about: MethodInfo, settings: InvokeSettings<'_>) -> Self {
-        let InvokeSettings { running, chain, method_observer, guard, reading, packs, permits, translation, .. } =
-            settings;
-        let flags = Flags::PACKED.when(packs).with(Flags::TRANSLATED.when(translation.is_some()));
+        let InvokeSettings {
+            running, chain, method_observer, guard, reading, compresses, permits, translation, ..
+        } = settings;
+        let flags = Flags::COMPRESSED.when(compresses).with(Flags::TRANSLATED.when(translation.is_some()));
         Self {
             permission: (running.policy == Policy::Inline)
                 .then(|| PermissionHandle::of_connection(&running.permission)),
@@ -372,19 +373,19 @@ impl MethodState {
     /// Returns whether a request must be decompressed or translated.
     #[inline(always)]
     fn prepares(&self, body: &Bytes) -> bool {
-        self.prepares && (self.translation.is_some() || packed::is_present(body))
+        self.prepares && (self.translation.is_some() || compressed::is_present(body))
     }
 
     /// Decompresses and translates a request. Returns whether this was expensive relative to its size, and a short
     /// translation. A long one replaces the body, because the message may keep parts of it.
     fn prepare(&self, body: &mut Bytes, by: &Connection) -> Result<(bool, Option<Scratch>), Status> {
-        let mut is_slow = packed::is_present(body);
+        let mut is_slow = compressed::is_present(body);
         if is_slow {
-            *body = packed::unpacked(mem::take(body), packed::REQUEST, by, self.reading.decompresses)?;
+            *body = compressed::decompressed(mem::take(body), compressed::REQUEST, by, self.reading.decompresses)?;
         }
         let Some(translation) = &self.translation else { return Ok((is_slow, None)) };
         translation.count_call();
-        let mut translated = translation.read(body, packed::REQUEST, by, self.reading.nesting)?;
+        let mut translated = translation.read(body, compressed::REQUEST, by, self.reading.nesting)?;
         let length = translated.as_ref().map_or(0, |translated| translated.len());
         is_slow |= body.len().max(length) > TRANSLATED_QUICKLY_MAX;
         if let Some(long) = translated.take_if(|translated| translated.is_long()) {

@@ -2,7 +2,7 @@
 
 use crate::api::extras::Extras;
 use crate::api::metadata::Metadata;
-use crate::wire::packed;
+use crate::wire::compressed;
 use crate::wire::prefix::{self, Prefix, PrefixError, PrefixFields};
 use crate::wire::report::Report;
 use crate::wire::translation::{Scratch, Translation};
@@ -21,7 +21,7 @@ pub(crate) struct Flags(u8);
 
 impl Flags {
     /// Compress the message if it is long enough to benefit.
-    pub(crate) const PACKED: Self = Self(1);
+    pub(crate) const COMPRESSED: Self = Self(1);
     /// Fail if a field has its default value, because the flat format cannot distinguish that from an absent field.
     pub(crate) const LOSSLESS: Self = Self(2);
     /// Translate the message to the peer's wire layout. Set by [`Writing::new`].
@@ -257,8 +257,8 @@ fn convert(
             PutError::Failed(Status::internal(text))
         });
     }
-    if writing.flags.has(Flags::PACKED) && converted.is_ok() {
-        packed::pack(&mut packet, start, &mut bulk);
+    if writing.flags.has(Flags::COMPRESSED) && converted.is_ok() {
+        compressed::compress(&mut packet, start, &mut bulk);
     }
     bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
     std::mem::forget(packet); // The caller finishes it, or drops it after an error.
@@ -287,13 +287,13 @@ pub(crate) fn put_failure(
 ) {
     /// Maximum length in bytes of an error body excluding its text: a prefix of six bytes, type bytes and a length.
     const AROUND: usize = 20;
-    let rich = style == Form::Extended;
+    let extended = style == Form::Extended;
     let put = |outbox: &mut Outbox, text: &str, whole: bool| {
         let mut packet = outbox.packet(id, operation);
-        let metadata = Some(status.metadata()).filter(|metadata| rich && whole && !metadata.is_empty());
-        let in_prefix = status.in_prefix().filter(|_| rich);
+        let metadata = Some(status.metadata()).filter(|metadata| extended && whole && !metadata.is_empty());
+        let in_prefix = status.in_prefix().filter(|_| extended);
         let in_prefix = in_prefix.map(|(code, details)| (code, if whole { details } else { &[] }));
-        let refused = is_refused && rich;
+        let refused = is_refused && extended;
         let fields = PrefixFields { metadata, status: in_prefix, refused, ..PrefixFields::default() };
         prefix::put(packet.buffer(), fields);
         put_text(packet.buffer(), text);
@@ -301,7 +301,7 @@ pub(crate) fn put_failure(
     };
     // Change the text, because a compat peer would interpret it as the end of the stream. In replies, the text has no
     // special meaning.
-    let is_end = !rich && operation == Operation::STREAM && status.message() == EOF;
+    let is_end = !extended && operation == Operation::STREAM && status.message() == EOF;
     let text = if is_end { Cow::Owned(format!("{}: {EOF}", status.code())) } else { status.message().into() };
     let text = &*text;
     if let Err(too_long) = put(outbox, text, true) {
@@ -398,7 +398,7 @@ pub(crate) fn prepared(
     reading: DecodeOptions,
     translation: Option<&Translation>,
 ) -> Result<Bytes, Status> {
-    let body = packed::unpacked(body, what, by, reading.decompresses)?;
+    let body = compressed::decompressed(body, what, by, reading.decompresses)?;
     match translation {
         Some(translation) => Ok(translation.read(&body, what, by, reading.nesting)?.map_or(body, Scratch::into_bytes)),
         None => Ok(body),

@@ -5,7 +5,7 @@
 //! (`service/layouts.rs`).
 
 use crate::schema::layout::Layout;
-use crate::wire::packed::UNPACKS;
+use crate::wire::compressed::DECOMPRESSES;
 use crate::wire::report::REPORT_REQUEST_ITEM;
 use bytes::Bytes;
 use frisbee::tlv::{put_varint, take_varint};
@@ -103,7 +103,7 @@ pub(crate) fn malformed_item(hello: &Hello) -> Option<u8> {
     let mut is_malformed = |(kind, item): &(u8, &[u8])| match *kind {
         OFFERED | CALLED => parse(item).is_none_or(|(.., mut operations)| operations.any(|each| each.is_none())),
         REPORT_REQUEST_ITEM => std::mem::replace(&mut seen[0], true),
-        UNPACKS => std::mem::replace(&mut seen[1], true),
+        DECOMPRESSES => std::mem::replace(&mut seen[1], true),
         _ => false,
     };
     hello.items().find(|item| is_malformed(item)).map(|(kind, _)| kind)

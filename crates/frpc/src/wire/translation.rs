@@ -3,7 +3,7 @@
 use crate::Status;
 use crate::observe::TranslatedService;
 use crate::schema::layout::Layout;
-use crate::wire::packed;
+use crate::wire::compressed;
 use bytes::Bytes;
 use frisbee::Connection;
 use frisbee::rpc::ConnectionExt;
@@ -277,7 +277,7 @@ impl Translation {
         let mut out = Scratch::take();
         let translated = self.plans.incoming.translate(root, body, &mut out, limits).map_err(|error| {
             let text = format!("the {what} cannot be translated from the layout of the peer: {error}");
-            if what == packed::REQUEST { Status::invalid_argument(text) } else { Status::internal(text) }
+            if what == compressed::REQUEST { Status::invalid_argument(text) } else { Status::internal(text) }
         })?;
         self.count_skipped(translated.skipped);
         // Check only long bodies, because others take little memory.

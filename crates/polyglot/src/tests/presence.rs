@@ -20,7 +20,7 @@ fn choices() -> [Option<Choice>; 6] {
 }
 
 #[test]
-fn absent_optional_is_default_when_flat_and_nil_when_rich() {
+fn absent_optional_is_default_when_flat_and_nil_when_extended() {
     let absent = One { v: None::<u64> };
     assert_eq!(encode(&absent, Form::Flat), hex("08000b00"));
     assert_eq!(encode(&absent, Form::Extended), hex("080000"));
@@ -37,16 +37,16 @@ fn an_absent_message_is_nil_in_both_forms() {
 
 #[test]
 fn rich_oneof_is_at_its_first_member_and_names_the_set_one() {
-    let rich = |choice| encode(&OneOf { choice, after: true }, Form::Extended);
-    assert_eq!(rich(None), hex("080003000701"));
-    assert_eq!(rich(Some(Choice::Number(0))), hex("080003010c000701"));
-    assert_eq!(rich(Some(Choice::Word(String::new()))), hex("08000302050a000701"));
-    assert_eq!(rich(Some(Choice::Inner(Inner { n: 1 }))), hex("0800030308000c020701"));
-    assert_eq!(rich(Some(Choice::Sparse(-5))), hex("080003040a020701"));
+    let extended = |choice| encode(&OneOf { choice, after: true }, Form::Extended);
+    assert_eq!(extended(None), hex("080003000701"));
+    assert_eq!(extended(Some(Choice::Number(0))), hex("080003010c000701"));
+    assert_eq!(extended(Some(Choice::Word(String::new()))), hex("08000302050a000701"));
+    assert_eq!(extended(Some(Choice::Inner(Inner { n: 1 }))), hex("0800030308000c020701"));
+    assert_eq!(extended(Some(Choice::Sparse(-5))), hex("080003040a020701"));
 }
 
 #[test]
-fn the_rich_form_keeps_every_member_and_its_absence() {
+fn the_extended_form_keeps_every_member_and_its_absence() {
     for choice in choices() {
         let message = OneOf { choice, after: true };
         assert_eq!(decode::<OneOf>(&encode(&message, Form::Extended)).unwrap(), message);

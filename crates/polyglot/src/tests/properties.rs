@@ -154,7 +154,7 @@ impl<'a> MessageView<'a> for OrderView<'a> {
 
 proptest! {
     #[test]
-    fn the_rich_form_brings_back_every_message(message in everything()) {
+    fn the_extended_form_brings_back_every_message(message in everything()) {
         let bytes = encode(&message, Form::Extended);
         let mut decoder = Decoder::new(&bytes);
         let Root::Message(read) = decode_root::<Everything>(&mut decoder)? else {
@@ -202,8 +202,8 @@ proptest! {
     }
 
     #[test]
-    fn every_truncation_is_an_error(message in everything(), rich in any::<bool>()) {
-        let bytes = encode(&message, if rich { Form::Extended } else { Form::Flat });
+    fn every_truncation_is_an_error(message in everything(), extended in any::<bool>()) {
+        let bytes = encode(&message, if extended { Form::Extended } else { Form::Flat });
         for length in 0..bytes.len() {
             prop_assert!(decode_root::<Everything>(&mut Decoder::new(&bytes[..length])).is_err(), "{} of {}", length, bytes.len());
         }

@@ -803,14 +803,14 @@ async fn bytes_are_written_as_messages_and_read_across_them() {
 async fn byte_stream_end_is_an_error_unless_finished() {
     use std::io::ErrorKind::{ConnectionAborted, ConnectionReset, OutOfMemory};
     let plain = PeerKind::Compat;
-    let rich = native(0);
+    let native = native(0);
     type EndStream<'a> = &'a dyn Fn(&End);
     let ends: [(&PeerKind, EndStream<'_>, Option<std::io::ErrorKind>); 5] = [
-        (&rich, &|end| end.shared.handle_close(), Some(ConnectionAborted)),
+        (&native, &|end| end.shared.handle_close(), Some(ConnectionAborted)),
         (&plain, &|end| end.shared.handle_close(), None),
-        (&rich, &|end| assert!(end.shared.handle_end(b"\x05why")), Some(ConnectionReset)),
-        (&rich, &|end| assert_eq!(end.shared.handle_rejected_body(), StreamSignal::Reset), Some(OutOfMemory)),
-        (&rich, &|end| assert!(end.shared.handle_end(b"")), None),
+        (&native, &|end| assert!(end.shared.handle_end(b"\x05why")), Some(ConnectionReset)),
+        (&native, &|end| assert_eq!(end.shared.handle_rejected_body(), StreamSignal::Reset), Some(OutOfMemory)),
+        (&native, &|end| assert!(end.shared.handle_end(b"")), None),
     ];
     for (peer, end_it, expected) in ends {
         let (end, stream) = End::new(peer);

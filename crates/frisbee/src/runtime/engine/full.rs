@@ -142,9 +142,9 @@ impl<R: Router> Engine<R> {
             return Some(false);
         }
         let inner = shared.mailbox.lock();
-        let (is_open, rich) = (inner.streams.get(id).is_some(), inner.peer.hello().is_some());
+        let (is_open, native) = (inner.streams.get(id).is_some(), inner.peer.hello().is_some());
         drop(inner);
         // A late packet, whose sender did not know of the stream's end yet, opens no stream and is ignored immediately.
-        (!is_open && self.opens_stream(id, body, rich)).then_some(true)
+        (!is_open && self.opens_stream(id, body, native)).then_some(true)
     }
 }

@@ -38,14 +38,14 @@ impl<R: Router> Engine<R> {
                 drop(inner);
                 if !is_free {
                     self.answer(HandOffAnswer::Busy, &Bytes::new());
-                    return Routed::Useless;
+                    return Routed::Discarded;
                 }
                 let Some(session) = &mut self.session else { return Routed::Continue };
                 self.router.hand_off(session, HandOffRequest::new(self.handle.clone(), operation, body))
             }
             HandOffEvent::Abandoned => {
                 self.handle.0.mailbox.set_handing_off(HandOffState::Abandoned);
-                Routed::Useless
+                Routed::Discarded
             }
             HandOffEvent::Answered { answer, body } => {
                 let Some(asking) = self.asking.take() else { return Routed::Continue };

@@ -80,7 +80,7 @@ impl<R: Router> Engine<R> {
     /// stream is refused.
     fn reject_stream_body(&mut self, id: PacketId, may_open: bool) {
         let inner = self.handle.0.mailbox.lock();
-        let rich = inner.peer.hello().is_some();
+        let native = inner.peer.hello().is_some();
         let stream = inner.streams.get(id).cloned();
         drop(inner);
         let signal = match stream {
@@ -92,7 +92,7 @@ impl<R: Router> Engine<R> {
             None => {
                 // Remove the deferred packet that opens the stream, because the stream is refused.
                 let waited = self.handle.0.deferred.leave_stream(id, &self.handle.0.mailbox.account);
-                match rich {
+                match native {
                     false => StreamSignal::Close,
                     true if waited || may_open && self.openings.handle(id) => StreamSignal::Refuse,
                     true => StreamSignal::Nothing,

@@ -27,10 +27,10 @@ impl<R: Router> Engine<R> {
             _ => body,
         };
         let inner = self.handle.0.mailbox.lock();
-        let rich = inner.peer.hello().is_some();
+        let native = inner.peer.hello().is_some();
         if let Some(stream) = inner.streams.get(id).cloned() {
             drop(inner);
-            let signal = if body.is_empty() && !rich {
+            let signal = if body.is_empty() && !native {
                 stream.handle_close();
                 StreamSignal::Nothing
             } else {
@@ -41,7 +41,7 @@ impl<R: Router> Engine<R> {
             return self.leave_stream(signal);
         }
         drop(inner);
-        if self.opens_stream(id, &body, rich) { self.open_stream(id, body) } else { Routed::Continue }
+        if self.opens_stream(id, &body, native) { self.open_stream(id, body) } else { Routed::Continue }
     }
 
     /// Routes a packet with several messages of a stream. Such a packet never opens a stream, because the packet that
@@ -75,7 +75,7 @@ impl<R: Router> Engine<R> {
             let stream = self.handle.0.mailbox.lock().streams.get(id).cloned()?;
             Some((stream, items))
         });
-        let Some((stream, items)) = stream else { return Routed::Useless };
+        let Some((stream, items)) = stream else { return Routed::Discarded };
         let Some(signal) = stream.handle_items(&items, is_last) else {
             return Routed::Close(CloseReason::Protocol(ProtocolError::Malformed(Operation::EXTENSION)));
         };
@@ -85,16 +85,16 @@ impl<R: Router> Engine<R> {
 
     /// Returns whether a packet opens a new stream. No stream with its id may be open. Call this exactly once for each
     /// such packet, in the order of arrival.
-    pub(super) fn opens_stream(&mut self, id: PacketId, body: &Bytes, rich: bool) -> bool {
+    pub(super) fn opens_stream(&mut self, id: PacketId, body: &Bytes, native: bool) -> bool {
         // A close opens no stream, nor does a message whose sender did not know yet that this end has closed the
         // stream. A Go client uses several id counters and may reuse an id immediately.
-        !body.is_empty() && (!rich || self.openings.handle(id))
+        !body.is_empty() && (!native || self.openings.handle(id))
     }
 
     /// Opens the stream that a received packet requests.
     pub(super) fn open_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         let mut inner = self.handle.0.mailbox.lock();
-        let rich = inner.peer.hello().is_some();
+        let native = inner.peer.hello().is_some();
         // A stream that is opened and closed in a loop counts until its last handle is dropped. Permit as many further
         // streams whose handles are about to be dropped, so that a peer within the limit is not refused at random.
         let peer_streams = self.handle.0.peer_streams.load(Ordering::Relaxed);
@@ -104,9 +104,9 @@ impl<R: Router> Engine<R> {
             drop(inner);
             self.handle.count_rejected();
             let why = if is_full { "too many streams" } else { NO_ROOM };
-            let signal = if rich { StreamSignal::Refuse } else { StreamSignal::Close };
+            let signal = if native { StreamSignal::Refuse } else { StreamSignal::Close };
             signal.put(self.core.outbox(), id, RESOURCE_EXHAUSTED, why);
-            return if is_full { Routed::Useless } else { Routed::Continue };
+            return if is_full { Routed::Discarded } else { Routed::Continue };
         }
         let shared = Arc::new(self.handle.0.stream(id, &inner.peer, false));
         if !inner.streams.enter_opened_by_peer(shared.clone()) {

@@ -19,7 +19,7 @@ fn cost(estimate: &ServerEstimate, now: u64) -> u64 {
 #[test]
 fn a_longer_time_counts_at_once_and_a_shorter_one_by_and_by() {
     let (estimate, at) = server();
-    assert_eq!((cost(&estimate, at(1)), estimate.latency()), (TRIAL, None));
+    assert_eq!((cost(&estimate, at(1)), estimate.latency()), (PROBE, None));
     let end = |millis: u64, now: u64| estimate.end(Duration::from_millis(millis), MeasuredEnd::Answered, now);
     end(20, at(20));
     end(80, at(100));
@@ -54,11 +54,11 @@ fn refusing_server_is_probed_at_growing_intervals() {
         estimate.refuse();
         assert!(estimate.is_doubted() && cost(&estimate, at(now)) == EXCLUDED);
         let wait =
-            (0..).find(|wait| cost(&estimate, at(now + wait)) == TRIAL).expect("ejected server should be tried again");
+            (0..).find(|wait| cost(&estimate, at(now + wait)) == PROBE).expect("ejected server should be tried again");
         assert!(wait <= 40_001 && (doubling > 5 || wait > last), "ejection lasted {wait} ms, after {last} ms before");
         (now, last) = (now + wait, wait);
-        estimate.begin_trial();
-        assert_eq!(cost(&estimate, at(now)), EXCLUDED, "ejected server should get a single trial call");
+        estimate.begin_probe();
+        assert_eq!(cost(&estimate, at(now)), EXCLUDED, "ejected server should get a single probe call");
     }
     (0..8).for_each(|_| estimate.refuse());
     estimate.recover();
@@ -159,7 +159,7 @@ fn a_report_of_an_ejected_server_does_not_end_that() {
     assert!(estimate.is_doubted() && cost(&estimate, at(8)) == EXCLUDED);
     estimate.report(Report { in_progress: 0, micros: 1_000 }, 0);
     assert_eq!((estimate.cost(), cost(&estimate, at(9))), (EXCLUDED, EXCLUDED));
-    assert_eq!((cost(&estimate, at(1_000)), cost(&estimate, at(3_000))), (EXCLUDED, TRIAL));
+    assert_eq!((cost(&estimate, at(1_000)), cost(&estimate, at(3_000))), (EXCLUDED, PROBE));
 }
 
 #[test]
@@ -235,8 +235,8 @@ fn server_is_warming_up_for_five_seconds_per_connection() {
 #[test]
 fn first_call_makes_server_expensive_until_measured() {
     let (estimate, at) = server();
-    assert_eq!(cost(&estimate, at(1)), TRIAL);
-    estimate.begin_trial();
+    assert_eq!(cost(&estimate, at(1)), PROBE);
+    estimate.begin_probe();
     assert_eq!(estimate.cost(), 1 << 30);
     estimate.end(Duration::from_millis(8), MeasuredEnd::Answered, at(9));
     assert_eq!(estimate.cost(), 1 << 23, "cost should be updated before the next refresh");
@@ -258,8 +258,8 @@ fn failed_probe_of_ejected_server_excludes_it_again() {
     estimate.end(Duration::from_millis(500), MeasuredEnd::Answered, at(500));
     estimate.refuse();
     let due = estimate.state.lock().ejected_until / 1_000_000 + 1;
-    assert_eq!(cost(&estimate, at(due)), TRIAL);
-    estimate.begin_trial();
+    assert_eq!(cost(&estimate, at(due)), PROBE);
+    estimate.begin_probe();
     estimate.end(Duration::from_millis(5), MeasuredEnd::Abandoned, at(due + 5));
     assert_eq!(
         (estimate.state.lock().ejections, estimate.cost()),
@@ -330,7 +330,7 @@ fn measured_call_sets_the_time_of_the_fleet() {
     };
     estimate.event(ServerEvent::Timed(at(1)));
     estimate.event(ServerEvent::NotMeasured);
-    assert_eq!(cost(2), TRIAL, "server should get a measuring call");
+    assert_eq!(cost(2), PROBE, "server should get a measuring call");
     estimate.event(ServerEvent::Timed(at(2)));
     let took = Duration::from_millis(8);
     estimate.event(ServerEvent::Measured { took, end: MeasuredEnd::Answered, at: at(10) });

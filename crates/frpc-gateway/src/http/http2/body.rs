@@ -1,6 +1,6 @@
 //! Request bodies, shared between the driver of a connection and readers in other tasks.
 
-use super::Letter;
+use super::StreamEvent;
 use crate::charge::GrowingBody;
 use crate::mailbox::Mailbox;
 use bytes::Bytes;
@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 /// State shared by a stream and its tasks: the stream's waker and the request body.
 pub(super) struct StreamLink {
-    mail: Arc<Mailbox<Letter>>,
+    mailbox: Arc<Mailbox<StreamEvent>>,
     key: StreamKey,
     /// Whether a wake-up of the stream was sent to the driver and has not been handled yet.
     is_posted: AtomicBool,
@@ -51,7 +51,7 @@ impl StreamLink {
     /// Creates a stream and the reader of its request body. `arrived` is the part received so far, whose flow-control
     /// credit was already returned. `length` is the declared length, or 0 if unknown.
     pub(super) fn new(
-        mail: &Arc<Mailbox<Letter>>,
+        mailbox: &Arc<Mailbox<StreamEvent>>,
         key: StreamKey,
         arrived: GrowingBody,
         length: u64,
@@ -59,7 +59,7 @@ impl StreamLink {
         let credited = arrived.bytes.len();
         let body = Body { arrived, length, end: None, consumed: 0, credited, reader: None, is_abandoned: false };
         let is_posted = AtomicBool::new(false);
-        let link = Arc::new(Self { mail: mail.clone(), key, is_posted, body: Mutex::new(body) });
+        let link = Arc::new(Self { mailbox: mailbox.clone(), key, is_posted, body: Mutex::new(body) });
         (link.clone(), RequestBody(link))
     }
 
@@ -98,7 +98,7 @@ impl Wake for StreamLink {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.is_posted.swap(true, Ordering::AcqRel) {
-            self.mail.send(Letter::Wake(self.key));
+            self.mailbox.send(StreamEvent::Wake(self.key));
         }
     }
 }

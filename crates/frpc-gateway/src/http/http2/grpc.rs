@@ -3,7 +3,7 @@
 
 use super::body::StreamLink;
 use super::stream::{ServedStream, put_fields};
-use super::{Driver, Letter, StreamState};
+use super::{Driver, StreamEvent, StreamState};
 use crate::charge::{GrowingBody, check_room};
 use crate::clock::after;
 use crate::connect::envelope::{self, COMPRESSED, Compression, PREFIX};
@@ -13,7 +13,7 @@ use crate::http::fields::{self, KnownFields};
 use crate::http::route::{Protocol, RequestHead, Route, route};
 use crate::http::service::{Reply, RequestParts, add, is_addressed};
 use crate::inbound::{self, Inbound};
-use crate::streams::{self, CallTerms};
+use crate::streams::{self, CallOptions};
 use bytes::Bytes;
 use frisbee_core::earlier;
 use frisbee_http2::{EnvelopeTracker, Head, StreamKey};
@@ -48,13 +48,13 @@ pub(super) struct Callee {
 pub(super) struct RecentCall {
     memo: u64,
     callee: usize,
-    terms: CallTerms,
+    options: CallOptions,
 }
 
 /// State of a unary gRPC call whose request is being received.
 pub(super) struct UnaryCall {
     callee: usize,
-    terms: CallTerms,
+    options: CallOptions,
     began: Instant,
     /// The request in the thread's read buffer, if all of it has arrived in this driver iteration.
     slice: Bytes,
@@ -63,15 +63,15 @@ pub(super) struct UnaryCall {
 
 /// Settings of a unary call that determine how its response is encoded.
 #[derive(Clone, Copy)]
-pub(super) struct ReplyTerms {
+pub(super) struct ReplyOptions {
     callee: usize,
     protocol: Protocol,
     accepted: Compression,
 }
 
 impl UnaryCall {
-    fn new(callee: usize, terms: CallTerms, began: Instant) -> Self {
-        Self { callee, terms, began, slice: Bytes::new(), kept: GrowingBody::default() }
+    fn new(callee: usize, options: CallOptions, began: Instant) -> Self {
+        Self { callee, options, began, slice: Bytes::new(), kept: GrowingBody::default() }
     }
 
     fn bytes(&self) -> &[u8] {
@@ -120,7 +120,7 @@ impl UnaryCall {
             }
             Some(length) if length == request.len() => {
                 let flags = request.first().copied().unwrap_or(0);
-                envelope::decode(flags, request.split_off(PREFIX), self.terms.encoding, limit)
+                envelope::decode(flags, request.split_off(PREFIX), self.options.encoding, limit)
             }
             _ => Err(Status::invalid_argument("the last message is incomplete")),
         }
@@ -128,16 +128,16 @@ impl UnaryCall {
 
     /// Returns the time that remains until the call's timeout.
     fn timeout(&self, now: Instant) -> Option<Duration> {
-        self.terms.timeout.map(|timeout| timeout.saturating_sub(now.saturating_duration_since(self.began)))
+        self.options.timeout.map(|timeout| timeout.saturating_sub(now.saturating_duration_since(self.began)))
     }
 
     /// Returns the time at which the call is converted to a stream unless its message is complete.
     fn overdue(&self) -> Instant {
-        after(self.began, self.terms.timeout.map_or(GRACE, |timeout| timeout.min(GRACE)))
+        after(self.began, self.options.timeout.map_or(GRACE, |timeout| timeout.min(GRACE)))
     }
 
-    fn reply_terms(&self) -> ReplyTerms {
-        ReplyTerms { callee: self.callee, protocol: self.terms.protocol, accepted: self.terms.accepted }
+    fn reply_options(&self) -> ReplyOptions {
+        ReplyOptions { callee: self.callee, protocol: self.options.protocol, accepted: self.options.accepted }
     }
 }
 
@@ -209,8 +209,8 @@ impl<'a> Driver<'a> {
         let Self { service, context, http2, callees, recent, .. } = self;
         let head = http2.head();
         let is_known = |call: &&RecentCall| head.memo() == Some(call.memo);
-        if let Some(RecentCall { callee, terms, .. }) = recent.iter().find(is_known) {
-            return Some(Ok(UnaryCall::new(*callee, terms.clone(), now)));
+        if let Some(RecentCall { callee, options, .. }) = recent.iter().find(is_known) {
+            return Some(Ok(UnaryCall::new(*callee, options.clone(), now)));
         }
         if !head.get("content-type").is_some_and(|content_type| content_type.starts_with(b"application/grpc")) {
             return None;
@@ -231,17 +231,17 @@ impl<'a> Driver<'a> {
         }
         let callee = callee(callees, path, method, protocol, varies)?;
         let metadata = fields::metadata(head.fields(), &known).map_err(fields::InvalidField::into_status);
-        let terms = match metadata.and_then(|metadata| CallTerms::new(protocol, &known, metadata)) {
-            Ok(terms) => terms,
+        let options = match metadata.and_then(|metadata| CallOptions::new(protocol, &known, metadata)) {
+            Ok(options) => options,
             Err(status) => return Some(Err(self.failure(protocol, status))),
         };
         if let Some(memo) = head.memo() {
             if recent.len() >= RECENT_MAX {
                 recent.pop_front();
             }
-            recent.push_back(RecentCall { memo, callee, terms: terms.clone() });
+            recent.push_back(RecentCall { memo, callee, options: options.clone() });
         }
-        Some(Ok(UnaryCall::new(callee, terms, now)))
+        Some(Ok(UnaryCall::new(callee, options, now)))
     }
 
     /// Appends a received part to the message of a unary call.
@@ -258,7 +258,7 @@ impl<'a> Driver<'a> {
                 }
             }
             Err(status) => {
-                let protocol = call.terms.protocol;
+                let protocol = call.options.protocol;
                 self.refuse(key, protocol, status);
             }
         }
@@ -267,7 +267,7 @@ impl<'a> Driver<'a> {
     /// Rejects a call whose request has trailers.
     pub(super) fn refuse_trailers(&mut self, key: StreamKey, trailers: HeaderMap) {
         let Some(StreamState::Unary(call)) = self.streams.get_mut(key) else { return };
-        let protocol = call.terms.protocol;
+        let protocol = call.options.protocol;
         if let Err(status) = inbound::refuse_trailers(&Frame::trailers(trailers)) {
             self.refuse(key, protocol, status);
         }
@@ -276,23 +276,23 @@ impl<'a> Driver<'a> {
     /// Starts a call whose request was completely received.
     pub(super) fn call(&mut self, key: StreamKey, batch: &mut AdapterBatch<'a>) {
         let Some(StreamState::Unary(mut call)) = self.streams.remove(key) else { return };
-        let (terms, timeout) = (call.reply_terms(), call.timeout(self.now));
+        let (options, timeout) = (call.reply_options(), call.timeout(self.now));
         let message = match call.take_message(self.context) {
             Ok(message) => message,
-            Err(status) => return self.refuse(key, terms.protocol, status),
+            Err(status) => return self.refuse(key, options.protocol, status),
         };
-        let request = streams::request(message, timeout, call.terms.metadata);
-        let Self { context, http2, callees, mail, ok, .. } = self;
-        let Some(Callee { slot, heads: [identity, gzip], .. }) = callees.get_mut(terms.callee) else { return };
-        let head = if terms.accepted == Compression::Gzip { gzip } else { identity };
+        let request = streams::request(message, timeout, call.options.metadata);
+        let Self { context, http2, callees, mailbox, ok, .. } = self;
+        let Some(Callee { slot, heads: [identity, gzip], .. }) = callees.get_mut(options.callee) else { return };
+        let head = if options.accepted == Compression::Gzip { gzip } else { identity };
         let mut unsent = None;
         // This fails only for a closed stream, which has no state here.
         let _ = http2.reply(key, head, ok, |out| {
             let start = out.len();
             out.extend_from_slice(&[0; PREFIX]);
             let called = slot.call(batch, request, out, || {
-                let mail = mail.clone();
-                move |result, hold| mail.send(Letter::Done(key, result, hold))
+                let mailbox = mailbox.clone();
+                move |result, hold| mailbox.send(StreamEvent::Done(key, result, hold))
             });
             let length = out.len() - start - PREFIX;
             match called {
@@ -300,7 +300,7 @@ impl<'a> Driver<'a> {
                     let has_fields =
                         !response.metadata().is_empty() || response.extensions().get::<Trailers>().is_some();
                     let checked = check_room(context, length);
-                    if checked.is_ok() && !has_fields && end_envelope(out, start, terms.accepted) {
+                    if checked.is_ok() && !has_fields && end_envelope(out, start, options.accepted) {
                         return true;
                     }
                     let message = Bytes::copy_from_slice(out.get(start + PREFIX..).unwrap_or_default());
@@ -313,25 +313,25 @@ impl<'a> Driver<'a> {
         });
         match unsent {
             None => {}
-            Some(Ok(result)) => self.answer_call(key, terms, result),
-            Some(Err(task)) => self.streams.insert(key, StreamState::Called(task, terms)),
+            Some(Ok(result)) => self.answer_call(key, options, result),
+            Some(Err(task)) => self.streams.insert(key, StreamState::Called(task, options)),
         }
     }
 
     /// Sends the response of a call whose handler has completed.
     pub(super) fn finish_call(&mut self, key: StreamKey, result: Result<frpc::Response<Bytes>, Status>) {
-        if let Some(StreamState::Called(_, terms)) = self.streams.remove(key) {
-            self.answer_call(key, terms, result);
+        if let Some(StreamState::Called(_, options)) = self.streams.remove(key) {
+            self.answer_call(key, options, result);
         }
     }
 
-    fn answer_call(&mut self, key: StreamKey, terms: ReplyTerms, result: Result<frpc::Response<Bytes>, Status>) {
+    fn answer_call(&mut self, key: StreamKey, options: ReplyOptions, result: Result<frpc::Response<Bytes>, Status>) {
         let response = match result {
             Ok(response) => response,
-            Err(status) => return self.refuse(key, terms.protocol, status),
+            Err(status) => return self.refuse(key, options.protocol, status),
         };
-        let Some(Callee { heads: [identity, gzip], .. }) = self.callees.get(terms.callee) else { return };
-        let mut head = Cow::Borrowed(if terms.accepted == Compression::Gzip { gzip } else { identity });
+        let Some(Callee { heads: [identity, gzip], .. }) = self.callees.get(options.callee) else { return };
+        let mut head = Cow::Borrowed(if options.accepted == Compression::Gzip { gzip } else { identity });
         if !response.metadata().is_empty() {
             put_pairs(head.to_mut(), &fields::fields(response.metadata(), ""));
         }
@@ -343,10 +343,10 @@ impl<'a> Driver<'a> {
             let start = out.len();
             out.extend_from_slice(&[0; PREFIX]);
             out.extend_from_slice(response.get_ref());
-            end_envelope(out, start, terms.accepted)
+            end_envelope(out, start, options.accepted)
         });
         if sent == Ok(false) {
-            self.refuse(key, terms.protocol, Status::resource_exhausted("a message has at most 2^32 - 1 bytes"));
+            self.refuse(key, options.protocol, Status::resource_exhausted("a message has at most 2^32 - 1 bytes"));
         }
     }
 
@@ -360,7 +360,7 @@ impl<'a> Driver<'a> {
     pub(super) fn keep_begun(&mut self) {
         while let Some(key) = self.begun.pop() {
             let Some(StreamState::Unary(call)) = self.streams.get_mut(key) else { continue };
-            let (protocol, overdue) = (call.terms.protocol, call.overdue());
+            let (protocol, overdue) = (call.options.protocol, call.overdue());
             match call.keep(self.context) {
                 Ok(()) => self.overdue = earlier(self.overdue, Some(overdue)),
                 Err(status) => self.refuse(key, protocol, status),
@@ -381,12 +381,12 @@ impl<'a> Driver<'a> {
             let Some(StreamState::Unary(call)) = self.streams.remove(key) else { continue };
             let Some(method) = self.callees.get(call.callee).map(|callee| callee.method.clone()) else { continue };
             let (context, timeout) = (self.context.clone(), call.timeout(self.now));
-            let terms = CallTerms { timeout, ..call.terms };
+            let options = CallOptions { timeout, ..call.options };
             let mut envelopes = EnvelopeTracker::default();
             envelopes.advance(&call.kept.bytes);
-            let (link, body) = StreamLink::new(&self.mail, key, call.kept, 0);
+            let (link, body) = StreamLink::new(&self.mailbox, key, call.kept, 0);
             let answering = async move {
-                let mut response = streams::call(&context, &method, terms, Inbound::Http2(body)).await;
+                let mut response = streams::call(&context, &method, options, Inbound::Http2(body)).await;
                 vary(response.headers_mut(), varies);
                 response
             };

@@ -148,7 +148,7 @@ pub(super) fn put_fields(head: &mut Head, fields: &HeaderMap) {
 impl Driver<'_> {
     pub(super) fn handle_head(&mut self, key: StreamKey, is_end: bool) {
         if self.http2.head().is_truncated() {
-            self.context.waste(0);
+            self.context.charge_abuse(0);
             let is_grpc = matches!(self.protocol(), Some(Protocol::Grpc(_)));
             let text = Malformed::TooLong.text();
             let response = match self.protocol().filter(|_| is_grpc) {
@@ -171,7 +171,7 @@ impl Driver<'_> {
                 let has_envelopes =
                     matches!(self.protocol(), Some(Protocol::Stream(_) | Protocol::Grpc(_) | Protocol::Web(_)));
                 let envelopes = has_envelopes.then(EnvelopeTracker::default);
-                let (link, body) = StreamLink::new(&self.mail, key, GrowingBody::default(), length.unwrap_or(0));
+                let (link, body) = StreamLink::new(&self.mailbox, key, GrowingBody::default(), length.unwrap_or(0));
                 let service = self.service.clone();
                 let answering = async move { service.answer(RequestParts::Http2(&head), Inbound::Http2(body)).await.0 };
                 if is_end {

@@ -36,7 +36,7 @@ fn handle(session: &mut Session, message: &[u8]) {
         Ok(json) => return session.handle(&json.into()),
         Err(error) => error,
     };
-    session.context().waste(message.len());
+    session.context().charge_abuse(message.len());
     match error.problem {
         Problem::Malformed(_) => {
             let output = session.output();

@@ -30,7 +30,7 @@ impl MessageBatch<'_> {
     /// Handles the elements of a batch in order.
     pub(super) fn handle_batch(&mut self, items: Vec<Item<'_>>, message: &Bytes) {
         if items.is_empty() {
-            self.context.waste(message.len());
+            self.context.charge_abuse(message.len());
             if !self.inner.answers_invalid {
                 return;
             }

@@ -105,7 +105,7 @@ impl Inner {
         }
         let (sender, receiver) = unbounded_channel();
         let queued = Arc::<AtomicUsize>::default();
-        let items = Items { receiver, queued: queued.clone(), mail: self.mail.clone(), number, consumed: 0 };
+        let items = Items { receiver, queued: queued.clone(), mailbox: self.mailbox.clone(), number, consumed: 0 };
         let ends = StreamEnds {
             _hold: hold,
             requests: takes_items.then_some(sender),
@@ -120,7 +120,7 @@ impl Inner {
         };
         let out = ResponseSink {
             number,
-            mail: self.mail.clone(),
+            mailbox: self.mailbox.clone(),
             window: ends.window.clone(),
             credit: ends.credit.clone(),
             item_max: self.reply_max,
@@ -138,7 +138,7 @@ impl Inner {
                 Ok(responses) => out.send(responses, kind).await,
                 Err(status) => Err(status),
             };
-            out.mail.finish(number, result, &out.context);
+            out.mailbox.finish(number, result, &out.context);
         });
         self.next += 1;
         self.streams += 1;
@@ -259,7 +259,7 @@ impl StreamEnds {
 struct Items {
     receiver: UnboundedReceiver<Result<(Bytes, MemoryCharge), Status>>,
     queued: Arc<AtomicUsize>,
-    mail: Arc<SessionMailbox>,
+    mailbox: Arc<SessionMailbox>,
     number: CallNumber,
     /// Number of consumed items that have not been reported to the session.
     consumed: u32,
@@ -278,7 +278,7 @@ impl Stream for Items {
         self.consumed += 1;
         if self.consumed == ITEMS_EACH {
             self.consumed = 0;
-            self.mail.send(SessionMessage::Consumed(self.number, ITEMS_EACH));
+            self.mailbox.send(SessionMessage::Consumed(self.number, ITEMS_EACH));
         }
         Poll::Ready(Some(Ok(item)))
     }
@@ -297,7 +297,7 @@ async fn call_with_one(
 /// Sends a handler's responses to the session, with flow control.
 struct ResponseSink {
     number: CallNumber,
-    mail: Arc<SessionMailbox>,
+    mailbox: Arc<SessionMailbox>,
     window: Arc<Semaphore>,
     credit: Option<Arc<Semaphore>>,
     item_max: usize,
@@ -341,7 +341,7 @@ impl ResponseSink {
             usual = item.len().max(usual - usual / 8).min(WINDOW);
             let permits = (item.len() + ITEM_COST).min(WINDOW);
             unless_expired(responses.get_mut(), self.permit(permits)).await?;
-            self.mail.send(SessionMessage::Item(self.number, item, permits, hold));
+            self.mailbox.send(SessionMessage::Item(self.number, item, permits, hold));
         }
         Ok(responses.map(|_| result))
     }

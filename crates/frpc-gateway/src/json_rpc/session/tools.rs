@@ -27,7 +27,7 @@ pub(super) struct ToolSession {
 
 /// State of a tool call until its result is sent.
 pub(super) struct ToolCall {
-    era: Revision,
+    revision: Revision,
     shape: ResultShape,
     /// Progress token of the call, as JSON. `None` if the client did not request progress notifications.
     token: Option<Box<str>>,
@@ -53,11 +53,17 @@ impl Session {
     }
 
     /// Handles an MCP request whose params were parsed and checked.
-    pub(crate) fn handle_mcp(&mut self, request: &Request<'_>, params: &Params<'_>, era: Revision, message: &Bytes) {
+    pub(crate) fn handle_mcp(
+        &mut self,
+        request: &Request<'_>,
+        params: &Params<'_>,
+        revision: Revision,
+        message: &Bytes,
+    ) {
         self.run_batch(super::now(), |batch| {
             let mut out = std::mem::take(&mut batch.inner.output);
             let start = out.len();
-            batch.answer_mcp(request, params, era, message, &mut out);
+            batch.answer_mcp(request, params, revision, message, &mut out);
             if out.len() > start {
                 out.push(b'\n');
             }
@@ -67,7 +73,7 @@ impl Session {
 
     /// Returns a handle that cancels the next call of this session.
     pub(crate) fn canceller(&self) -> Canceller {
-        Canceller { mail: self.inner.mail.clone(), number: self.inner.next }
+        Canceller { mailbox: self.inner.mailbox.clone(), number: self.inner.next }
     }
 
     /// Returns whether any call in progress sends progress notifications.
@@ -111,10 +117,10 @@ impl MessageBatch<'_> {
                 if batch.is_some() {
                     return Err(RequestError::new(reply::INVALID_REQUEST, "batch not supported: send one message"));
                 }
-                params.check(request, None).map(|era| (params, era))
+                params.check(request, None).map(|revision| (params, revision))
             });
         match checked {
-            Ok((params, era)) => self.answer_mcp(request, &params, era, message, out),
+            Ok((params, revision)) => self.answer_mcp(request, &params, revision, message, out),
             Err(RequestError { code, text, data }) => {
                 reply::error_with(out, id.as_bytes(), code, &text, data.as_deref());
             }
@@ -127,7 +133,7 @@ impl MessageBatch<'_> {
         &mut self,
         request: &Request<'_>,
         params: &Params<'_>,
-        era: Revision,
+        revision: Revision,
         message: &Bytes,
         out: &mut Vec<u8>,
     ) {
@@ -148,7 +154,7 @@ impl MessageBatch<'_> {
             return reply::failure(out, id, &status);
         }
         match &*request.method {
-            method if !params::is_served(method, era) => {
+            method if !params::is_served(method, revision) => {
                 let text = format!("unknown method {:?}", super::shortened(method));
                 reply::error(out, id, reply::METHOD_NOT_FOUND, &text);
             }
@@ -159,8 +165,8 @@ impl MessageBatch<'_> {
                 reply::end_result(out, None);
             }
             DISCOVER => put_discovered(out, id, mcp),
-            TOOLS_LIST => inner.list_tools(out, id, params, &metadata, era, context),
-            TOOLS_CALL => self.call_tool(request, params, metadata, era, message, out),
+            TOOLS_LIST => inner.list_tools(out, id, params, &metadata, revision, context),
+            TOOLS_CALL => self.call_tool(request, params, metadata, revision, message, out),
             _ => {}
         }
     }
@@ -171,7 +177,7 @@ impl MessageBatch<'_> {
         request: &Request<'_>,
         params: &Params<'_>,
         metadata: Metadata,
-        era: Revision,
+        revision: Revision,
         message: &Bytes,
         out: &mut Vec<u8>,
     ) {
@@ -180,11 +186,11 @@ impl MessageBatch<'_> {
         let mcp = tools.mcp.clone();
         let id = id.as_bytes();
         if let Some(status) = inner.refusal.clone() {
-            return inner.put_tool_failure(out, id, era, &status);
+            return inner.put_tool_failure(out, id, revision, &status);
         }
         let Some(tool) = params.name.as_deref().and_then(|name| mcp.tools(context).get(name)) else {
             let name = params.name.as_deref().unwrap_or_default();
-            context.waste(name.len());
+            context.charge_abuse(name.len());
             let text = format!("unknown tool {:?}: see tools/list", super::shortened(name));
             return reply::error(out, id, reply::INVALID_PARAMS, &text);
         };
@@ -201,7 +207,7 @@ impl MessageBatch<'_> {
         *call.metadata_mut() = metadata;
         put_trace(call.metadata_mut(), params.traceparent.as_deref());
         let mut form = ToolCall {
-            era,
+            revision,
             shape: tool.shape,
             token: params.progress_token.map(Into::into),
             count: 0,
@@ -209,14 +215,14 @@ impl MessageBatch<'_> {
             charge: Charge::default(),
         };
         let Some(at) = inner.find(tool.path.as_bytes(), context) else {
-            return inner.put_tool_failure(out, id, era, &Status::unimplemented("the method is not served"));
+            return inner.put_tool_failure(out, id, revision, &Status::unimplemented("the method is not served"));
         };
         let missing = tool.missing(params.arguments.unwrap_or("{}"));
         if !missing.is_empty() {
             let allowed = inner.called.get(at).map_or(Ok(()), |called| called.method.check_access(call.metadata()));
             let text = || format!("missing arguments: {}", missing.join(", "));
             let status = allowed.err().unwrap_or_else(|| Status::invalid_argument(text()));
-            return inner.put_tool_failure(out, id, era, &status);
+            return inner.put_tool_failure(out, id, revision, &status);
         }
         let number = inner.next;
         let status = if tool.shape == ResultShape::Items {
@@ -233,13 +239,13 @@ impl MessageBatch<'_> {
             };
             allowed.and_then(|()| inner.open(at, parsed, &Request::default(), context)).err()
         } else {
-            let (next, mail) = (&mut inner.next, &inner.mail);
+            let (next, mailbox) = (&mut inner.next, &inner.mailbox);
             let Some(slot) = inner.called.get_mut(at).and_then(|called| called.slots[0].as_mut()) else { return };
             let mut json = Vec::new();
             let called = slot.call(methods, call, &mut json, || {
-                let (number, mail) = (*next, mail.clone());
+                let (number, mailbox) = (*next, mailbox.clone());
                 *next += 1;
-                move |result, hold| mail.send(super::SessionMessage::Done(number, result, hold))
+                move |result, hold| mailbox.send(super::SessionMessage::Done(number, result, hold))
             });
             match called {
                 AdapterCall::Ready(Ok(_)) => {
@@ -254,7 +260,7 @@ impl MessageBatch<'_> {
             }
         };
         match status {
-            Some(status) => inner.put_tool_failure(out, id, form.era, &status),
+            Some(status) => inner.put_tool_failure(out, id, form.revision, &status),
             None => {
                 if let Some(call) = inner.calls.get_mut(&number) {
                     call.tool = Some(Box::new(form));
@@ -303,7 +309,7 @@ impl Inner {
         id: &[u8],
         params: &Params<'_>,
         metadata: &Metadata,
-        era: Revision,
+        revision: Revision,
         context: &AdapterContext,
     ) {
         let Some(ToolSession { mcp, is_denied }) = self.tools.as_deref_mut() else { return };
@@ -331,10 +337,10 @@ impl Inner {
         if let Some(next) = next {
             out.extend_from_slice(format!(",\"nextCursor\":\"{next}\"").as_bytes());
         }
-        if era == Revision::Modern {
+        if revision == Revision::Modern {
             put_cache(out);
         }
-        end_object(out, mcp, era);
+        end_object(out, mcp, revision);
         reply::end_result(out, None);
         let length = out.len() - start;
         let failure = match refused.filter(|status| !is_any && status.code() == Code::Unauthenticated) {
@@ -368,8 +374,8 @@ impl Inner {
             length => Err(too_large(length, mcp.result_max)),
         });
         match result {
-            Ok(()) => put_result(out, id, mcp, call.era, call.shape, &call.items),
-            Err(status) => self.put_tool_failure(out, id, call.era, &status),
+            Ok(()) => put_result(out, id, mcp, call.revision, call.shape, &call.items),
+            Err(status) => self.put_tool_failure(out, id, call.revision, &status),
         }
     }
 
@@ -392,10 +398,10 @@ impl Inner {
         self.output = out;
     }
 
-    fn put_tool_failure(&mut self, out: &mut Vec<u8>, id: &[u8], era: Revision, status: &Status) {
+    fn put_tool_failure(&mut self, out: &mut Vec<u8>, id: &[u8], revision: Revision, status: &Status) {
         let Some(ToolSession { mcp, is_denied }) = self.tools.as_deref_mut() else { return };
         *is_denied |= status.code() == Code::Unauthenticated;
-        put_failure(out, id, mcp, era, status);
+        put_failure(out, id, mcp, revision, status);
     }
 
     /// Stores a message of a tool's stream and sends a progress notification. Returns false if the call is not a tool

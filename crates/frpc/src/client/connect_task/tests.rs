@@ -98,7 +98,7 @@ async fn pauses_do_not_grow_without_descriptors() {
 async fn attempts_continue_only_while_a_caller_waits() {
     let failing = Arc::default();
     let making = making(&failing);
-    assert!(making.trouble().is_none());
+    assert!(making.failure().is_none());
     for _ in 0..2 {
         let before = failing.attempts();
         let waited = tokio::time::timeout(Duration::from_secs(30), making.make(Instant::now(), None)).await;
@@ -108,8 +108,8 @@ async fn attempts_continue_only_while_a_caller_waits() {
         tokio::time::sleep(Duration::from_secs(60)).await;
         assert!(failing.attempts() <= after + 1, "{} attempts were made without a caller", failing.attempts() - after);
     }
-    assert!(making.trouble().is_some());
-    assert!(making.with_trouble("no".to_owned()).starts_with("no; "));
+    assert!(making.failure().is_some());
+    assert!(making.with_failure("no".to_owned()).starts_with("no; "));
     assert_eq!(making.dialler.name, "nowhere");
 }
 
@@ -121,7 +121,7 @@ async fn caller_fails_when_next_pause_exceeds_its_timeout() {
     let next = |making: &ConnectTask, pause: Duration| {
         let mut progress = making.progress.lock();
         progress.failures.next_attempt = Some(started + pause);
-        progress.trouble = Some("refused".to_owned());
+        progress.failure = Some("refused".to_owned());
     };
     next(&making, TIMEOUT);
     assert!(
@@ -168,9 +168,9 @@ async fn first_attempt_and_a_call_meanwhile_both_end() {
 async fn links_name_their_server_and_the_last_failure() {
     let failing = Arc::default();
     let links = Links::by(factory(), dialler(&failing), None);
-    assert_eq!((links.name(), links.trouble()), ("nowhere", None));
+    assert_eq!((links.name(), links.failure()), ("nowhere", None));
     assert!(links.connect(now()).await.is_err());
-    assert!(links.trouble().is_some());
+    assert!(links.failure().is_some());
     // The next attempt starts within the timeout of a call that begins after the longest delay.
     let late = WaitPolicy { since: Instant::now() + PAUSE_MAX, until: Some(Instant::now().into_std()) };
     let status = links.connect(late).await.err().expect("call should fail after its deadline");

@@ -65,8 +65,8 @@ impl AdapterMethod {
         let AdapterMethods { offer, caller } = &self.methods;
         let instance = unary.instance(InvokeSettings {
             permits: caller.permits(self.operation, &served.running),
-            format: Some((format, &offer.terms)),
-            ..served.settings(DecodeOptions::whole(offer.terms.nesting), caller.rules.as_ref())
+            format: Some((format, &offer.options)),
+            ..served.settings(DecodeOptions::whole(offer.options.nesting), caller.rules.as_ref())
         })?;
         Some(AdapterSlot { method: self.clone(), instance })
     }
@@ -140,7 +140,7 @@ impl AdapterSlot {
             has_permit,
         });
         match served {
-            ServeProgress::Refused => adapter.context.waste(length),
+            ServeProgress::Refused => adapter.context.charge_abuse(length),
             ServeProgress::Started | ServeProgress::Slow => adapter.context.credit(length),
             ServeProgress::Overloaded => {}
         }

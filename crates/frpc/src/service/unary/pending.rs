@@ -86,8 +86,8 @@ impl<A, B: Message + Send + 'static> WaitingHandler for Waiting<'_, A, B> {
     fn formatted(&mut self) -> Outcome<Bytes> {
         let format = self.codec.format();
         self.mapped(move |message| {
-            let (encode, terms) = format.ok_or_else(no_format)?;
-            encode(&message, &terms)
+            let (encode, options) = format.ok_or_else(no_format)?;
+            encode(&message, &options)
         })
     }
 }

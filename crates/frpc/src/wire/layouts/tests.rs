@@ -60,7 +60,7 @@ fn malformed_item_for_calls_is_named() {
             "name that is not UTF-8 should be malformed"
         );
     }
-    for kind in [REPORT_REQUEST_ITEM, UNPACKS] {
+    for kind in [REPORT_REQUEST_ITEM, DECOMPRESSES] {
         assert_eq!([1, 2].map(|count| named(&vec![(kind, &[1][..]); count])), [None, Some(kind)]);
     }
 }

@@ -3,7 +3,7 @@
 //! A compressed message consists of the byte `11`, its uncompressed length n as a varint, and a zstd frame that
 //! decompresses to n bytes. Other messages never start with `11`, so compression is detected when decoding fails, at no
 //! cost for other messages. All claims of the frame are checked before memory is allocated. A server's method table
-//! determines which messages are compressed, and [`Packing`] does so for a client.
+//! determines which messages are compressed, and [`CompressedMethods`] does so for a client.
 
 #[cfg(feature = "zstd")]
 mod frames;
@@ -19,10 +19,10 @@ use polyglot::Bulk;
 use std::fmt;
 
 /// First byte of a compressed message. Uncompressed messages start with `00`, `06` or `08`, and prefixes with `10`.
-const PACKED: u8 = 0x11;
+const COMPRESSED: u8 = 0x11;
 
 /// Type of the HELLO item that announces support for compressed messages. It contains one byte per supported algorithm.
-pub(crate) const UNPACKS: u8 = Hello::FIRST_USER_ITEM + 3;
+pub(crate) const DECOMPRESSES: u8 = Hello::FIRST_USER_ITEM + 3;
 
 /// Identifier of zstd in compressed messages, the only supported algorithm.
 pub(crate) const ZSTD: u8 = 1;
@@ -33,12 +33,12 @@ const RATIO_MAX: usize = 256;
 
 /// Configuration of which outgoing calls a client or server compresses.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Packing {
+pub(crate) struct CompressedMethods {
     /// Sorted names of the services and methods whose outgoing calls are compressed.
     called: Vec<(String, String)>,
 }
 
-impl Packing {
+impl CompressedMethods {
     /// Enables compression for outgoing calls of a method, given as `package.Service/Method`.
     #[cfg(feature = "zstd")]
     pub(crate) fn add(&mut self, name: &str) {
@@ -61,31 +61,31 @@ impl Packing {
 }
 
 /// Returns whether a peer has announced support for the compression algorithm.
-pub(crate) fn unpacks(hello: &Hello) -> bool {
-    hello.items().any(|(kind, ways)| kind == UNPACKS && ways.contains(&ZSTD))
+pub(crate) fn decompresses(hello: &Hello) -> bool {
+    hello.items().any(|(kind, ways)| kind == DECOMPRESSES && ways.contains(&ZSTD))
 }
 
 /// Returns whether a body, without its prefix, is compressed.
 pub(crate) fn is_present(body: &[u8]) -> bool {
-    body.first() == Some(&PACKED)
+    body.first() == Some(&COMPRESSED)
 }
 
 /// Compresses the message at offset `start` of a packet's buffer, including parts held by reference. Leaves it
 /// unchanged if it would not become shorter.
-pub(crate) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<Bulk>) {
+pub(crate) fn compress(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<Bulk>) {
     #[cfg(feature = "zstd")]
-    frames::pack(packet, start, bulk);
+    frames::compress(packet, start, bulk);
     #[cfg(not(feature = "zstd"))]
     let _ = (packet, start, bulk);
 }
 
 /// Decompresses the body of a received packet, without its prefix, if the body is compressed. `what` names the message
 /// in errors. `decompresses` states whether the local peer has announced support.
-pub(crate) fn unpacked(body: Bytes, what: &str, by: &Connection, decompresses: bool) -> Result<Bytes, Status> {
+pub(crate) fn decompressed(body: Bytes, what: &str, by: &Connection, decompresses: bool) -> Result<Bytes, Status> {
     if !is_present(&body) {
         return Ok(body);
     }
-    unpack(&body, by, decompresses).map_err(|error| error.of(what))
+    decompress(&body, by, decompresses).map_err(|error| error.of(what))
 }
 
 /// Name of a request in error messages. Errors in requests have a different status code than errors in replies.
@@ -93,7 +93,7 @@ pub(crate) const REQUEST: &str = "request";
 
 /// Reason why a compressed message cannot be decoded.
 #[derive(Debug)]
-enum PackedError {
+enum CompressionError {
     /// The local peer has not announced support for compressed messages.
     NotAgreed,
     /// The body is not a single compressed frame of the stated length.
@@ -103,17 +103,17 @@ enum PackedError {
     /// The compression ratio exceeds the maximum, as in a decompression bomb.
     TooDense { length: usize, frame: usize },
     /// There is not enough memory for the decompressed message.
-    #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "nothing is unpacked without the feature"))]
+    #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "nothing is decompressed without the feature"))]
     NoRoom,
     /// The decompressed bytes are not a valid message.
-    #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "nothing is unpacked without the feature"))]
+    #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "nothing is decompressed without the feature"))]
     NoMessage,
 }
 
-impl PackedError {
+impl CompressionError {
     /// Returns the status of a call with a message that cannot be decompressed. `what` names that message.
     fn of(self, what: &str) -> Status {
-        let text = format!("the packed {what} {self}");
+        let text = format!("the compressed {what} {self}");
         match self {
             Self::TooLong { .. } | Self::NoRoom => Status::resource_exhausted(text),
             _ if what == REQUEST => Status::invalid_argument(text),
@@ -122,10 +122,10 @@ impl PackedError {
     }
 }
 
-impl fmt::Display for PackedError {
+impl fmt::Display for CompressionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAgreed => f.write_str("cannot be read: this end has not said that it unpacks"),
+            Self::NotAgreed => f.write_str("cannot be read: this end has not announced compression"),
             Self::Malformed => f.write_str("is not one frame of zstd of the length that it states"),
             Self::TooLong { length, limit } => write!(f, "has {length} bytes, which exceeds the limit of {limit}"),
             Self::TooDense { length, frame } => {
@@ -138,20 +138,20 @@ impl fmt::Display for PackedError {
 }
 
 /// Decompresses a message that a peer has sent.
-fn unpack(body: &[u8], by: &Connection, decompresses: bool) -> Result<Bytes, PackedError> {
+fn decompress(body: &[u8], by: &Connection, decompresses: bool) -> Result<Bytes, CompressionError> {
     // Compat peers receive no HELLO, so support for compression was not announced to them.
     if !decompresses || by.peer().hello().is_none() {
-        return Err(PackedError::NotAgreed);
+        return Err(CompressionError::NotAgreed);
     }
     let mut frame = body.get(1..).unwrap_or_default();
-    let length = take_varint(&mut frame).ok_or(PackedError::Malformed)?;
+    let length = take_varint(&mut frame).ok_or(CompressionError::Malformed)?;
     let limit = by.body_max();
-    let too_long = PackedError::TooLong { length, limit };
+    let too_long = CompressionError::TooLong { length, limit };
     let Some(length) = usize::try_from(length).ok().filter(|length| *length <= limit as usize) else {
         return Err(too_long);
     };
     if length > frame.len().saturating_mul(RATIO_MAX) {
-        return Err(PackedError::TooDense { length, frame: frame.len() });
+        return Err(CompressionError::TooDense { length, frame: frame.len() });
     }
     inflate(frame, length, by)
 }
@@ -159,7 +159,7 @@ fn unpack(body: &[u8], by: &Connection, decompresses: bool) -> Result<Bytes, Pac
 /// Decompresses a frame whose message has at most `length` bytes. The memory is charged to the connection before
 /// decompression starts.
 #[cfg(feature = "zstd")]
-fn inflate(frame: &[u8], length: usize, by: &Connection) -> Result<Bytes, PackedError> {
+fn inflate(frame: &[u8], length: usize, by: &Connection) -> Result<Bytes, CompressionError> {
     /// First bytes that messages may have: nil or fields. Errors, prefixes and compressed messages start with other
     /// bytes.
     const BEGINNINGS: [u8; 2] = [0x00, 0x08];
@@ -167,17 +167,17 @@ fn inflate(frame: &[u8], length: usize, by: &Connection) -> Result<Bytes, Packed
     frames::check(frame, length)?;
     if !by.has_room(length) {
         by.count_rejected();
-        return Err(PackedError::NoRoom);
+        return Err(CompressionError::NoRoom);
     }
     let _hold = by.charge_request(length);
     let whole = frames::inflate(frame, length)?;
     match whole.first() {
         Some(first) if BEGINNINGS.contains(first) => Ok(whole.into()),
-        _ => Err(PackedError::NoMessage),
+        _ => Err(CompressionError::NoMessage),
     }
 }
 
 #[cfg(not(feature = "zstd"))]
-fn inflate(_: &[u8], _: usize, _: &Connection) -> Result<Bytes, PackedError> {
-    Err(PackedError::NotAgreed)
+fn inflate(_: &[u8], _: usize, _: &Connection) -> Result<Bytes, CompressionError> {
+    Err(CompressionError::NotAgreed)
 }

@@ -1,7 +1,7 @@
 //! Encoding and checking of zstd frames. Each contains one message, uses no dictionary, and states the content size in
 //! its header.
 
-use super::{PACKED, PackedError, RATIO_MAX};
+use super::{COMPRESSED, CompressionError, RATIO_MAX};
 use frisbee::PacketWriter;
 use frisbee::tlv::put_varint;
 use polyglot::Bulk;
@@ -35,11 +35,11 @@ struct Packer {
 
 thread_local! {
     static PACKER: RefCell<Option<Packer>> = const { RefCell::new(None) };
-    static UNPACKER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Compresses a message in place; see [`pack`](super::pack).
-pub(super) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<Bulk>) {
+/// Compresses a message in place; see [`compress`](super::compress).
+pub(super) fn compress(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<Bulk>) {
     let limit = packet.limit() as usize;
     let buffer = packet.buffer();
     let written = buffer.len().saturating_sub(start);
@@ -53,7 +53,7 @@ pub(super) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<B
         if let Some(frame) = packer.frame(buffer, start, bulk, length) {
             buffer.truncate(start);
             bulk.clear();
-            buffer.push(PACKED);
+            buffer.push(COMPRESSED);
             put_varint(buffer, length as u64);
             buffer.extend_from_slice(frame);
         }
@@ -95,7 +95,7 @@ impl Packer {
         frame.clear();
         frame.reserve(room);
         // Compression fails only if the frame does not fit into the buffer.
-        compressor.compress_to_buffer(source, frame).ok().filter(|packed| *packed <= room)?;
+        compressor.compress_to_buffer(source, frame).ok().filter(|compressed| *compressed <= room)?;
         (length <= frame.len().saturating_mul(RATIO_MAX)).then_some(frame)
     }
 
@@ -110,22 +110,22 @@ impl Packer {
 
 /// Checks that untrusted bytes are exactly one zstd frame with a message of `length` bytes, without dictionary,
 /// skippable frames or trailing bytes.
-pub(super) fn check(frame: &[u8], length: usize) -> Result<(), PackedError> {
+pub(super) fn check(frame: &[u8], length: usize) -> Result<(), CompressionError> {
     let states_length = || matches!(zstd_safe::get_frame_content_size(frame), Ok(Some(of)) if of == length as u64);
     let is_whole = || zstd_safe::find_frame_compressed_size(frame).is_ok_and(|of| of == frame.len());
     let has_no_dictionary = || zstd_safe::get_dict_id_from_frame(frame).is_none();
     let is_one = frame.starts_with(&MAGIC) && states_length() && is_whole() && has_no_dictionary();
-    if is_one { Ok(()) } else { Err(PackedError::Malformed) }
+    if is_one { Ok(()) } else { Err(CompressionError::Malformed) }
 }
 
 /// Decompresses a frame that [`check`] has accepted.
-pub(super) fn inflate(frame: &[u8], length: usize) -> Result<Vec<u8>, PackedError> {
+pub(super) fn inflate(frame: &[u8], length: usize) -> Result<Vec<u8>, CompressionError> {
     let mut whole = Vec::with_capacity(length);
-    let inflated = UNPACKER.with_borrow_mut(|unpacker| {
-        let unpacker = get_or_make(unpacker, || Decompressor::new().ok())?;
-        unpacker.decompress_to_buffer(frame, &mut whole).ok()
+    let inflated = DECOMPRESSOR.with_borrow_mut(|decompressor| {
+        let decompressor = get_or_make(decompressor, || Decompressor::new().ok())?;
+        decompressor.decompress_to_buffer(frame, &mut whole).ok()
     });
-    if inflated == Some(length) { Ok(whole) } else { Err(PackedError::Malformed) }
+    if inflated == Some(length) { Ok(whole) } else { Err(CompressionError::Malformed) }
 }
 
 #[cfg(test)]
@@ -148,7 +148,7 @@ mod tests {
 
     /// Returns a packet body that consists of `front` and a message. If `split` is set, bytes 100 to 2000 of the
     /// message are held by reference.
-    fn packed(front: &[u8], message: &[u8], split: bool) -> Bytes {
+    fn compressed(front: &[u8], message: &[u8], split: bool) -> Bytes {
         crate::wire::body::alone(|outbox: &mut Outbox| {
             let mut packet = outbox.packet(PacketId(0), Operation::FIRST_USER);
             packet.put_slice(front);
@@ -162,7 +162,7 @@ mod tests {
             } else {
                 packet.put_slice(message);
             }
-            pack(&mut packet, start, &mut bulk);
+            compress(&mut packet, start, &mut bulk);
             bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
             packet.finish().expect("packet should be within the size limit");
         })
@@ -170,17 +170,17 @@ mod tests {
 
     /// Splits a compressed body into the message length and the frame.
     fn frame_of(mut body: &[u8]) -> (usize, &[u8]) {
-        assert_eq!(body[0], PACKED);
+        assert_eq!(body[0], COMPRESSED);
         body = &body[1..];
         let length = frisbee::tlv::take_varint(&mut body).expect("body should contain the message length");
         (usize::try_from(length).expect("message length should fit into usize"), body)
     }
 
     #[test]
-    fn text_is_packed_after_its_prefix_and_round_trips() {
+    fn text_is_compressed_after_its_prefix_and_round_trips() {
         for (length, split) in [(1024, false), (4096, false), (4096, true), (1 << 20, true)] {
             let message = text(length);
-            let body = packed(b"\x10\x02\x04\0", &message, split);
+            let body = compressed(b"\x10\x02\x04\0", &message, split);
             assert!(
                 body.starts_with(b"\x10\x02\x04\0") && body.len() < length / 2,
                 "compressed body has {} of {length} bytes",
@@ -201,7 +201,7 @@ mod tests {
         };
         for message in [text(LEAST - 1), noise, vec![0; 1 << 20]] {
             assert!(
-                packed(b"", &message, false) == message,
+                compressed(b"", &message, false) == message,
                 "message of {} bytes should stay uncompressed",
                 message.len()
             );
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn anything_but_one_frame_of_the_stated_length_is_refused() {
         let message = text(4096);
-        let body = packed(b"", &message, false);
+        let body = compressed(b"", &message, false);
         let (length, frame) = frame_of(&body);
         let is_refused = |frame: &[u8], length: usize| check(frame, length).is_err() || inflate(frame, length).is_err();
         assert!(!is_refused(frame, length));
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn corrupted_frame_is_refused_or_has_stated_length() {
         let message = text(2048);
-        let body = packed(b"", &message, false);
+        let body = compressed(b"", &message, false);
         let (length, frame) = frame_of(&body);
         for at in 0..frame.len() {
             for bit in 0..8 {

@@ -4,13 +4,13 @@
 //!
 //! A limit on the duration of a driver's poll does not stop a flood, because thousands of skipped or rejected packets
 //! can keep a CPU core busy in every poll. The core charges packets that the protocol skips, and routers charge others
-//! by `Routed::Useless`. Reading from a peer that exceeds its allowance is suspended.
+//! by `Routed::Discarded`. Reading from a peer that exceeds its allowance is suspended.
 
 use std::time::{Duration, Instant};
 
 /// Cost in bytes of a useless packet in addition to its length, equal to that of stream messages. Handling a packet
 /// takes longer than sending it, so short packets must not be free.
-const WASTE_EACH: u64 = 64;
+const PACKET_COST: u64 = 64;
 
 /// Burst that a peer may send at once, as a divisor of its rate: an eighth of a second's allowance. Even if several
 /// peers do so at the same time, they occupy a core for only a few milliseconds.
@@ -26,7 +26,7 @@ const REST: u64 = 16;
 /// allowance of useful bytes can be saved, because a peer that cancels thousands of calls at once has made these calls
 /// before.
 #[derive(Clone, Debug)]
-pub struct WasteLimiter {
+pub struct AbuseLimiter {
     /// Number of useless bytes per second that the peer may send.
     rate: u64,
     /// Number of useless bytes received since the last call of [`end_batch`](Self::end_batch).
@@ -39,7 +39,7 @@ pub struct WasteLimiter {
     rests_until: Option<Instant>,
 }
 
-impl WasteLimiter {
+impl AbuseLimiter {
     /// Creates a limiter that permits `rate` useless bytes per second, at least one.
     pub fn new(rate: u32, now: Instant) -> Self {
         Self { rate: u64::from(rate).max(1), batch: 0, total: 0, counted: now, useful: 0, rests_until: None }
@@ -48,18 +48,18 @@ impl WasteLimiter {
     /// Charges a useless packet with a body of `length` bytes.
     ///
     /// ```
-    /// use frisbee_core::WasteLimiter;
+    /// use frisbee_core::AbuseLimiter;
     /// use std::time::Instant;
     ///
     /// let now = Instant::now();
-    /// let mut waste = WasteLimiter::new(1000, now);
-    /// waste.charge(10_000);
-    /// waste.end_batch(10_000, now);
-    /// assert!(waste.deadline().is_some(), "peer should be paused");
+    /// let mut abuse = AbuseLimiter::new(1000, now);
+    /// abuse.charge(10_000);
+    /// abuse.end_batch(10_000, now);
+    /// assert!(abuse.deadline().is_some(), "peer should be paused");
     /// ```
     pub fn charge(&mut self, length: usize) {
         self.batch = self.batch.saturating_add(length as u64);
-        self.total = self.total.saturating_add(length as u64).saturating_add(WASTE_EACH);
+        self.total = self.total.saturating_add(length as u64).saturating_add(PACKET_COST);
     }
 
     /// Ends a batch of `count` received bytes, useless ones included, and updates the excess over the permitted rate.
@@ -115,15 +115,15 @@ mod tests {
     /// the number of bytes sent.
     fn waste_for_ten_seconds(rate: u32, packets: usize, length: usize, useful: usize) -> u64 {
         let start = Instant::now();
-        let mut waste = WasteLimiter::new(rate, start);
+        let mut abuse = AbuseLimiter::new(rate, start);
         let (mut now, mut sum) = (start, 0);
         while now < start + 10 * SECOND {
-            (0..packets).for_each(|_| waste.charge(length));
+            (0..packets).for_each(|_| abuse.charge(length));
             sum += (packets * (length + 64)) as u64;
-            waste.end_batch(packets * length + useful, now);
-            now = waste.deadline().unwrap_or(now + Duration::from_micros(50));
-            waste.handle_timeout(now);
-            assert_eq!(waste.deadline(), None, "pause should be over at its deadline");
+            abuse.end_batch(packets * length + useful, now);
+            now = abuse.deadline().unwrap_or(now + Duration::from_micros(50));
+            abuse.handle_timeout(now);
+            assert_eq!(abuse.deadline(), None, "pause should be over at its deadline");
         }
         sum
     }
@@ -139,13 +139,13 @@ mod tests {
     #[test]
     fn waste_of_an_eighth_of_the_allowance_is_free() {
         let now = Instant::now();
-        let mut waste = WasteLimiter::new(8 * 72, now);
-        waste.charge(8);
-        waste.end_batch(8, now);
-        assert_eq!(waste.deadline(), None, "72 wasted bytes should cause no pause");
-        waste.charge(8);
-        waste.end_batch(8, now);
-        assert!(waste.deadline().is_some());
+        let mut abuse = AbuseLimiter::new(8 * 72, now);
+        abuse.charge(8);
+        abuse.end_batch(8, now);
+        assert_eq!(abuse.deadline(), None, "72 wasted bytes should cause no pause");
+        abuse.charge(8);
+        abuse.end_batch(8, now);
+        assert!(abuse.deadline().is_some());
     }
 
     #[test]
@@ -157,25 +157,25 @@ mod tests {
     #[test]
     fn useful_packets_pay_for_the_waste_of_one_second() {
         let now = Instant::now();
-        let mut waste = WasteLimiter::new(1_000_000, now);
-        waste.end_batch(5_000_000, now);
-        (0..10_000).for_each(|_| waste.charge(11));
-        waste.end_batch(110_000, now);
-        assert_eq!(waste.deadline(), None, "credit should cover 750 000 bytes");
-        (0..10_000).for_each(|_| waste.charge(11));
-        waste.end_batch(110_000, now);
-        assert!(waste.deadline().is_some(), "spent credit should cause a pause");
+        let mut abuse = AbuseLimiter::new(1_000_000, now);
+        abuse.end_batch(5_000_000, now);
+        (0..10_000).for_each(|_| abuse.charge(11));
+        abuse.end_batch(110_000, now);
+        assert_eq!(abuse.deadline(), None, "credit should cover 750 000 bytes");
+        (0..10_000).for_each(|_| abuse.charge(11));
+        abuse.end_batch(110_000, now);
+        assert!(abuse.deadline().is_some(), "spent credit should cause a pause");
     }
 
     #[test]
     fn a_long_packet_pauses_its_peer_for_little_more_than_a_second() {
         let now = Instant::now();
         for rate in [0, 1, 1_000_000, u32::MAX] {
-            let mut waste = WasteLimiter::new(rate, now);
+            let mut abuse = AbuseLimiter::new(rate, now);
             let length = u32::MAX as usize;
-            (0..4).for_each(|_| waste.charge(length));
-            waste.end_batch(4 * length, now);
-            let rest = waste.deadline().map(|until| until - now);
+            (0..4).for_each(|_| abuse.charge(length));
+            abuse.end_batch(4 * length, now);
+            let rest = abuse.deadline().map(|until| until - now);
             assert!(rest.is_some_and(|rest| rest >= SECOND && rest <= 2 * SECOND), "pause lasted {rest:?} at {rate}");
         }
     }
