@@ -212,8 +212,8 @@ pub(crate) struct CallArguments {
     /// Print only this field of each reply to standard output, as text or raw bytes.
     #[arg(long, value_name = "FIELD")]
     pub(crate) out_field: Option<String>,
-    /// Call by a JSON-RPC datagram to this address instead of using --server. Without a schema, the request must be
-    /// JSON. The deadline defaults to 3s.
+    /// Send the call as a JSON-RPC datagram to this UDP address instead of connecting to --server. Without a schema,
+    /// the request must be JSON. The deadline defaults to 3s.
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["server", "tls", "cacert", "cert"])]
     pub(crate) udp: Option<String>,
     /// Send a notification, to which the server does not reply.
@@ -248,7 +248,7 @@ pub(crate) struct GatewayArguments {
     /// servers. The options under "Server" apply to these connections.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) to: Vec<String>,
-    /// Forward calls to a server that uses gRPC, like one at grpc://HOST:PORT.
+    /// Connect to the server with gRPC. The same as an address grpc://HOST:PORT.
     #[arg(long)]
     pub(crate) from_grpc: bool,
     /// Number of connections to the server.
@@ -380,8 +380,8 @@ pub(crate) struct SubArguments {
     /// Share the messages with the other members of this group.
     #[arg(long, value_name = "GROUP")]
     pub(crate) group: Option<String>,
-    /// First message to receive, if the broker keeps a history. If the connection is lost, the messages missed are then
-    /// taken from the history.
+    /// First message to receive, if the broker keeps a history. After a reconnect, the broker also sends the messages
+    /// that were missed.
     #[arg(long, value_name = "START", conflicts_with = "group")]
     pub(crate) from: Option<SubStart>,
     /// Message type from the schema. Without it, messages are shown as text.
@@ -457,7 +457,7 @@ pub(crate) struct TopArguments {
     /// Show statistics of calls by method instead of connections. The key m switches between both.
     #[arg(short, long)]
     pub(crate) methods: bool,
-    /// Column by which connections or methods are sorted. If it is a column of methods, the methods are shown.
+    /// Sort by this column. A column of the methods table also selects that table, like --methods.
     #[arg(long, value_enum)]
     pub(crate) sort: Option<Column>,
     /// Show only connections whose peer contains this text, or methods whose name does.
