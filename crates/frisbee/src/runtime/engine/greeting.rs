@@ -26,10 +26,13 @@ impl<R: Router> Engine<R> {
         if peer.hello().is_some_and(|hello| !self.charge_greeting(hello)) {
             return Routed::close("no memory for the HELLO of the peer");
         }
-        // Peers close the connection when they receive a packet that exceeds their limit.
-        let limit = self.core.outbox().limit().min(peer.hello().map_or(BODY_MAX, |hello| hello.body_max));
-        self.core.outbox().set_limit(limit);
-        self.handle.0.mailbox.lock().outbox.set_limit(limit);
+        // Peers close the connection when they receive a packet that exceeds their limit. Setting a limit also lifts the
+        // lower one that applies while memory is short, so this leaves a limit that is low enough unchanged.
+        let limit = peer.hello().map_or(BODY_MAX, |hello| hello.body_max);
+        if limit < self.core.outbox().limit() {
+            self.core.outbox().set_limit(limit);
+            self.handle.0.mailbox.lock().outbox.set_limit(limit);
+        }
         tracing::debug!(native = peer.hello().is_some(), "the kind of the peer is known");
         self.handle.0.mailbox.handle_peer_known(peer.clone());
         if let Some(session) = &mut self.session {
