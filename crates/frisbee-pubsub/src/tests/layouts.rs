@@ -85,6 +85,8 @@ fn brokers_of_a_bus_obtain_descriptions_on_request() {
 fn greedy_addresses_leave_requests_to_others() {
     let (runtime, broker, []) = peers(Broker::builder());
     let mut number = 0_u128;
+    // The requests of a connection that ends are removed.
+    let mut readers = Vec::new();
     let mut ask = |address: u8, requests: usize| {
         let before = broker.0.layouts.counts().2;
         for connection in 0..requests.div_ceil(WANTED_MAX.1) {
@@ -93,6 +95,7 @@ fn greedy_addresses_leave_requests_to_others() {
                 number += 1;
                 broker.0.layouts.want(number.to_be_bytes(), reader.connection(), Some([10, 0, 0, address].into()));
             }
+            readers.push(reader);
         }
         broker.0.layouts.counts().2 - before
     };
