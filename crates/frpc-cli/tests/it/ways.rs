@@ -226,7 +226,7 @@ fn shared_memory_server_is_reached_with_and_without_tls() {
 #[test]
 fn invalid_addresses_are_refused_with_valid_forms() {
     for (address, options, part) in
-        [("http://localhost:1/", &[][..], "grpc:// or grpcs://"), ("ws://localhost:1/", &["--tls"][..], "use wss://")]
+        [("http://localhost:1/", &[][..], "dns:// or etcd://"), ("ws://localhost:1/", &["--tls"][..], "use wss://")]
     {
         let output = run(address, &[&["list"], options].concat());
         assert_eq!(output.status.code(), Some(1), "{output:?}");
