@@ -6,31 +6,31 @@ s,o]of Object.entries(e))r.setAttribute(s,String(o));return r.append(...n),r}fun
 let c=a.textContent===i;a.setAttribute("aria-selected",String(c)),a.tabIndex=c?0:-1}n(i)};return{element:l("div",{className:"tabs",role:"tablist","aria-label":e,
 onkeydown:i=>{let a=i.key==="ArrowRight"?1:i.key==="ArrowLeft"?-1:0;if(a===0)return;let c=r[(r.indexOf(i.target)+a+r.length)%r.length];c?.focus(),c?.click(),i.preventDefault()}},
 ...r),select:s}}function st(t){let e=l("button",{type:"button",className:"quiet",onclick:async()=>{await navigator.clipboard?.writeText(t()).then(()=>"Copied",()=>"\
-Select and copy").then(n=>{e.textContent=n,setTimeout(()=>e.textContent="Copy",1500)})}},"Copy");return e}function Gt(t){let e=document.createDocumentFragment();
+Select and copy").then(n=>{e.textContent=n,setTimeout(()=>e.textContent="Copy",1500)})}},"Copy");return e}function jt(t){let e=document.createDocumentFragment();
 if(t.length>5e4)return e.append(t),e;let n=/("(?:[^"\\]|\\.)*")(\s*:)?|-?\b\d[\d.eE+-]*\b|\b(?:true|false|null)\b/g,r=0;for(let s of t.matchAll(n)){let[o,i,a]=s;
 e.append(t.slice(r,s.index)),r=s.index+o.length;let c=i===void 0?"number":a===void 0?"string":"key";e.append(l("span",{className:`j-${c}`},i??o),a??"")}return e.
-append(t.slice(r)),e}var jt=class{constructor(){this.all=[];this.counts=new Map;this.listeners=new Set}add(e){this.all.push({...e,request:e.request!==void 0&&e.request.length>65536?
+append(t.slice(r)),e}var Xt=class{constructor(){this.all=[];this.counts=new Map;this.listeners=new Set}add(e){this.all.push({...e,request:e.request!==void 0&&e.request.length>65536?
 void 0:e.request}),this.all.length>2e3&&this.all.shift();let n=this.counts.get(e.path)??{calls:0,errors:0};n.calls++,e.code!==0&&n.errors++,this.counts.set(e.path,
 n);for(let r of this.listeners)r()}listen(e){this.listeners.add(e)}totals(){return[...this.counts].map(([e,{calls:n,errors:r}])=>{let s=this.all.filter(a=>a.path===
 e),o=s.map(({took:a})=>a).sort((a,c)=>a-c),i=a=>o[Math.min(o.length-1,Math.floor(o.length*a))]??0;return{path:e,calls:n,errors:r,p50:i(.5),p95:i(.95),max:i(1),last:s}})}};
 function ce(t){return t>=1e4?`${(t/1e3).toFixed(1)} s`:`${t>=100?t.toFixed(0):t>=10?t.toFixed(1):t.toFixed(2)} ms`}var ot=t=>new Date(t).toTimeString().slice(0,
 8);var wo=new TextEncoder,xo=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),$r=40,ge=class extends Error{constructor(){super(...arguments);this.name="Malformed"}},
-$=t=>{throw new ge(t)},J=t=>({bytes:t,at:0,depth:0,memory:0}),Et=(t=64)=>J(new Uint8Array(t)),Xt=t=>ArrayBuffer.isView(t)&&t.length===t.byteLength,he=t=>wo.encode(
-t);function Qt(t,e){let{bytes:n,at:r}=t;r+e>n.length&&(t.bytes=new Uint8Array(Math.max(r+e,n.length*2)),t.bytes.set(n.subarray(0,r)))}function B(t,e){t.at===t.bytes.
-length&&Qt(t,1),t.bytes[t.at++]=e}function Ir(t,e){B(t,e>>8),B(t,e)}function P(t,e){for(;e>127;e=Math.floor(e/128))B(t,e|128);B(t,e)}function de(t,e){Qt(t,e.length),
+$=t=>{throw new ge(t)},J=t=>({bytes:t,at:0,depth:0,memory:0}),Et=(t=64)=>J(new Uint8Array(t)),Qt=t=>ArrayBuffer.isView(t)&&t.length===t.byteLength,he=t=>wo.encode(
+t);function Kt(t,e){let{bytes:n,at:r}=t;r+e>n.length&&(t.bytes=new Uint8Array(Math.max(r+e,n.length*2)),t.bytes.set(n.subarray(0,r)))}function B(t,e){t.at===t.bytes.
+length&&Kt(t,1),t.bytes[t.at++]=e}function Ir(t,e){B(t,e>>8),B(t,e)}function P(t,e){for(;e>127;e=Math.floor(e/128))B(t,e|128);B(t,e)}function de(t,e){Kt(t,e.length),
 t.bytes.set(e,t.at),t.at+=e.length}function Ge(t,e){P(t,e.length),de(t,e)}function De(t,e){let{at:n}=t,{length:r}=e,s=r>$r?128:0;B(t,r);for(let o=0;o<r&&s<128;o++)
 B(t,s=e.charCodeAt(o));s>127&&(t.at=n,Ge(t,he(e)))}function be(t,e,n){B(t,e);let{at:r}=t;n();let s=t.bytes.slice(r,t.at);return t.at=r,Ge(t,s),s.length>0}var At=({
 bytes:t,at:e})=>t.subarray(0,e),V=({bytes:t,at:e})=>t.length-e,_e=({bytes:t,at:e})=>t[e],K=t=>t.bytes[t.at++]??$("truncated");function ke(t,e){let n=K(t);n!==e&&
 $(`found byte ${n}, expected ${e}`)}function L(t,e=5){let n=0;for(let r=1;e-- >0;r*=128){let s=K(t);if(s<128)return n+s*r;n+=(s-128)*r}return $("a number is too\
- long")}function Kt(t){let{at:e}=t,n=L(t,10);return(V(t)||t.bytes[e+9]>1)&&$("malformed number"),n}function ue(t,e=L(t)){return e>V(t)&&$("truncated"),t.bytes.subarray(
+ long")}function kt(t){let{at:e}=t,n=L(t,10);return(V(t)||t.bytes[e+9]>1)&&$("malformed number"),n}function ue(t,e=L(t)){return e>V(t)&&$("truncated"),t.bytes.subarray(
 t.at,t.at+=e)}var it=({bytes:t,at:e})=>new Uint8Array(t.subarray(e));function se(t,e=L(t)){let{bytes:n,at:r}=t,s="",o=0;if(e<=$r)for(let i;o<e&&(i=n[r+o])<128;o++)
 s+=String.fromCharCode(i);if(o<e){let i=ue(t,e);try{return xo.decode(i)}catch{$("a text is not UTF-8")}}return t.at+=e,s}var Pe=So();var _=class t extends Error{constructor(n,r,s){super(r,s);this.name="Status";let{details:o=new Uint8Array,metadata:i={},mayHaveRun:a=!0}=s??{};Object.assign(this,
 {details:o,metadata:i,mayHaveRun:a,code:n})}static from(n){return n instanceof t?n:new t(2,zt(n),{cause:n})}};function So(){return Object.fromEntries("OK CANCEL\
 LED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMEN\
 TED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED".split(" ").map((e,n)=>[e,n]))}var zt=t=>t instanceof Error?t.message:String(t),G=(t,e)=>new _(t,e,{mayHaveRun:!1}),
-Rr=t=>{let e=_.from(t);return e.mayHaveRun?e:new _(e.code,e.message,{...e,mayHaveRun:!0})},Yt=t=>t>0&&t<=16?t:2,kt=(t,e,n)=>new _(t,n?e:`not sent: ${e}`,{mayHaveRun:n}),
-Zt=t=>kt(1,"the caller cancelled the call",t),Or=(t,e="")=>kt(4,`deadline exceeded${e}`,t);var rn=100,Eo=64<<20,Ao=12,Dn=8,_n=56,Un=new Uint8Array(8),Fr=new DataView(Un.buffer);function F(t,e,n){let r;return{name:t,fields:()=>r??=ko(e,n?.()??[])}}function Pn(t,e){
-let n=Et(256);return Mt(n,t,e),At(n)}var Hn=(t,e)=>Tt(J(e),t);function Mt(t,e,n){t.depth=rn,Br(t,e,n)}function Tt(t,e){return t.depth=rn,t.memory=Math.max(Eo,V(
+Rr=t=>{let e=_.from(t);return e.mayHaveRun?e:new _(e.code,e.message,{...e,mayHaveRun:!0})},Yt=t=>t>0&&t<=16?t:2,Nt=(t,e,n)=>new _(t,n?e:`not sent: ${e}`,{mayHaveRun:n}),
+Zt=t=>Nt(1,"the caller cancelled the call",t),Or=(t,e="")=>Nt(4,`deadline exceeded${e}`,t);var rn=100,Eo=64<<20,Ao=12,Dn=8,_n=56,Un=new Uint8Array(8),Fr=new DataView(Un.buffer);function F(t,e,n){let r;return{name:t,fields:()=>r??=ko(e,n?.()??[])}}function Pn(t,e){
+let n=Et(256);return Tt(n,t,e),At(n)}var Hn=(t,e)=>$t(J(e),t);function Tt(t,e,n){t.depth=rn,Br(t,e,n)}function $t(t,e){return t.depth=rn,t.memory=Math.max(Eo,V(
 t)*Ao),Dr(t,e)??_r(t,e)}function ko(t,e){let n=new Map,r=0;return(t?t.split(" "):[]).map(s=>{let o=/^([^:/]+):(?:([^:/]+)\/(\d+)\/)?([?*]?|%\w)(\w)$/.exec(s);if(!o)
 throw new Error(`invalid table entry: ${s}`);let[,i,a,c,d,u]=o,p=u==="m"?Mo(e[r++]):u==="e"?$o(e[r++]):nn[u],m=nn[d[1]??""],h=m?[2,m.wire,p.wire,10]:d==="*"?[1,
 p.wire,10]:void 0,v=a?n.get(a):void 0;a&&!v&&n.set(a,v=[]);let O={name:a??i,of:p,isOptional:d==="?",key:m,head:h,case:i,number:+c,all:v};return v?.push(O),O})}var tn=({
@@ -42,9 +42,9 @@ name}.${r}`,s.message)}t.depth++}function No(t,e,n){let{head:r,key:s,of:o}=e;if(
 n)}function at(t,e,n){e.table||B(t,e.wire),e.put(t,n===void 0?e.zero():n)}function Dr(t,e){if(_e(t)===0)return void t.at++;ke(t,8),K(t),t.depth--||$(`${e.name} \
 nests deeper than ${rn}`);let n=e.fields();qn(t,_n+Dn*n.length);let r={},s="";for(let o of n){let{name:i,all:a,of:c}=o,d=a&&a[0]===o;if(d&&(r[i]=void 0),!a)r[i]=
 Co(t,o);else if(d&&_e(t)===3){t.at++,s+=` ${i} `;let u=L(t),p=a.find(m=>m.number===u);p?r[i]={case:p.case,value:Bn(t,p.of)}:u&&$(`${e.name}.${i} has no member ${u}`)}else if(!s.
-includes(` ${i} `)){let u=Nt(t,c);(u instanceof Uint8Array?u.length:!Object.is(u,c.zero()))&&(r[i]={case:o.case,value:u})}}return t.depth++,r}function Co(t,e){let{
-head:n,key:r,of:s}=e;if((r||e.isOptional)&&_e(t)===0)return t.at++,tn(e);if(!n)return Nt(t,s);for(let a of n)ke(t,a);let o=L(t),i=tn(e);for(;o-- >0;)qn(t,r?_n:Dn),
-r?i.set(Nt(t,r),Bn(t,s)):i.push(Bn(t,s));return i}function Nt(t,{wire:e,table:n,take:r,isEnum:s}){return s&&_e(t)===12?Nt(t,nn.i):(n||ke(t,e),r(t))}var Bn=(t,e)=>Nt(
+includes(` ${i} `)){let u=Ct(t,c);(u instanceof Uint8Array?u.length:!Object.is(u,c.zero()))&&(r[i]={case:o.case,value:u})}}return t.depth++,r}function Co(t,e){let{
+head:n,key:r,of:s}=e;if((r||e.isOptional)&&_e(t)===0)return t.at++,tn(e);if(!n)return Ct(t,s);for(let a of n)ke(t,a);let o=L(t),i=tn(e);for(;o-- >0;)qn(t,r?_n:Dn),
+r?i.set(Ct(t,r),Bn(t,s)):i.push(Bn(t,s));return i}function Ct(t,{wire:e,table:n,take:r,isEnum:s}){return s&&_e(t)===12?Ct(t,nn.i):(n||ke(t,e),r(t))}var Bn=(t,e)=>Ct(
 t,e)??_r(t,e.table);function _r(t,e){let n={},r=e.fields();qn(t,_n+Dn*r.length);for(let s of r)n[s.name]=s.all?void 0:tn(s);return n}function qn(t,e){(t.memory-=
 e)<0&&$("exceeds the memory limit")}var Ne=(t,e,n,r,s)=>({wire:t,zero:e,put:n,take:r,table:s}),Mo=t=>Ne(3,()=>{},(e,n)=>n?Br(e,t,n):B(e,0),e=>Dr(e,t),t),To=65536;
 function $o(t){let e=Object.values(t);return{...Ne(10,()=>e[0],(r,s)=>{let o=e.indexOf(s),i=s+2147483648,a=s<0&&i>=e.length;Ce(o>=0||s===(s|0)&&(a||!r.isFlat),s),
@@ -56,29 +56,29 @@ if(s<=Number.MAX_SAFE_INTEGER)t&&(s=s%2?(s+1)/-2:s/2);else{let o=0n;for(let i=0n
 4?"setFloat64":"setFloat32"](0,r);for(let s=0;s<e;s++)B(n,Un[s])},n=>{for(let r=0;r<e;r++)Un[r]=K(n);return Fr[e>4?"getFloat64":"getFloat32"](0)}),nn={b:Ne(7,()=>!1,
 (t,e)=>{Ce(typeof e=="boolean",e),B(t,+e)},t=>{let e=K(t);return e>1&&$(`a bool is ${e}`),e>0}),i:Ne(12,()=>0,(t,e)=>{Ce(e===(e|0),e),P(t,(e<<1^e>>31)>>>0)},t=>{
 let e=L(t);return e>>>1^-(e&1)}),u:Ne(10,()=>0,(t,e)=>{Ce(e===e>>>0,e),P(t,e)},t=>L(t)>>>0),l:en(!0,!1),w:en(!1,!1),L:en(!0,!0),W:en(!1,!0),f:Lr(14,4),d:Lr(15,8),
-s:Ne(5,()=>"",(t,e)=>{Ce(typeof e=="string",e),B(t,10),De(t,e)},t=>(ke(t,10),se(t))),y:Ne(4,()=>new Uint8Array,(t,e)=>{Ce(Xt(e),e),B(t,10),Ge(t,e)},t=>(ke(t,10),
+s:Ne(5,()=>"",(t,e)=>{Ce(typeof e=="string",e),B(t,10),De(t,e)},t=>(ke(t,10),se(t))),y:Ne(4,()=>new Uint8Array,(t,e)=>{Ce(Qt(e),e),B(t,10),Ge(t,e)},t=>(ke(t,10),
 new Uint8Array(ue(t))))},Ur=(t,e)=>G(3,`${t} ${e}`);function Ce(t,e){if(!t)throw new Error(`cannot be the ${typeof e} ${String(e)}`)}var je=(t,e,n,r)=>({name:t,fingerprint:e,layout:n,methods:r,operations:Object.values(r).map(({operation:s})=>s).sort((s,o)=>s-o)}),Pr=(t,e)=>e.match(/../g)?.forEach(
 n=>B(t,parseInt(n,16)));function sn(t,e){De(t,e.name),Pr(t,e.fingerprint);let n=0;for(let r of e.operations)P(t,r-n),n=r}function Jn(t){let e="";for(;e.length<32;)
 e+=K(t).toString(16).padStart(2,"0");return e}function Hr(t,e,n=""){for(let r of atob(n))B(t,r.charCodeAt(0));n||(B(t,0),Pr(t,e))}function qr(t){let e=se(t),n=[],
 r={fingerprint:Jn(t),operations:n};for(let s=0;V(t);)n.push(s+=L(t));return[e,r]}var Jr=16,Vr=65536,Io=1e3,Wr=256,Ro=61440,Wn={metadata:{}},Gr=t=>[t].flat(),Vn=t=>t.endsWith("-bin"),jr=(t,e)=>Vn(t)!==(typeof e=="string")&&/^[a-z0-9_.-]{1,256}\n[ -~]*$/.
 test(`${t}
-${Vn(t)?"":e}`);function Gn(t){if(typeof t=="string")return he(t);if(!Xt(t))throw G(3,`content is a Uint8Array or a string, not ${String(t)}`);return t}function Xr(t,e){
+${Vn(t)?"":e}`);function Gn(t){if(typeof t=="string")return he(t);if(!Qt(t))throw G(3,`content is a Uint8Array or a string, not ${String(t)}`);return t}function Xr(t,e){
 let{at:n}=t;be(t,Jr,()=>Qr(t,e))||(t.at=n)}function Qr(t,{timeout:e,metadata:n={},status:r}){let{at:s}=t;e!==void 0&&be(t,1,()=>P(t,Math.min(Math.max(0,Math.round(
 e*1e3)),Number.MAX_SAFE_INTEGER)));let o=0,i=0;for(let[a,c]of Object.entries(n))for(let d of Gr(c)){if(!jr(a,d))throw G(3,`invalid metadata entry ${a}: keys hav\
 e a-z 0-9 - _ . and values printable ASCII, or bytes under -bin`);if(o+=a.length+d.length+8,++i>Wr||o>Ro)throw G(8,"too much metadata");be(t,2,()=>{De(t,a),de(t,
 Gn(d))})}if(r){let{code:a,details:c,mayHaveRun:d}=r;be(t,3,()=>{P(t,a),t.at-s+c.length+32<=Vr&&de(t,c)}),d||be(t,5,()=>{})}}function Kr(t,e=!1){if(_e(t)!==Jr)return Wn;
 t.at++;let n=J(ue(t));return V(n)>Vr&&$("a prefix is too long"),on(n,e)}function on(t,e=!1){let n=Object.create(null),r={metadata:n},s=0,o=0;for(;V(t);){let i=K(
 t),a=J(ue(t));if(i>127){let c=`prefix item ${i} must be understood and is unknown`;throw e?G(12,c):new ge(c)}if(i!==2&&i!==7&&i<9&&(o>>i&1&&$(`prefix item ${i} \
-occurs twice`),o|=1<<i),i===1)r.timeout=Kt(a)/1e3;else if(i===2){let c=se(a),d=Vn(c)?it(a):se(a,V(a));(!jr(c,d)||++s>Wr)&&$("invalid metadata"),n[c]=c in n?[...Gr(
-n[c]),d]:d}else i===3?(r.code=L(a,10),r.details=it(a)):i===5?r.isRefused=!0:i===8&&(r.text=$t(a))}return r}var $t=(t,e)=>new TextDecoder().decode(it(t).subarray(
+occurs twice`),o|=1<<i),i===1)r.timeout=kt(a)/1e3;else if(i===2){let c=se(a),d=Vn(c)?it(a):se(a,V(a));(!jr(c,d)||++s>Wr)&&$("invalid metadata"),n[c]=c in n?[...Gr(
+n[c]),d]:d}else i===3?(r.code=L(a,10),r.details=it(a)):i===5?r.isRefused=!0:i===8&&(r.text=It(a))}return r}var It=(t,e)=>new TextDecoder().decode(it(t).subarray(
 0,e)),zr=({metadata:t,code:e,details:n,isRefused:r},s="")=>new _(Yt(e??0),s,{metadata:t,mayHaveRun:!r,...n&&{details:n}});function an(t,e){if(_e(t)===6)return t.
 at++,ke(t,5),ke(t,10),zr(e,se(t))}function Yr(t){let e=on(t);return e.code??e.isRefused?zr(e,e.text):void 0}function Zr(t,e){Qr(t,{status:e,metadata:e.metadata}),
 be(t,8,()=>de(t,he(e.message.slice(0,Io))))}var jn=5<<20,Oo=1024,es=65536,Fo=128,Lo=32768,lt=10,Xe=16384,ts=32768,Uo=Xe/2,Bo=256,ln=262144,Do=1e5,_o=64<<20,ns=8<<20,Po=10,Ho=65536,qo=2e3,Jo=5,Vo=1e4,rs="t\
-he server is going away",ss=200,Wo=2147483647,It=(t,e)=>setTimeout(e,Math.min(Math.max(0,t),Wo));function os(t,e,n,r,s){let o=Et(16384),i=new Map,a=new Map,c=new Set(
+he server is going away",ss=200,Wo=2147483647,Rt=(t,e)=>setTimeout(e,Math.min(Math.max(0,t),Wo));function os(t,e,n,r,s){let o=Et(16384),i=new Map,a=new Map,c=new Set(
 n),d=[],u=0,p=0,m=0,h=0,v=0,O=32767,E=[0,jn,1/0,Xe,0],I=!1,pe=!1,Z,X=lt,Ee=0,fe=!1,W=0,ee=!1,Q=!1,z=0,j,te=f=>{if(!(I||!nt))try{f(nt)}catch(w){H(zt(w));try{nt.close()}catch{}}},
 ne=()=>{o.at&&(ee=!1,Q=!0,te(f=>f.send(At(o))),o.at=W=0,o.bytes.length>1<<20&&(o.bytes=new Uint8Array(16384)),te(f=>{let w=f.buffered();w>_o?U("too many unsent \
-bytes"):w>ns&&!N.isFull&&(N.isFull=!0,me())}))},me=()=>te(f=>{if(f.buffered()>ns/2)return void It(Po,me);N.isFull=!1,e.room(N)}),g=()=>{o.at!==W?(W=o.at,queueMicrotask(
-g)):(fe=!1,ne())},y=(f,w,S,M)=>{let{at:ae}=o;try{Qt(o,lt),o.at+=lt,S?.(o,M);let Le=o.at,Ue=Le-ae-lt,Be=w===3?es:Math.max(E[1],Oo);if(Ue>Be)throw G(8,`the messag\
+bytes"):w>ns&&!N.isFull&&(N.isFull=!0,me())}))},me=()=>te(f=>{if(f.buffered()>ns/2)return void Rt(Po,me);N.isFull=!1,e.room(N)}),g=()=>{o.at!==W?(W=o.at,queueMicrotask(
+g)):(fe=!1,ne())},y=(f,w,S,M)=>{let{at:ae}=o;try{Kt(o,lt),o.at+=lt,S?.(o,M);let Le=o.at,Ue=Le-ae-lt,Be=w===3?es:Math.max(E[1],Oo);if(Ue>Be)throw G(8,`the messag\
 e has ${Ue} bytes of at most ${Be}`);o.at=ae;for(let rt of[15,f,w,Ue>>>16,Ue])Ir(o,rt);o.at=Le}catch(Le){throw o.at=ae,Le}o.at>Ho?ne():fe||(fe=!0,W=0,queueMicrotask(
 g))},b=(f,{code:w,message:S},M=7)=>y(f,M,ae=>{P(ae,w),de(ae,he(S.slice(0,ss)))}),x=(f,w)=>{y(f,5,P,0),b(f,w)},k=f=>{if(!I){if(z=0,Z){if(de(Z,f),Z.at<X)return;f=
 At(Z),Z=void 0}try{let w=0,S=M=>f[w+M]<<8|f[w+M+1];for(;!I&&!(f.length<(X=w+lt));w=X){S(0)!==15&&$("a header without its magic");let M=S(6)*65536+S(8);if(M>jn&&
@@ -87,47 +87,48 @@ $(`a packet of ${M} bytes`),f.length<(X+=M))break;R(S(2),S(4),f.subarray(w+lt,X)
 get(Le);if(w>=10){N.isUp||$("a packet before HELLO");let Be=f>=ts,rt=d[f%Xe];if(!Be&&rt?.id===f&&rt.operation===w)return Ae(f),e.answered(),rt.isGivenUp?p--:e.replied(
 rt,S),A();if(s.filter(bo=>bo.packet(N,f,w,S)).length)return;if(Be&&le)return le.packet(f,w,S,!1)}else if(w<2){S.length&&$("a PING with a body"),w===1?N.isUp||U(
 "the server is a compat peer"):ee||(ee=!0,y(0,1));return}else{if(w===3&&!N.isUp&&!f)return ie(M);if(w===3&&f===4)return U(`closed by the server with code ${L(M,
-10)}: ${$t(M,ss)}`);if(w===3&&f===1)return Y(M);if(w===3&&f>=Lo)$(`packet type ${f} must be understood and is unknown`);else{if(w===4)return D();if(w===6)return le?.
+10)}: ${It(M,ss)}`);if(w===3&&f===1)return Y(M);if(w===3&&f>=Lo)$(`packet type ${f} must be understood and is unknown`);else{if(w===4)return D();if(w===6)return le?.
 cancel(f,L(M));if(w===8)$("a stray hand-off");else{if(Ue&&(ae||w!==3&&w<8))return e.answered(),ae?Ue.items(f===6,M):Ue.packet(w,S);if(w===2){let Be=f-O&32767;if(f>=
 32768&&Be&&Be<=16384)return O=f,le?le.packet(f,2,S,!0):x(f,G(12,"no service is served"))}}}}++Ee>Do&&U("too many stray packets")},Y=f=>{for(;V(f);){let w=Jn(f),
 S=[...c,...r?.services??[]].find(M=>M.fingerprint===w);y(2,3,M=>Hr(M,w,S?.layout))}},ie=f=>{(V(f)>es||se(f,4)!=="fris"||!K(f))&&$("no HELLO");let w=new Set,S=0;
-try{for(;V(f);){S=K(f);let M=J(ue(f));if(S>=Fo&&$("must be understood and is unknown"),(S<7||S===34||S===35)&&(w.has(S)&&$("occurs twice"),w.add(S)),S in E)E[S]=
-Kt(M);else if(S===32||S===33){let ae=qr(M);S===32&&a.set(...ae)}}}catch(M){$(`HELLO item ${S}: ${M.message}`)}E[3]=Math.min(E[3],Xe),N.isUp=!0,clearTimeout(tt),
-e.room(N)},Ae=f=>{d[f%Xe]=void 0,u--===E[3]&&e.room(N)},T=(f,w)=>{i.set(w,f),f.begin(N,w,E[4])},A=()=>{pe&&u===p&&!i.size&&!le?.progress.size&&queueMicrotask(()=>U(
-rs))},D=()=>{pe||(pe=!0,e.closing(N,rs),A())},U=f=>{I||(ne(),te(w=>w.close()),H(f))},H=f=>{if(I)return;I=!0,clearInterval(j),clearTimeout(tt),e.closing(N,f),N.isUp=
-!1;let w=new _(14,`the connection was lost: ${f}`);for(let S of d)S&&!S.isGivenUp&&e.lost(S,w);for(let S of i.values())S.lost(w);le?.down(w);for(let S of s)S.down(
-N,w)},N={isUp:!1,isFull:!1,write:y,reset:b,refuse:x,announce(f){let w=a.get(f.name),S=w?.fingerprint===f.fingerprint&&`${w.operations}`==`${f.operations}`;if(!c.
-has(f)){for(let M of c)if(M.operations.some(ae=>f.operations.includes(ae)))throw G(9,`${M.name} has operations of ${f.name}: use another channel`);S||y(3,3,sn,f),
-c.add(f)}},call(f,w){if(N.isFull||u>=E[3])return!1;do m=(m+1)%ts;while(d[m%Xe]);let S=f.id=m;d[S%Xe]=f,u++;try{y(S,f.operation,w,f)}catch(M){throw Ae(S),M}return!0},
-cancel(f){I||(f.isGivenUp=!0,y(f.id,6,P,f.operation),++p>=Uo&&D(),A())},open(f,w){if(!E[2])throw G(12,"the server does not accept streams");if(N.isFull||h>=Math.
-min(E[2],28672))return!1;do v=v%32767+1;while(i.has(v));let S=v;i.set(S,f),h++;try{y(S,2,w)}catch(M){throw N.over(S),M}return f.begin(N,S,E[4]),!0},accept:T,over(f){
-i.delete(f),f<32768&&(h--,e.room(N)),A()},drain:D,closeIfIdle:A},le=r?.on(N),tt=It(Vo,()=>U("handshake timeout")),Wt=()=>{o.isFlat=nt?.isFlat,y(0,3,f=>{de(f,he(
-"fris"));let w=le?Bo:0;[jn,w,w,ln].forEach((S,M)=>be(f,M+1,()=>P(f,S)));for(let S of r?.services??[])be(f,32,()=>sn(f,S));for(let S of n)be(f,33,()=>sn(f,S))}),
-y(1,0),ne(),!I&&(j=setInterval(()=>{if(++z>Jo)return U("keepalive timeout");(z>1||!Q)&&y(0,0),Q=!1;let f=performance.now();for(let w of d)w&&w.until<=f&&!w.isGivenUp&&
-e.expired(w)},qo))},nt,Cr=f=>nt?f():queueMicrotask(f),Mr=f=>Cr(()=>H(f));try{nt=t({open:()=>Cr(Wt),data:k,close:Mr})}catch(f){Mr(zt(f))}return N}function cn(t,e){let n=[],r=0,s=!1,o=()=>{},i=m=>{s||=m,o()},a=()=>n[r],c=()=>{let m=a();return m!==void 0&&(n[r++]=void 0,r>999&&r*2>n.length&&(n.splice(0,r),r=
+try{for(;V(f);){S=K(f);let M=J(ue(f));if(S>=Fo&&$("must be understood and is unknown"),(S<7||S===8||S===34||S===35)&&(w.has(S)&&$("occurs twice"),w.add(S)),S in
+E)E[S]=kt(M);else if(S===8)kt(M);else if(S===32||S===33){let ae=qr(M);S===32&&a.set(...ae)}}}catch(M){$(`HELLO item ${S}: ${M.message}`)}E[3]=Math.min(E[3],Xe),
+N.isUp=!0,clearTimeout(tt),e.room(N)},Ae=f=>{d[f%Xe]=void 0,u--===E[3]&&e.room(N)},T=(f,w)=>{i.set(w,f),f.begin(N,w,E[4])},A=()=>{pe&&u===p&&!i.size&&!le?.progress.
+size&&queueMicrotask(()=>U(rs))},D=()=>{pe||(pe=!0,e.closing(N,rs),A())},U=f=>{I||(ne(),te(w=>w.close()),H(f))},H=f=>{if(I)return;I=!0,clearInterval(j),clearTimeout(
+tt),e.closing(N,f),N.isUp=!1;let w=new _(14,`the connection was lost: ${f}`);for(let S of d)S&&!S.isGivenUp&&e.lost(S,w);for(let S of i.values())S.lost(w);le?.down(
+w);for(let S of s)S.down(N,w)},N={isUp:!1,isFull:!1,write:y,reset:b,refuse:x,announce(f){let w=a.get(f.name),S=w?.fingerprint===f.fingerprint&&`${w.operations}`==
+`${f.operations}`;if(!c.has(f)){for(let M of c)if(M.operations.some(ae=>f.operations.includes(ae)))throw G(9,`${M.name} has operations of ${f.name}: use another\
+ channel`);S||y(3,3,sn,f),c.add(f)}},call(f,w){if(N.isFull||u>=E[3])return!1;do m=(m+1)%ts;while(d[m%Xe]);let S=f.id=m;d[S%Xe]=f,u++;try{y(S,f.operation,w,f)}catch(M){
+throw Ae(S),M}return!0},cancel(f){I||(f.isGivenUp=!0,y(f.id,6,P,f.operation),++p>=Uo&&D(),A())},open(f,w){if(!E[2])throw G(12,"the server does not accept stream\
+s");if(N.isFull||h>=Math.min(E[2],28672))return!1;do v=v%32767+1;while(i.has(v));let S=v;i.set(S,f),h++;try{y(S,2,w)}catch(M){throw N.over(S),M}return f.begin(N,
+S,E[4]),!0},accept:T,over(f){i.delete(f),f<32768&&(h--,e.room(N)),A()},drain:D,closeIfIdle:A},le=r?.on(N),tt=Rt(Vo,()=>U("handshake timeout")),Gt=()=>{o.isFlat=
+nt?.isFlat,y(0,3,f=>{de(f,he("fris"));let w=le?Bo:0;[jn,w,w,ln].forEach((S,M)=>be(f,M+1,()=>P(f,S)));for(let S of r?.services??[])be(f,32,()=>sn(f,S));for(let S of n)
+be(f,33,()=>sn(f,S))}),y(1,0),ne(),!I&&(j=setInterval(()=>{if(++z>Jo)return U("keepalive timeout");(z>1||!Q)&&y(0,0),Q=!1;let f=performance.now();for(let w of d)
+w&&w.until<=f&&!w.isGivenUp&&e.expired(w)},qo))},nt,Cr=f=>nt?f():queueMicrotask(f),Mr=f=>Cr(()=>H(f));try{nt=t({open:()=>Cr(Gt),data:k,close:Mr})}catch(f){Mr(zt(
+f))}return N}function cn(t,e){let n=[],r=0,s=!1,o=()=>{},i=m=>{s||=m,o()},a=()=>n[r],c=()=>{let m=a();return m!==void 0&&(n[r++]=void 0,r>999&&r*2>n.length&&(n.splice(0,r),r=
 0)),m},d=()=>{n=[],r=0},u=(async function*(){try{for(;;){let m=c();if(m!==void 0){let h=t(m);h!==void 0&&(yield h)}else if(s){if(s!==!0)throw s;return}else await new Promise(
 h=>o=h)}}finally{e()}})(),{return:p}=u;return u.return=()=>(e(),d(),i(!0),p.call(u,void 0)),{messages:u,first:a,take:c,clear:d,put:m=>{n.push(m),o()},end:i}}var Xn=64,Go=4,jo=4096,dn=(t,e)=>t instanceof ge?new _(13,`not a valid ${e.name}: ${t.message}`):_.from(t);function is(t,e,n,r,s){let o,i=0,a=0,c=0,d=0,u=!0,p=!0,
 m=!1,h=!1,v=!1,O=()=>{},E,I=()=>!u&&!p,{messages:pe,clear:Z,put:X,end:Ee}=cn(y=>{let b=y.length+Xn;c-=b,d+=b,p&&d*Go>=ln&&(o?.write(i,5,P,d),d=0);try{let x=J(y),
-k=an(x,Wn);if(k)throw k;return Tt(x,e)}catch(x){throw dn(x,e)}},()=>n?j(!0):ne()),fe=Object.assign(pe,{metadata:{}}),W=()=>{I()&&(O(),E?.(),o?.over(i),o=E=void 0,
+k=an(x,Wn);if(k)throw k;return $t(x,e)}catch(x){throw dn(x,e)}},()=>n?j(!0):ne()),fe=Object.assign(pe,{metadata:{}}),W=()=>{I()&&(O(),E?.(),o?.over(i),o=E=void 0,
 r())},ee=y=>{p=!1,Ee(y),W()},Q=()=>{u&&(u=!1,o?.write(i,7),W())},z=y=>{u=p=!1,Ee(y),W()},j=(y,b=Zt(!0))=>{I()||o?.reset(i,b),Z(),z(y)},te=y=>j(y,y),ne=()=>{Z(),
-m=!0},me=y=>{if(!(!o||!u)){if(y instanceof _)return g(6,b=>Zr(b,y)),u=!1,W();o.write(i,2,b=>{let{at:x}=b;Mt(b,t,y),a-=b.at-x+Xn})}},g=(y,b)=>o?.write(y,3,x=>{P(
+m=!0},me=y=>{if(!(!o||!u)){if(y instanceof _)return g(6,b=>Zr(b,y)),u=!1,W();o.write(i,2,b=>{let{at:x}=b;Tt(b,t,y),a-=b.at-x+Xn})}},g=(y,b)=>o?.write(y,3,x=>{P(
 x,i),b(x)});return{messages:fe,begin(y,b,x){o=y,i=b,a=x},packet(y,b){if(y===2)return h=!0,!p||m?void 0:c+d>=ln?te(new _(8,"the peer exceeded its credit")):(c+=b.
-length+Xn,X(new Uint8Array(b)));let x=J(b);if(y===5){let k=L(x,10);v||=!k,(a+=k)>0&&O()}else if(b.length){let k=Yt(L(x));z(new _(k,$t(x,jo),{mayHaveRun:!v}))}else
+length+Xn,X(new Uint8Array(b)));let x=J(b);if(y===5){let k=L(x,10);v||=!k,(a+=k)>0&&O()}else if(b.length){let k=Yt(L(x));z(new _(k,It(x,jo),{mayHaveRun:!v}))}else
 ee(!0)},items(y,b){if(p){!y&&h&&$("late HEADERS"),h=!0;try{if(y)return ee(Yr(b)??!0);s?.(fe.metadata=on(b).metadata)}catch(x){te(dn(x,e))}}},send:me,async pump(y,b){
 try{let x=y,k=x?.[Symbol.asyncIterator]?.()??x?.[Symbol.iterator]?.();if(!k)throw G(3,`messages of a stream are an iterable, not ${String(y)}`);for(E=async()=>{
 try{await k.return?.()}catch{}},n||g(5,()=>{});;){for(;a<=0&&!I();)await new Promise(ie=>O=ie);if(I())return;let{done:R,value:Y}=await k.next();if(I())return;if(R)
-break;me(Y)}E=void 0,Q()}catch(x){if(!n)throw E?.(),E=void 0,x;j(b?Rr(x):_.from(x))}},finish:Q,discard:ne,fail:te,lost:z}}var Xo=3e4,Qo=5e3,Ko=20,as=2e3,ls=10,Rt=class{constructor(e,{timeout:n,patience:r=Qo,metadata:s,serve:o,stayConnected:i}={}){let a,c=0,d=ls,u=0,p,m=!1,h="",v=[new Set,
+break;me(Y)}E=void 0,Q()}catch(x){if(!n)throw E?.(),E=void 0,x;j(b?Rr(x):_.from(x))}},finish:Q,discard:ne,fail:te,lost:z}}var Xo=3e4,Qo=5e3,Ko=20,as=2e3,ls=10,Ot=class{constructor(e,{timeout:n,patience:r=Qo,metadata:s,serve:o,stayConnected:i}={}){let a,c=0,d=ls,u=0,p,m=!1,h="",v=[new Set,
 new Set],O=({method:{sends:g,receives:y}})=>v[g||y?1:0],E=new Set,I=[],pe=()=>{a||p||m||!(v[0].size||v[1].size||i)||(u=performance.now(),a=os(e,Z,[...E],o,I))},
 Z={room:g=>queueMicrotask(()=>{for(let y of v)for(let b of y){if(a!==g||!X(b,g))break;a===g&&y.delete(b)}}),closing(g,y){if(a===g){if(a=void 0,h=y,g.isUp)for(let b of v)
-b.forEach(fe);g.isUp&&performance.now()-u>=as?c=0:m||(clearTimeout(p),p=It(Math.random()*Math.min(Ko*2**Math.min(c++,16),as),()=>{p=void 0,pe()})),pe()}},answered:()=>void(c=
-0),replied(g,y){let b=g,{method:{reply:x},options:{onMetadata:k}}=b;ee(b);try{let R=J(y),Y=Kr(R),ie=an(R,Y);if(ie)throw ie;R.at&&k?.(Y.metadata),b.resolve(Tt(R,
+b.forEach(fe);g.isUp&&performance.now()-u>=as?c=0:m||(clearTimeout(p),p=Rt(Math.random()*Math.min(Ko*2**Math.min(c++,16),as),()=>{p=void 0,pe()})),pe()}},answered:()=>void(c=
+0),replied(g,y){let b=g,{method:{reply:x},options:{onMetadata:k}}=b;ee(b);try{let R=J(y),Y=Kr(R),ie=an(R,Y);if(ie)throw ie;R.at&&k?.(Y.metadata),b.resolve($t(R,
 x)),d<ls&&(d+=.1)}catch(R){b.reject(dn(R,x))}},expired:g=>W(g),lost(g,y){let b=g;if(b.link=void 0,!b.method.idempotent||d<1)return Q(b,y);d--,Ee(b)}},X=(g,y)=>{
 let{service:b}=g;try{return b&&y.announce(b),g.start(g,y)&&(g.isSent=!0)}catch(x){return Q(g,_.from(x)),!0}},Ee=g=>{if(!(a?.isUp&&X(g,a))){if(m)return Q(g,cs(g.
 isSent));O(g).add(g),pe(),fe(g)}},fe=g=>{g.patientUntil=performance.now()+(g.options.patience??r),W(g)},W=g=>{let{until:y,isSent:b,patientUntil:x}=g,k=performance.
-now(),R=O(g).has(g)&&!a?.isUp&&`no connection to the server${h&&`: ${h}`}`;clearTimeout(g.timer),k>=y?Q(g,Or(b,R?`; ${R}`:"")):k>=x&&R?Q(g,kt(14,R,b)):g.timer=It(
+now(),R=O(g).has(g)&&!a?.isUp&&`no connection to the server${h&&`: ${h}`}`;clearTimeout(g.timer),k>=y?Q(g,Or(b,R?`; ${R}`:"")):k>=x&&R?Q(g,Nt(14,R,b)):g.timer=Rt(
 (k<x?Math.min(y,x):y)-k,()=>W(g))},ee=g=>{O(g).delete(g),clearTimeout(g.timer),g.options.signal?.removeEventListener("abort",g.abort)},Q=(g,y)=>{ee(g),g.link?.cancel(
 g),g.reject(y)},z=(g,{sentTimeout:y,until:b,options:{metadata:x}})=>{(y!==void 0||s||x)&&Xr(g,{timeout:y&&b-performance.now(),metadata:{...s,...x}})},j=(g,y)=>{
-z(g,y),Mt(g,y.method.request,y.request)},te=(g,y)=>{let b=y.call(g,j);return b&&(g.link=y),b},ne=(g,y,b,x,k,R,Y,ie,Ae=1/0)=>{let{signal:T}=x,A={id:0,operation:y.
+z(g,y),Tt(g,y.method.request,y.request)},te=(g,y)=>{let b=y.call(g,j);return b&&(g.link=y),b},ne=(g,y,b,x,k,R,Y,ie,Ae=1/0)=>{let{signal:T}=x,A={id:0,operation:y.
 operation,until:performance.now()+ +(k??Ae),isGivenUp:!1,isSent:!1,patientUntil:1/0,timer:void 0,link:void 0,service:g,method:y,request:b,options:x,sentTimeout:k,
 start:R,resolve:Y,reject:ie,abort:T&&(()=>Q(A,Zt(A.isSent)))};return Number.isNaN(A.until)?ie(G(3,"the timeout is not a number; it is in milliseconds")):T?.aborted?
 A.abort?.():(T?.addEventListener("abort",A.abort),k!==void 0&&W(A),(k===void 0||k>0)&&Ee(A)),A},me=(g,y,b,x={})=>{let k,R=is(y.request,y.reply,!0,()=>k&&ee(k),x.
@@ -136,8 +137,8 @@ unary=(g,y,b,x={})=>new Promise((k,R)=>void ne(g,y,b,x,x.timeout??n,te,k,R,Xo)),
 g,y,b,x).messages,this.clientStreaming=async(g,y,b,x)=>{let{messages:k}=me(g,y,b,x),{done:R,value:Y}=await k.next();if(R)throw new _(13,"there is no reply");return k.
 return?.(),Y},this.name=g=>void E.add(g),this.mount=g=>void I.push(g),this.connected=(g,y)=>new Promise((b,x)=>{ne(void 0,{},void 0,{patience:y},void 0,(k,R)=>R.
 isFull?!1:(g?.(R),ee(k),b(R),!0),b,x)}),this.close=()=>{m=!0,clearTimeout(p);for(let g of v)for(let y of g)Q(y,cs(y.isSent));a?.drain()},i&&queueMicrotask(pe)}},
-cs=t=>kt(9,"the channel is closed",t);var ct=65280,zo=16<<20,Qn=64,Yo=255,Zo=65536,ei=4,un={now:0,last:1,oldest:2},ds=t=>G([8,12,7][K(t)-3]??3,se(t,V(t))),us=t=>{let e=L(t);return e>Yo&&$("a topic i\
-s too long"),se(t,e)},ps=new WeakMap,Ot=class{constructor(e){this.channel=e;this.requests=new Map;this.last=0;let{requests:n}=this,r=ps.get(e);if(r)return r;ps.
+cs=t=>Nt(9,"the channel is closed",t);var ct=65280,zo=16<<20,Qn=64,Yo=255,Zo=65536,ei=4,un={now:0,last:1,oldest:2},ds=t=>G([8,12,7][K(t)-3]??3,se(t,V(t))),us=t=>{let e=L(t);return e>Yo&&$("a topic i\
+s too long"),se(t,e)},ps=new WeakMap,Ft=class{constructor(e){this.channel=e;this.requests=new Map;this.last=0;let{requests:n}=this,r=ps.get(e);if(r)return r;ps.
 set(e,this),e.mount({packet:(s,o,i,a)=>{if(i<ct)return!1;!o&&i===ct+5&&(this.refused??=ds(J(a)));for(let c of o?[n.get(o)]:n.values())c?.packet(s,o,i-ct,J(a));return!0},
 down(s,o){for(let i of[...n.values()])i.down(s,o)}})}subscribe(e,{group:n="",from:r}={}){return this.request(0,e,n,r)}async publish(e,n){await this.channel.connected(
 r=>r.write(0,ct+2,s=>{Ge(s,he(e)),de(s,Gn(n))}))}async sync(){await(await this.request(3)).return?.();let{refused:e}=this;if(this.refused=void 0,e)throw e}request(e,n,r="",s){
@@ -153,7 +154,7 @@ i.has(a)&&(u=A,k(W?6:e))},T).catch(A=>{g&&A.code===9&&I(!0),Z(A)})},Y=()=>{x=!0,
 H.offset)||$("an integer is beyond 2^53"),!x||!T&&!fe(U))continue;let N=j.get(U);T&&!N?(te--,N=z.get(U)??(me?{...H,offset:1}:void 0)):!T&&N?.epoch!==H.epoch&&(N=
 void 0),N&&b&&(N.epoch===H.epoch&&N.offset<=H.offset?m+=H.offset-N.offset:h=!0),j.size>=Zo&&(j.clear(),y=!0),j.set(U,H)}else return!1;return!0};i.set(a,{packet(T,A,D,U){
 if(!(T!==u||W&&Ae(A,D,U)))if(D===2){let H=us(U);if(!A&&(!x||!fe(H)))return;let N=it(U),le=j.get(H);for(le&&j.set(H,{...le,offset:le.offset+1}),p+=N.length+Qn,E(
-{topic:H,payload:N,position:le,lagged:m,reconnected:h}),m=0,h=!1;p>zo;){let tt=pe();p-=tt.payload.length+Qn;let Wt=v();Wt.lagged+=tt.lagged+1,Wt.reconnected||=tt.
+{topic:H,payload:N,position:le,lagged:m,reconnected:h}),m=0,h=!1;p>zo;){let tt=pe();p-=tt.payload.length+Qn;let Gt=v();Gt.lagged+=tt.lagged+1,Gt.reconnected||=tt.
 reconnected}}else D===4?W&&b&&x||(m+=L(U,10)):A&&(V(U)?Z(ds(U)):Y())},down(T,A){if(T===u){if(n===void 0||!x&&!g)return Z(A);if(x)if(te>0)for(let[D,U]of j)z.set(
 D,U);else z=y?new Map:j,Q=y?un.now:un.oldest,me=!y;j=new Map,x=!1,g=!0,R(1/0)}}}),R()})}};var pn="frisbee.1";function Kn(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no global WebSocket; set the option `We\
 bSocket`, or connect by frisbee-rpc/node");let s=new n(String(t),[pn,...e]);s.binaryType="arraybuffer";let o="";return s.onopen=()=>{if(s.protocol===pn)return r.
@@ -185,25 +186,25 @@ return`${ut(n.oneof)}/${o.indexOf(n)+1}/${s}`}return n.isOptional&&s!=="m"?`?${s
 this.enums.set(e,n)),n}},oi=t=>Object.fromEntries(t.values.map(({number:e},n)=>[`v${n}`,e]));function ii(t,e){let n=r=>t.entry(r)?2:r.isRepeated?1:r.kind===11||
 r.kind===10?2:0;return[0,1,2].flatMap(r=>e.fields.filter(s=>n(s)===r))}function bs(t,e,n,r){let s=r.map(({operation:i,request:a,response:c,sends:d,receives:u,isIdempotent:p})=>({
 operation:i,request:t.of(a),reply:t.of(c),sends:d,receives:u,idempotent:p})),o=je(e,n,"",Object.fromEntries(s.map((i,a)=>[`m${a}`,i])));return s.map(i=>({service:o,
-method:i}))}var Yn={POLYGLOT:0,PROTOBUF:1},Ft={UNKNOWN:0,IDEMPOTENT:1,NO_SIDE_EFFECTS:2},ai=F("frpc.reflection.v1.FilesPiece","etag:s notModified:b data:y"),li=F("frpc.refl\
+method:i}))}var Yn={POLYGLOT:0,PROTOBUF:1},Lt={UNKNOWN:0,IDEMPOTENT:1,NO_SIDE_EFFECTS:2},ai=F("frpc.reflection.v1.FilesPiece","etag:s notModified:b data:y"),li=F("frpc.refl\
 ection.v1.FilesRequest","etag:s withoutImports:b names:*s symbols:*s"),ci=F("frpc.reflection.v1.ListPiece","etag:s notModified:b services:*m",()=>[pi]),di=F("fr\
 pc.reflection.v1.ListRequest","etag:s"),ui=F("frpc.reflection.v1.Method","name:s operation:u request:s requestStreams:b response:s responseStreams:b idempotency\
-:e docs:s isDeprecated:b formats:*s",()=>[Ft]),pi=F("frpc.reflection.v1.Service","name:s fingerprint:s layout:y codec:e file:s docs:s isDeprecated:b methods:*m \
+:e docs:s isDeprecated:b formats:*s",()=>[Lt]),pi=F("frpc.reflection.v1.Service","name:s fingerprint:s layout:y codec:e file:s docs:s isDeprecated:b methods:*m \
 operations:*u",()=>[Yn,ui]),pt=je("frpc.reflection.v1.Reflection","2827b98f5f97380f22de961eb0322afd","AQgAAQEJAAMBCQIIA0sEAAQBCQQIAkkDSQADAQkCCAMMAAkBCQIJAwwEDg\
 UFCQYJBwgISwYJTQECAAIACgEJAg0DCQQIBQkGCAcOBwkJCggISQEDAAICAgRMaXN0AgABBUZpbGVzAgIDHWZycGMucmVmbGVjdGlvbi52MS5SZWZsZWN0aW9u",{list:{operation:65e3,request:di,reply:ci,
 receives:!0,idempotent:!0},files:{operation:65001,request:li,reply:ai,receives:!0,idempotent:!0}});var vs=32<<20,Te=t=>`${t.service.name}/${t.name}`,yn=class{constructor(e,n){this.url=e;this.metadata={};this.wire="connecting";this.traffic={since:0,connections:0,
 sent:0,received:0};let r=Kn(e),s=i=>{this.wire=i,n()},o=i=>{let a=r({open:()=>{this.traffic.since=Date.now(),this.traffic.connections++,i.open(),s("open")},data:c=>{
-this.traffic.received+=c.length,i.data(c)},close:c=>{s("lost"),i.close(c)}});return{...a,send:c=>{this.traffic.sent+=c.length,a.send(c)}}};this.channel=new Rt(o,
-{stayConnected:!0}),this.channel.name(pt),this.topics=new Ot(this.channel)}async catalog(e){let{channel:n,metadata:r}=this,s=new Map,o="";for await(let m of n.serverStreaming(
+this.traffic.received+=c.length,i.data(c)},close:c=>{s("lost"),i.close(c)}});return{...a,send:c=>{this.traffic.sent+=c.length,a.send(c)}}};this.channel=new Ot(o,
+{stayConnected:!0}),this.channel.name(pt),this.topics=new Ft(this.channel)}async catalog(e){let{channel:n,metadata:r}=this,s=new Map,o="";for await(let m of n.serverStreaming(
 pt,pt.methods.list,{etag:e?.etag??""},{metadata:r})){if(m.notModified)return;o||=m.etag;for(let h of m.services){let v=s.get(h.name);v?v.methods.push(...h.methods):
 s.set(h.name,h)}}let i=[],a=0;for await(let{data:m}of n.serverStreaming(pt,pt.methods.files,{},{metadata:r}))if(i.push(m),a+=m.length,a>vs)throw new _(Pe.RESOURCE_EXHAUSTED,
 `the schema has more than ${vs} bytes`);let c=new Uint8Array(a),d=0;for(let m of i)c.set(m,d),d+=m.length;let u=new fn(c),p=new dt(u);return{etag:o,schema:u,services:[
 ...s.values()].map(m=>fi(m,p))}}async hasBroker(){return this.topics.sync().then(()=>!0,()=>!1)}};function fi(t,e){let n,r=o=>{if(t.codec!==Yn.POLYGLOT)throw new Error(
 "its messages use the protobuf codec, which this page does not support");if(!t.file)throw new Error("the server does not have the schema of this service; build \
 it with `reflection(true)`");return n??=bs(e,t.name,t.fingerprint,t.methods.map(i=>({...i,sends:i.requestStreams,receives:i.responseStreams,isIdempotent:i.idempotency!==
-Ft.UNKNOWN}))),n[o]},s={name:t.name,fingerprint:t.fingerprint,file:t.file,docs:mn(t.docs),isDeprecated:t.isDeprecated,methods:[]};return s.methods=t.methods.map(
+Lt.UNKNOWN}))),n[o]},s={name:t.name,fingerprint:t.fingerprint,file:t.file,docs:mn(t.docs),isDeprecated:t.isDeprecated,methods:[]};return s.methods=t.methods.map(
 (o,i)=>({service:s,name:o.name,operation:o.operation,request:o.request,response:o.response,sends:o.requestStreams,receives:o.responseStreams,idempotency:o.idempotency===
-Ft.NO_SIDE_EFFECTS?"no side effects":o.idempotency===Ft.IDEMPOTENT?"idempotent":"",formats:o.formats,docs:mn(o.docs),isDeprecated:o.isDeprecated,callable:()=>r(
+Lt.NO_SIDE_EFFECTS?"no side effects":o.idempotency===Lt.IDEMPOTENT?"idempotent":"",formats:o.formats,docs:mn(o.docs),isDeprecated:o.isDeprecated,callable:()=>r(
 i)})),s}var gn=t=>Object.entries(Pe).find(([,e])=>e===t)?.[0]??String(t);var mi=50;function hn(t,e,n){let r=t.slice(-mi).reverse().map(s=>l("li",{},l("button",{type:"button",className:"history",title:"Restore the request",onclick:()=>e(
 s)},l("span",{className:"muted"},ot(s.beganAt)),l("span",{className:s.code===0?"badge ok":"badge failed"},gn(s.code)),!n&&l("span",{className:"path"},s.path),l(
 "span",{className:"muted shortened"},(s.request??"").replace(/\s+/g," ").slice(0,160)),l("span",{className:"time"},ce(s.took)))));return r.length>0?l("ol",{className:"\
@@ -215,29 +216,29 @@ ogle.protobuf.Value")continue;let p=gi(t,d,c,u);if(d.oneof===void 0)i[He(d)]=p;e
 members`);i[m]={case:He(d),value:p}}}return i}var yi=t=>t.fields.length>0?`; it has: ${t.fields.map(e=>e.jsonName).join(", ")}`:"";function gi(t,e,n,r){let s=t.
 entry(e),[o,i]=s?.fields??[];if(o&&i){if(!er(n))throw new q(r,"a map is an object");return new Map(Object.entries(n).map(([a,c])=>[hi(o,a,r),Zn(t,i,c,`${r}[${JSON.
 stringify(a)}]`)]))}if(!e.isRepeated)return Zn(t,e,n,r);if(!Array.isArray(n))throw new q(r,"a list is an array");return n.map((a,c)=>Zn(t,e,a,`${r}[${c}]`))}function hi(t,e,n){
-if(t.kind!==8)return Bt(t,e,n);if(e!=="true"&&e!=="false")throw new q(n,`${e} is not true or false`);return e==="true"}var xs=(()=>{let t=n=>[-(1n<<n-1n),(1n<<n-
+if(t.kind!==8)return Dt(t,e,n);if(e!=="true"&&e!=="false")throw new q(n,`${e} is not true or false`);return e==="true"}var xs=(()=>{let t=n=>[-(1n<<n-1n),(1n<<n-
 1n)-1n],e=n=>[0n,(1n<<n)-1n];return{5:t(32n),17:t(32n),15:t(32n),3:t(64n),18:t(64n),16:t(64n),13:e(32n),7:e(32n),4:e(64n),6:e(64n)}})(),bi=t=>[3,4,6,16,18].includes(
-t),nr=t=>t in xs;function Zn(t,e,n,r){if(e.kind===11)return Ke(t,e.type,n,r);if(e.kind!==14)return Bt(e,n,r);let{name:s,values:o}=t.enumeration(e.type);if(typeof n==
-"number"&&Number.isInteger(n))return n;let i=o.find(a=>a.name===n);if(!i)throw new q(r,`${s} has no value ${Lt(n)}; it has: ${o.map(a=>a.name).join(", ")}`);return i.
-number}var Lt=t=>JSON.stringify(t).slice(0,60);function Bt(t,e,n=""){let{kind:r}=t,s=xs[r];if(s){if(!(typeof e=="number"?Number.isInteger(e):typeof e=="string"&&
-/^-?\d{1,20}$/.test(e)))throw new q(n,`${Lt(e)} is not an integer`);if(typeof e=="number"&&!Number.isSafeInteger(e))throw new q(n,"an integer of this size is wr\
+t),nr=t=>t in xs;function Zn(t,e,n,r){if(e.kind===11)return Ke(t,e.type,n,r);if(e.kind!==14)return Dt(e,n,r);let{name:s,values:o}=t.enumeration(e.type);if(typeof n==
+"number"&&Number.isInteger(n))return n;let i=o.find(a=>a.name===n);if(!i)throw new q(r,`${s} has no value ${Ut(n)}; it has: ${o.map(a=>a.name).join(", ")}`);return i.
+number}var Ut=t=>JSON.stringify(t).slice(0,60);function Dt(t,e,n=""){let{kind:r}=t,s=xs[r];if(s){if(!(typeof e=="number"?Number.isInteger(e):typeof e=="string"&&
+/^-?\d{1,20}$/.test(e)))throw new q(n,`${Ut(e)} is not an integer`);if(typeof e=="number"&&!Number.isSafeInteger(e))throw new q(n,"an integer of this size is wr\
 itten as text, in quotes");let i=BigInt(e);if(i<s[0]||i>s[1])throw new q(n,`${i} is not from ${s[0]} to ${s[1]}`);return bi(r)?i:Number(i)}if(r===1||r===2){if(!(typeof e==
-"number"||e==="NaN"||e==="Infinity"||e==="-Infinity"||typeof e=="string"&&/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(e)))throw new q(n,`${Lt(e)} is not a number`);
-return Number(e)}if(r===8){if(typeof e!="boolean")throw new q(n,`${Lt(e)} is not true or false`);return e}if(typeof e!="string")throw new q(n,`${Lt(e)} is not a\
- string`);return r===12?xe(e,n):e}function vi(t,e,n,r){let s=tr.test(e)&&t.message(e).fields[0];if(s)return{f1:Bt(s,n,r)};switch(e){case"google.protobuf.Timesta\
+"number"||e==="NaN"||e==="Infinity"||e==="-Infinity"||typeof e=="string"&&/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(e)))throw new q(n,`${Ut(e)} is not a number`);
+return Number(e)}if(r===8){if(typeof e!="boolean")throw new q(n,`${Ut(e)} is not true or false`);return e}if(typeof e!="string")throw new q(n,`${Ut(e)} is not a\
+ string`);return r===12?xe(e,n):e}function vi(t,e,n,r){let s=tr.test(e)&&t.message(e).fields[0];if(s)return{f1:Dt(s,n,r)};switch(e){case"google.protobuf.Timesta\
 mp":return wi(n,r);case"google.protobuf.Duration":{let o=typeof n=="string"&&/^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/.exec(n);if(!o)throw new q(r,'a duration is writ\
 ten as "1.5s"');let[,i,a="",c=""]=o,d=Number(c.padEnd(9,"0"));return{f1:BigInt(`${i}${a}`),f2:i?-d:d}}case"google.protobuf.FieldMask":if(typeof n!="string")throw new q(
 r,'a mask is written as "name,homeAddress.city"');return{f1:n===""?[]:n.split(",").map(o=>o.trim().replace(/[A-Z]/g,i=>`_${i.toLowerCase()}`))};case"google.prot\
-obuf.Struct":if(!er(n))throw new q(r,"a Struct is an object");return{f1:new Map(Object.entries(n).map(([o,i])=>[o,Ut(i,0)]))};case"google.protobuf.ListValue":if(!Array.
-isArray(n))throw new q(r,"a ListValue is an array");return{f1:n.map(o=>Ut(o,0))};case"google.protobuf.Value":return Ut(n,0)}}function wi(t,e){let n=typeof t=="s\
+obuf.Struct":if(!er(n))throw new q(r,"a Struct is an object");return{f1:new Map(Object.entries(n).map(([o,i])=>[o,Bt(i,0)]))};case"google.protobuf.ListValue":if(!Array.
+isArray(n))throw new q(r,"a ListValue is an array");return{f1:n.map(o=>Bt(o,0))};case"google.protobuf.Value":return Bt(n,0)}}function wi(t,e){let n=typeof t=="s\
 tring"&&/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/i.exec(t),r=n?Date.parse(`${n[1]}${n[3]?.toUpperCase()}`):NaN;if(!n||Number.isNaN(r))
-throw new q(e,'an instant is written as "2030-01-31T12:00:00Z"');return{f1:BigInt(r/1e3),f2:Number((n[2]??"").padEnd(9,"0"))}}function Ut(t,e){if(e>90)throw new q(
+throw new q(e,'an instant is written as "2030-01-31T12:00:00Z"');return{f1:BigInt(r/1e3),f2:Number((n[2]??"").padEnd(9,"0"))}}function Bt(t,e){if(e>90)throw new q(
 "","nests too deep");let n=(r,s)=>({o0:{case:`f${r}`,value:s}});return t===null?n(1,0):typeof t=="number"?n(2,t):typeof t=="string"?n(3,t):typeof t=="boolean"?n(
-4,t):Array.isArray(t)?n(6,{f1:t.map(r=>Ut(r,e+1))}):n(5,{f1:new Map(Object.entries(t).map(([r,s])=>[r,Ut(s,e+1)]))})}function Dt(t,e,n){let r=Ei(t,e,n);if(r!==void 0)
+4,t):Array.isArray(t)?n(6,{f1:t.map(r=>Bt(r,e+1))}):n(5,{f1:new Map(Object.entries(t).map(([r,s])=>[r,Bt(s,e+1)]))})}function _t(t,e,n){let r=Ei(t,e,n);if(r!==void 0)
 return r;let s=oe();for(let o of t.message(e).fields){let i=o.oneof===void 0?void 0:n[ut(o.oneof)],a=o.oneof===void 0?n[He(o)]:i?.case===He(o)?i.value:void 0;if(a===
 void 0)continue;let c=xi(t,o,a);Array.isArray(a)&&a.length===0||a instanceof Map&&a.size===0||(s[o.jsonName]=c)}return s}function xi(t,e,n){let r=t.entry(e)?.fields[1];
 if(r&&n instanceof Map){let s=oe();for(let[o,i]of n)s[String(o)]=bn(t,r,i);return s}return Array.isArray(n)?n.map(s=>bn(t,e,s)):bn(t,e,n)}function bn(t,e,n){return e.
-kind===11?Dt(t,e.type,n):e.kind===14?t.enumeration(e.type).values.find(({number:r})=>r===n)?.name??n:n instanceof Uint8Array?$e(n):typeof n=="bigint"||typeof n==
+kind===11?_t(t,e.type,n):e.kind===14?t.enumeration(e.type).values.find(({number:r})=>r===n)?.name??n:n instanceof Uint8Array?$e(n):typeof n=="bigint"||typeof n==
 "number"&&!Number.isFinite(n)?String(n):e.kind===2?Si(n):n}function Si(t){for(let e=6;e<10;e++){let n=Number(t.toPrecision(e));if(Math.fround(n)===t)return n}return t}
 function Ei(t,e,n){let r=tr.test(e)&&t.message(e).fields[0];if(r)return bn(t,r,n.f1);switch(e){case"google.protobuf.Timestamp":{let s=Number(n.f1),o=new Date(s*
 1e3);return Number.isNaN(o.getTime())||s<-62135596800||s>253402300799?void 0:`${o.toISOString().slice(0,19)}${ws(n.f2)}Z`}case"google.protobuf.Duration":{let[s,
@@ -264,10 +265,10 @@ data-binary @-",a].join(` \\
 host:o,protocol:i}=new URL(s),a=i==="https:"?`wss://${o}/`:o,c=[`frpc call --server ${Ie(a)}`,Ie(Te(t))];for(let d of e)c.push(Ie(Ye(d)));for(let[d,u]of Es(n))c.
 push(`-H ${Ie(`${d}=${u}`)}`);return r!==void 0&&c.push(`--deadline ${Math.round(r)}ms`),c.join(` \\
   `)}var En=t=>t.replace(/\W/g,"_")||"_",Ns=t=>En(t).replace(/^_(?=\d)/,"-"),Cs=t=>En(t).replace(/([a-z\d])([A-Z])/g,"$1_$2").replace(/([A-Z])([A-Z][a-z])/g,"$1\
-_$2").split("_").filter(Boolean),_t=t=>Cs(t).map(e=>e.toLowerCase()).join("_")||"_",Ze=t=>Cs(t).map(e=>e[0]?.toUpperCase()+e.slice(1).toLowerCase()).join("")||"\
+_$2").split("_").filter(Boolean),Pt=t=>Cs(t).map(e=>e.toLowerCase()).join("_")||"_",Ze=t=>Cs(t).map(e=>e[0]?.toUpperCase()+e.slice(1).toLowerCase()).join("")||"\
 _",wn=t=>Ze(t).replace(/^./,e=>e.toLowerCase()),ki=new Set("as break const continue crate dyn else enum extern false fn for if impl in let loop match mod move m\
 ut pub ref return static struct super trait true type unsafe use where while async await abstract become box do final macro override priv try typeof unsized vir\
-tual yield gen".split(" ")),Sn=t=>ki.has(_t(t))?/^(self|super|crate)$/.test(_t(t))?`${_t(t)}_`:`r#${_t(t)}`:_t(t),Se=t=>or(JSON.stringify(t)).replace(/\\u([\da-f]{4})/gi,
+tual yield gen".split(" ")),Sn=t=>ki.has(Pt(t))?/^(self|super|crate)$/.test(Pt(t))?`${Pt(t)}_`:`r#${Pt(t)}`:Pt(t),Se=t=>or(JSON.stringify(t)).replace(/\\u([\da-f]{4})/gi,
 "\\u{$1}").replace(/\\[bf]/g,e=>e==="\\b"?"\\u{8}":"\\u{c}");function Ms(t){let{schema:e,method:n,requests:r,metadata:s,timeout:o,origin:i}=t,a=En(n.service.name.
 split(".").pop()??""),c=r.map(h=>$s(e,n.request,h,0)),d=Sn(n.name),u=[`let client = ${a}Client::connect(${Se(new URL(i).host)}).await?;`],p=c[0]??`${Ze(n.request)}\
 ::default()`;n.sends&&(u.push("let (requests, source) = frpc::RequestStream::channel(16);"),p="source");let m=[...o===void 0?[]:[`request.set_timeout(Duration::\
@@ -306,13 +307,13 @@ sends?`[${c.join(", ")}]`:c[0]??"{}",p=`client.${wn(n.name)}(${u}${d.length>0?`,
 `${i.replace(/^http/,"ws")}/`)}));`}
 ${n.receives?`for await (const reply of ${p}) console.log(reply);`:`console.log(await ${p});`}`}var Us=t=>`new Uint8Array([${[...t].join(", ")}])`;function Bs(t,e,n){
 let{fields:r,oneofs:s}=t.message(e),o=[];for(let i of r){let a=He(i);if(i.oneof===void 0){n[a]!==void 0&&o.push(`${wn(i.name)}: ${Mi(t,i,n[a])}`);continue}let c=n[ut(
-i.oneof)];c?.case===a&&o.push(`${wn(s[i.oneof]?.name??"")}: { case: "${wn(i.name)}", value: ${Pt(t,i,c.value)} }`)}return o.length>0?`{ ${o.join(", ")} }`:"{}"}
-function Mi(t,e,n){let[r,s]=t.entry(e)?.fields??[];return r&&s?`new Map([${[...n].map(([o,i])=>`[${Pt(t,r,o)}, ${Pt(t,s,i)}]`).join(", ")}])`:e.isRepeated?`[${n.
-map(o=>Pt(t,e,o)).join(", ")}]`:Pt(t,e,n)}function Pt(t,e,n){return n instanceof Uint8Array?Us(n):typeof n=="bigint"?`${n}n`:typeof n=="object"?Bs(t,e.type,n):Object.
-is(n,-0)?"-0":typeof n=="string"?Ye(n):String(n)}var Ds=new WeakMap;function ht(t,e){return Ds.set(t,e),t}var Ht=t=>Ds.get(t)??oe();var _s=16<<20,ar=t=>l("textarea",{rows:1,spellcheck:!1,...t});function lr(t,e){let n="";try{e()}catch(r){n=r.message}t.setAttribute("aria-invalid",String(n!=="")),
+i.oneof)];c?.case===a&&o.push(`${wn(s[i.oneof]?.name??"")}: { case: "${wn(i.name)}", value: ${Ht(t,i,c.value)} }`)}return o.length>0?`{ ${o.join(", ")} }`:"{}"}
+function Mi(t,e,n){let[r,s]=t.entry(e)?.fields??[];return r&&s?`new Map([${[...n].map(([o,i])=>`[${Ht(t,r,o)}, ${Ht(t,s,i)}]`).join(", ")}])`:e.isRepeated?`[${n.
+map(o=>Ht(t,e,o)).join(", ")}]`:Ht(t,e,n)}function Ht(t,e,n){return n instanceof Uint8Array?Us(n):typeof n=="bigint"?`${n}n`:typeof n=="object"?Bs(t,e.type,n):Object.
+is(n,-0)?"-0":typeof n=="string"?Ye(n):String(n)}var Ds=new WeakMap;function ht(t,e){return Ds.set(t,e),t}var qt=t=>Ds.get(t)??oe();var _s=16<<20,ar=t=>l("textarea",{rows:1,spellcheck:!1,...t});function lr(t,e){let n="";try{e()}catch(r){n=r.message}t.setAttribute("aria-invalid",String(n!=="")),
 t.title=n}function cr(t){let e=re(),{kind:n}=t;if(n===8){let i=l("input",{type:"checkbox",id:e});return ht({element:i,id:e,get:()=>i.checked||void 0,set:a=>i.checked=
 a===!0},!1)}if(n===9){let i=ar({id:e});return ht({element:i,id:e,get:()=>i.value||void 0,set:a=>i.value=a===void 0?"":String(a)},"")}let r=()=>lr(s,()=>void(s.value.
-trim()&&Bt(t,o()))),s=l("input",{type:"text",id:e,className:"number",inputMode:nr(n)?"numeric":"decimal",autocomplete:"off",placeholder:"0",oninput:()=>r()}),o=()=>{
+trim()&&Dt(t,o()))),s=l("input",{type:"text",id:e,className:"number",inputMode:nr(n)?"numeric":"decimal",autocomplete:"off",placeholder:"0",oninput:()=>r()}),o=()=>{
 let i=s.value.trim();return Number.isSafeInteger(Number(i))&&!Ti(n)||/^-?[\d.]+(e[+-]?\d+)?$/i.test(i)&&!nr(n)?Number(i):i};return ht({element:s,id:e,get:()=>s.
 value.trim()?$i(o()):void 0,set(i){s.value=i==null?"":String(i),r()}},0)}var Ti=t=>t===3||t===4||t===6||t===16||t===18,$i=t=>t===0&&!Object.is(t,-0)||t==="0"?void 0:
 t;function Ps(t){let e=re(),n=l("select",{id:e},...t.values.map(({name:s,number:o,docs:i})=>l("option",{value:s,title:i},`${s} = ${o}`))),[r]=t.values;return ht(
@@ -356,18 +357,18 @@ onchange:()=>a(s.checked)}),o=l("div",{className:"inside"}),i=l("div",{className
 muted"},"not set"))};return a(!1),{element:i,get:()=>s.checked?r?.get()??e():void 0,set(c){a(c!=null),s.checked&&r?.set(c)}}}var js=t=>l("button",{type:"button",
 className:"icon","aria-label":"Remove",title:"Remove",onclick:t},"×");function Bi(t){let e=[],n=l("div",{className:"items"}),r=o=>{let i=t();o!==void 0&&i.set(
 o),e.push(i);let a=l("div",{className:"item"},i.element,js(()=>{e=e.filter(c=>c!==i),a.remove()}));return n.append(a),i},s=l("button",{type:"button",className:"\
-quiet",onclick:()=>Xs(r().element)},"Add");return{element:l("div",{className:"list"},n,s),get:()=>e.length>0?e.map(o=>o.get()??Ht(o)):void 0,set(o){e=[],C(n);for(let i of Array.
+quiet",onclick:()=>Xs(r().element)},"Add");return{element:l("div",{className:"list"},n,s),get:()=>e.length>0?e.map(o=>o.get()??qt(o)):void 0,set(o){e=[],C(n);for(let i of Array.
 isArray(o)?o:[])r(i)}}}var Xs=t=>(t.matches("input, textarea, select")?t:t.querySelector("input, textarea, select"))?.focus();function Di(t,e){let[n,r]=e.fields;
 if(!n||!r)throw new Error(`${e.name} is not a map entry`);let s=[],o=l("div",{className:"items"}),i=(c,d)=>{let u={key:cr({...n,kind:n.kind===8?9:n.kind}),value:bt(
 t,r)};u.key.element.classList.add("key"),u.key.element.setAttribute("aria-label","key"),c!==void 0&&u.key.set(c),d!==void 0&&u.value.set(d),s.push(u);let p=l("d\
 iv",{className:"item"},u.key.element,u.value.element,js(()=>{s=s.filter(m=>m!==u),p.remove()}));return o.append(p),u.key},a=l("button",{type:"button",className:"\
 quiet",onclick:()=>Xs(i().element)},"Add");return{element:l("div",{className:"list"},o,a),get(){if(s.length===0)return;let c=oe();for(let{key:d,value:u}of s)c[String(
-d.get()??Ht(d))]=u.get()??Ht(u);return c},set(c){if(s=[],C(o),typeof c=="object"&&c!==null)for(let[d,u]of Object.entries(c))i(d,u)}}}function _i(t,e,n){let r=e.
+d.get()??qt(d))]=u.get()??qt(u);return c},set(c){if(s=[],C(o),typeof c=="object"&&c!==null)for(let[d,u]of Object.entries(c))i(d,u)}}}function _i(t,e,n){let r=e.
 fields.filter(m=>m.oneof===n),s=re(),o=l("div",{className:"inside"}),i=new Map,a=l("select",{id:s,onchange:()=>c(a.value)},l("option",{value:""},"not set"),...r.
 map(m=>l("option",{value:m.jsonName},`${m.name}: ${An(m)}`))),c=m=>{a.value=m;let h=r.find(O=>O.jsonName===m);if(!h)return void C(o);let v=i.get(m)??bt(t,h);return i.
 set(m,v),v.id&&document.getElementById(v.id)?.setAttribute("aria-label",h.name),C(o,v.element,h.docs&&l("p",{className:"docs"},h.docs)),v},{name:d,docs:u}=e.oneofs[n]??
 {name:"oneof",docs:""},p={element:l("div",{className:"oneof"},a,o),id:s,get:()=>{},set(){}};return{element:Gs(d,"oneof",u,p,!1),get(){let m=i.get(a.value);return a.
-value&&m?Object.assign(oe(),{[a.value]:m.get()??Ht(m)}):oe()},set(m){let h=m,v=r.find(O=>(h[O.jsonName]??h[O.name])!==void 0);c(v?.jsonName??"")?.set(v&&(h[v.jsonName]??
+value&&m?Object.assign(oe(),{[a.value]:m.get()??qt(m)}):oe()},set(m){let h=m,v=r.find(O=>(h[O.jsonName]??h[O.name])!==void 0);c(v?.jsonName??"")?.set(v&&(h[v.jsonName]??
 h[v.name]))}}}var dr=1e5,Pi=90;function Qs(t,e){let n=l("div",{className:"status",role:"status"}),r=l("div",{}),s=l("ol",{className:"log","aria-label":"Messages"}),{method:o}=e,
 i=o.sends||o.receives;i||s.classList.add("one");let a=0;return C(t,n,r,s),()=>{C(n,...Hi(e)),C(r,e.isOver&&e.status&&Ji(e),e.metadata&&Object.keys(e.metadata).length>
 0&&l("div",{className:"block"},l("h3",{},"Metadata"),rr(e.metadata)));let c=s.scrollHeight-s.scrollTop-s.clientHeight<40,d=Math.max(0,a-e.dropped),u=e.messages.
@@ -379,7 +380,7 @@ badge busy"},"in progress"),l("span",{className:"muted"},o)];let i=t.status?.cod
 status:t}){let e=t?.details??new Uint8Array;return l("div",{className:"block failure"},l("p",{},t?.message??""),t&&!(t.mayHaveRun&&qi(t.code))&&l("p",{className:"\
 muted"},t.mayHaveRun?"It may have run.":"It has not run."),e.length>0&&l("h3",{},`Details, ${e.length} bytes`),e.length>0&&l("pre",{className:"code"},ft(e)??ze(
 e.subarray(0,4096))),t&&Object.keys(t.metadata).length>0&&l("h3",{},"Metadata"),t&&Object.keys(t.metadata).length>0&&rr(t.metadata))}function Vi(t){let e=t.replace(
-/\n\s*/g," ");return e.length<=Pi?e:t}function Wi(t,e){let n=e?Vi(t.json):t.json,r=l("pre",{className:"code",tabIndex:0},Gt(n.slice(0,dr)),n.length>dr&&`
+/\n\s*/g," ");return e.length<=Pi?e:t}function Wi(t,e){let n=e?Vi(t.json):t.json,r=l("pre",{className:"code",tabIndex:0},jt(n.slice(0,dr)),n.length>dr&&`
 … ${n.length-dr} characters more`);return l("li",{className:t.isSent?"sent":"received"},l("div",{className:"bar"},l("span",{className:"muted"},e&&`${t.isSent?
 "↑":"↓"} ${t.number}`,e&&` · ${ce(t.at)}`),l("span",{className:"grow"}),st(()=>n)),r)}var Gi=500,ji=16<<20,Nn=class{constructor(e,n,r,s,o){this.catalog=n;this.method=r;this.terms=s;this.changed=o;this.messages=[];this.dropped=0;this.sent=0;this.received=
 0;this.isOver=!1;this.began=performance.now();this.beganAt=Date.now();this.took=0;this.chars=0;this.stop=new AbortController;this.outgoing=new ur;this.run(e)}send(e,n){
@@ -387,7 +388,7 @@ this.tell(!0,e),this.outgoing.push(n),this.method.sends||this.outgoing.end()}end
 return this.outgoing.length}cancel(){this.stop.abort()}async run(e){let{method:n,terms:r}=this;try{let{service:s,method:o}=n.callable(),i={signal:this.stop.signal,
 metadata:{...e.metadata,...r.metadata},onMetadata:a=>this.metadata=a,...r.timeout!==void 0&&{timeout:r.timeout}};if(n.sends||n.receives)for await(let a of e.channel.
 twoWay(s,o,this.outgoing,i))this.reply(a);else{let{value:a}=await this.outgoing.next();this.reply(await e.channel.unary(s,o,a,i))}}catch(s){this.status=_.from(s)}
-this.took=performance.now()-this.began,this.isOver=!0,this.outgoing.end(),this.changed(this)}reply(e){this.tell(!1,JSON.stringify(Dt(this.catalog.schema,this.method.
+this.took=performance.now()-this.began,this.isOver=!0,this.outgoing.end(),this.changed(this)}reply(e){this.tell(!1,JSON.stringify(_t(this.catalog.schema,this.method.
 response,e),void 0,2))}tell(e,n){let r=e?++this.sent:++this.received;for(this.messages.push({isSent:e,at:performance.now()-this.began,number:r,json:n}),this.chars+=
 n.length;this.messages.length>Gi||this.chars>ji&&this.messages.length>1;)this.chars-=this.messages.shift()?.json.length??0,this.dropped++;this.changed(this)}},ur=class{constructor(){
 this.isEnded=!1;this.waiting=[]}get length(){return this.waiting.length}[Symbol.asyncIterator](){return this}push(e){this.waiting.push(e),this.wake?.()}end(){this.
@@ -470,7 +471,7 @@ at:r,methods:o,rates:s?St(s.rates,{at:r,values:[i(0),i(1)]}):[],open:St(s?.open?
 e.memoryHeld)]})};this.before.set(e.name,d);let u=n.length<e.open?` of the first ${n.length} connections`:"";return l("div",{},va(e),l("div",{className:"plots"},
 wr(["Calls of all clients per second, ",ha("errors")," below"],Tn("Calls and errors of all clients per second",d.rates,["curve","curve failed"],r,4,so)),wr(["Co\
 nnections, and ",oo("streams"),u],Tn("Connections and streams",d.open,["curve","curve second"],r,4,so)),wr(["Queued bytes",u,", and ",oo("held for clients")],Tn(
-"Queued bytes, and bytes held for clients",d.bytes,["curve","curve second"],r,1e3,p=>qt(BigInt(Math.round(p)))))),this.table(e,o,r),io(["connection","age","call\
+"Queued bytes, and bytes held for clients",d.bytes,["curve","curve second"],r,1e3,p=>Jt(BigInt(Math.round(p)))))),this.table(e,o,r),io(["connection","age","call\
 s","oldest call","streams","queued","memory"],n.slice(0,ga).map(wa)))}table({methods:e},n,r){let s=e.flatMap(({name:o,figures:i})=>{let a=n.get(o);return a&&a.calls>
 0n?[{name:o,figures:i,...a,rate:a.rates.at(-1)?.values[0]??0}]:[]});return s.sort((o,i)=>i.rate-o.rate||Number(i.calls-o.calls)),io(["method","in a second","cal\
 ls","errors","p50","p99","longest","calls and errors","latencies"],s.map(({name:o,figures:i,rate:a,calls:c,failed:d,rates:u,times:p})=>[o,a.toFixed(a<10?1:0),c,
@@ -480,12 +481,12 @@ d"},t),oo=t=>l("span",{className:"second"},t),wr=(t,e)=>l("figure",{},l("figcapt
 count:u})=>d+u,0n),o=(t?.ok??0n)+s,i=t?.sumNs??0n;if(!e||o<e.calls||n<=r)return{calls:o,failed:s,spent:i,rates:[],times:[]};let a=(n-r)/1e3,c=Number(o-e.calls);
 return{calls:o,failed:s,spent:i,rates:St(e.rates,{at:n,values:[c/a,Number(s-e.failed)/a]}),times:c>0?St(e.times,{at:n,values:[Number(i-e.spent)/c/1e6]}):e.times}}
 function va({name:t,open:e,opened:n,shed:r,memoryHeld:s,memoryMax:o,workers:i,translated:a}){let c=[["server",t],["connections",`${e} open, ${n} in all`],["held\
- for clients",`${qt(s)} of at most ${qt(o)}`],["shed",String(r)],["workers",i.length===0?"none of its own":`${i.length}, with ${i.reduce((d,{tasks:u})=>d+u,0n)}\
+ for clients",`${Jt(s)} of at most ${Jt(o)}`],["shed",String(r)],["workers",i.length===0?"none of its own":`${i.length}, with ${i.reduce((d,{tasks:u})=>d+u,0n)}\
  tasks`],...a.map(({name:d,layouts:u,calls:p,skippedFields:m})=>[`other versions of ${d}`,`${u.length} in use, ${p} calls, ${m} fields skipped`])];return l("dl",
 {className:"facts"},...c.map(([d,u])=>l("div",{},l("dt",{},d),l("dd",{},u))))}var wa=({peer:t,ageMs:e,calls:n,oldestCallMs:r,streams:s,queued:o,memory:i})=>[t||
-"unknown",ce(Number(e)),n,n>0n?ce(Number(r)):"",s,qt(o),qt(i)];function io(t,e){return l("div",{className:"scroll"},l("table",{},l("thead",{},l("tr",{},...t.map(
+"unknown",ce(Number(e)),n,n>0n?ce(Number(r)):"",s,Jt(o),Jt(i)];function io(t,e){return l("div",{className:"scroll"},l("table",{},l("thead",{},l("tr",{},...t.map(
 (n,r)=>l("th",{scope:"col",className:r>0?"count":""},n)))),l("tbody",{},...e.map(n=>l("tr",{},...n.map((r,s)=>l("td",{className:s>0?"count":""},r instanceof Node?
-r:String(r))))))))}function qt(t){let e=Number(t);return e<1e4?`${e} B`:e<1e7?`${(e/1e3).toFixed(1)} kB`:e<1e10?`${(e/1e6).toFixed(1)} MB`:`${(e/1e9).toFixed(1)}\
+r:String(r))))))))}function Jt(t){let e=Number(t);return e<1e4?`${e} B`:e<1e7?`${(e/1e3).toFixed(1)} kB`:e<1e10?`${(e/1e6).toFixed(1)} MB`:`${(e/1e9).toFixed(1)}\
  GB`}var xa=1e3,In=class{constructor(e,n,r,s,o){this.server=e;this.records=n;this.catalog=r;this.open=s;this.facts=l("dl",{className:"facts"});this.plots=l("div",{className:"\
 plots"});this.methods=l("div",{className:"scroll"});this.history=l("div",{});this.problem=l("p",{className:"problem",role:"alert"});this.drawnOf=-1;this.figures=
 new $n(e,r);let i=new mt(()=>{this.problem.textContent="";try{e.metadata=i.get()}catch(a){this.problem.textContent=a.message}});this.element=l("article",{className:"\
@@ -523,33 +524,33 @@ lo&&this.waiting.shift(),this.count++,this.pending??=setTimeout(()=>this.draw(),
 log.clientHeight<40;for(let{topic:n,payload:r,lagged:s}of this.waiting){s>0&&this.log.append(l("li",{className:"muted"},`${s} messages were lost here, since thi\
 s page did not take them in time`));let o=this.text(r);this.log.append(l("li",{className:"received"},l("div",{className:"bar"},l("code",{className:"topic"},n),l(
 "span",{className:"muted"},`${r.length} bytes · ${ot(Date.now())}`),l("span",{className:"grow"}),st(()=>o)),l("pre",{className:"code",tabIndex:0},/^[{[]/.test(
-o)?Gt(o):o)))}for(this.waiting=[];this.log.childElementCount>lo;)this.log.firstElementChild?.remove();e&&(this.log.scrollTop=this.log.scrollHeight)}text(e){let n=this.
-as.value.trim();try{if(this.schema?.catalog.schema.messages.has(n))return JSON.stringify(Dt(this.schema.catalog.schema,n,Hn(this.schema.tables.of(n),e)),void 0,
+o)?jt(o):o)))}for(this.waiting=[];this.log.childElementCount>lo;)this.log.firstElementChild?.remove();e&&(this.log.scrollTop=this.log.scrollHeight)}text(e){let n=this.
+as.value.trim();try{if(this.schema?.catalog.schema.messages.has(n))return JSON.stringify(_t(this.schema.catalog.schema,n,Hn(this.schema.tables.of(n),e)),void 0,
 2)}catch(s){return`not a valid ${n}: ${s.message}
 ${ze(e.subarray(0,co))}`}let r=e.subarray(0,co);return(n==="hex"?void 0:ft(r))??ze(r)}};var Sa=[["/","filter the methods"],["↑ ↓","move through the list"],["Ctrl ↵","call, or send a message"],["Ctrl ⇧ ↵","end the stream"],["Esc","cancel t\
-he call"],["?","show the keys"]],[uo,xr,po,Jt,Er]=[ve("services"),ve("main"),ve("state"),ve("filter"),ve("keys")],Re=new yn(`${location.origin.replace(/^http/,"\
-ws")}/`,()=>Ea()),Fn=new jt,On=new Map,mo=new Rn(Re),Oe,Vt="",fo=!1,Fe,Sr=0,Ar=new In(Re,Fn,()=>Oe,t=>ho(t),()=>void yo(!0));async function yo(t){let e=++Sr,n=t?
-void 0:Oe;try{let r=await Re.catalog(n);if(e!==Sr)return;if(Vt="",r){Oe=r;for(let[s,o]of On)o.isBusy||On.delete(s);mo.know(r)}}catch(r){if(e!==Sr)return;Vt=r.message}
+he call"],["?","show the keys"]],[uo,xr,po,Vt,Er]=[ve("services"),ve("main"),ve("state"),ve("filter"),ve("keys")],Re=new yn(`${location.origin.replace(/^http/,"\
+ws")}/`,()=>Ea()),Fn=new Xt,On=new Map,mo=new Rn(Re),Oe,Wt="",fo=!1,Fe,Sr=0,Ar=new In(Re,Fn,()=>Oe,t=>ho(t),()=>void yo(!0));async function yo(t){let e=++Sr,n=t?
+void 0:Oe;try{let r=await Re.catalog(n);if(e!==Sr)return;if(Wt="",r){Oe=r;for(let[s,o]of On)o.isBusy||On.delete(s);mo.know(r)}}catch(r){if(e!==Sr)return;Wt=r.message}
 kr(),Nr(),fo=await Re.hasBroker(),ve("to-topics").hidden=!fo}function Ea(){po.textContent=Re.wire==="open"?"connected":Re.wire==="lost"?"connection lost":"conne\
-cting",po.className=`state ${Re.wire}`,Re.wire==="open"&&setTimeout(()=>void yo(!1))}function kr(){let t=Jt.value.trim().toLowerCase().split(/\s+/),e=o=>t.every(
+cting",po.className=`state ${Re.wire}`,Re.wire==="open"&&setTimeout(()=>void yo(!1))}function kr(){let t=Vt.value.trim().toLowerCase().split(/\s+/),e=o=>t.every(
 i=>Te(o).toLowerCase().includes(i)),n=decodeURIComponent(location.hash.slice(2)),r=(Oe?.services??[]).map(o=>({service:o,methods:o.methods.filter(e)})).filter(({
 methods:o})=>o.length>0),s=o=>/^(frpc|grpc)\./.test(o);r.sort((o,i)=>Number(s(o.service.name))-Number(s(i.service.name))),C(uo,...r.map(({service:o,methods:i})=>l(
-"details",{open:!s(o.name)||Jt.value!==""||n.startsWith(`${o.name}/`)},l("summary",{title:o.docs},l("span",{},o.name.includes(".")&&l("span",{className:"of"},o.
+"details",{open:!s(o.name)||Vt.value!==""||n.startsWith(`${o.name}/`)},l("summary",{title:o.docs},l("span",{},o.name.includes(".")&&l("span",{className:"of"},o.
 name.slice(0,o.name.lastIndexOf("."))),o.name.slice(o.name.lastIndexOf(".")+1))),l("ul",{},...i.map(c=>{let d=Te(c),u=pr(c),p=l("a",{href:`#/${encodeURI(d)}`,title:c.
 docs,className:c.isDeprecated?"deprecated":""},c.name,l("span",{className:"sign",title:u.name,"aria-label":u.name,role:"img"},u.sign));return d===n&&p.setAttribute(
-"aria-current","page"),l("li",{},p)}))))),r.length===0&&C(uo,l("p",{className:"empty"},Oe?"No matching methods.":Vt?"No services.":"Loading the services…"))}function Nr(){
+"aria-current","page"),l("li",{},p)}))))),r.length===0&&C(uo,l("p",{className:"empty"},Oe?"No matching methods.":Wt?"No services.":"Loading the services…"))}function Nr(){
 let t=decodeURIComponent(location.hash.slice(2));for(let n of document.querySelectorAll("nav a"))decodeURIComponent(n.hash.slice(2))===t?n.setAttribute("aria-cu\
 rrent","page"):n.removeAttribute("aria-current");document.body.classList.remove("listing"),Fe=void 0;let e=Oe?.services.flatMap(n=>n.methods).find(n=>Te(n)===t);
 if(document.title=e?`${e.name} · frpc console`:`${location.host} · frpc console`,t==="topics")C(xr,mo.element);else if(e&&Oe)Fe=On.get(t)??new Cn(Re,Oe,e,Fn),
-On.set(t,Fe),C(xr,Fe.element,ka(t));else{let n=t&&Oe?`The server has no method ${t}.`:"";C(xr,Vt&&Aa(),n&&l("p",{className:"notice"},n),Ar.element),Ar.draw()}}function Aa(){
-return l("div",{className:"notice"},l("p",{},`The schema of the server could not be loaded: ${Vt}.`),l("p",{className:"muted"},"The console needs a server with \
+On.set(t,Fe),C(xr,Fe.element,ka(t));else{let n=t&&Oe?`The server has no method ${t}.`:"";C(xr,Wt&&Aa(),n&&l("p",{className:"notice"},n),Ar.element),Ar.draw()}}function Aa(){
+return l("div",{className:"notice"},l("p",{},`The schema of the server could not be loaded: ${Wt}.`),l("p",{className:"muted"},"The console needs a server with \
 Reflection::new() of frpc-reflection. If its middleware requires metadata, such as a token, enter it below and try again."))}function ka(t){let e=l("div",{}),n=()=>C(
 e,hn(Fn.all.filter(r=>r.path===t),ho,!0));return n(),go=n,l("section",{className:"past"},l("h2",{},"History"),e)}var go=()=>{};Fn.listen(()=>{go(),Ar.draw()});function ho(t){
 location.hash===`#/${encodeURI(t.path)}`?Fe?.restore(t):(location.hash=`#/${encodeURI(t.path)}`,addEventListener("hashchange",()=>Fe?.restore(t),{once:!0}))}function Na(t){
 let e=[...document.querySelectorAll("nav a, nav summary")].filter(r=>r.offsetParent!==null),n=e.indexOf(document.activeElement);e[Math.max(0,Math.min(e.length-1,
 n+t))]?.focus()}addEventListener("keydown",t=>{let e=t.target,n=e.matches("input, textarea, select"),r=t.ctrlKey||t.metaKey;if(t.key==="Enter"&&r)t.shiftKey?Fe?.
-end():Fe?.send();else if(t.key==="Escape"&&!Er.open){if(!Fe?.cancel())return}else if(t.key==="/"&&!n)Jt.focus();else if(t.key==="?"&&!n)Er.showModal();else if((t.
+end():Fe?.send();else if(t.key==="Escape"&&!Er.open){if(!Fe?.cancel())return}else if(t.key==="/"&&!n)Vt.focus();else if(t.key==="?"&&!n)Er.showModal();else if((t.
 key==="ArrowDown"||t.key==="ArrowUp")&&e.closest("nav")&&!e.matches("select"))Na(t.key==="ArrowDown"?1:-1);else return;t.preventDefault()});addEventListener("ha\
-shchange",Nr);Jt.addEventListener("input",kr);ve("menu").addEventListener("click",()=>{document.body.classList.toggle("listing"),document.body.classList.contains(
-"listing")&&Jt.focus()});ve("help").addEventListener("click",()=>Er.showModal());C(ve("key-list"),...Sa.flatMap(([t,e])=>[l("dt",{},...t.split(" ").map(n=>l("kb\
+shchange",Nr);Vt.addEventListener("input",kr);ve("menu").addEventListener("click",()=>{document.body.classList.toggle("listing"),document.body.classList.contains(
+"listing")&&Vt.focus()});ve("help").addEventListener("click",()=>Er.showModal());C(ve("key-list"),...Sa.flatMap(([t,e])=>[l("dt",{},...t.split(" ").map(n=>l("kb\
 d",{},n))),l("dd",{},e)]));kr();Nr();})();
