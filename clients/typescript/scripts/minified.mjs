@@ -6,7 +6,6 @@ export const minified = (program, options = {}) =>
   minify(program, {
     module: true,
     ecma: 2022,
-    mangle: { properties: { regex: /^(now|last|oldest)$/ } },
     compress: { ecma: 2022, passes: 2, lhs_constants: false, unsafe_methods: true },
     ...options,
   });
