@@ -1,0 +1,110 @@
+//! Exchange of the wire layouts of services with the peer, and the calls that wait for it.
+
+use super::Endpoint;
+use crate::endpoint::offer::ServiceOffer;
+use crate::endpoint::session::Session;
+use crate::service::layouts::{HeldCall, PeerLayouts};
+use crate::wire::layouts::{CALLED, PeerLayout, asked, put_layout};
+use frisbee::{Hello, Operation, Outbox, PacketId, Routed, Router, extension};
+
+impl Endpoint {
+    /// Handles a packet about the layouts of services.
+    pub(super) fn handle_extension(
+        &self,
+        session: &mut Session,
+        id: PacketId,
+        body: &[u8],
+        outbox: &mut Outbox,
+    ) -> Routed {
+        match id {
+            extension::ASK => self.describe_layouts(body, outbox),
+            extension::LAYOUT => {
+                // The description may also have been requested for calls of this end.
+                let connection = &session.caller.connection;
+                let layouts = session.layouts.clone().or_else(|| PeerLayouts::of(connection));
+                let Some(released) = layouts.and_then(|layouts| layouts.handle_layout(body, connection)) else {
+                    return Routed::Discarded;
+                };
+                for call in released {
+                    let routed = self.release(session, call, outbox);
+                    if matches!(routed, Routed::Close(_) | Routed::HandOff(_)) {
+                        return routed;
+                    }
+                }
+                Routed::Continue
+            }
+            extension::CALLS if self.calls.is_none() => match PeerLayout::read(body) {
+                Some(theirs) => {
+                    let mut called = vec![theirs];
+                    // The operation numbers of services with equal layouts may conflict with those of this service.
+                    if session.layouts.is_none()
+                        && let Some(hello) = session.caller.connection.peer().hello()
+                    {
+                        called.extend(PeerLayout::all(hello, CALLED));
+                    }
+                    self.add_called(session, called);
+                    Routed::Continue
+                }
+                None => Routed::close("malformed CALLS: it does not name a service"),
+            },
+            _ => Routed::Discarded,
+        }
+    }
+
+    /// Compares the wire layouts of the services that the peer calls with the local ones.
+    pub(super) fn compare_layouts(&self, session: &mut Session, hello: &Hello) {
+        let table = &self.offer.table;
+        let is_same = |item: &[u8]| table.layouts.iter().any(|ours| ours.is_item(item));
+        if hello.items().any(|(kind, item)| kind == CALLED && !is_same(item)) {
+            self.add_called(session, PeerLayout::all(hello, CALLED).collect());
+        }
+    }
+
+    /// Applies the wire layouts configured for compat clients, which do not send a HELLO.
+    pub(super) fn use_compat_layouts(&self, session: &mut Session) {
+        if !self.offer.compat.is_empty() {
+            session.layouts = PeerLayouts::attach_compat(self.offer.compat_pairs(), &session.caller.connection);
+        }
+    }
+
+    /// Records services for which the peer uses a wire layout that differs from the local one.
+    #[cold]
+    fn add_called(&self, session: &mut Session, called: Vec<PeerLayout>) {
+        let ServiceOffer { table, mounts, .. } = &*self.offer;
+        let own = |service: &str| table.layouts.iter().find(|ours| ours.service == service).copied();
+        let is_same = |theirs: &PeerLayout| own(&theirs.service).is_some_and(|ours| ours.is_same(theirs));
+        if session.layouts.is_none() && called.iter().all(is_same) {
+            return;
+        }
+        let is_mounted = |operation| Operation::user(operation).is_some_and(|operation| mounts.contains(operation));
+        let has = |operation| table.get(operation).is_some() || is_mounted(operation);
+        let connection = &session.caller.connection;
+        let layouts = session.layouts.get_or_insert_with(|| connection.attachments().get_or_insert());
+        let changed = layouts.add_called(called, own, has, is_mounted, connection);
+        session.forget(&changed);
+    }
+
+    /// Replies to an ASK packet with descriptions of the requested service layouts.
+    #[cold]
+    fn describe_layouts(&self, body: &[u8], outbox: &mut Outbox) -> Routed {
+        let Some(asked) = asked(body) else { return Routed::close("malformed ASK: it has no list of fingerprints") };
+        let named = self.calls.as_ref().map(|calls| calls.with(|calls| calls.offers.named()));
+        for fingerprint in asked {
+            let offered = self.offer.table.layouts.iter().chain(named.iter().flatten());
+            put_layout(outbox, fingerprint, offered.copied().find(|layout| layout.fingerprint == fingerprint));
+        }
+        // Count the packet as useless, because the descriptions are much longer than the request for them.
+        Routed::Discarded
+    }
+
+    /// Routes a call that was held back until the peer described the layout of its service.
+    fn release(&self, session: &mut Session, call: HeldCall, outbox: &mut Outbox) -> Routed {
+        match call {
+            HeldCall::Unary(id, operation, envelope, trace) => {
+                self.serve(session, id, operation, envelope, trace.as_ref(), outbox)
+            }
+            HeldCall::Stream(_, first, stream) => self.stream(session, first, stream),
+            HeldCall::HandOff(request) => self.hand_off(session, request),
+        }
+    }
+}
