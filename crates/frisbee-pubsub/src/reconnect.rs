@@ -18,7 +18,7 @@ const PAUSE_MIN: Duration = Duration::from_millis(50);
 /// the broker. A connection that ends sooner than this counts as a failed attempt.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// Function that opens a new connection, to be served by the given router.
+/// Opens a new connection to the broker. The given router handles its packets.
 pub(super) type Dial = Box<dyn Fn(ClientRouter) -> Dialling + Send + Sync>;
 
 type Dialling = Pin<Box<dyn Future<Output = Result<Connection, Error>> + Send>>;

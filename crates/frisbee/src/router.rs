@@ -252,8 +252,8 @@ pub enum ConnectionEvent<'a> {
     /// packet, and a client after a round trip.
     PeerKnown(&'a PeerKind),
     /// The connection is idle, so memory can be freed: no handler is running, and only PINGs and PONGs were exchanged
-    /// for one to three [`Config::ping_interval`](crate::Config::ping_interval)s. Streams may be open, and outgoing
-    /// requests may be pending.
+    /// for one to three [`Config::ping_interval`](crate::Config::ping_interval)s. There may still be open streams, and
+    /// outgoing requests whose replies have not arrived.
     Idle,
     /// A native peer is going away. It accepts no new calls or streams. It closes the connection once nothing is in
     /// progress and this end has confirmed the announcement.

@@ -5,10 +5,12 @@ use crate::{BodyMemory, Header, Operation, Packet, PacketId, extension, tlv};
 use bytes::{Buf, Bytes};
 use std::fmt;
 
-/// Maximum length in bytes of the data before a fragment's part of the body: the channel and three numbers.
+/// Maximum length in bytes of a fragment's own header. It consists of the channel, and in the first fragment of a
+/// packet also of its operation, id and length as varints.
 const HEAD_MAX: usize = 1 + 3 * 10;
 
-/// Maximum number of bytes that are read together with a fragment: the header and the channel of the next one.
+/// Maximum number of bytes that are read past the end of a fragment. They contain the packet header and the channel of
+/// the next fragment, so that each fragment takes one read.
 pub(super) const AHEAD_MAX: usize = Header::MAX_LEN + 1;
 
 impl Decoder {
@@ -26,7 +28,7 @@ impl Decoder {
         is_fragment && self.channels > 0 && has_head
     }
 
-    /// Removes the bytes that were read together with a fragment.
+    /// Removes and returns the bytes that were read past the end of a fragment.
     pub(super) fn take_ahead(&mut self) -> Bytes {
         let Some(partial) = self.body.as_mut().filter(|partial| partial.ahead > 0) else { return Bytes::new() };
         let count = usize::from(std::mem::take(&mut partial.ahead));
@@ -34,7 +36,7 @@ impl Decoder {
         buffer.split_off(buffer.len().saturating_sub(count)).into()
     }
 
-    /// Decodes the bytes that were read together with a fragment.
+    /// Decodes the bytes that were read past the end of a fragment.
     #[cold]
     pub(super) fn next_ahead(&mut self, mut ahead: Bytes) -> Result<Option<Packet>, ProtocolError> {
         let Some(header) = self.header(&mut ahead)? else { return Ok(None) };
@@ -56,7 +58,7 @@ impl Decoder {
         Ok(self.continue_body(&mut body))
     }
 
-    /// Begins a fragment of `length` bytes, of which at least the data before its part of the body are in `input`.
+    /// Begins a fragment with a body of `length` bytes. `input` must contain at least the fragment's own header.
     #[cold]
     pub(super) fn begin_fragment(&mut self, length: usize, input: &mut Bytes) -> Result<(), ProtocolError> {
         let mut rest = &input[..];

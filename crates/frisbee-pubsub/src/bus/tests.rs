@@ -61,8 +61,8 @@ fn overlapping_subscriptions_each_get_message_once() {
     assert!(alone.received().iter().eq((0..100).map(|number| format!("0:{number}")).collect::<Vec<_>>().iter()));
 }
 
-/// Regression test: a publisher at one broker could fill the topic caches of all patterns at another broker, and the
-/// memory of these caches was not charged.
+/// Regression test: each pattern of a broker caches the topics that match it. A publisher at another broker could fill
+/// all of these caches, and nobody was charged for their memory.
 #[test]
 fn topics_of_interests_are_charged_and_forgotten_without_memory() {
     let (runtime, [a, b]) = brokers(&MemoryBus::new(), &Broker::builder());

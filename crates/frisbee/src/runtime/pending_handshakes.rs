@@ -1,5 +1,5 @@
-//! Limits the number of accepted connections whose clients have not sent a first header. At the limit, the oldest such
-//! connection of the caller with the most is evicted.
+//! Limits how many accepted connections may wait for the first packet header of their clients. At the limit, one is
+//! evicted: the oldest connection of the caller that has the most of them.
 
 use crate::account::CallerKey;
 use crate::adapter::{AllowedProtocols, ProtocolAdapters};

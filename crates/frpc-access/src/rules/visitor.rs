@@ -173,8 +173,8 @@ impl PeerRules for Visitor {
 }
 
 impl Visitor {
-    /// Returns the caller identified by `metadata`, and whether the caller presented a token. Fails if the rule does
-    /// not permit the caller to call the method. Does not check rate limits.
+    /// Authenticates the caller and checks that `rule` permits it to call the method. Does not check rate limits.
+    /// Returns the caller, and whether it was authenticated by a token in `metadata`.
     fn allowed(
         &self,
         rule: Option<Rule>,
@@ -188,8 +188,8 @@ impl Visitor {
         Ok((caller, has_token))
     }
 
-    /// Returns the caller identified by `metadata`, and whether the caller presented a token. Fails if the token is
-    /// invalid.
+    /// Authenticates the caller by the token in `metadata`, or by its connection if there is no token. Returns the
+    /// caller, and whether there was a token. Fails if the token is invalid, or if the identity has expired.
     fn identify(&self, metadata: &Metadata) -> Result<(Arc<JudgedCaller>, bool), Status> {
         let token = self.access.rules.tokens.as_ref().and_then(|_| metadata.get(AUTHORIZATION));
         let caller = match token {

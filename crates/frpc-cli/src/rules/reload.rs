@@ -1,12 +1,11 @@
-//! Access rules that can be replaced while the gateway is running. New rules apply immediately to calls on open
-//! connections.
+//! Access rules that are reloaded without a restart of the gateway. New rules also apply to open connections.
 
 use frpc::{Admitted, Authorize, Connection, Metadata, PeerRules, Status};
 use frpc_access::Access;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Access rules that can be replaced while the gateway is running. Clones share the same rules.
+/// Handle to the current access rules. Replacing the rules through one clone affects all clones.
 #[derive(Clone)]
 pub(crate) struct CurrentRules(Arc<Mutex<Rules>>);
 

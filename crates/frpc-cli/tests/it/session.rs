@@ -346,7 +346,8 @@ fn load_of_two_methods_is_reported_in_all_formats() {
     assert!(text.contains("open loop, 400 calls/s") && text.contains("calls    120,"), "{text}");
     assert!(text.contains("quickstart.Calculator/Add: OK 90\n"), "{text}");
     assert!(text.contains("quickstart.Calculator/CountUp: OK 30\n"), "{text}");
-    assert!(fs::read_to_string(page).expect("HTML report should be readable").contains("</svg>"));
+    let report = fs::read_to_string(page).expect("HTML report should be readable");
+    assert!(report.contains("</svg>"), "HTML report should contain a chart");
     let compared = stdout(&run("", &["compare", saved, saved]));
     assert!(compared.contains("p99, ms") && compared.contains("1.000"), "{compared}");
     let compared: Value = serde_json::from_str(&stdout(&run("", &["compare", saved, saved, "--json"])))

@@ -154,10 +154,10 @@ impl ConnectTask {
         })
     }
 
-    /// Establishes a connection for a caller that has waited since `started`. Repeats failed attempts with exponential
-    /// backoff. With a `reconnect_timeout`, fails immediately if the next attempt would begin too late. Also fails
-    /// immediately if the last attempt reached a server of another protocol, because waiting would only hide the
-    /// reason.
+    /// Returns the current connection, or waits until a new one is established. Failed attempts are retried with
+    /// exponential backoff. `reconnect_timeout` limits the wait, and is measured from `started`. Fails immediately if
+    /// the next attempt would start after this limit. Also fails immediately if the last attempt reached a server of
+    /// another protocol, because a retry would give the same result.
     pub(crate) async fn make(
         self: &Arc<Self>,
         started: Instant,

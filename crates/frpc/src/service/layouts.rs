@@ -61,7 +61,7 @@ struct State {
     services: Vec<PeerService>,
     held: Vec<(HeldCall, MemoryCharge)>,
     held_bytes: usize,
-    /// Memory of announced operation numbers and translation plans, charged to the peer.
+    /// Charges to the peer for the memory of `claims` and of translation plans.
     charges: Vec<MemoryCharge>,
 }
 

@@ -54,7 +54,7 @@ impl ClosedConnection<Transport> {
     }
 }
 
-/// Executes `work` in a separate task, which is aborted when this future is dropped.
+/// Runs `work` in a new task of the runtime and returns its close reason. Dropping the returned future aborts the task.
 pub(crate) async fn run_apart(runtime: &Handle, work: AdapterFuture) -> CloseReason {
     let (ended, reason) = oneshot::channel();
     let job: Job = Box::pin(async move { drop(ended.send(work.await)) });

@@ -226,7 +226,7 @@ impl MessageBatch<'_> {
         }
         let number = inner.next;
         let status = if tool.shape == ResultShape::Items {
-            // Check access first, because a response that has started cannot become an HTTP authentication challenge.
+            // Check access before the response starts, because status 401 cannot be sent afterwards.
             let method = inner.called.get(at).map(|called| called.method.clone());
             let allowed = method.map_or(Ok(()), |method| method.check_access(call.metadata()));
             let parsed = ParsedCall {

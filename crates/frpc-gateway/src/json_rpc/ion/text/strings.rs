@@ -100,7 +100,7 @@ impl TextReader<'_> {
             Some(b'x') => (4, hexadecimal(rest, 2..4)),
             Some(b'u') if form == Form::Text => {
                 match (hexadecimal(rest, 2..6), rest.get(6..8), hexadecimal(rest, 8..12)) {
-                    // A surrogate pair encodes one character, like in JSON.
+                    // Two escapes that form a surrogate pair denote a single character, as in JSON.
                     (Some(high @ 0xd800..0xdc00), Some("\\u"), Some(low @ 0xdc00..0xe000)) => {
                         (12, Some(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00)))
                     }
