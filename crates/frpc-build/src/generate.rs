@@ -3,6 +3,7 @@
 
 mod derives;
 mod dyn_trait;
+mod floats;
 mod free_names;
 mod json;
 mod json_schema;
@@ -114,6 +115,7 @@ fn modules(
         prost_code::make_unique(&mut items, schema, index, warn)?;
         derives::remove_conditional(&mut items, index, externs);
         share_strings(&mut items, index, &externs.utf8_bytes)?;
+        floats::distinguish_zeros(&mut items, index)?;
         let inner = modules::of_messages(&items);
         let mut messages = Vec::new();
         if has_any {
@@ -296,6 +298,7 @@ impl Codecs<'_> {
         if externs.json {
             codecs.push(json_impl(&message)?);
         }
+        codecs.extend(floats::getters(item));
         let redacted = redact::redacted(&message);
         let has_own_debug = fields.has_btree_map || shares_strings(&item.attrs) || !redacted.is_empty();
         if has_own_debug && prost_code::skip_debug(&mut item.attrs) {

@@ -27,4 +27,4 @@ pub use crate::service::json::{any_type, json_format};
 pub use crate::service::lifecycle::{Lifecycle, OfferedMethod, OfferedService};
 pub use crate::service::methods::{Methods, MethodsBuilder, Service};
 pub use crate::service::proto::protobuf_format;
-pub use polyglot::protobuf::{Field, Protobuf, decode_protobuf, encode_protobuf, utf8_bytes};
+pub use polyglot::protobuf::{Field, Protobuf, decode_protobuf, encode_protobuf, floats, utf8_bytes};

@@ -6,6 +6,7 @@
 //!
 //! Messages nest up to 100 levels. This limit is a constant of prost and cannot be configured.
 
+pub mod floats;
 mod memory;
 pub mod utf8_bytes;
 

@@ -111,6 +111,41 @@ fn shared_string_messages_match_prost_protobuf_encoding() {
     assert_eq!(cleared, Page::default());
 }
 
+/// prost omits values that are equal to zero. `Debug` distinguishes the zeros, unlike `==`.
+#[test]
+fn negative_zeros_survive_protobuf_encoding() {
+    macro_rules! check {
+        ($module:ident, $text:expr) => {
+            use schema_tests::$module::{Zeros, zeros};
+            let zeros = |zero: f32| Zeros {
+                single: zero,
+                wide: zero.into(),
+                maybe: Some(zero),
+                maybe_wide: Some(zero.into()),
+                named: [(String::new(), zero)].into(),
+                nested: [(0, Zeros { single: zero, ..Zeros::default() })].into(),
+                choice: Some(zeros::Choice::Chosen(zero)),
+                text: $text,
+                many: vec![zero.into()],
+            };
+            for (zero, length) in [(0.0, 39), (-0.0, 65)] {
+                let sent = zeros(zero);
+                let bytes = sent.encode_to_vec();
+                assert_eq!((bytes.len(), sent.encoded_len()), (length, length));
+                let mut read = Zeros::decode(&*bytes).unwrap();
+                assert_eq!(format!("{read:?}"), format!("{sent:?}"));
+                assert_eq!(read.maybe().to_bits(), zero.to_bits());
+                read.clear();
+                assert_eq!(read.encode_to_vec(), b"");
+            }
+        };
+    }
+    check!(options, "text".into());
+    {
+        check!(enclosed, "text".into());
+    }
+}
+
 #[test]
 fn shared_strings_that_are_not_utf8_are_refused() {
     let mut long = vec![b'a'; BULK_MIN];

@@ -64,7 +64,7 @@ pub(crate) fn share_strings(items: &mut [Item], index: &Index<'_>, paths: &[Stri
 /// Returns whether strings of the type with these attributes were replaced with `Utf8Bytes`, in which case prost cannot
 /// derive `Debug`.
 pub(crate) fn shares_strings(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| prost_path(attribute).is_some_and(|path| path == PROST))
+    attributes.iter().any(|attribute| prost_path(attribute).is_some_and(|path| path.starts_with(PROST)))
 }
 
 /// Returns the message of a struct or, for the enum of a oneof, the message that contains it.
@@ -117,7 +117,7 @@ fn declare(attribute: &mut Attribute) {
 }
 
 /// Returns the path that replaces the `prost` module, if this attribute sets it.
-fn prost_path(attribute: &Attribute) -> Option<String> {
+pub(crate) fn prost_path(attribute: &Attribute) -> Option<String> {
     let meta: Meta = attribute.path().is_ident("prost").then(|| attribute.parse_args().ok())??;
     text_of(&meta).filter(|(name, _)| name == "prost_path").map(|(_, text)| text.value())
 }

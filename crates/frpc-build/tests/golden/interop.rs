@@ -27,7 +27,7 @@ impl ::frpc::polyglot::Fields for Empty {
 /// The message `Scalars`.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, PartialEq, ::frpc::prost::Message)]
-#[prost(prost_path = "::frpc::prost")]
+#[prost(prost_path = "::frpc::codegen::floats")]
 pub struct Scalars {
     /// The field `flag`.
     #[prost(bool, tag = "1")]
@@ -63,10 +63,10 @@ pub struct Scalars {
     #[prost(sfixed64, tag = "11")]
     pub sfx64: i64,
     /// The field `f`.
-    #[prost(float, tag = "12")]
+    #[prost(required, float, tag = "12")]
     pub f: f32,
     /// The field `d`.
-    #[prost(double, tag = "13")]
+    #[prost(required, double, tag = "13")]
     pub d: f64,
     /// The field `text`.
     #[prost(string, tag = "14")]
@@ -401,7 +401,7 @@ impl ::frpc::polyglot::Fields for Lists {
 /// The message `Maps`.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, PartialEq, ::frpc::prost::Message)]
-#[prost(prost_path = "::frpc::prost")]
+#[prost(prost_path = "::frpc::codegen::floats")]
 pub struct Maps {
     /// The field `words`.
     #[prost(map = "string, string", tag = "1")]

@@ -3,7 +3,7 @@
 /// Declared in an order that is not that of the wire.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, PartialEq, ::frpc::prost::Message)]
-#[prost(prost_path = "::frpc::prost")]
+#[prost(prost_path = "::frpc::codegen::floats")]
 pub struct Order {
     /// The field `message`.
     #[prost(message, optional, tag = "9")]
@@ -30,7 +30,7 @@ pub struct Order {
         i32,
     >,
     /// The field `number`.
-    #[prost(double, tag = "5")]
+    #[prost(required, double, tag = "5")]
     pub number: f64,
 }
 
@@ -150,7 +150,7 @@ impl ::frpc::polyglot::Fields for Leaf {
 /// A tree: boxed where it contains itself.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, PartialEq, ::frpc::prost::Message)]
-#[prost(prost_path = "::frpc::prost")]
+#[prost(prost_path = "::frpc::codegen::floats")]
 pub struct Tree {
     /// The field `leaf`.
     #[prost(message, optional, tag = "1")]
@@ -204,7 +204,7 @@ impl ::frpc::polyglot::Fields for Tree {
 /// The message `Outer`.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, PartialEq, ::frpc::prost::Message)]
-#[prost(prost_path = "::frpc::prost")]
+#[prost(prost_path = "::frpc::codegen::floats")]
 pub struct Outer {
     /// The field `middle`.
     #[prost(message, optional, tag = "1")]

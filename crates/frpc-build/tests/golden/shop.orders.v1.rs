@@ -39,7 +39,7 @@ impl ::frpc::polyglot::Fields for Item {
 /// The message `Order`.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, PartialEq, ::frpc::prost::Message)]
-#[prost(prost_path = "::frpc::prost")]
+#[prost(prost_path = "::frpc::codegen::floats")]
 pub struct Order {
     /// The field `total`.
     #[prost(message, optional, tag = "1")]

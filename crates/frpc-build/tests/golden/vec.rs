@@ -335,10 +335,10 @@ impl ::frpc::polyglot::Fields for VFixed64 {
 /// The message `VFloat`.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, Copy, PartialEq, ::frpc::prost::Message)]
-#[prost(prost_path = "::frpc::prost")]
+#[prost(prost_path = "::frpc::codegen::floats")]
 pub struct VFloat {
     /// The field `v`.
-    #[prost(float, tag = "1")]
+    #[prost(required, float, tag = "1")]
     pub v: f32,
 }
 
@@ -363,10 +363,10 @@ impl ::frpc::polyglot::Fields for VFloat {
 /// The message `VDouble`.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, Copy, PartialEq, ::frpc::prost::Message)]
-#[prost(prost_path = "::frpc::prost")]
+#[prost(prost_path = "::frpc::codegen::floats")]
 pub struct VDouble {
     /// The field `v`.
-    #[prost(double, tag = "1")]
+    #[prost(required, double, tag = "1")]
     pub v: f64,
 }
 
@@ -1408,7 +1408,7 @@ impl ::frpc::polyglot::Fields for MStringFixed64 {
 /// The message `MStringFloat`.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, PartialEq, ::frpc::prost::Message)]
-#[prost(prost_path = "::frpc::prost")]
+#[prost(prost_path = "::frpc::codegen::floats")]
 pub struct MStringFloat {
     /// The field `v`.
     #[prost(map = "string, float", tag = "1")]
@@ -1434,7 +1434,7 @@ impl ::frpc::polyglot::Fields for MStringFloat {
 /// The message `MStringDouble`.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, PartialEq, ::frpc::prost::Message)]
-#[prost(prost_path = "::frpc::prost")]
+#[prost(prost_path = "::frpc::codegen::floats")]
 pub struct MStringDouble {
     /// The field `v`.
     #[prost(map = "string, double", tag = "1")]
@@ -1525,7 +1525,7 @@ impl ::frpc::polyglot::Fields for MStringEnum {
 /// The message `MStringMessage`.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, PartialEq, ::frpc::prost::Message)]
-#[prost(prost_path = "::frpc::prost")]
+#[prost(prost_path = "::frpc::codegen::floats")]
 pub struct MStringMessage {
     /// The field `v`.
     #[prost(map = "string, message", tag = "1")]

@@ -3,7 +3,7 @@
 /// The message `Event`.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, PartialEq, ::frpc::prost::Message)]
-#[prost(prost_path = "::frpc::prost")]
+#[prost(prost_path = "::frpc::codegen::floats")]
 pub struct Event {
     /// The field `at`.
     #[prost(message, optional, tag = "1")]

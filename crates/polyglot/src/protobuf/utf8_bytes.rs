@@ -5,6 +5,7 @@
 //! this module. A field of type `Utf8Bytes` is declared as bytes, or as a string if it is optional, so that its getter
 //! returns a `str`. Both declarations have the same encoding.
 
+pub use super::floats;
 pub use prost::*;
 
 pub mod encoding {

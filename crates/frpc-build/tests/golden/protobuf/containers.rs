@@ -3,7 +3,7 @@
 /// The message `Tree`.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, PartialEq, ::frpc::prost::Message)]
-#[prost(prost_path = "::frpc::prost")]
+#[prost(prost_path = "::frpc::codegen::floats")]
 pub struct Tree {
     /// The field `branches`.
     #[prost(message, repeated, tag = "1")]
