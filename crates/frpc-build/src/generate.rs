@@ -86,9 +86,13 @@ fn modules(
     config.service_generator(Box::new(Collector(Rc::clone(&services))));
     config.prost_path("::frpc::prost").prost_types_path("::frpc::prost_types").format(false);
     let mut files: Vec<_> = schema.files.iter().filter(|file| schema.is_used(file)).cloned().collect();
-    let names = type_names::make_distinct(&mut files, externs, warn);
+    let (names, values) = type_names::make_distinct(&mut files, externs, warn);
     mark(&mut config, index, &names);
-    let texts = run_prost(&mut config, schema, files)?;
+    let mut texts = run_prost(&mut config, schema, files)?;
+    // The names in the schema, for `as_str_name` and `from_str_name`.
+    for text in texts.values_mut() {
+        values.iter().for_each(|(new, old)| *text = text.replace(&format!("\"{new}\""), &format!("\"{old}\"")));
+    }
     let mut services = services.take();
     let originals: HashMap<_, _> = names.iter().map(|(original, name)| (name, original)).collect();
     for method in services.iter_mut().flat_map(|service| &mut service.methods) {

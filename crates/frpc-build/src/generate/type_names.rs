@@ -1,4 +1,5 @@
-//! Distinct Rust names of types. Types such as `XML` and `Xml` have one name in Rust, so all but one are renamed.
+//! Distinct Rust names of types and of the values of enums. Types such as `XML` and `Xml` have one name in Rust, so all
+//! but one are renamed.
 //!
 //! prost-build derives names from descriptors, so its copy of the descriptors is changed. Generated code is assigned to
 //! the original types by [markers](super::prost_code).
@@ -14,21 +15,24 @@ use crate::schema::is_map_entry;
 /// Full names with a leading dot of all types for prost-build, by their names in the schema.
 pub(crate) type TypeNames = HashMap<String, String>;
 
-/// Renames types in `files` whose names are taken, by appending a number. Enums keep their names before messages,
-/// because the names of their variants depend on them.
+/// Names of renamed enum values for prost-build, each with the name in the schema.
+pub(crate) type ValueNames = Vec<(String, String)>;
+
+/// Renames types and enum values in `files` whose names are taken, by appending a number. Enums keep their names before
+/// messages, because the names of their variants depend on them.
 pub(crate) fn make_distinct(
     files: &mut [FileDescriptorProto],
     externs: &Externs,
     warn: &mut dyn FnMut(String),
-) -> TypeNames {
-    let mut renamer = Renamer { externs, names: HashMap::new(), warn };
+) -> (TypeNames, ValueNames) {
+    let mut renamer = Renamer { externs, names: HashMap::new(), values: Vec::new(), warn };
     let mut packages: HashMap<String, HashSet<String>> = HashMap::new();
     for file in &mut *files {
         let scope = if file.package().is_empty() { String::new() } else { format!(".{}", file.package()) };
         let taken = packages.entry(scope.clone()).or_default();
         renamer.scope((&scope, &scope), &mut file.enum_type, &mut file.message_type, taken);
     }
-    let names = renamer.names;
+    let Renamer { names, values, .. } = renamer;
     let rename = |name: &mut Option<String>| {
         if let Some(new) = name.as_ref().and_then(|name| names.get(name)) {
             *name = Some(new.clone());
@@ -41,7 +45,14 @@ pub(crate) fn make_distinct(
             rename(&mut method.output_type);
         }
     }
-    names
+    (names, values)
+}
+
+/// Returns the variant name that prost-build derives for an enum value.
+fn variant_name(of: &str, value: &str) -> String {
+    let name = value.to_upper_camel_case();
+    let short = name.strip_prefix(&of.to_upper_camel_case()).filter(|rest| rest.starts_with(char::is_uppercase));
+    short.map_or_else(|| name.clone(), str::to_owned)
 }
 
 fn rename_fields(message: &mut DescriptorProto, rename: &dyn Fn(&mut Option<String>)) {
@@ -52,6 +63,7 @@ fn rename_fields(message: &mut DescriptorProto, rename: &dyn Fn(&mut Option<Stri
 struct Renamer<'a> {
     externs: &'a Externs,
     names: TypeNames,
+    values: ValueNames,
     warn: &'a mut dyn FnMut(String),
 }
 
@@ -67,6 +79,7 @@ impl Renamer<'_> {
     ) {
         for of in enums {
             self.name(scope, &mut of.name, taken);
+            self.values(of);
         }
         for message in messages {
             let old = format!("{}.{}", scope.0, message.name());
@@ -89,5 +102,25 @@ impl Renamer<'_> {
             *name = format!("{wanted}{number}");
         }
         self.names.insert(old, format!("{}.{name}", scope.1));
+    }
+
+    /// Renames the values of an enum whose variants would have one name, on which prost-build panics.
+    fn values(&mut self, of: &mut EnumDescriptorProto) {
+        let owner = of.name().to_owned();
+        let (mut variants, mut numbers) = (HashSet::new(), HashSet::new());
+        for value in &mut of.value {
+            // An alias has no variant.
+            if !numbers.insert(value.number()) || variants.insert(variant_name(&owner, value.name())) {
+                continue;
+            }
+            let old = value.name().to_owned();
+            // The underscores do not affect the variant, but no other value has such a name.
+            let mut names = (2_u32..).map(|number| format!("{old}___{number}"));
+            let Some(new) = names.find(|name| variants.insert(variant_name(&owner, name))) else { continue };
+            let [wanted, variant] = [&old, &new].map(|name| variant_name(&owner, name));
+            (self.warn)(format!("the name `{wanted}` is taken in enum `{owner}`, so `{old}` is called `{variant}`"));
+            value.name = Some(new.clone());
+            self.values.push((new, old));
+        }
     }
 }

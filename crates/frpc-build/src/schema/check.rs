@@ -4,9 +4,6 @@
 //! The parser never produces such names, but forged descriptor sets can. Later code may use every name in source code
 //! and file names.
 
-use std::collections::HashMap;
-
-use heck::ToUpperCamelCase as _;
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, ServiceDescriptorProto,
@@ -159,22 +156,8 @@ impl Checker<'_> {
 
     fn enumeration(&self, proto: &EnumDescriptorProto, path: &[i32]) -> Result<(), Error> {
         self.identifier("enum", proto.name(), path)?;
-        let mut variants = HashMap::new();
         for (at, value) in proto.value.iter().enumerate() {
-            let position = within(path, tag::ENUM_VALUE, at);
-            self.identifier("enum value", value.name(), &position)?;
-            if proto.value[..at].iter().any(|earlier| earlier.number() == value.number()) {
-                continue; // An alias has no variant.
-            }
-            let variant = variant_name(proto.name(), value.name());
-            if let Some(earlier) = variants.insert(variant.clone(), value.name()) {
-                let text = format!(
-                    "enum `{}`: the values `{earlier}` and `{}` are both called `{variant}` in Rust; rename one of them",
-                    proto.name(),
-                    value.name()
-                );
-                return Err(self.unsupported(&position, text));
-            }
+            self.identifier("enum value", value.name(), &within(path, tag::ENUM_VALUE, at))?;
         }
         Ok(())
     }
@@ -287,12 +270,4 @@ impl Checker<'_> {
         path.push(TYPE_NAME);
         self.position(&path)
     }
-}
-
-/// Returns the variant name that prost-build derives for an enum value. Only used to detect duplicates, on which
-/// prost-build panics. Generated code uses the names in prost-build's output.
-fn variant_name(of: &str, value: &str) -> String {
-    let name = value.to_upper_camel_case();
-    let short = name.strip_prefix(&of.to_upper_camel_case()).filter(|rest| rest.starts_with(char::is_uppercase));
-    short.map_or_else(|| name.clone(), str::to_owned)
 }

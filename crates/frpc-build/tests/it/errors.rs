@@ -222,12 +222,15 @@ fn message_and_package_sharing_module_are_both_named() {
 }
 
 #[test]
-fn enum_values_that_get_one_name_in_rust_are_both_named() {
-    assert_eq!(
-        error_of("enum Color {\n  COLOR_RED = 0;\n  RED = 1;\n}"),
-        "test.proto:5:3: enum `Color`: the values `COLOR_RED` and `RED` are both called `Red` in Rust; rename one of \
-         them"
-    );
+fn enum_values_of_one_name_in_rust_are_numbered() {
+    let text = Build::of(
+        "syntax = \"proto3\";\npackage test;\n\
+         enum Color { COLOR_RED = 0; RED = 1; Red = 2; RED1 = 3; RED_1 = 4; }",
+    )
+    .text();
+    for expected in ["    Red12 = 4,\n", "Self::Red2 => \"RED\",", "\"Red\" => Some(Self::Red3),"] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
 }
 
 #[test]
