@@ -1,6 +1,8 @@
-// CPU of the client alone for a call, without sockets: `node bench/alone.mjs`. The server is a few lines in memory, which
-// send the same reply to each request. With the folder of another checkout's client, as in `node bench/alone.mjs
-// ../other/clients/typescript`, the two take turns, each run in a process of its own, and medians are compared.
+// Measures the client's CPU time per call without sockets: `node bench/alone.mjs`. The server is an object in memory
+// that sends the same reply to each request.
+//
+// To compare with another checkout, pass the folder of its client: `node bench/alone.mjs ../other/clients/typescript`.
+// Runs alternate between the two, each in its own process, and medians are printed.
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -8,9 +10,9 @@ import { build } from "esbuild";
 const here = fileURLToPath(import.meta.url);
 const root = fileURLToPath(new URL("..", import.meta.url));
 const ROUNDS = Number(process.env.ROUNDS ?? 11);
-/** The name of a load, the callers, and how many calls each makes one after the other. */
+/** Name of a load, number of concurrent callers, and number of consecutive calls per caller. */
 const LOADS = [["one after the other", 1, 100_000], ["pipelined", 1000, 300]];
-/** What is called: a message with one number, and one with a field of every kind. */
+/** The messages: one with a single number, and one with a field of every kind. */
 const MESSAGES = ["number", "every kind"];
 
 if (process.argv[2] === "run") await run(...process.argv.slice(3));
@@ -69,7 +71,7 @@ async function run(bundle, message, callers, calls) {
   process.exit();
 }
 
-/** Dials a server that answers all requests of one write by one read, later. */
+/** Returns a dialler of a server that collects the requests of one write and answers them together in a later read. */
 function server(body) {
   const HELLO = Buffer.from("000f000000030000000566726973" + "01", "hex");
   const reply = Buffer.concat([Buffer.from("000f000000000000", "hex"), Buffer.from([body.length >> 8, body.length]), body]);

@@ -1,4 +1,4 @@
-// The client in a headless Chromium, whose page tells by itself what it has measured.
+// Measures the client in a headless Chromium. The page posts its result to the server that served it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,7 +9,7 @@ import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** What runs in the page. */
+/** The script of the page. */
 const SCRIPT = `
 import { connect } from "./src/index.ts";
 import { DeskClient } from "./test/generated/desk.ts";
@@ -30,7 +30,7 @@ const { outputFiles: [script] } = await build({
   bundle: true, minify: true, write: false, format: "esm", target: "es2022", tsconfig: `${root}tsconfig.json`, logLevel: "error",
 });
 
-/** Serves the page, and returns its origin, and what measures calls at a server. */
+/** Serves the page. Returns the origin of the page, and a function that measures calls to a server. */
 export async function browser() {
   let finish = () => {};
   const server = createServer((request, response) => {

@@ -1,5 +1,5 @@
-// One measurement, in a process of its own: `node client.mjs NAME PORT CALLERS CALLS`. Prints a line of JSON: calls a second,
-// and microseconds of CPU of this process for a call, after a warm-up.
+// Runs one measurement in its own process: `node client.mjs NAME PORT CALLERS CALLS`. After a warm-up, prints calls per
+// second and this process's CPU time per call in microseconds, as a line of JSON.
 import { bench } from "./schema.mjs";
 
 const [name, port, callers, calls] = [process.argv[2], ...process.argv.slice(3).map(Number)];

@@ -1,6 +1,8 @@
-// Calls a second, and CPU of the client for a call, beside other libraries: `npm ci && npm run bench`. The candidates take
-// turns; the table has medians. `FRISBEE_DESK` names our server, built with optimisation. Of Chromium, whose processes are many,
-// there is no CPU time; without it, its line is left out. `NAMES=frpc,trpc` runs these alone.
+// Compares frpc with other libraries, by calls per second and the client's CPU time per call: `npm ci && npm run
+// bench`. Runs alternate between the candidates, and the table shows medians. `FRISBEE_DESK` names the program of the
+// frpc server, which should be an optimized build. `NAMES=frpc,trpc` selects candidates.
+//
+// The table has no CPU time for Chromium, because it runs many processes. Without Chromium, its row is omitted.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -10,11 +12,11 @@ import { browser } from "./browser.mjs";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const root = `${here}../`;
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
-/** How many callers make how many calls each, one after the other. */
+/** Number of concurrent callers, and number of consecutive calls per caller. */
 const LOADS = [{ callers: 1, calls: Number(process.env.CALLS ?? 4000) }, { callers: 1000, calls: 100 }];
 const ALL = ["frpc", "frpc-websocket", "frpc-chromium", "grpc-js", "connect-http2", "connect", "socket.io", "trpc"];
 const NAMES = process.env.NAMES?.split(",") ?? ALL;
-/** A fetch for each call, a thousand at once, is no use that a page has. */
+/** Divisors for the number of calls of slow candidates. */
 const FEWER = { connect: 5, "connect-http2": 5, "grpc-js": 2 };
 
 await build({
@@ -24,7 +26,7 @@ await build({
 
 const pages = await browser();
 
-/** One measurement, or nothing if there is no such place. */
+/** Runs one measurement. Returns `undefined` if Chromium is not available. */
 async function measure(name, port, callers, calls) {
   if (name === "frpc-chromium") return pages.measure(port, callers, calls).catch((error) => void console.error(`skipped: ${error.message}`));
   return JSON.parse(execFileSync("node", [`${here}client.mjs`, name, port, callers, calls], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }));

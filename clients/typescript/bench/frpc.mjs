@@ -1,5 +1,5 @@
-// Calls a second, against the server of the tests built with optimisation: `node bench/frpc.mjs`.
-// `FRISBEE_DESK` names another server program.
+// Measures calls per second against an optimized build of the test server: `node bench/frpc.mjs`. `FRISBEE_DESK` names
+// another server program.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
@@ -18,7 +18,7 @@ const [line] = await once(child.stdout, "data");
 const channel = connect({ port: Number(String(line).trim().split(":").pop()), host: "127.0.0.1" });
 const client = new DeskClient(channel);
 
-/** Runs so many callers, each of which makes its calls one after the other. */
+/** Runs this number of concurrent callers, each with this number of consecutive calls. */
 async function run(callers, calls) {
   const begun = performance.now();
   const cpu = process.cpuUsage();

@@ -1,4 +1,4 @@
-// The schema for grpc-js, which reads files.
+// Provides the schema to grpc-js, which can only read it from files.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { loadSync } from "@grpc/proto-loader";

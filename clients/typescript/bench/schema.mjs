@@ -1,10 +1,10 @@
-// The method that all candidates call: a message with one number comes back.
+// The method that all candidates call. It returns the request, which is a message with one number.
 import { create, createFileRegistry } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 
 export const PROTO = 'syntax = "proto3"; package bench; message Time { uint32 millis = 1; } service Bench { rpc Get(Time) returns (Time); }';
 
-/** The service for Connect, as its generated code would state it. */
+/** Returns the service as generated code for Connect would declare it. */
 export function bench() {
   const file = create(FileDescriptorProtoSchema, {
     name: "bench.proto",

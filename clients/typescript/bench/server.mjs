@@ -1,4 +1,4 @@
-// The server of a candidate, in a process of its own: `node server.mjs NAME`. Prints its port.
+// Runs the server of a candidate in its own process, and prints its port: `node server.mjs NAME`.
 import { createServer } from "node:http";
 import { bench } from "./schema.mjs";
 

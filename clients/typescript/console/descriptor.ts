@@ -1,5 +1,5 @@
 /**
- * Reads the schema of a server from an encoded `google.protobuf.FileDescriptorSet`. Names and comments come from the
+ * Parses the schema of a server from an encoded `google.protobuf.FileDescriptorSet`. Names and comments come from the
  * server and are untrusted, so they are displayed only as text.
  */
 
@@ -40,7 +40,7 @@ export interface Field {
   readonly isRepeated: boolean;
   readonly isOptional: boolean;
   readonly isDeprecated: boolean;
-  /** Index of the field's oneof in the message. Absent for the synthetic oneof of an `optional` field. */
+  /** Index of the field's oneof in the message. Unset for the synthetic oneof of an `optional` field. */
   readonly oneof: number | undefined;
   readonly docs: string;
 }
@@ -205,7 +205,7 @@ function* items(bytes: Uint8Array): Generator<Item> {
     const number = tag >>> 3;
     const type = tag & 7;
     if (type === 0) {
-      // A negative number has ten bytes and more bits than `varint` can return.
+      // A negative number takes ten bytes, which is more than `varint` can return.
       let low = 0;
       let shift = 0;
       for (const byte of bytes.subarray(from.at, (takeVarint(from, 10), from.at))) {
@@ -219,7 +219,7 @@ function* items(bytes: Uint8Array): Generator<Item> {
   }
 }
 
-/** Returns the name of a declaration, which is its first field. */
+/** Returns the name of a declaration. The name is the first field. */
 function named(bytes: Uint8Array): string {
   for (const { number, bytes: value } of items(bytes)) if (number === 1) return text(value);
   return "";
@@ -230,7 +230,7 @@ function flag(bytes: Uint8Array, wanted: number): boolean {
   return false;
 }
 
-/** Returns the comments of a file, by the paths of their declarations. */
+/** Returns the comments of a file, keyed by the paths of their declarations. */
 function comments(bytes: Uint8Array): ReadonlyMap<string, string> {
   const docs = new Map<string, string>();
   for (const { number, bytes: location } of items(bytes)) {

@@ -1,10 +1,10 @@
-/** Creates elements without parsing HTML, so that all content is text. */
+/** Creates elements without parsing HTML, so that all content is treated as text. */
 
 type Child = Node | string | number | false | undefined;
 
 /**
- * Creates an element. Names that begin with `on` are listeners, names with a hyphen and `role` are attributes, and all
- * others are properties.
+ * Creates an element. Names that start with `on` set listeners. `role` and names that contain a hyphen set attributes.
+ * All other names set properties.
  */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, set: Readonly<Record<string, unknown>> = {}, ...children: readonly Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
@@ -47,10 +47,10 @@ export function byId(id: string): HTMLElement {
 }
 
 let last = 0;
-/** Returns an unused element id. */
+/** Returns an element id that is not in use. */
 export const freshId = (): string => `e${++last}`;
 
-/** Creates a row of buttons of which one is selected, like tabs. */
+/** Creates a row of buttons that work like tabs: one of them is selected. */
 export function tabs(names: readonly string[], label: string, choose: (name: string) => void): { readonly element: HTMLElement; select(name: string): void } {
   const buttons = names.map((name) => h("button", { type: "button", role: "tab", onclick: () => select(name) }, name));
   const select = (name: string): void => {
@@ -72,10 +72,10 @@ export function tabs(names: readonly string[], label: string, choose: (name: str
   return { element, select };
 }
 
-/** Creates a button that copies a text and confirms it. */
+/** Creates a button that copies a text and confirms that it was copied. */
 export function copyButton(what: () => string): HTMLElement {
   const button = h("button", { type: "button", className: "quiet", onclick: async () => {
-    // The clipboard is not available outside of secure contexts, so the text is selected instead.
+    // Browsers provide the clipboard only in secure contexts. Elsewhere, the text is selected instead.
     await navigator.clipboard?.writeText(what()).then(() => "Copied", () => "Select and copy").then((label) => {
       button.textContent = label;
       setTimeout(() => (button.textContent = "Copy"), 1500);
@@ -87,7 +87,7 @@ export function copyButton(what: () => string): HTMLElement {
 /** Returns JSON text with syntax highlighting. */
 export function highlighted(json: string): Node {
   const shown = document.createDocumentFragment();
-  // Highlighting longer texts would create too many elements.
+  // Highlighting a longer text would create too many elements.
   if (json.length > 50_000) {
     shown.append(json);
     return shown;

@@ -1,7 +1,9 @@
 /**
- * Creates the client's tables from a schema, for messages and services without generated code. `json.ts` converts their
- * values from and to JSON. Properties of values are field numbers, such as `f3`, and `o1` for a oneof, because names
- * come from the server and are untrusted.
+ * Creates the tables of the codec from a schema, for messages and services without generated code. `json.ts` converts
+ * their values from and to JSON.
+ *
+ * A value's properties are named by field number, such as `f3`, or `o1` for a oneof. Names from the schema are not
+ * used, because they come from the server and are untrusted.
  */
 
 import { message, service, type AnyService, type Enum, type Method, type Type } from "frisbee-rpc";
@@ -83,7 +85,7 @@ export class Tables {
 const numbersOf = (of: EnumType): Enum => Object.fromEntries(of.values.map(({ number }, at) => [`v${at}`, number]));
 
 /**
- * Returns fields in wire order: single values, then lists, then messages and maps, each group in the order of
+ * Returns fields in wire order: singular scalars, then lists, then messages and maps. Each group is in the order of
  * declaration.
  */
 function inWireOrder(schema: Schema, of: Message): readonly Field[] {
@@ -95,13 +97,13 @@ function inWireOrder(schema: Schema, of: Message): readonly Field[] {
   return [0, 1, 2].flatMap((wanted) => of.fields.filter((field) => group(field) === wanted));
 }
 
-/** Data of a method that is needed to call it. */
+/** What is needed to call a method. */
 export interface Callable {
   readonly service: AnyService;
   readonly method: Method<Fields, Fields>;
 }
 
-/** A method as listed by the server. */
+/** A method as the server's reflection lists it. */
 export interface Listed {
   readonly operation: number;
   readonly request: string;
@@ -111,7 +113,7 @@ export interface Listed {
   readonly isIdempotent: boolean;
 }
 
-/** Makes a service callable with the layout that the server reports. */
+/** Returns the methods of a service in a form that can be called, with the layout that the server reports. */
 export function callables(tables: Tables, name: string, fingerprint: string, listed: readonly Listed[]): readonly Callable[] {
   const methods = listed.map(({ operation, request, response, sends, receives, isIdempotent }): Method<Fields, Fields> => ({
     operation,

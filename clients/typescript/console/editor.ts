@@ -1,13 +1,13 @@
-/** Interface of the parts of a form. */
+/** The interface of editors, which are the parts of a form. */
 
 import { object, type Json } from "./json.js";
 
 /** A part of a form that edits one value. */
 export interface Editor {
   readonly element: HTMLElement;
-  /** Input element to which the label belongs. */
+  /** Id of the input element for which the label is shown. */
   readonly id?: string | undefined;
-  /** Returns the value, or `undefined` if it is the default. */
+  /** Returns the value, or `undefined` if it equals the default. */
   get(): Json | undefined;
   set(json: Json | undefined): void;
 }
@@ -20,5 +20,5 @@ export function withDefault(editor: Editor, json: Json): Editor {
   return editor;
 }
 
-/** Returns the default of an editor whose value cannot be absent. For messages it is an empty object. */
+/** Returns the default of an editor for a value that cannot be absent. The default of a message is an empty object. */
 export const emptyOf = (editor: Editor): Json => defaults.get(editor) ?? object();

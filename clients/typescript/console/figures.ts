@@ -1,4 +1,7 @@
-/** Shows the activity of the server, its connections and the calls of all clients, if it serves introspection. */
+/**
+ * Shows the activity of the server, its connections, and the calls of all clients. Requires a server that serves
+ * introspection.
+ */
 
 import { fill, h } from "./dom.js";
 import { Introspection, type Connection, type Method, type Server as Shown, type ServerConnections } from "./generated/frpc.introspection.v1.js";
@@ -6,30 +9,30 @@ import { linesPlot, rowPlot, sampled, type Sample } from "./plots.js";
 import { ms } from "./record.js";
 import type { Catalog, Server } from "./server.js";
 
-/** Polling interval in ms, number of connections whose counters are summed, and number of connections shown. */
+/** Polling interval in ms, number of connections included in the sums, and number of connections listed. */
 const BEAT = 1000;
 const CONNECTIONS = 256;
 const SHOWN = 50;
 
-/** Totals of a method at the last poll, and its rates per second since then. */
+/** Totals of a method at the last poll, and the rates per second between polls. */
 interface Past {
   readonly calls: bigint;
   readonly failed: bigint;
   readonly spent: bigint;
   /** Calls and errors per second. */
   readonly rates: readonly Sample[];
-  /** Average duration of calls in ms, for each second that has calls. */
+  /** Mean duration of calls in ms. Seconds without calls have no sample. */
   readonly times: readonly Sample[];
 }
 
-/** Samples of a server so far. */
+/** Samples taken from a server so far. */
 interface Before {
   readonly at: number;
   readonly methods: ReadonlyMap<string, Past>;
   readonly rates: readonly Sample[];
   /** Number of connections and streams. */
   readonly open: readonly Sample[];
-  /** Queued bytes, and memory held for clients in bytes. */
+  /** Number of queued bytes, and number of bytes of memory held for clients. */
   readonly bytes: readonly Sample[];
 }
 
@@ -46,7 +49,7 @@ export class ServerFigures {
     this.element.append(this.content);
   }
 
-  /** Polls the server only while the page is visible. */
+  /** Sets whether the page is visible. The server is polled only while it is. */
   see(isSeen: boolean): void {
     const isServed = this.catalog()?.services.some(({ name }) => name === Introspection.name) ?? false;
     this.element.hidden = !isServed;
@@ -68,7 +71,7 @@ export class ServerFigures {
     } catch (error) {
       if (!signal.aborted) fill(this.content, h("p", { className: "problem" }, (error as Error).message));
     }
-    // The page may be connected to another server by then.
+    // By the time this runs, the page may be connected to another server.
     setTimeout(() => {
       if (this.watched === controller) this.watched = undefined;
     }, BEAT);
@@ -101,7 +104,7 @@ export class ServerFigures {
       table(["connection", "age", "calls", "oldest call", "streams", "queued", "memory"], connections.slice(0, SHOWN).map(line)));
   }
 
-  /** Returns the methods that were called, starting with those that are currently most active. */
+  /** Returns a table of the methods that have been called, most active ones first. */
   private table({ methods }: Shown, past: ReadonlyMap<string, Past>, at: number): HTMLElement {
     const called = methods.flatMap(({ name, figures }) => {
       const one = past.get(name);
@@ -123,12 +126,12 @@ const red = (text: string): HTMLElement => h("span", { className: "failed" }, te
 const dashed = (text: string): HTMLElement => h("span", { className: "second" }, text);
 const plot = (caption: readonly (string | HTMLElement)[], drawing: SVGElement): HTMLElement => h("figure", {}, h("figcaption", {}, ...caption), drawing);
 
-/** Returns the totals of a method and their increase since the last poll. */
+/** Returns the totals of a method, and their increase since the last poll. */
 function since({ figures }: Method, past: Past | undefined, at: number, before = at): Past {
   const failed = (figures?.failed ?? []).reduce((sum, { count }) => sum + count, 0n);
   const calls = (figures?.ok ?? 0n) + failed;
   const spent = figures?.sumNs ?? 0n;
-  // The first reply is only the baseline. Later counters may have been reset.
+  // The first reply only provides a baseline. Counters that have decreased were reset by a restart.
   if (!past || calls < past.calls || at <= before) return { calls, failed, spent, rates: [], times: [] };
   const seconds = (at - before) / 1000;
   const made = Number(calls - past.calls);

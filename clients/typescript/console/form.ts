@@ -1,4 +1,6 @@
-/** Creates forms for messages from their schema. The value of a form is the message's JSON as accepted by `json.ts`. */
+/**
+ * Creates forms for messages from a schema. The value of a form is the JSON of its message, as `json.ts` accepts it.
+ */
 
 import { Kind, type Field, type Message, type Schema } from "./descriptor.js";
 import { fill, freshId, h } from "./dom.js";
@@ -6,7 +8,7 @@ import { emptyOf, type Editor } from "./editor.js";
 import { bytesEditor, enumEditor, freeFormEditor, scalarEditor } from "./inputs.js";
 import { isSpecial, object, type Json } from "./json.js";
 
-/** Maximum depth to which examples are filled in. */
+/** Maximum nesting depth of examples. */
 const EXAMPLE_DEPTH = 3;
 
 /** A form that edits a message. */
@@ -108,7 +110,7 @@ const NAMES = ["", "double", "float", "int64", "uint64", "int32", "fixed64", "fi
 
 const plainType = (field: Field): string => NAMES[field.kind] || (field.type.split(".").pop() ?? "");
 
-/** Creates an editor for a single value of a field or list element. */
+/** Creates an editor for the singular value of a field, or for a list element. */
 function oneEditor(schema: Schema, field: Field): Editor {
   if (field.kind === Kind.Enum) return enumEditor(schema.enumeration(field.type));
   if (field.kind === Kind.Bytes) return bytesEditor();
@@ -116,7 +118,7 @@ function oneEditor(schema: Schema, field: Field): Editor {
   return valueEditor(schema, field.type);
 }
 
-/** Creates an editor for a message that is present. */
+/** Creates an editor for a message that cannot be absent. */
 function valueEditor(schema: Schema, name: string): Editor {
   switch (name) {
     case "google.protobuf.Timestamp":
@@ -135,7 +137,7 @@ function valueEditor(schema: Schema, name: string): Editor {
   const wrapped = isSpecial(name) ? schema.message(name).fields[0] : undefined;
   if (!wrapped) return messageEditor(schema, name);
   const editor = oneEditor(schema, wrapped);
-  // A wrapper with the default value differs from an absent wrapper.
+  // A wrapper that holds the default value is different from an absent wrapper.
   return { ...editor, get: () => editor.get() ?? defaultOf(wrapped) };
 }
 
@@ -196,7 +198,7 @@ function row(name: string, type: string, docs: string, editor: Editor, isDepreca
     h("div", { className: "value" }, editor.element, docs && h("p", { className: "docs" }, docs)));
 }
 
-/** Creates an editor for a field outside of a oneof. */
+/** Creates an editor for a field that belongs to no oneof. */
 function fieldEditor(schema: Schema, field: Field): Editor {
   const entry = schema.entry(field);
   if (entry) return mapEditor(schema, entry);
@@ -207,7 +209,10 @@ function fieldEditor(schema: Schema, field: Field): Editor {
   return oneEditor(schema, field);
 }
 
-/** Creates an editor for a value that may be absent. It is created on demand, because messages can be recursive. */
+/**
+ * Creates an editor for a value that may be absent. The inner editor is created on demand, because messages may be
+ * recursive.
+ */
 function presence(make: () => Editor, empty: () => Json): Editor {
   const id = freshId();
   let editor: Editor | undefined;
@@ -296,7 +301,7 @@ function mapEditor(schema: Schema, entry: Message): Editor {
   };
 }
 
-/** Creates an editor for a oneof that shows one member at a time. Its value is an object with that member. */
+/** Creates an editor for a oneof, which shows one member at a time. Its value is an object with only that member. */
 function oneofRow(schema: Schema, message: Message, oneof: number): Editor {
   const members = message.fields.filter((field) => field.oneof === oneof);
   const id = freshId();

@@ -1,4 +1,4 @@
-/** Lists the calls of the page, most recent first. */
+/** Lists the calls made by the page, most recent first. */
 
 import { h } from "./dom.js";
 import { clock, ms, type Recorded } from "./record.js";

@@ -5,13 +5,13 @@ import { freshId, h } from "./dom.js";
 import { withDefault, type Editor } from "./editor.js";
 import { asText, fromBase64, isInteger, scalarFromJson, toBase64, toHex, type Json } from "./json.js";
 
-/** Maximum size in bytes of a file that is read. The server's default limit is 5 MiB. */
+/** Maximum size of an uploaded file in bytes. By default, the server accepts 5 MiB. */
 const FILE_MAX = 16 << 20;
 
 /** Creates a text area that grows with its text. */
 const area = (set: Readonly<Record<string, unknown>>): HTMLTextAreaElement => h("textarea", { rows: 1, spellcheck: false, ...set });
 
-/** Marks an input whose text is invalid. */
+/** Marks an input as invalid if `check` throws. */
 function validate(input: HTMLInputElement | HTMLTextAreaElement, check: () => void): void {
   let problem = "";
   try {
@@ -37,7 +37,7 @@ export function scalarEditor(field: Pick<Field, "kind">): Editor {
   }
   const revalidate = (): void => validate(input, () => void (input.value.trim() && scalarFromJson(field, typed())));
   const input = h("input", { type: "text", id, className: "number", inputMode: isInteger(kind) ? "numeric" : "decimal", autocomplete: "off", placeholder: "0", oninput: () => revalidate() });
-  /** Returns a JSON number if it represents the value exactly. */
+  /** Returns a JSON number if it represents the entered value exactly, and text otherwise. */
   const typed = (): Json => {
     const text = input.value.trim();
     return Number.isSafeInteger(Number(text)) && !isWideText(kind) ? Number(text) : /^-?[\d.]+(e[+-]?\d+)?$/i.test(text) && !isInteger(kind) ? Number(text) : text;
@@ -69,7 +69,7 @@ export function enumEditor(of: EnumType): Editor {
   }, first?.name ?? 0);
 }
 
-/** Creates an input for bytes, as text, base64, hexadecimal digits or a file. */
+/** Creates an input for bytes, entered as text, base64 or hexadecimal digits, or read from a file. */
 export function bytesEditor(): Editor {
   const id = freshId();
   let file: Uint8Array | undefined;

@@ -1,7 +1,7 @@
 /**
- * Converts messages from and to JSON by proto3's mapping: 64-bit integers are text, bytes are base64, and enums are
- * names. Instants, durations, masks, wrappers and free-form values have special representations. `Any` stays a message
- * with two fields, because its content is encoded as protobuf.
+ * Converts messages from and to JSON by the proto3 mapping. 64-bit integers and bytes become text, bytes as base64, and
+ * enum values become names. Timestamps, durations, field masks, wrappers and free-form values have their special forms.
+ * `Any` remains a message with two fields, because its content is encoded with protobuf.
  */
 
 import { Kind, type Field, type Message, type Schema } from "./descriptor.js";
@@ -10,22 +10,22 @@ import { oneofProperty, property, type Fields } from "./dynamic.js";
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type JsonObject = { [name: string]: Json };
 
-/** An error in a JSON document, with its path. */
+/** An error in a JSON document, with the path to the invalid value. */
 export class Misfit extends Error {
   constructor(path: string, problem: string) {
     super(path ? `${path}: ${problem}` : problem);
   }
 }
 
-/** An object whose keys come from the server or the user. */
+/** Creates an empty object for keys that come from the server or the user. */
 export const object = (): JsonObject => Object.create(null) as JsonObject;
 
 const isObject = (json: Json): json is JsonObject => typeof json === "object" && json !== null && !Array.isArray(json);
 
-/** Names of the wrapper messages, whose JSON is their value. */
+/** Names of the wrapper messages. Their JSON is the wrapped value. */
 const WRAPPER = /^google\.protobuf\.(Double|Float|U?Int64|U?Int32|Bool|String|Bytes)Value$/;
 
-/** Messages whose JSON is not an object with their fields. */
+/** Returns whether the JSON of a message is something else than an object with its fields. */
 export const isSpecial = (name: string): boolean =>
   WRAPPER.test(name) || /^google\.protobuf\.(Timestamp|Duration|FieldMask|Struct|Value|ListValue)$/.test(name);
 
@@ -110,7 +110,7 @@ function oneFromJson(schema: Schema, field: Field, json: Json, path: string): un
 
 const shown = (json: Json): string => JSON.stringify(json).slice(0, 60);
 
-/** Converts the value of a field that is neither a message nor an enum. */
+/** Converts the JSON of a field that is neither a message nor an enum. */
 export function scalarFromJson(field: Pick<Field, "kind">, json: Json, path = ""): unknown {
   const { kind } = field;
   const range = RANGES[kind];
@@ -135,7 +135,7 @@ export function scalarFromJson(field: Pick<Field, "kind">, json: Json, path = ""
   return kind === Kind.Bytes ? fromBase64(json, path) : json;
 }
 
-/** Converts a well-known type. Returns `undefined` for other messages. */
+/** Converts the JSON of a well-known type. Returns `undefined` for other messages. */
 function specialFromJson(schema: Schema, name: string, json: Json, path: string): Fields | undefined {
   const wrapped = WRAPPER.test(name) && schema.message(name).fields[0];
   if (wrapped) return { f1: scalarFromJson(wrapped, json, path) };
@@ -171,7 +171,7 @@ function instant(json: Json, path: string): Fields {
   return { f1: BigInt(millis / 1000), f2: Number((parts[2] ?? "").padEnd(9, "0")) };
 }
 
-/** Converts a `google.protobuf.Value`. */
+/** Converts JSON to a `google.protobuf.Value`. */
 function freeForm(json: Json, depth: number): Fields {
   if (depth > 90) throw new Misfit("", "nests too deep");
   const is = (number: number, value: unknown): Fields => ({ o0: { case: `f${number}`, value } });
@@ -186,8 +186,8 @@ function freeForm(json: Json, depth: number): Fields {
 // To JSON.
 
 /**
- * Converts a message to JSON, with its fields in the order of declaration. Fields without presence are included even if
- * they have their default.
+ * Converts a message to JSON. The fields are in the order of declaration. A field without presence is included even if
+ * it has the default value.
  */
 export function toJson(schema: Schema, name: string, value: Fields): Json {
   const special = specialToJson(schema, name, value);
@@ -223,7 +223,7 @@ function oneToJson(schema: Schema, field: Field, is: unknown): Json {
   return field.kind === Kind.Float ? shortest(is as number) : (is as Json);
 }
 
-/** Returns the shortest number that equals the value in 32 bits. */
+/** Returns the shortest number that is equal to the value in 32-bit precision. */
 function shortest(is: number): number {
   for (let digits = 6; digits < 10; digits++) {
     const short = Number(is.toPrecision(digits));
@@ -239,7 +239,7 @@ function specialToJson(schema: Schema, name: string, value: Fields): Json | unde
     case "google.protobuf.Timestamp": {
       const seconds = Number(value["f1"]);
       const date = new Date(seconds * 1000);
-      // A timestamp outside of the representable years stays a message.
+      // A timestamp that JavaScript or JSON cannot represent is shown as a message with two fields.
       if (Number.isNaN(date.getTime()) || seconds < -62_135_596_800 || seconds > 253_402_300_799) return undefined;
       return `${date.toISOString().slice(0, 19)}${fraction(value["f2"] as number)}Z`;
     }

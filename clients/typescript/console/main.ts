@@ -1,4 +1,4 @@
-/** The page: selects the displayed view, lists the services and handles keys. */
+/** Main script of the page. Selects the displayed view, lists the services and handles keys. */
 
 import { byId, fill, h } from "./dom.js";
 import { historyList } from "./history.js";
@@ -30,7 +30,7 @@ let loads = 0;
 
 const overview = new Overview(server, records, () => catalog, (record) => open(record), () => void load(true));
 
-/** Requests the server's schema at the start and after each new connection. */
+/** Requests the server's schema, initially and after each reconnect. */
 async function load(isReload: boolean): Promise<void> {
   const load = ++loads;
   const before = isReload ? undefined : catalog;
@@ -40,7 +40,8 @@ async function load(isReload: boolean): Promise<void> {
     failure = "";
     if (fresh) {
       catalog = fresh;
-      // Unsent requests are discarded, because their messages may have changed. Calls in progress are kept.
+      // Discards requests that were edited but not sent, because their messages may have changed. Views with calls in
+      // progress are kept.
       for (const [path, view] of views) if (!view.isBusy) views.delete(path);
       topics.know(fresh);
     }
@@ -57,7 +58,8 @@ async function load(isReload: boolean): Promise<void> {
 function wireChanged(): void {
   state.textContent = server.wire === "open" ? "connected" : server.wire === "lost" ? "connection lost" : "connecting";
   state.className = `state ${server.wire}`;
-  // Packets of this task would be sent before those of callers that wait for the connection.
+  // Deferred, because packets of this task would otherwise be sent before those of callers that wait for the
+  // connection.
   if (server.wire === "open") setTimeout(() => void load(false));
 }
 
@@ -67,7 +69,7 @@ function list(): void {
   const fits = (method: MethodInfo): boolean => wanted.every((part) => pathOf(method).toLowerCase().includes(part));
   const current = decodeURIComponent(location.hash.slice(2));
   const sections = (catalog?.services ?? []).map((service) => ({ service, methods: service.methods.filter(fits) })).filter(({ methods }) => methods.length > 0);
-  // Services about the server itself follow those of the user.
+  // Services about the server itself are listed after the user's services.
   const isOwn = (name: string): boolean => /^(frpc|grpc)\./.test(name);
   sections.sort((a, b) => Number(isOwn(a.service.name)) - Number(isOwn(b.service.name)));
   fill(nav, ...sections.map(({ service, methods }) => {
@@ -85,7 +87,7 @@ function list(): void {
   if (sections.length === 0) fill(nav, h("p", { className: "empty" }, catalog ? "No matching methods." : failure ? "No services." : "Loading the services…"));
 }
 
-/** Shows the view that is selected by the page's address. */
+/** Shows the view that the address of the page selects. */
 function route(): void {
   const path = decodeURIComponent(location.hash.slice(2));
   for (const link of document.querySelectorAll<HTMLAnchorElement>("nav a")) {
@@ -113,7 +115,7 @@ function problem(): HTMLElement {
     h("p", { className: "muted" }, "The console needs a server with Reflection::new() of frpc-reflection. If its middleware requires metadata, such as a token, enter it below and try again."));
 }
 
-/** Returns the calls of a method, displayed below its view. */
+/** Returns the list of calls of a method, which is shown below the view of the method. */
 function history(path: string): HTMLElement {
   const inside = h("div", {});
   const draw = (): void => fill(inside, historyList(records.all.filter((record) => record.path === path), open, true));
@@ -128,7 +130,7 @@ records.listen(() => {
   overview.draw();
 });
 
-/** Shows the view of an earlier call with its request. */
+/** Opens the view of the method of an earlier call, and fills in the request. */
 function open(record: Recorded): void {
   if (location.hash === `#/${encodeURI(record.path)}`) shown?.restore(record);
   else {
@@ -137,7 +139,7 @@ function open(record: Recorded): void {
   }
 }
 
-/** Moves the focus through the links of the list. */
+/** Moves the focus up or down the list of services. */
 function step(by: number): void {
   const links = [...document.querySelectorAll<HTMLElement>("nav a, nav summary")].filter((link) => link.offsetParent !== null);
   const at = links.indexOf(document.activeElement as HTMLElement);

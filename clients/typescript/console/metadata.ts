@@ -4,7 +4,7 @@ import type { Metadata } from "frisbee-rpc";
 import { fill, h } from "./dom.js";
 import { fromBase64, toBase64 } from "./json.js";
 
-/** Returns all values with their keys. */
+/** Returns one pair of key and value for each value. */
 export const entriesOf = (metadata: Metadata): [key: string, value: string | Uint8Array][] =>
   Object.entries(metadata).flatMap(([key, values]) => [values].flat().map((value): [string, string | Uint8Array] => [key, value as string | Uint8Array]));
 
@@ -17,7 +17,7 @@ export class MetadataEditor {
     this.element = h("div", { className: "list metadata", oninput: changed }, this.rows, add);
   }
 
-  /** Returns the entries. Throws if a base64 value is invalid. */
+  /** Returns the edited metadata. Throws if a value is not valid base64. */
   get(): Metadata {
     const metadata: Record<string, string | Uint8Array> = {};
     for (const row of this.rows.children) {

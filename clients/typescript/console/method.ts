@@ -1,4 +1,4 @@
-/** The view of a method: its request as a form, as JSON and as commands, and the results of its calls. */
+/** The view of a method. Shows its request as a form, as JSON and as commands, and the results of its calls. */
 
 import { curl, frpc, rust, typescript, type CallText } from "./copy.js";
 import { copyButton, fill, freshId, h, tabs } from "./dom.js";
@@ -15,7 +15,7 @@ type Tab = (typeof TABS)[number];
 
 const COMMANDS = { curl, frpc, Rust: rust, TypeScript: typescript } as const;
 
-/** Names of the kinds of methods. */
+/** Returns the name and the symbol of the kind of a method. */
 export function kindOf({ sends, receives }: MethodInfo): { readonly name: string; readonly sign: string } {
   if (sends) return receives ? { name: "two-way stream", sign: "⇄" } : { name: "client stream", sign: "⇉" };
   return receives ? { name: "server stream", sign: "⇇" } : { name: "unary", sign: "→" };
@@ -66,7 +66,7 @@ export class MethodView {
       const json = this.text();
       const isOpen = this.run && !this.run.isOver;
       if (isOpen && !this.method.sends) return;
-      // Checked before a call is started, which would otherwise have to be undone.
+      // Validates the request first, so that no call has to be undone.
       const value = fromJson(this.catalog.schema, this.method.request, parse(json));
       if (!isOpen) this.begin();
       this.run?.send(json, value);
@@ -78,7 +78,7 @@ export class MethodView {
     if (this.run && !this.run.isOver && this.method.sends) this.run.end();
   }
 
-  /** Cancels the current call. Returns whether there was one. */
+  /** Cancels the current call. Returns whether a call was in progress. */
   cancel(): boolean {
     const isOpen = this.run !== undefined && !this.run.isOver;
     this.run?.cancel();
@@ -197,7 +197,7 @@ export class MethodView {
       });
     }
     if (run !== this.run) return;
-    // A stream may receive thousands of messages per second.
+    // Redraws at most every 16 ms, because a stream may receive thousands of messages per second.
     this.pending ??= setTimeout(() => this.draw(), 16);
   }
 

@@ -1,4 +1,4 @@
-/** The start view: the connection, and statistics of the page's calls. */
+/** The start view. Shows the connection, and statistics of the calls made by the page. */
 
 import { fill, h } from "./dom.js";
 import { ServerFigures } from "./figures.js";
@@ -66,7 +66,7 @@ export class Overview {
     fill(this.plots,
       h("figure", {}, h("figcaption", {}, "Calls per two seconds, ", h("span", { className: "failed" }, "errors"), " below"), callsPlot(records.all, now)),
       h("figure", {}, h("figcaption", {}, "Latency of each call; of a stream, its duration"), latencyPlot(records.all, now)));
-    // Unchanged elements keep their focus and selection.
+    // Elements that have not changed are kept, so that they retain focus and selection.
     const count = records.all.length === 0 ? 0 : (records.all[records.all.length - 1]?.beganAt ?? 0) + records.all.length;
     if (count === this.drawnOf) return;
     this.drawnOf = count;

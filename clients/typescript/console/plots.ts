@@ -1,9 +1,9 @@
-/** Plots of the calls that the page has made. */
+/** Draws plots of the calls made by the page. */
 
 import { svg } from "./dom.js";
 import type { Recorded } from "./record.js";
 
-/** Time span of a plot and of one of its bars, in ms. */
+/** Time span of a plot, and of one bar, in ms. */
 const SPAN = 120_000;
 const STEP = 2_000;
 
@@ -27,12 +27,12 @@ function line(drawing: SVGElement, y: number, text: string): void {
 
 const PLOT = HEIGHT - BOTTOM - 8;
 
-/** Plots the number of calls per time step, with failed calls at the bottom. */
+/** Plots the number of calls per time step as bars. Failed calls are at the bottom. */
 export function callsPlot(records: readonly Recorded[], now: number): SVGElement {
   const drawing = frame("Calls and errors in the last two minutes");
   const count = SPAN / STEP;
   const bars = Array.from({ length: count }, () => ({ ok: 0, failed: 0 }));
-  // Bars are aligned to fixed times, so a bar keeps its calls while it moves.
+  // Bars start at multiples of the time step, so that a bar keeps its calls while the plot moves.
   const end = Math.floor(now / STEP);
   for (const { beganAt, took, code } of records) {
     const bar = bars[count - 1 - (end - Math.floor((beganAt + took) / STEP))];
@@ -51,13 +51,13 @@ export function callsPlot(records: readonly Recorded[], now: number): SVGElement
   return drawing;
 }
 
-/** Values of the lines of a plot at one time. */
+/** The values of all lines of a plot at one time. */
 export interface Sample {
   readonly at: number;
   readonly values: readonly number[];
 }
 
-/** Appends a sample and removes those that are no longer shown. */
+/** Appends a sample, and removes samples that are no longer shown. */
 export function sampled(samples: readonly Sample[], sample: Sample): readonly Sample[] {
   return [...samples.filter(({ at }) => sample.at - at < SPAN), sample];
 }
@@ -67,7 +67,7 @@ const lines = (samples: readonly Sample[], classes: readonly string[], x: (at: n
 
 const highest = (samples: readonly Sample[], least: number): number => Math.max(least, ...samples.flatMap(({ values }) => values));
 
-/** Plots lines over the last two minutes. The upper limit is at least `least`. `text` formats values of the axis. */
+/** Plots lines over the last two minutes. The axis reaches at least to `least`, and `text` formats its values. */
 export function linesPlot(label: string, samples: readonly Sample[], classes: readonly string[], now: number, least: number, text: (value: number) => string): SVGElement {
   const drawing = frame(`${label}, in the last two minutes`);
   const top = highest(samples, least);
@@ -77,7 +77,7 @@ export function linesPlot(label: string, samples: readonly Sample[], classes: re
   return drawing;
 }
 
-/** Returns the same plot as a table row. */
+/** Returns the same plot in the size of a table row. */
 export function rowPlot(label: string, samples: readonly Sample[], classes: readonly string[], now: number): SVGElement {
   const top = highest(samples, 1e-9);
   const drawing = svg("svg", { viewBox: "0 0 120 20", class: "spark", role: "img", "aria-label": label });
@@ -85,7 +85,7 @@ export function rowPlot(label: string, samples: readonly Sample[], classes: read
   return drawing;
 }
 
-/** Plots the durations of calls by powers of ten. */
+/** Plots the duration of each call on a logarithmic axis. */
 export function latencyPlot(records: readonly Recorded[], now: number): SVGElement {
   const drawing = frame("Latencies in the last two minutes");
   const shown = records.filter(({ beganAt, took }) => now - beganAt - took < SPAN);
@@ -103,7 +103,7 @@ export function latencyPlot(records: readonly Recorded[], now: number): SVGEleme
   return drawing;
 }
 
-/** Plots the last calls of a method as a row of bars. */
+/** Plots the most recent calls of a method as a row of bars. */
 export function sparkline(records: readonly Recorded[]): SVGElement {
   const shown = records.slice(-40);
   const drawing = svg("svg", { viewBox: "0 0 120 20", class: "spark", "aria-hidden": "true" });

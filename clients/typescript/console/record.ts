@@ -1,11 +1,8 @@
-/**
- * Records the calls that the page has made, for the history and the plots. The records are lost when the page is
- * closed.
- */
+/** Records the calls made by the page, for the history and the plots. Closing the page discards the records. */
 
 import type { Metadata } from "frisbee-rpc";
 
-/** Maximum number of recorded calls, and maximum length of a recorded request. */
+/** Maximum number of recorded calls, and maximum length of a recorded request in characters. */
 const KEPT_MAX = 2000;
 const REQUEST_MAX = 64 << 10;
 
@@ -17,7 +14,7 @@ export interface Recorded {
   readonly took: number;
   readonly code: number;
   readonly messages: number;
-  /** The last request message, unless it is too long. */
+  /** The last request message. Unset if it is too long. */
   readonly request: string | undefined;
   readonly metadata: Metadata;
   readonly timeout: number | undefined;

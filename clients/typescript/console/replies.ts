@@ -8,13 +8,12 @@ import { ms } from "./record.js";
 import type { Run, LoggedMessage } from "./run.js";
 import { codeName } from "./server.js";
 
-/** Maximum number of displayed characters of a message. The whole message can be copied. */
+/** Maximum number of characters of a message that are displayed. Copying always copies the whole message. */
 const SHOWN_MAX = 100_000;
-/** Maximum length of a message that is displayed in one line. */
+/** Maximum length of a message that is shown in one line. */
 const LINE_MAX = 90;
-/** How long a message is that is shown in one line. */
 
-/** Fills an element for a call. Returns a function that updates it to the current state of the call. */
+/** Fills an element with the state of a call. Returns a function that updates it. */
 export function reply(output: HTMLElement, run: Run): () => void {
   const head = h("div", { className: "status", role: "status" });
   const more = h("div", {});
@@ -30,7 +29,7 @@ export function reply(output: HTMLElement, run: Run): () => void {
     const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
     const from = Math.max(0, drawn - run.dropped);
     const keep = run.messages.length - from;
-    // Removes the elements of discarded replies.
+    // Removes the elements of replies that are no longer kept.
     while (log.childElementCount > 0 && log.childElementCount + keep > run.messages.length) log.firstElementChild?.remove();
     for (const logged of run.messages.slice(from)) if (isStream || !logged.isSent) log.append(message(logged, isStream));
     drawn = run.dropped + run.messages.length;
@@ -50,7 +49,7 @@ function status(run: Run): (Node | string | false)[] {
   ];
 }
 
-/** Returns whether a status with this code usually comes from the handler, which has then run. */
+/** Returns whether a status with this code usually comes from a handler, so that the handler has run. */
 function isAnswer(code: Code): boolean {
   return code !== Code.CANCELLED && code !== Code.DEADLINE_EXCEEDED && code !== Code.UNAVAILABLE;
 }
@@ -67,9 +66,9 @@ function details({ status }: Run): HTMLElement {
     status && Object.keys(status.metadata).length > 0 && metadataList(status.metadata));
 }
 
-/** Formats a short message in one line, because streams contain many. */
+/** Formats a short message in one line, because a stream shows many messages. */
 function short(json: string): string {
-  // JSON strings contain no line breaks.
+  // Strings in JSON contain no unescaped line breaks.
   const line = json.replace(/\n\s*/g, " ");
   return line.length <= LINE_MAX ? line : json;
 }

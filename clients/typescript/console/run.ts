@@ -1,11 +1,14 @@
-/** A call in progress or completed, with the messages sent and received and its result. `method.ts` displays it. */
+/** A call in progress or completed, with its messages and its result. `method.ts` displays it. */
 
 import { Status, type Init, type Metadata } from "frisbee-rpc";
 import type { Fields } from "./dynamic.js";
 import { toJson } from "./json.js";
 import type { Catalog, MethodInfo, Server } from "./server.js";
 
-/** Maximum number of messages kept per call, and of their characters. The oldest are discarded first. */
+/**
+ * Maximum number of messages kept per call, and maximum number of their characters. The oldest messages are discarded
+ * first.
+ */
 const KEPT_MAX = 500;
 const KEPT_CHARS_MAX = 16 << 20;
 
@@ -52,7 +55,7 @@ export class Run {
     void this.run(server);
   }
 
-  /** Sends a message, which is displayed as this JSON. */
+  /** Sends a message. `json` is the text displayed for it. */
   send(json: string, value: Fields): void {
     this.tell(true, json);
     this.outgoing.push(value as Init<Fields>);
@@ -69,7 +72,7 @@ export class Run {
     return this.outgoing.isEnded;
   }
 
-  /** Returns the number of messages that wait for credit. */
+  /** Returns the number of messages that wait for flow-control credit. */
   get waiting(): number {
     return this.outgoing.length;
   }
@@ -119,7 +122,7 @@ export class Run {
   }
 }
 
-/** Stream of the messages that the user sends individually. */
+/** Stream of request messages that the user sends one at a time. */
 class Outgoing implements AsyncIterableIterator<Init<Fields>, undefined> {
   isEnded = false;
   private readonly waiting: Init<Fields>[] = [];

@@ -1,4 +1,4 @@
-/** The server of the page: the connection to it, and the services that it reports. */
+/** The server that the page is connected to, and the services that it reports. */
 
 import { Channel, Code, Status, Topics, webSocket, type Dial, type Metadata } from "frisbee-rpc";
 import { Schema, cleanComment } from "./descriptor.js";
@@ -20,7 +20,7 @@ export interface MethodInfo {
   readonly formats: readonly string[];
   readonly docs: string;
   readonly isDeprecated: boolean;
-  /** Returns the callable method. Throws with the reason if it cannot be called. */
+  /** Returns what is needed to call the method. Throws the reason if the method cannot be called. */
   callable(): Callable;
 }
 
@@ -88,7 +88,7 @@ export class Server {
     this.topics = new Topics(this.channel);
   }
 
-  /** Requests the services and their schema. Returns `undefined` if they have not changed since `known`. */
+  /** Requests the services and their schema. Returns `undefined` if they equal `known`. */
   async catalog(known?: Catalog): Promise<Catalog | undefined> {
     const { channel, metadata } = this;
     const listed = new Map<string, Service>();

@@ -1,4 +1,4 @@
-/** The view of topics: shows messages that a broker publishes, and publishes messages. */
+/** The view of topics. Shows messages that a broker publishes, and publishes messages. */
 
 import { decode, encode, type Init, type Published, type Subscription } from "frisbee-rpc";
 import { copyButton, fill, freshId, h, highlighted } from "./dom.js";
@@ -7,9 +7,9 @@ import { asText, fromBase64, fromJson, parse, toHex, toJson } from "./json.js";
 import { clock } from "./record.js";
 import type { Catalog, Server } from "./server.js";
 
-/** Maximum number of messages kept. */
+/** Maximum number of messages that are kept. */
 const KEPT_MAX = 500;
-/** Maximum number of displayed bytes of a message. */
+/** Maximum number of bytes of a message that are displayed. */
 const SHOWN_MAX = 20_000;
 
 export class TopicsView {
@@ -51,7 +51,7 @@ export class TopicsView {
           this.log)));
   }
 
-  /** Sets the schema whose types can be used to display payloads. */
+  /** Sets the schema. Its types can be selected to decode payloads. */
   know(catalog: Catalog): void {
     this.schema = { catalog, tables: new Tables(catalog.schema) };
     fill(this.types, ...["text", "base64", "hex", ...[...catalog.schema.messages.values()].filter(({ isEntry }) => !isEntry).map(({ name }) => name)].map((name) => h("option", { value: name })));
@@ -67,7 +67,7 @@ export class TopicsView {
     this.watches.set(pattern, subscription);
     const entry = h("span", { className: "watch" }, h("code", {}, pattern), h("button", { type: "button", className: "icon", "aria-label": `Stop watching ${pattern}`, onclick: () => void subscription.return?.() }, "×"));
     this.list.append(entry);
-    // Subscribing continues in the background.
+    // Not awaited, because subscribing continues in the background.
     void (async () => {
       try {
         for await (const published of subscription) this.arrived(published);

@@ -1,4 +1,5 @@
-// What stands for `node:test` where the tests' browser is driven outside of a test: it is closed by `finish`.
+// Replacement for `after` of `node:test` in scripts that control a browser outside of a test. `finish` runs the
+// registered functions.
 const closing = [];
 export const after = (close) => closing.unshift(close);
 export const finish = async () => {

@@ -1,11 +1,11 @@
-// Builds the console into the gateway, which serves it: `npm run console`. With `--check` nothing is written, and it fails
-// unless what stands there is what comes of the source today. The size gate of the console is here as well.
+// Builds the console into the gateway, which serves it: `npm run console`. With `--check`, writes nothing and fails if
+// the committed files differ from what the sources produce. Also enforces the size limit of the console.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-/** How many bytes the page may take, compressed. */
+/** Maximum size of the page in bytes, compressed. */
 const LIMIT = 60_000;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -18,7 +18,7 @@ const [script, style] = await Promise.all([
   build({ ...common, entryPoints: [`${root}console/console.css`], target: ["chrome110", "firefox110", "safari16"] }),
 ]);
 const built = { "console.js": script.outputFiles[0].text, "console.css": style.outputFiles[0].text };
-// These are written there by hand.
+// These files are written by hand and not built.
 let total = 0;
 for (const name of ["index.html", "icon.svg"]) total += gzipSync(readFileSync(out + name), { level: 9 }).length;
 let isStale = false;
@@ -27,7 +27,7 @@ for (const [name, text] of Object.entries(built)) {
   if (!isCheck) writeFileSync(out + name, text);
   else if (readFileSync(out + name, "utf8") !== text) {
     isStale = true;
-    console.log(`${name} is not what comes of its source: run "npm run console" and commit it`);
+    console.log(`${name} is out of date: run "npm run console" and commit the file`);
   }
 }
 console.log(`the console: ${total} bytes compressed, of at most ${LIMIT}${total > LIMIT ? ": TOO LARGE" : ""}`);

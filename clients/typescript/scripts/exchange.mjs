@@ -1,5 +1,5 @@
-// Builds the page of the example `exchange`, which its program serves: `npm run exchange`. With `--check` nothing is
-// written, and it fails unless what stands there is what comes of the source today.
+// Builds the page of the example `exchange`, which the example serves: `npm run exchange`. With `--check`, writes
+// nothing and fails if the committed page differs from what the sources produce.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";

@@ -1,7 +1,7 @@
-// Looks at the console in Chromium: `npm run look` measures the first paint, beside that of a page of one line;
-// `npm run look -- --pictures` makes the pictures of docs/ instead, and `npm run look -- --market http://localhost:8081/` those
-// of the example `exchange`, which is served there. `FRISBEE_DESK` names the server of the tests, which is that of the debug
-// build otherwise; LOADS is the number of loads.
+// Opens the console in Chromium. `npm run look` measures its first paint, and that of a page with one line of text for
+// comparison. LOADS sets the number of loads. `npm run look -- --pictures` takes the screenshots of docs/ instead. `npm
+// run look -- --market http://localhost:8081/` takes those of the example `exchange`, which must be running at this
+// address. `FRISBEE_DESK` names the test server's program; the default is the debug build.
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { once } from "node:events";
@@ -40,7 +40,7 @@ try {
   remove(profile);
 }
 
-/** Prints when pages were painted first, in milliseconds from the begin of their load. */
+/** Prints the time from the start of loading to the first paint of each page, in milliseconds. */
 async function paints() {
   const plain = createServer((_, response) => response.setHeader("content-type", "text/html").end("<!doctype html><title>plain</title>one line"));
   plain.listen(0, "127.0.0.1");
@@ -64,7 +64,7 @@ async function paints() {
   plain.close();
 }
 
-/** Makes the pictures that docs/ shows, while another client calls. */
+/** Takes the screenshots for docs/ while another client makes calls. */
 async function pictures() {
   const channel = connect({ host: "127.0.0.1", port: server.port });
   const client = new DeskClient(channel);
@@ -122,7 +122,7 @@ async function pictures() {
   channel.close();
 }
 
-/** Makes the pictures of the market, at which the page trades. */
+/** Takes the screenshots of the market while the page trades. */
 async function traded(address) {
   const page = await open(address);
   await page.toFront();

@@ -1,5 +1,5 @@
-// Makes a program small with terser: it gives a name to variables of several functions that esbuild gives different ones,
-// since it lets names hide others, and so the same text comes again and is compressed to less.
+// Minifies a program with terser. terser reuses the same variable names in several functions, whereas esbuild avoids
+// shadowing and assigns different names. The reused names make the program more repetitive, so it compresses better.
 import { minify } from "terser";
 
 export const minified = (program, options = {}) =>

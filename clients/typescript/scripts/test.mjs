@@ -1,5 +1,6 @@
-// Packs the package, installs it in an empty folder, builds the tests and the server that they call, and runs the tests with
-// the installed package: `npm test [-- NAME…]`. With `--sources` they run with the sources, for coverage.
+// Tests the packed package: `npm test [-- NAME…]`. Packs the package, installs it in an empty folder, builds the tests
+// and the server that they call, and runs the tests. With `--sources`, the tests import the sources instead, for
+// coverage.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -10,7 +11,10 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const app = `${root}build/app`;
 const isOfSources = process.argv.includes("--sources");
 const wanted = process.argv.slice(2).filter((word) => !word.startsWith("--"));
-/** Tests that run once: of other programs, of the package as a whole, or of long computations. */
+/**
+ * Tests that run only once, with ES modules and the default Node. They test other programs or the package as a whole,
+ * or take long.
+ */
 const ONCE = /^(chromium|console|copied|fuzz|new-user|offline|runtimes)\./;
 
 execFileSync("node", [`${root}node_modules/typescript/bin/tsc`, "--noEmit", "-p", root], { stdio: "inherit" });
@@ -29,14 +33,17 @@ const common = {
   ...(isOfSources ? { tsconfig: `${root}tsconfig.json` } : { tsconfigRaw: { compilerOptions: { ...compilerOptions, paths: {} } } }),
 };
 const PACKAGE = /^frisbee-rpc(\/|$)/;
-/** Puts the installed package into a bundle. From the folder of its sources the name would be that of their `dist`. */
+/**
+ * Bundles the installed package. Resolved from the folder of the tests, its name would refer to the `dist` next to the
+ * sources.
+ */
 const installed = {
   name: "installed",
   setup({ onResolve, resolve }) {
     onResolve({ filter: PACKAGE }, ({ path, kind, resolveDir }) => (resolveDir === app ? undefined : resolve(path, { kind, resolveDir: app })));
   },
 };
-/** Has the package loaded by `require`. */
+/** Loads the package with `require`. */
 const requiring = {
   name: "requiring",
   setup({ onResolve, onLoad }) {
@@ -54,12 +61,12 @@ async function built(folder, names, options) {
 
 let status = 0;
 function run(node, files) {
-  // A hundred outages of a page take longer.
+  // The test of a page with many outages takes longer.
   const timeout = process.env.FRISBEE_OFFLINE ? 1_800_000 : 240_000;
   status ||= spawnSync(node, ["--enable-source-maps", "--test", `--test-timeout=${timeout}`, ...files], { cwd: root, stdio: "inherit" }).status ?? 1;
 }
 
-// The package within a bundle, for places without Node's modules.
+// Bundles the package and the matrix for runtimes without Node's modules.
 await build({
   ...common,
   entryPoints: [`${root}test/guest/guest.ts`],

@@ -1,15 +1,17 @@
 /**
- * Reading and writing varints and text. `codec.ts` owns the encoding of messages.
+ * Reads and writes varints and text. `codec.ts` encodes messages.
  *
- * These are functions of a cursor instead of methods of classes, because they produce smaller bundles and are no
- * slower.
+ * Functions take a cursor instead of being methods of a class, because this yields smaller bundles at the same speed.
  */
 
 const ENCODER = /* @__PURE__ */ new TextEncoder();
 // Byte order marks are kept, and invalid UTF-8 is rejected.
 const DECODER = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Maximum length of text that is processed character by character, which is faster than the platform's codecs. */
+/**
+ * Maximum length of text that is processed one character at a time. Below this length a loop is faster than
+ * `TextEncoder` and `TextDecoder`.
+ */
 const SHORT = 40;
 
 /** The error for malformed bytes from the peer. */
@@ -21,7 +23,7 @@ export const malformed = (problem: string): never => {
   throw new Malformed(problem);
 };
 
-/** A buffer, and the position of the next byte to write or read. */
+/** A buffer with the position of the next byte to read or write. */
 export interface Cursor {
   bytes: Uint8Array<ArrayBuffer>;
   at: number;
@@ -39,7 +41,7 @@ export const reader = (bytes: Uint8Array): Cursor => ({ bytes: bytes as Uint8Arr
 /** Returns a cursor in a growing buffer. */
 export const writer = (size = 64): Cursor => reader(new Uint8Array(size));
 
-/** Returns whether a value is a `Uint8Array` of any realm. */
+/** Returns whether a value is a `Uint8Array`, even one created in another realm, such as a frame. */
 export const isBytes = (value: unknown): boolean => ArrayBuffer.isView(value) && (value as Uint8Array).length === value.byteLength;
 
 export const utf8 = (text: string): Uint8Array => ENCODER.encode(text);
@@ -98,8 +100,8 @@ export function putText(to: Cursor, text: string): void {
 }
 
 /**
- * Writes an item: its type, and the length and bytes of the value that `put` writes. Returns whether the value has any
- * bytes.
+ * Writes an item: its type, the length of its value, and the value, which `put` writes. Returns whether the value is
+ * non-empty.
  */
 export function putItem(to: Cursor, type: number, put: () => void): boolean {
   putByte(to, type);
@@ -124,13 +126,13 @@ export const peek = ({ bytes, at }: Cursor): number | undefined => bytes[at];
 
 export const takeByte = (from: Cursor): number => from.bytes[from.at++] ?? malformed("truncated");
 
-/** Takes a byte, which must equal `byte`. */
+/** Reads a byte. Throws `Malformed` unless it equals `byte`. */
 export function expect(from: Cursor, byte: number): void {
   const found = takeByte(from);
   if (found !== byte) malformed(`found byte ${found}, expected ${byte}`);
 }
 
-/** Takes a varint of at most `max` bytes. It is exact up to 2^53. */
+/** Reads a varint of at most `max` bytes. The result is exact up to 2^53. */
 export function takeVarint(from: Cursor, max = 5): number {
   let value = 0;
   for (let scale = 1; max-- > 0; scale *= 128) {
@@ -141,7 +143,7 @@ export function takeVarint(from: Cursor, max = 5): number {
   return malformed("a number is too long");
 }
 
-/** Takes the remaining bytes as a varint of at most 64 bits. */
+/** Reads the remaining bytes as one varint of at most 64 bits. */
 export function takeNumber(from: Cursor): number {
   const { at } = from;
   const value = takeVarint(from, 10);
@@ -149,7 +151,7 @@ export function takeNumber(from: Cursor): number {
   return value;
 }
 
-/** Returns a view of the next bytes. Reads their length first unless it is given. */
+/** Reads `length` bytes and returns them as a view. Without `length`, a varint before the bytes states their number. */
 export function takeView(from: Cursor, length = takeVarint(from)): Uint8Array {
   if (length > remaining(from)) malformed("truncated");
   return from.bytes.subarray(from.at, (from.at += length));
@@ -158,7 +160,7 @@ export function takeView(from: Cursor, length = takeVarint(from)): Uint8Array {
 /** Copies the remaining bytes. `slice` of a `Buffer` would return a view. */
 export const takeRest = ({ bytes, at }: Cursor): Uint8Array => new Uint8Array(bytes.subarray(at));
 
-/** Takes text of this length in bytes. */
+/** Reads UTF-8 text. `length` is in bytes; without it, a varint before the text states the length. */
 export function takeText(from: Cursor, length = takeVarint(from)): string {
   const { bytes, at } = from;
   let text = "";

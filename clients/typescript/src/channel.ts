@@ -1,4 +1,4 @@
-/** Channels: calls and their connection, which the first call opens and which is replaced when it is lost. */
+/** Channels make calls to one server. The first call opens the connection, and a lost connection is replaced. */
 
 import { putByte, putVarint, reader, type Cursor } from "./bytes.js";
 import { read, write, type Init } from "./codec.js";
@@ -8,11 +8,13 @@ import type { AnyService, Method, Source } from "./service.js";
 import { Is, Status, ended, givenUp, late, notRun, type Metadata } from "./status.js";
 import { stream, unread, type Replies, type Stream } from "./stream.js";
 
-/** Default timeout of unary calls in ms. It is not sent to the server. */
+/** Default timeout of unary calls in ms. The client enforces it, and the server is not informed. */
 const TIMEOUT = 30_000;
-/** Default time in ms for which an unsent call waits for a connection. */
+/** Default time in ms that an unsent call waits for a connection. */
 const PATIENCE = 5_000;
-/** The backoff in ms after the first failure to connect, which doubles with each further one, and its limit. */
+/**
+ * Reconnect backoff in ms: the delay after the first failure, which doubles with each further failure, and its maximum.
+ */
 const PAUSE_FIRST = 20;
 const PAUSE_MAX = 2_000;
 /** Maximum number of retries in the budget. Each successful call earns a tenth of a retry. */
@@ -20,15 +22,18 @@ const RETRIES_MAX = 10;
 
 /** Settings of a channel. */
 export interface ChannelOptions {
-  /** The timeout of unary calls in milliseconds, which is sent to the server. Defaults to 30 s, not sent. */
+  /**
+   * Timeout of unary calls in milliseconds, also sent to the server as their deadline. If unset, the client cancels
+   * unary calls after 30 s and sends no deadline.
+   */
   readonly timeout?: number | undefined;
   /** Maximum time in milliseconds that a call waits for a connection. Defaults to 5 s. */
   readonly patience?: number | undefined;
   /** Metadata added to every call, such as a token. */
   readonly metadata?: Metadata | undefined;
-  /** The services that the server may call, created by `serve`. */
+  /** Services that the server may call on this connection, created by `serve`. */
   readonly serve?: Serving | undefined;
-  /** Whether a lost connection is replaced even without waiting calls, for pages that the server calls. */
+  /** Whether to reconnect even if no call is waiting. Set this if the server calls the page. */
   readonly stayConnected?: boolean | undefined;
 }
 
@@ -39,7 +44,10 @@ export interface CallOptions {
   /** The timeout of the call in milliseconds, which is also sent to the server. */
   readonly timeout?: number | undefined;
   readonly metadata?: Metadata | undefined;
-  /** Called with the metadata of the reply if it has any, and once a server has accepted a call with a stream of replies. */
+  /**
+   * Called with the metadata of the reply, if there is any. For a call with a stream of replies, it is called when a
+   * server accepts the call.
+   */
   readonly onMetadata?: ((metadata: Metadata) => void) | undefined;
 }
 
@@ -65,14 +73,14 @@ interface Call extends InFlight {
   link: Link | undefined;
 }
 
-/** A method, or the pseudo-method of waiting for a connection. */
+/** A method. Waiting for a connection is represented as a call of a pseudo-method. */
 type AnyCalled = Method<unknown, unknown>;
 
 /** A connection to a server, replaced when it is lost. */
 export class Channel {
   /**
-   * Announces a service that will be called, so that the first packet carries its layout. Clients do this. It costs
-   * nothing before the connection is established.
+   * Registers a service that will be called, so that the first packet on a connection announces its layout. Generated
+   * clients call this. It sends nothing until a connection exists.
    */
   readonly name: (service: AnyService) => void;
   /** Makes a unary call. For generated clients. */
@@ -83,13 +91,13 @@ export class Channel {
   readonly twoWay: <A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions) => Replies<B>;
   /** Makes a client-streaming call. For generated clients. */
   readonly clientStreaming: <A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options?: CallOptions) => Promise<B>;
-  /** Rejects new calls, fails waiting ones and closes the connection when those in progress have ended. */
+  /** Rejects new calls, fails waiting calls, and closes the connection when all calls in progress have ended. */
   readonly close: () => void;
   /** Handles the packets of a range of operations on all connections. For `mount` and `Topics`. @internal */
   readonly mount: (mount: Mount) => void;
   /**
    * Waits for a connection that accepts data, passes it to `use`, and returns it. Rejects with the exception of `use`,
-   * or after `patience`, which overrides that of the channel. For `mount` and `Topics`. @internal
+   * or when `patience` has passed. `patience` overrides the setting of the channel. For `mount` and `Topics`. @internal
    */
   readonly connected: (use?: (link: Link) => void, patience?: number) => Promise<Link>;
 
@@ -101,7 +109,7 @@ export class Channel {
     let pause: ReturnType<typeof setTimeout> | undefined;
     let isClosed = false;
     let failure = "";
-    /** The waiting unary calls and the waiting streams, which use separate slots. */
+    /** Waiting unary calls, and waiting streams. They are separate because they use separate slots. */
     const waiting = [new Set<Call>(), new Set<Call>()] as const;
     const queue = ({ method: { sends, receives } }: Call): Set<Call> => waiting[sends || receives ? 1 : 0];
     const named = new Set<AnyService>();
@@ -116,23 +124,23 @@ export class Channel {
     };
 
     const owner: Owner = {
-      // Deferred, because the caller that frees a slot may be in the middle of a change.
+      // Deferred, because this may be called while the link changes its state.
       room: (on) => queueMicrotask(() => {
         for (const calls of waiting) {
           for (const call of calls) {
             if (link !== on || !starts(call, on)) break;
-            // The write may have closed the connection. A call that waits again stays in the queue.
+            // Sending may have closed the connection. The call then waits for the next one and must stay in the queue.
             if (link === on) calls.delete(call);
           }
         }
       }),
-      // Reconnects after a backoff, unless the connection was long-lived. The backoff is short if the server has
-      // answered on it.
+      // Reconnects after a backoff, unless the connection was long-lived. The backoff is short if the server answered a
+      // call on this connection.
       closing(on, reason) {
         if (link !== on) return;
         link = undefined;
         failure = reason;
-        // These calls were waiting for a slot, and now wait for a connection.
+        // Calls that waited for a free slot now wait for a connection.
         if (on.isUp) for (const calls of waiting) calls.forEach(wait);
         if (on.isUp && performance.now() - dialledAt >= PAUSE_MAX) failures = 0;
         else if (!isClosed) {
@@ -173,7 +181,9 @@ export class Channel {
 
     // Functions that start, send and end calls.
 
-    /** Sends a call on a connection. Returns false if the call must wait, and true if it was sent or has failed. */
+    /**
+     * Sends a call on a connection. Returns false if no slot is free. Returns true if the call was sent or has failed.
+     */
     const starts = (call: Call, on: Link): boolean => {
       const { service } = call;
       try {
@@ -185,7 +195,7 @@ export class Channel {
       }
     };
 
-    /** Runs a call on the connection, immediately or when a slot is free. */
+    /** Sends the call now if the connection has a free slot, and queues it otherwise. */
     const run = (call: Call): void => {
       if (link?.isUp && starts(call, link)) return;
       if (isClosed) return fail(call, closed(call.isSent));
@@ -195,15 +205,15 @@ export class Channel {
     };
 
     /**
-     * Sets the timer of a waiting call. Without a connection it waits for `patience`; without a free slot, until its
-     * deadline.
+     * Starts the timer of a waiting call. The call waits up to `patience` for a connection, and until its deadline for
+     * a free slot.
      */
     const wait = (call: Call): void => {
       call.patientUntil = performance.now() + (call.options.patience ?? patience);
       checkTimers(call);
     };
 
-    /** Ends a call that has timed out, or sets its timer. */
+    /** Fails a call whose deadline or patience has expired, and restarts the timer of any other call. */
     const checkTimers = (call: Call): void => {
       const { until, isSent, patientUntil } = call;
       const now = performance.now();
@@ -214,7 +224,7 @@ export class Channel {
       else call.timer = after((now < patientUntil ? Math.min(until, patientUntil) : until) - now, () => checkTimers(call));
     };
 
-    /** Removes a call from its queue, and releases its timer and its abort listener. */
+    /** Removes a finished call from its queue, and releases its timer and its abort listener. */
     const over = (call: Call): void => {
       queue(call).delete(call);
       clearTimeout(call.timer);
@@ -243,7 +253,7 @@ export class Channel {
       return isSent;
     };
 
-    /** Creates a call. `sentTimeout` is sent to the server, `timeout` is not. */
+    /** Creates a call. `sentTimeout` is sent to the server; `timeout` is enforced by this client alone. */
     const begin = (
       service: AnyService | undefined,
       method: AnyCalled,
@@ -274,14 +284,14 @@ export class Channel {
     const open = <A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options: CallOptions = {}): Stream<A, B> => {
       let call: Call | undefined;
       const replies = stream(method.request, method.reply, true, () => call && over(call), options.onMetadata);
-      // The default timeout applies to unary calls only, because streams may be long.
+      // Streams have no default timeout, because they may run for a long time.
       call = begin(service, method as AnyCalled, requests, options, options.timeout, (call, on) => {
         const isOpen = on.open(replies as Stream, (to) => {
           prefix(to, call);
           putByte(to, 9);
           putVarint(to, call.operation);
         });
-        // A handler of streamed requests may begin before the first request.
+        // Sends requests at once. A handler of streamed requests may start before the first one arrives.
         if (isOpen) void replies.pump(requests, method.sends);
         return isOpen;
       }, () => {}, replies.fail);

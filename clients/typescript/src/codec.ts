@@ -1,28 +1,30 @@
 /**
- * Encodes and decodes messages by the tables of generated code. `bytes.ts` owns numbers and text, `prefix.ts` the parts
- * before a message.
+ * Encodes and decodes messages with the tables in generated code. `bytes.ts` encodes numbers and text, and `prefix.ts`
+ * the prefix of a message.
  *
- * A table lists the fields in wire order: `name:spec`, separated by spaces. A name contains any characters except
- * space, `:` and `/`. A spec is a letter for the type (`b`ool, `i`32, `u`32, `l` i64, `w` u64, `f`32, `d` f64,
- * `s`tring, b`y`tes, `e`num, `m`essage; `L` and `W` are `l` and `w` as `number`). Before it is `?` for an optional
- * value, `*` for a list, `%` and the letter of the key for a map, and `oneof/member/` for a member of a oneof.
+ * A table is a string that lists the fields in wire order, as `name:spec` separated by spaces. A name may contain any
+ * characters except space, `:` and `/`. A spec ends with the letter of the type: `b`ool, `i`32, `u`32, `l` for i64, `w`
+ * for u64, `f`32, `d` for f64, `s`tring, b`y`tes, `e`num, `m`essage. `L` and `W` are 64-bit integers represented as
+ * `number`. Before the letter, `?` marks an optional value, `*` a list, `%` with the letter of the key type a map, and
+ * `oneof/member/` a member of a oneof.
  */
 
 import { expect, isBytes, remaining, malformed, peek, putByte, putSized, putText, putVarint, reader, takeByte, takeText, takeVarint, takeView, writer, written, type Cursor } from "./bytes.js";
 import { Is, Status, notRun } from "./status.js";
 
-/** Maximum nesting depth of messages, including the root. Equal to Rust's limit. */
+/** Maximum nesting depth of messages, including the root. Equal to the limit in Rust. */
 const DEPTH_MAX = 100;
 
 /**
- * Maximum memory of the lists, maps and nested messages of one message in bytes, and as a multiple of the body if that
- * is larger. Equal to Rust's limit. The body does not bound the memory, because a nil element takes one byte on the
- * wire and a whole message in memory.
+ * Limit on the memory of lists, maps and nested messages in one message: this many bytes, or this multiple of the
+ * body's length if that is larger. Both equal the limits in Rust.
+ *
+ * Limiting the body is not enough, because a nil element takes one byte on the wire but a whole message in memory.
  */
 const MEMORY_MAX = 64 << 20;
 const MEMORY_TIMES = 12;
 
-/** Approximate sizes of objects in V8: an element of a list or a field, and a message or a map entry. */
+/** Approximate sizes in V8: of a list element or field, and of a message or map entry. */
 const SLOT = 8;
 const OBJECT = 56;
 
@@ -33,10 +35,10 @@ const NUMBERS = /* @__PURE__ */ new DataView(SCRATCH.buffer);
 /** The number of an enum value that the schema does not declare. */
 export type UnknownValue = number & { readonly "~unknown": true };
 
-/** The type of bytes fields. An alias, because a message may be named `Uint8Array`. */
+/** The type of bytes fields. This alias exists because a schema may declare a message named `Uint8Array`. */
 export type Bytes = Uint8Array;
 
-/** The table of an enum: its values in the order of declaration. */
+/** The table of an enum: the numbers of its values, by name and in order of declaration. */
 export type Enum = Readonly<Record<string, number>>;
 
 type Ref = Type<unknown> | Enum;
@@ -46,11 +48,11 @@ type Fields = Record<string, Value>;
 /** A message with its table. */
 export interface Type<T> {
   readonly name: string;
-  /** Used only by the type checker. */
+  /** Carries the message type for the type checker. Never set at run time. */
   readonly "~message"?: T;
 }
 
-/** The input for a message: every field may be omitted and then has its default. Lists may be read-only. */
+/** Input for a message. Every field may be omitted to use its default, and lists may be read-only. */
 export type Init<T> = T extends Uint8Array | string | number | bigint | boolean | undefined
   ? T
   : T extends ReadonlyMap<infer K, infer V>
@@ -67,18 +69,19 @@ export function message<T>(name: string, spec: string, refs?: () => readonly Ref
   return { name, fields: () => (known ??= parsed(spec, refs?.() ?? [])) } as Table;
 }
 
-/** Encodes a message. Throws a `Status` with code `INVALID_ARGUMENT` for a value that its type cannot hold. */
+/** Encodes a message. Throws a `Status` with code `INVALID_ARGUMENT` if a value does not fit its field's type. */
 export function encode<T>(type: Type<T>, value: Init<T>): Uint8Array {
   const to = writer(256);
   write(to, type, value);
   return written(to);
 }
 
-/** Decodes a message, which does not share the memory of `bytes`. Throws `Malformed` for invalid input. */
+/** Decodes a message. The result does not share memory with `bytes`. Throws `Malformed` for invalid input. */
 export const decode = <T>(type: Type<T>, bytes: Uint8Array): T => read(reader(bytes), type);
 
 /**
- * Writes a message in the extended form, or in the flat form, which cannot represent the absence of an optional value.
+ * Writes a message in the extended form, or in the flat form if the cursor requires it. The flat form cannot
+ * distinguish an absent optional value from its default.
  */
 export function write<T>(to: Cursor, type: Type<T>, value: Init<T>): void {
   to.depth = DEPTH_MAX;
@@ -86,8 +89,8 @@ export function write<T>(to: Cursor, type: Type<T>, value: Init<T>): void {
 }
 
 /**
- * Reads a message in either form. A nil is the default message. Trailing bytes are ignored, because a newer schema may
- * append fields.
+ * Reads a message in either form. A nil is decoded as the default message. Trailing bytes are ignored, because a newer
+ * schema may have appended fields.
  */
 export function read<T>(from: Cursor, type: Type<T>): T {
   from.depth = DEPTH_MAX;
@@ -96,20 +99,20 @@ export function read<T>(from: Cursor, type: Type<T>): T {
 }
 
 interface Table extends Type<never> {
-  /** Returns the fields, which are parsed on first use. */
+  /** Returns the fields. They are parsed on first use. */
   fields(): readonly Field[];
 }
 
-/** A type: the encoding of its values, without their kind byte. */
+/** A type of values, with their encoding. Values are read and written without their kind byte. */
 interface Kind {
   /** The kind byte of the type on the wire. */
   readonly wire: number;
   zero(): Value;
   put(to: Cursor, value: Value): void;
-  /** Returns `undefined` for a nil, which is valid only for messages. */
+  /** Reads a value. Returns `undefined` for a nil, which only messages allow. */
   take(from: Cursor): Value;
   readonly table?: Table | undefined;
-  /** Whether an int32 may replace the value. */
+  /** Whether an int32 is accepted in place of the value. */
   readonly isEnum?: boolean;
 }
 
@@ -122,7 +125,7 @@ interface Field {
   readonly key: Kind | undefined;
   /** The kind bytes before a list or a map. */
   readonly head: readonly number[] | undefined;
-  /** A member of a oneof: its name, its number and all members, the first of which is the first on the wire. */
+  /** For a member of a oneof: its name, its number, and all members in wire order. */
   readonly case: string;
   readonly number: number;
   readonly all: Field[] | undefined;
@@ -197,13 +200,13 @@ function putField(to: Cursor, field: Field, value: Value): void {
   else putOne(to, of, value);
 }
 
-/** Writes a value, or the default for `undefined`. */
+/** Writes a value, or the default of its type for `undefined`. */
 function putOne(to: Cursor, of: Kind, value: Value): void {
   if (!of.table) putByte(to, of.wire);
   of.put(to, value === undefined ? of.zero() : value);
 }
 
-/** Takes a message, or `undefined` for a nil. */
+/** Reads a message. Returns `undefined` for a nil. */
 function takeMessage(from: Cursor, table: Table): Fields | undefined {
   if (peek(from) === 0) return void from.at++;
   expect(from, 8);
@@ -212,7 +215,10 @@ function takeMessage(from: Cursor, table: Table): Fields | undefined {
   const fields = table.fields();
   charge(from, OBJECT + SLOT * fields.length);
   const value: Fields = {};
-  /** The oneofs found in the extended form, whose later members are not encoded. */
+  /**
+   * The names of oneofs read in the extended form. It encodes one member at the position of the first, so later members
+   * are skipped.
+   */
   let rich = "";
   for (const field of fields) {
     const { name, all, of } = field;
@@ -227,7 +233,7 @@ function takeMessage(from: Cursor, table: Table): Fields | undefined {
       if (set) value[name] = { case: set.case, value: takeElement(from, set.of) };
       else if (number) malformed(`${table.name}.${name} has no member ${number}`);
     } else if (!rich.includes(` ${name} `)) {
-      // In the flat form each member has its own position, and is set unless it has its default.
+      // In the flat form every member has a position. A member is set if its value differs from the default.
       const is = takeOne(from, of);
       if (is instanceof Uint8Array ? is.length : !Object.is(is, of.zero())) value[name] = { case: field.case, value: is };
     }
@@ -261,7 +267,7 @@ function takeOne(from: Cursor, { wire, table, take, isEnum }: Kind): Value {
   return take(from);
 }
 
-/** Takes a list element or map value. A nil is the default message. */
+/** Reads a list element or map value. A nil is decoded as the default message. */
 const takeElement = (from: Cursor, of: Kind): Value => takeOne(from, of) ?? blank(from, of.table as Table);
 
 /** Returns a default message. */
@@ -277,7 +283,7 @@ function charge(from: Cursor, bytes: number): void {
   if ((from.memory -= bytes) < 0) malformed("exceeds the memory limit");
 }
 
-// The types.
+// Types of values.
 
 const kind = <T>(wire: number, zero: () => T, put: (to: Cursor, value: T) => void, take: (from: Cursor) => T, table?: Table): Kind =>
   ({ wire, zero, put, take, table }) as Kind;
@@ -285,13 +291,16 @@ const kind = <T>(wire: number, zero: () => T, put: (to: Cursor, value: T) => voi
 const inner = (table: Table): Kind =>
   kind<Fields | undefined>(3, () => undefined, (to, value) => (value ? putMessage(to, table, value) : putByte(to, 0)), (from) => takeMessage(from, table), table);
 
-/** Number of indexes beyond those of the schema that are written as indexes. Equal to Rust's. */
+/**
+ * Unknown enum indexes that exceed the schema's largest index by less than this number are written as indexes. Equal to
+ * the limit in Rust.
+ */
 const KEPT_INDEXES = 1 << 16;
 
 function choice(of: Enum): Kind {
   const numbers = Object.values(of);
-  // Of two names with the same number, the first is written. An index unknown to the schema is represented by a number
-  // from -2^31 on.
+  // If two names share a number, the first one is written. An index that the schema does not declare is represented as
+  // a number counted from -2^31.
   const indexes = kind(10, () => numbers[0] as number, (to, number) => {
     const index = numbers.indexOf(number);
     const kept = number + 0x8000_0000;
@@ -312,7 +321,10 @@ function choice(of: Enum): Kind {
   return { ...indexes, isEnum: true };
 }
 
-/** Returns the type of 64-bit integers. Most values are small, and `bigint` arithmetic is slow. */
+/**
+ * Creates the type of 64-bit integers. Small values avoid `bigint` arithmetic, because it is slow and most values are
+ * small.
+ */
 const wide = (isSigned: boolean, asNumber: boolean): Kind =>
   kind<bigint | number>(isSigned ? 13 : 11, () => (asNumber ? 0 : 0n), (to, value) => {
     const whole = BigInt(value);

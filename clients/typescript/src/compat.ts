@@ -1,14 +1,15 @@
 /**
- * Calls to compat peers, such as servers in Go: a transport that translates between the packets of native peers, which
- * `link.ts` uses, and those of the base protocol (docs/wire.md). The server receives no HELLO, and this module sends
- * one to the link. Browsers do not need it, because they reach such servers through a gateway.
+ * Transport for compat peers, such as servers in Go. It translates between the packets of native peers, which `link.ts`
+ * sends and expects, and the base protocol (docs/wire.md). It hides the HELLO of the link from the server, and answers
+ * it with one of its own. Browsers do not need this module, because they reach such servers through a gateway.
  *
  * # Decisions
  *
- * * **Credit ends here.** The base protocol has no flow control. This module grants credit to the link as the socket
- * accepts bytes, and buffers messages until the link has credit for them, up to 16 MiB.
- * * **Prefixes are removed.** A compat peer would read metadata and deadlines as a message. The client enforces
- * deadlines.
+ * * **Flow control ends here.** The base protocol has none. This module grants the link credit as the socket accepts
+ * bytes. It buffers up to 16 MiB of received messages until the link has credit for them.
+ *
+ * * **Prefixes are removed.** A compat peer would decode metadata and deadlines as part of a message. The client
+ * enforces deadlines instead.
  */
 
 import { reader, takeVarint, takeView, writer, written, type Cursor } from "./bytes.js";
@@ -18,26 +19,26 @@ import { Is } from "./status.js";
 
 /** First byte of the prefix in a packet of native peers. */
 const PREFIX = 0x10;
-/** The cost of a message in addition to its length. */
+/** Bytes charged for a message in addition to its length. */
 const MESSAGE_COST = 64;
 /** The flow control window of each direction of a stream, equal to that of native peers. */
 const WINDOW = 256 << 10;
-/** Maximum total cost of messages that wait for credit. */
+/** Maximum total charge of messages that wait for credit. */
 const QUEUED_MAX = 16 << 20;
-/** Maximum number of open streams. A Rust server closes the connection beyond it. */
+/** Maximum number of open streams. A Rust server closes a connection that has more. */
 const STREAMS_MAX = 256;
-/** Number of unsent bytes above which streams receive no credit, and the interval of checks in ms. */
+/** Unsent bytes above which streams receive no credit, and the interval in ms at which this is checked. */
 const UNSENT_MAX = 1 << 20;
 const PAUSE = 5;
 
-/** An error with the text `EOF`, which ends a direction. */
+/** An encoded error with the text `EOF`, which marks the end of a direction. */
 const END = [6, 5, 10, 3, 69, 79, 70];
 
 /** A stream opened by the client. */
 interface Open {
   /** The credit granted by the link. */
   credit: number;
-  /** Messages and the end, with their operations, that wait for credit of the link. */
+  /** Messages waiting for credit of the link, and the end of the stream, with their operations. */
   readonly queued: [operation: Op, body: Uint8Array][];
   isSending: boolean;
   isReceiving: boolean;
@@ -47,11 +48,11 @@ interface Open {
 
 const costOf = (body: Uint8Array): number => body.length + MESSAGE_COST;
 
-/** Returns a dialler of a compat peer with this header form. */
+/** Wraps a dialler so that the link can talk to a compat peer with this header form. */
 export function compat(dial: Dial, form: HeaderForm): Dial {
   return (events) => {
     const streams = new Map<number, Open>();
-    /** Packets that will be delivered to the link. */
+    /** Packets to be delivered to the link. */
     let incoming = writer();
     let isDelivering = false;
     let isClosed = false;
@@ -61,7 +62,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
     const flushIncoming = (): void => {
       isDelivering = false;
       const full = incoming;
-      // A new buffer, because the link may send while it reads.
+      // Replaced before delivery, because the link may send while it reads.
       incoming = writer();
       if (full.at && !isClosed) events.data(written(full));
     };
@@ -78,7 +79,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       events.close(reason);
     };
 
-    /** Delivers the queued messages that the link has credit for. */
+    /** Delivers queued messages for as long as the link has credit. */
     const deliverQueued = (id: number, stream: Open): void => {
       let count = 0;
       for (let next; (next = stream.queued[count]) && (next[0] !== Op.Stream || stream.credit > 0); count++) {
@@ -96,7 +97,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       streams.delete(id);
       for (const [operation, body] of stream.queued) if (operation === Op.Stream) queuedBytes -= costOf(body);
     };
-    /** Closes a stream after both directions have ended, because servers keep it until then. */
+    /** Closes a stream once both directions have ended. The server keeps the stream until it receives this packet. */
     const release = (to: Cursor, id: number, stream: Open): void => {
       if (stream.isSending || stream.isReceiving || stream.queued.length) return;
       forget(id, stream);
@@ -147,10 +148,10 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
     const handleServerPacket = (to: Cursor, id: number, operation: number, body: Uint8Array): void => {
       if (operation < Op.Stream || operation >= 10) return deliver(id, operation, body);
       const stream = streams.get(id);
-      // Operations of extensions and repeated ends are ignored.
+      // Extensions and repeated ends are ignored.
       if (operation !== Op.Stream || !stream) return;
       if (!body.length) {
-        // The server has closed the stream. Without a preceding end, its messages may be incomplete.
+        // The server closed the stream. If it did not end its direction before, messages may be missing.
         if (stream.isReceiving) stream.queued.push([Op.End, failure(Is.UNAVAILABLE, "the server closed the stream before its end")]);
         stream.isSending = stream.isReceiving = false;
       } else if (!stream.isReceiving) return;
@@ -167,7 +168,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       release(to, id, stream);
     };
 
-    /** Handles packets, and sends the packets that result from them. */
+    /** Handles packets, and sends the packets that they produce. */
     const run = (cut: (bytes: Uint8Array) => unknown, bytes: Uint8Array): void => {
       try {
         cut(bytes);
@@ -206,7 +207,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
   };
 }
 
-/** Returns the HELLO for the link: no services, and the limits of compat peers. */
+/** Returns a HELLO for the link. It offers no services and states the limits of compat peers. */
 function hello(): Uint8Array {
   const to = writer();
   const item = (type: number, value: number): void => {

@@ -1,11 +1,11 @@
 /**
- * Packets with both header forms, for the Node transports that inspect them. `link.ts` has its own implementation, for
- * speed.
+ * Encodes and splits packets in both header forms, for Node transports that inspect packets. `link.ts` has a faster
+ * implementation of its own.
  */
 
 import { putByte, putHalf, putRaw, writer, written, type Cursor } from "./bytes.js";
 
-/** The header form: `old`, without the magic number, is that of frisbee-go up to v0.10.2. */
+/** Header form of packets. `old` has no magic number and is used by frisbee-go up to v0.10.2. */
 export type HeaderForm = "current" | "old";
 
 const MAGIC = 15;
@@ -28,8 +28,9 @@ export function packet(form: HeaderForm, id: number, operation: number, body: Ar
 }
 
 /**
- * Returns a function that takes bytes with arbitrary boundaries and calls `take` for each packet. Once `take` returns
- * true, the function returns the bytes after that packet. Throws for malformed packets.
+ * Returns a function that receives bytes, split at any position, and calls `take` for each complete packet. If `take`
+ * returns true, no more packets are cut, and the function returns the bytes after that packet. Throws for malformed
+ * packets.
  */
 export function cutter(form: HeaderForm, take: (id: number, operation: number, body: Uint8Array) => boolean | void): (bytes: Uint8Array) => Uint8Array | undefined {
   const header = HEADER[form];
@@ -37,7 +38,7 @@ export function cutter(form: HeaderForm, take: (id: number, operation: number, b
   let need = header;
   return (bytes) => {
     if (partial) {
-      // Grows with the received bytes instead of the announced length.
+      // The buffer grows with the received bytes, not to the announced length.
       putRaw(partial, bytes);
       if (partial.at < need) return;
       bytes = written(partial);
@@ -66,7 +67,7 @@ export function cutter(form: HeaderForm, take: (id: number, operation: number, b
   };
 }
 
-/** Returns a body preceded by a varint. */
+/** Returns a body that starts with a number, encoded as a varint. */
 export function numbered(value: number, body: ArrayLike<number> = []): Uint8Array {
   const to = writer();
   for (; value > 127; value = Math.floor(value / 128)) putByte(to, value | 128);

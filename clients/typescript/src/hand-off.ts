@@ -1,7 +1,7 @@
 /**
- * Hand-off of connections: after a call that requests its connection, the socket belongs to the caller
- * (docs/hand-off.md). The call is made on a channel whose transport, defined here, converts the request to HAND_OFF and
- * the answer to a reply.
+ * Connection hand-off: after a call that requests the connection, the caller owns the socket (docs/hand-off.md). The
+ * call runs on a channel with a special transport. This transport sends the request as HAND_OFF and passes the answer
+ * to the channel as a reply.
  */
 
 import type { Socket } from "node:net";
@@ -12,18 +12,18 @@ import { closeSocket, openSocket, reasonOf, type Address, type SocketOptions } f
 
 /** Settings of a hand-off. */
 export interface HandOffOptions extends SocketOptions, CallOptions {
-  /** Makes calls on the connection before it is requested, such as a login. */
+  /** Makes calls on the same connection before the hand-off, such as a login. */
   readonly before?: ((channel: Channel) => PromiseLike<unknown>) | undefined;
 }
 
 /** A connection that has been handed off. */
 export interface HandedOff<B> {
   readonly reply: B;
-  /** The connection. The next bytes are those after the reply. */
+  /** The connection. The next bytes read from it are those after the reply. */
   readonly socket: Socket;
 }
 
-/** Answers of the server to a hand-off request. */
+/** Answer of the server to a hand-off request. */
 const enum Decision {
   Refused,
   Accepted,
@@ -32,10 +32,14 @@ const enum Decision {
 }
 
 /**
- * Calls a method that hands off its connection, on a separate connection, and returns the reply and the socket:
- * `handOff({ port }, Gateway, Gateway.methods.open, { name: "postgres" })`. Rejects with the status of the call, with
- * `FAILED_PRECONDITION` if the handler keeps the connection or is busy, and with `UNIMPLEMENTED` for another method.
- * Aborting the `signal` cancels the call and closes the connection.
+ * Calls a method that hands off its connection. Opens a new connection for the call, and returns the reply and the
+ * socket:
+ *
+ * `handOff({ port }, Gateway, Gateway.methods.open, { name: "postgres" })`
+ *
+ * Rejects with the status of the call. The status is `FAILED_PRECONDITION` if the handler kept the connection or calls
+ * are still in progress on it, and `UNIMPLEMENTED` if the method hands off no connection. Aborting the `signal` cancels
+ * the call and closes the connection.
  */
 export async function handOff<A, B>(address: Address, service: AnyService, method: Unary<A, B>, request: Init<A>, options: HandOffOptions = {}): Promise<HandedOff<B>> {
   let socket: Socket | undefined;
@@ -53,7 +57,7 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
     endLast = end;
     const closed = (): void => {
       if (isUp && options.before) {
-        // The earlier calls were made on this connection, so it cannot be replaced.
+        // The calls of `before` belong to this connection, so a new connection cannot replace it.
         problem ??= new Status(Code.UNAVAILABLE, `the connection was lost before its hand-off: ${reason}`, { mayHaveRun: pending !== undefined });
         channel.close();
       }
@@ -68,7 +72,8 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
         open.write(packet("current", 0, Op.HandOff, numbered(operation, body)));
       } else if (pending === undefined) open.write(packet("current", id, operation, body));
       else if (operation === Op.Ping) {
-        // Nothing may be sent after the request. The answer has a separate timeout.
+        // Nothing may be sent after a hand-off request, so this PING is answered here. A separate timeout covers the
+        // hand-off.
         queueMicrotask(() => give(0, Op.Pong));
       } else if (operation === Op.Cancel) {
         reason = "the call was cancelled";
@@ -116,7 +121,7 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
     open.on("data", data).on("close", closed).on("error", failed);
     return {
       send: (bytes) => {
-        // `packet` copies the bytes, because the socket may keep them until later.
+        // `packet` has copied the bytes. The socket may keep them until they are written.
         if (socket) return;
         open.cork();
         outward(bytes);
@@ -134,7 +139,7 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
   const { before, signal } = options;
   let giveUp = (): void => {};
   try {
-    // Without earlier calls, the call of the method is cancelled.
+    // If there were no earlier calls, aborting cancels the hand-off call itself.
     if (before && !signal?.aborted) {
       const aborted = new Promise<never>((_, reject) => {
         giveUp = () => reject(new Status(Code.CANCELLED, "not sent: the caller cancelled the call", { mayHaveRun: false }));
@@ -147,7 +152,7 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
     if (socket) return { reply, socket };
     throw new Status(Code.FAILED_PRECONDITION, "the handler kept the connection");
   } catch (error) {
-    // The channel would wait for calls in progress.
+    // Closing the channel would first wait for calls in progress.
     endLast();
     socket?.destroy();
     throw isArmed ? problem ?? error : error;

@@ -1,29 +1,34 @@
-/**
- * Received and unread items, as an async iterable. `stream.ts` and `topics.ts` define the items. */
+/** Queue of received items, read as an async iterable. `stream.ts` and `topics.ts` define the items. */
 
 import { Status } from "./status.js";
 
-/** A queue of items that become values when they are read. */
+/** A queue of items that are converted to values when they are read. */
 export interface Inbox<Item, T> {
-  /** Async iterator over the values, for the only reader of the queue. */
+  /** Async iterator over the values. The queue has only one reader. */
   readonly messages: AsyncGenerator<T, undefined>;
   put(item: Item): void;
-  /** Returns the next item without taking it. */
+  /** Returns the next item without removing it. */
   first(): Item | undefined;
   /** Removes and returns the next item. */
   take(): Item | undefined;
   clear(): void;
-  /** Ends the queue after its items. Only the first end counts, and a status is thrown once. */
+  /**
+   * Ends the queue after the items it already holds. Only the first call has an effect. A status is thrown to the
+   * reader once.
+   */
   end(end: Status | true): void;
 }
 
 /**
- * Creates a queue. `convert` converts an item to its value, or `undefined` if it has none; its exceptions are thrown to
- * readers. `onReturn` is called when the reader ends, and may be called again.
+ * Creates a queue. `convert` turns an item into its value, or into `undefined` to skip the item; its exceptions are
+ * thrown to the reader. `onReturn` is called when the reader stops, possibly more than once.
  */
 export function inbox<Item, T>(convert: (item: Item) => T | undefined, onReturn: () => void): Inbox<Item, T> {
   let items: (Item | undefined)[] = [];
-  /** Number of taken items at the start of the array. Shifting the array for each item would move all others. */
+  /**
+   * Number of consumed items at the start of the array. They are removed in batches, because each shift would move all
+   * other items.
+   */
   let head = 0;
   let last: Status | boolean = false;
   let wake = (): void => {};
@@ -64,7 +69,7 @@ export function inbox<Item, T>(convert: (item: Item) => T | undefined, onReturn:
     }
   })();
   const { return: finish } = messages;
-  // The default implementation would wait for the next message if a reader is waiting.
+  // The default `return` of a generator would wait until a pending read completes.
   messages.return = () => {
     onReturn();
     clear();

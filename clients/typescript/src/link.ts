@@ -136,42 +136,48 @@ export interface Link {
 }
 
 const BODY_MAX = 5 << 20;
-/** Body length in bytes that every peer accepts. */
+/** Body length in bytes that every peer must accept. */
 const BODY_MAX_LEAST = 1024;
 /** Maximum length of a HELLO in bytes. */
 const HELLO_MAX = 64 << 10;
-/** First HELLO item type, and first packet type of operation 3, that the receiver must understand. */
+/** Smallest HELLO item type that the receiver must understand, and smallest such packet type of operation 3. */
 const ITEM_MUST_UNDERSTAND = 128;
 const MUST_UNDERSTAND = 0x8000;
 const HEADER = 10;
-/** Maximum number of calls in flight: half of this end's ids, so that a duplicate reply never matches another call. */
+/**
+ * Maximum number of calls in flight. This is half of this end's ids, so a duplicate reply never matches a newer call.
+ */
 const CALLS_MAX = 1 << 14;
-/** First id of the server's calls. Calls of this end have lower ids. */
+/** First id of calls made by the server. Calls of this end have lower ids. */
 const ACCEPTING_IDS = 0x8000;
-/** Number of cancelled calls without a reply after which the connection is replaced. */
+/** Number of cancelled calls without a reply at which the connection is replaced. */
 const GIVEN_UP_MAX = CALLS_MAX / 2;
-/** Maximum number of the server's streams and calls in progress at this end. */
+/** Maximum number of the server's streams and calls that run at this end. */
 export const SERVED_MAX = 256;
-/** Maximum number of unread bytes of a stream. Equal to Rust's limit. */
+/** Maximum number of unread bytes of a stream. Equal to the limit in Rust. */
 export const WINDOW = 256 << 10;
-/** Maximum number of ignored stray packets. Equal to Rust's limit. */
+/** Number of stray packets that are ignored before the connection is closed. Equal to the limit in Rust. */
 const ABUSE_MAX = 100_000;
-/** Maximum number of unsent bytes before the connection is closed, equal to the reply buffer of Rust's dialling end. */
+/**
+ * Maximum number of unsent bytes. Beyond it the connection is closed. Equal to the reply buffer of a dialling end in
+ * Rust.
+ */
 const UNSENT_MAX = 64 << 20;
 /**
- * Number of unsent bytes above which new calls, streams and packets of programs wait, and the interval of checks in ms.
+ * Unsent bytes above which new calls, streams and mounted protocols have to wait, and the interval in ms at which this
+ * is checked.
  */
 const FULL_AT = 8 << 20;
 const FULL_PAUSE = 10;
-/** Buffered length at which a write is flushed without waiting for the end of the task. */
+/** Buffered bytes at which a write is flushed immediately, instead of at the end of the task. */
 const FLUSH_AT = 64 << 10;
 /**
- * Keepalive interval in ms. An end that has received or sent nothing for this time sends a PING, and closes the
- * connection after five times as long.
+ * Keepalive interval in ms. An end that has received or sent nothing for one interval sends a PING. It closes the
+ * connection after five intervals without received bytes.
  */
 const BEAT = 2000;
 const SILENT_BEATS = 5;
-/** Maximum time in ms until HELLO is received, including connecting. */
+/** Maximum time in ms until HELLO is received, measured from the start of connecting. */
 const UP_WITHIN = 10_000;
 /** The reason for closing a drained connection. */
 const GOING_AWAY = "the server is going away";
@@ -179,7 +185,7 @@ const GOING_AWAY = "the server is going away";
 /** Maximum length of the text of a CLOSE, and of a sent reset. */
 const TEXT_MAX = 200;
 
-/** Maximum delay in ms of a timer, which is the limit of `setTimeout`. */
+/** Maximum delay of `setTimeout` in ms. */
 const TIMER_MAX = 0x7fff_ffff;
 
 export const after = (ms: number, run: () => void): ReturnType<typeof setTimeout> => setTimeout(run, Math.min(Math.max(0, ms), TIMER_MAX));
@@ -190,7 +196,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   const streams = new Map<number, Stream>();
   /** The layouts of the services that the server offers. */
   const offered = new Map<string, PeerLayout>();
-  /** The services that the server knows to be called. */
+  /** Services that the server knows this end to call. */
   const known = new Set(named);
   /** The calls in flight, indexed by the lower bits of their ids. */
   const calls: (InFlight | undefined)[] = [];
@@ -224,7 +230,10 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
 
   // Functions that send.
 
-  /** Calls the transport. An exception closes the connection, because timers would otherwise throw it too. */
+  /**
+   * Runs `run` with the transport. An exception closes the connection here, because otherwise every timer would throw
+   * it again.
+   */
   const carried = (run: (transport: Transport) => void): void => {
     if (isClosed || !transport) return;
     try {
@@ -256,7 +265,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     });
   };
 
-  /** Checks whether the transport has sent most bytes, which it does not report. */
+  /** Checks periodically whether the transport has sent most bytes, because transports do not report this. */
   const lookForRoom = (): void =>
     carried((to) => {
       if (to.buffered() > FULL_AT / 2) return void after(FULL_PAUSE, lookForRoom);
@@ -264,7 +273,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       owner.room(link);
     });
 
-  /** Flushes at the end of the task, so that all woken callers can add their requests. */
+  /** Flushes at the end of the task, so that all callers woken in it can add their requests. */
   const settle = (): void => {
     if (out.at !== seen) {
       seen = out.at;
@@ -307,7 +316,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     });
 
   const refuse = (id: number, status: Status): void => {
-    // Zero credit means that no message reached a handler.
+    // A zero credit tells the server that no message reached a handler.
     write(id, Op.Credit, putVarint, 0);
     reset(id, status);
   };
@@ -318,7 +327,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     if (isClosed) return;
     silent = 0;
     if (partial) {
-      // Grows with the received bytes instead of the announced length.
+      // The buffer grows with the received bytes, not to the announced length.
       putRaw(partial, bytes);
       if (partial.at < need) return;
       bytes = written(partial);
@@ -342,7 +351,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       }
     } catch (error) {
       const reason = (error as Error).message;
-      // The author of the server learns what was wrong.
+      // Sends the reason, so that the operator of the server can see what was wrong.
       if (link.isUp) reset(Extension.Close, new Status(Is.INTERNAL, reason), Op.Extension);
       fail(`the server broke the protocol: ${reason}`);
     }
@@ -365,7 +374,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         else owner.replied(call, body);
         return closeIfIdle();
       }
-      // Mounted protocols define the form of their bodies.
+      // Mounted protocols define the format of their bodies.
       if (mounts.filter((mount) => mount.packet(link, id, operation, body)).length) return;
       if (isRequest && session) return session.packet(id, operation, body, false);
     } else if (operation < Op.Stream) {
@@ -373,7 +382,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       if (operation === Op.Pong) {
         if (!link.isUp) fail("the server is a compat peer");
       } else if (!hasPong) {
-        // Several PINGs before the next flush are answered by one PONG.
+        // One PONG answers all PINGs received before the next flush.
         hasPong = true;
         write(0, Op.Pong);
       }
@@ -389,7 +398,8 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       owner.answered();
       return isOfStream ? stream.items(id === Extension.Trailers, from) : stream.packet(operation, body);
     } else if (operation === Op.Stream) {
-      // Either the server opens a stream, or a message has crossed the end of its stream.
+      // This packet either opens a stream of the server, or was sent before the server learned that its stream had
+      // ended.
       const ahead = (id - theirStream) & 0x7fff;
       if (id >= 0x8000 && ahead && ahead <= 0x4000) {
         theirStream = id;
@@ -417,7 +427,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         type = takeByte(from);
         const item = reader(takeView(from));
         if (type >= ITEM_MUST_UNDERSTAND) malformed("must be understood and is unknown");
-        // Items of the core protocol, and two items of calls.
+        // Items of the core protocol, and two items for calls.
         if (type < 7 || type === 8 || type === 34 || type === 35) {
           if (seen.has(type)) malformed("occurs twice");
           seen.add(type);
@@ -530,7 +540,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       do lastStream = (lastStream % 0x7fff) + 1;
       while (streams.has(lastStream));
       const id = lastStream;
-      // Registered before the write, which may close the connection and thereby end the stream.
+      // Registered before the write, because a failing write closes the connection and ends the stream.
       streams.set(id, stream);
       opened++;
       try {
@@ -570,17 +580,17 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     flush();
     // The transport may have failed already.
     if (isClosed) return;
-    // Intervals are counted instead of measured, because timers of a background page are delayed.
+    // Intervals are counted rather than measured, because browsers delay the timers of background pages.
     beat = setInterval(() => {
       if (++silent > SILENT_BEATS) return fail("keepalive timeout");
       if (silent > 1 || !hasSent) write(0, Op.Ping);
       hasSent = false;
-      // Calls with the default timeout have no separate timer, which would cost as much as the call.
+      // Calls with the default timeout share this timer, because a timer per call would cost as much as the call.
       const now = performance.now();
       for (const call of calls) if (call && call.until <= now && !call.isGivenUp) owner.expired(call);
     }, BEAT);
   };
-  // A transport may report events before `dial` returns, when `transport` and `link` are not set yet.
+  // A transport may report events before `dial` returns, when `transport` and `link` are still unset.
   let transport: Transport | undefined;
   const dialled = (run: () => void): void => (transport ? run() : queueMicrotask(run));
   const close = (reason: string): void => dialled(() => closed(reason));

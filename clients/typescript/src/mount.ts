@@ -1,5 +1,4 @@
-/**
- * Custom protocols on the connections of a channel, next to its calls. */
+/** Custom protocols that share the connections of a channel with its calls. */
 
 import { putRaw } from "./bytes.js";
 import type { Channel } from "./channel.js";
@@ -7,24 +6,27 @@ import { bytesOf } from "./prefix.js";
 import type { Status } from "./status.js";
 
 /**
- * A custom protocol, which the server has mounted too. It defines the meaning of its packets. Exceptions of its
- * functions are uncaught, like those of event listeners, and the connection stays open.
+ * A custom protocol, which the server must mount as well. The protocol defines the meaning of its packets. Exceptions
+ * thrown by its functions are uncaught, like those of event listeners, and do not close the connection.
  */
 export interface Protocol {
   /**
-   * Its inclusive range of operations, within 10 to 65535. It must not overlap with those of services; numbers from
-   * 1000 on are recommended.
+   * Inclusive range of the protocol's operations, within 10 to 65535. It must not overlap with the operations of
+   * services. Numbers from 1000 are recommended.
    */
   readonly operations: readonly [first: number, last: number];
-  /** Handles a packet of the server. The body is a view that is valid until this function returns. */
+  /** Handles a packet from the server. `body` is a view that is valid only until this function returns. */
   packet(id: number, operation: number, body: Uint8Array): void;
-  /** Called when the connection was lost, and with it all pending replies. The next packet opens a new connection. */
+  /**
+   * Called when the connection is lost. No reply to earlier packets will arrive. The next packet opens a new
+   * connection.
+   */
   down?(status: Status): void;
 }
 
 /**
- * Sends a packet. Resolves when it is queued, which waits while too much is unsent. Rejects if there is no connection
- * or the body is too long.
+ * Sends a packet. Resolves when the packet is queued, which is delayed while too many bytes are unsent. Rejects if
+ * there is no connection or the body is too long.
  */
 export type Send = (id: number, operation: number, body: Uint8Array) => Promise<void>;
 

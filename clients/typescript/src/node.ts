@@ -1,5 +1,5 @@
 /**
- * Node transports: TCP, Unix sockets and TLS, and sockets handed off by servers. The entry point `frisbee-rpc/node`.
+ * Transports for Node: TCP, Unix sockets and TLS, and connection hand-off. This is the entry point `frisbee-rpc/node`.
  */
 
 import { connect as connectTcp, type NetConnectOpts, type OnReadOpts, type Socket } from "node:net";
@@ -17,19 +17,17 @@ export type Address = { readonly host?: string | undefined; readonly port: numbe
 
 /** Settings of a connection over a socket. */
 export interface SocketOptions extends ChannelOptions {
-  /** Enables TLS with these settings of `node:tls`, in addition to the address. */
+  /** Enables TLS. The settings of `node:tls` are combined with the address. */
   readonly tls?: ConnectionOptions | undefined;
   /**
-   * Set if the server is a compat peer, such as a Go program, to its header form: `current`, or `old` for frisbee-go up
-   * to v0.10.2. Such a server receives neither metadata nor deadlines, is not notified of cancelled calls, and its
-   * errors have the code `UNKNOWN`.
+   * Header form of a compat peer, such as a Go program; set it only for such servers. `current` is the usual form, and
+   * `old` that of frisbee-go up to v0.10.2. A compat peer receives no metadata, no deadlines and no cancellations, and
+   * its errors have the code `UNKNOWN`.
    */
   readonly compat?: HeaderForm | undefined;
 }
 
-/**
- * The read buffer shared by all sockets. Allocating a buffer for each read would cost more than reading a short reply.
- */
+/** Read buffer shared by all sockets. Allocating one per read would cost more than handling a short reply. */
 const read = new Uint8Array(64 << 10);
 
 /** Opens a socket. @internal */
@@ -40,27 +38,27 @@ export function openSocket(address: Address, tls?: ConnectionOptions, onread?: O
   return socket;
 }
 
-/** Maximum time in ms that a closed socket may take for its unsent bytes: without progress, and in total. */
+/** Time in ms that a closed socket may take to send its remaining bytes: without any progress, and in total. */
 const CLOSE_WITHIN = 2000;
 const CLOSE_MOST = 60_000;
 
-/** Closes a socket after sending its unsent bytes, unless the peer does not accept them. @internal */
+/** Sends the remaining bytes of a socket and closes it. Destroys the socket if the peer stops reading. @internal */
 export function closeSocket(socket: Socket): void {
   if (socket.connecting || socket.destroyed) return void socket.destroy();
   socket.setTimeout(CLOSE_WITHIN, () => socket.destroy());
-  // A peer that keeps sending would prevent the other timeout.
+  // Total limit. A peer that keeps sending would postpone the other timeout forever.
   const last = setTimeout(() => socket.destroy(), CLOSE_MOST);
   socket.once("close", () => clearTimeout(last));
   socket.destroySoon();
 }
 
 /**
- * Returns the text of an error. An error of several addresses, such as those of localhost, includes one text each.
- * @internal
+ * Returns the text of an error. If several addresses failed, such as those of localhost, the texts of all errors are
+ * joined. @internal
  */
 export const reasonOf = (error: Error & { readonly errors?: readonly Error[] }): string => (error.errors ?? [error]).map(({ message }) => message).join("; ");
 
-/** Returns a dialler of a socket. */
+/** Returns a dialler that opens a socket. */
 export function socket(address: Address, tls?: ConnectionOptions): Dial {
   return (events) => {
     const socket = openSocket(address, tls, {
@@ -75,7 +73,7 @@ export function socket(address: Address, tls?: ConnectionOptions): Dial {
     socket.on("error", (error) => (reason = reasonOf(error)));
     socket.on("close", () => events.close(reason));
     return {
-      // Copied, because the socket may keep the bytes until later.
+      // Copied, because the socket may keep the bytes after this call.
       send: (bytes) => void socket.write(Buffer.from(bytes)),
       close: () => closeSocket(socket),
       buffered: () => socket.writableLength,
@@ -83,7 +81,7 @@ export function socket(address: Address, tls?: ConnectionOptions): Dial {
   };
 }
 
-/** Creates a channel over a socket: `connect({ port: 9090 })`. It connects at the first call. */
+/** Creates a channel over a socket: `connect({ port: 9090 })`. The first call opens the connection. */
 export const connect = (address: Address, options: SocketOptions = {}): Channel => new Channel(dialing(address, options), options);
 
 const dialing = (address: Address, { tls, compat: form }: SocketOptions): Dial => (form ? compat(socket(address, tls), form) : socket(address, tls));

@@ -1,15 +1,21 @@
-/** The prefix of a message: the remaining time, metadata, a status. `codec.ts` owns the message. */
+/** The prefix of a message, with its timeout, metadata and status. `codec.ts` encodes the message itself. */
 
 import { Malformed, expect, isBytes, remaining, malformed, peek, putItem, putRaw, putText, putVarint, reader, takeByte, takeNumber, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
 import { Is, Status, codeOf, notRun, type Metadata } from "./status.js";
 
-/** First byte of a prefix. Messages start with 0, 6 or 8. */
+/** First byte of a prefix. A message starts with 0, 6 or 8 instead. */
 const PREFIX = 0x10;
 /** Maximum length of a prefix in bytes. */
 const PREFIX_MAX = 64 << 10;
-/** Maximum length of a sent text of TRAILERS, in UTF-16 units: with the longest metadata they have at most 64 KiB. */
+/**
+ * Maximum length of the text sent in TRAILERS, in UTF-16 units. Together with the longest metadata, TRAILERS then fit
+ * into 64 KiB.
+ */
 const SENT_TEXT_MAX = 1000;
-/** Maximum number of metadata entries, and their maximum total length, with eight additional bytes per entry. */
+/**
+ * Limits of metadata: number of entries, and total length in bytes. Each entry is charged eight bytes in addition to
+ * its key and value.
+ */
 const ENTRIES_MAX = 256;
 const METADATA_MAX = 61_440;
 
@@ -28,13 +34,13 @@ export interface Prefix {
   code?: number;
   details?: Uint8Array;
   isRefused?: boolean;
-  /** Text of the status, if the prefix is in TRAILERS. */
+  /** Text of the status. Present only in TRAILERS. */
   text?: string;
 }
 
 export const NOTHING: Prefix = { metadata: {} };
 
-/** Returns the metadata values of a key. */
+/** Returns all values of a metadata key. */
 const valuesOf = (values: Metadata[string]): readonly (string | Uint8Array)[] => [values].flat() as (string | Uint8Array)[];
 
 const isBinary = (key: string): boolean => key.endsWith("-bin");
@@ -43,20 +49,20 @@ const isBinary = (key: string): boolean => key.endsWith("-bin");
 const fits = (key: string, entry: string | Uint8Array): boolean =>
   isBinary(key) !== (typeof entry === "string") && /^[a-z0-9_.-]{1,256}\n[ -~]*$/.test(`${key}\n${isBinary(key) ? "" : entry}`);
 
-/** Converts content to bytes. Throws a `Status` for a value that is neither text nor bytes. */
+/** Converts text or bytes to bytes. Throws a `Status` for any other value. */
 export function bytesOf(content: string | Uint8Array): Uint8Array {
   if (typeof content === "string") return utf8(content);
   if (!isBytes(content)) throw notRun(Is.INVALID_ARGUMENT, `content is a Uint8Array or a string, not ${String(content)}`);
   return content;
 }
 
-/** Writes a prefix unless it would be empty. Throws a `Status` for invalid metadata. */
+/** Writes a prefix, or nothing if it would be empty. Throws a `Status` for invalid metadata. */
 export function writePrefix(to: Cursor, fields: PrefixFields): void {
   const { at } = to;
   if (!putItem(to, PREFIX, () => writeItems(to, fields))) to.at = at;
 }
 
-/** Writes the items of a prefix, without its head. */
+/** Writes the items of a prefix, without the bytes that introduce it. */
 export function writeItems(to: Cursor, { timeout, metadata = {}, status }: PrefixFields): void {
   const { at } = to;
   if (timeout !== undefined) putItem(to, 1, () => putVarint(to, Math.min(Math.max(0, Math.round(timeout * 1000)), Number.MAX_SAFE_INTEGER)));
@@ -75,14 +81,14 @@ export function writeItems(to: Cursor, { timeout, metadata = {}, status }: Prefi
     const { code, details, mayHaveRun } = status;
     putItem(to, 3, () => {
       putVarint(to, code);
-      // Details that would make the prefix too long are omitted, so that the rest can be read.
+      // Details that would exceed the maximum length are omitted, so that the peer can still read the rest.
       if (to.at - at + details.length + 32 <= PREFIX_MAX) putRaw(to, details);
     });
     if (!mayHaveRun) putItem(to, 5, () => {});
   }
 }
 
-/** Reads the prefix, if there is one. Rejects a request that has an unknown item which must be understood. */
+/** Reads the prefix, if there is one. Rejects a request that contains an unknown item marked as mandatory. */
 export function readPrefix(from: Cursor, isRequest = false): Prefix {
   if (peek(from) !== PREFIX) return NOTHING;
   from.at++;
@@ -91,9 +97,9 @@ export function readPrefix(from: Cursor, isRequest = false): Prefix {
   return readItems(items, isRequest);
 }
 
-/** Reads the items of a prefix, HEADERS or TRAILERS. */
+/** Reads the items of a prefix, of HEADERS or of TRAILERS. */
 export function readItems(items: Cursor, isRequest = false): Prefix {
-  // Created without a prototype, because the peer chooses the keys.
+  // The peer chooses the keys, so the object must not have a prototype.
   const metadata: Record<string, Metadata[string]> = Object.create(null) as {};
   const prefix: Prefix = { metadata };
   let entries = 0;
@@ -105,7 +111,7 @@ export function readItems(items: Cursor, isRequest = false): Prefix {
       const problem = `prefix item ${type} must be understood and is unknown`;
       throw isRequest ? notRun(Is.UNIMPLEMENTED, problem) : new Malformed(problem);
     }
-    // Metadata and unknown items may be repeated.
+    // Only metadata and unknown items may occur more than once.
     if (type !== 2 && type !== 7 && type < 9) {
       if ((seen >> type) & 1) malformed(`prefix item ${type} occurs twice`);
       seen |= 1 << type;
@@ -125,13 +131,13 @@ export function readItems(items: Cursor, isRequest = false): Prefix {
   return prefix;
 }
 
-/** Decodes a text that may be truncated anywhere. */
+/** Decodes text that may have been truncated within a character. */
 export const lossy = (from: Cursor, most?: number): string => new TextDecoder().decode(takeRest(from).subarray(0, most));
 
 const statusOf = ({ metadata, code, details, isRefused }: Prefix, text = ""): Status =>
   new Status(codeOf(code ?? 0), text, { metadata, mayHaveRun: !isRefused, ...(details && { details }) });
 
-/** Returns the status that replaces a message, if there is one. */
+/** Returns the status sent in place of a message, or `undefined` if a message follows. */
 export function readStatus(from: Cursor, prefix: Prefix): Status | undefined {
   if (peek(from) !== 6) return;
   from.at++;
@@ -140,19 +146,19 @@ export function readStatus(from: Cursor, prefix: Prefix): Status | undefined {
   return statusOf(prefix, takeText(from));
 }
 
-/** Returns the failure in TRAILERS. `undefined` if the direction ended without one. */
+/** Returns the failure in TRAILERS, or `undefined` if the direction ended normally. */
 export function readTrailers(items: Cursor): Status | undefined {
   const prefix = readItems(items);
   return prefix.code ?? prefix.isRefused ? statusOf(prefix, prefix.text) : undefined;
 }
 
-/** Writes the items of TRAILERS. Long texts are truncated. */
+/** Writes the items of TRAILERS. Truncates a long text. */
 export function writeTrailers(to: Cursor, status: Status): void {
   writeItems(to, { status, metadata: status.metadata });
   putItem(to, 8, () => putRaw(to, utf8(status.message.slice(0, SENT_TEXT_MAX))));
 }
 
-/** Writes a status instead of a message. */
+/** Writes a status in place of a message. */
 export function writeStatus(to: Cursor, status: Status): void {
   writePrefix(to, { status, metadata: status.metadata });
   putRaw(to, [6, 5, 10]);

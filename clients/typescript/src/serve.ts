@@ -1,4 +1,4 @@
-/** Serves the server's calls to this end. `channel.ts` makes calls to the server. */
+/** Handles calls made by the server. `channel.ts` makes calls to the server. */
 
 import { Malformed, expect, malformed, reader, takeVarint } from "./bytes.js";
 import { read, write, type Init } from "./codec.js";
@@ -15,7 +15,10 @@ interface Served {
   readonly handler: AnyHandler;
 }
 
-/** Serves services to the server at the other end. The result is the channel's option `serve`. */
+/**
+ * Serves a service to the server at the other end. Pass the result to the channel as the option `serve`. Pass an
+ * earlier result as `also` to serve several services.
+ */
 export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, also?: Serving): Serving {
   const methods = new Map((also as Server | undefined)?.methods);
   for (const [name, method] of Object.entries(service.methods) as [string, Method<unknown, unknown>][]) {
@@ -25,14 +28,15 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
     services: [...(also?.services ?? []), service],
     methods,
     on(link) {
-      /** The calls in progress, each as the function that fails it. */
+      /** Calls in progress, each with the function that fails it. */
       const progress = new Map<number, (status: Status) => void>();
       /**
-       * Number of running handlers, including those of ended calls, because a handler cannot be stopped from outside.
+       * Number of running handlers. Handlers of ended calls are included, because a handler cannot be stopped from
+       * outside.
        */
       let running = 0;
 
-      /** Returns the method of an operation. Throws a rejection. */
+      /** Returns the method of an operation. Throws a status if this end does not serve it. */
       const find = (operation: number, isStream: boolean): Served => {
         const served = methods.get(operation);
         if (!served || !(served.method.sends || served.method.receives) === isStream) throw notRun(Is.UNIMPLEMENTED, `unknown operation ${operation}`);
@@ -49,7 +53,7 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
             else write(to, method.reply, reply as object);
           });
           const key = isStream ? id : keyOf(id, operation);
-          // Its reply would be taken for that of the first call, which would no longer count.
+          // The peer could not tell the two replies apart, and the first call would no longer be counted.
           if (progress.has(key)) malformed("a request with the id of another");
           try {
             const from = reader(body);
@@ -62,9 +66,9 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
             ({ method } = found);
             const request = isStream || read(from, method.request);
             const controller = new AbortController();
-            // The id may then belong to another call.
+            // Set when the call has ended. Its id may then belong to another call.
             let isOver = false;
-            /** Ends the call at this end, and aborts its handler unless that has replied. */
+            /** Ends the call at this end. Aborts its handler unless the handler has replied. */
             const end = (hasReplied: boolean): void => {
               if (isOver) return;
               isOver = true;
@@ -113,13 +117,13 @@ interface Server extends Serving {
   readonly methods: ReadonlyMap<number, Served>;
 }
 
-/** Returns the key of a call. Ids are unique within an operation, separately from those of streams. */
+/** Returns the key of a unary call. Ids are unique per operation, and independent of stream ids. */
 const keyOf = (id: number, operation: number): number => operation * 0x1_0000 + id;
 
-/** The destination of replies: a stream, or for a single reply a part of its interface. */
+/** Destination of the replies: a stream, or an object with part of its interface for a single reply. */
 type Replying = Pick<Stream<unknown>, "send" | "fail" | "finish" | "discard"> & Partial<Stream<unknown>>;
 
-/** Runs a handler, and sends its replies. */
+/** Runs a handler and sends its replies. */
 async function answering({ method, handler }: Served, isStream: boolean, request: unknown, replies: Replying, call: ServerCall): Promise<void> {
   let hasRun = false;
   try {

@@ -1,4 +1,4 @@
-/** Services and methods as declared by generated code, and the layouts that peers exchange. */
+/** Services and methods as declared by generated code, and the layouts that peers exchange in HELLO. */
 
 import { remaining, putByte, putText, putVarint, takeByte, takeText, takeVarint, type Cursor } from "./bytes.js";
 import type { Init, Type } from "./codec.js";
@@ -13,11 +13,11 @@ export interface Method<A, B> {
   readonly sends?: boolean;
   /** Whether the server sends a stream of replies. */
   readonly receives?: boolean;
-  /** Whether a call that may have run can be retried. */
+  /** Whether a call may be retried after the server may have run it. */
   readonly idempotent?: boolean;
 }
 
-/** The kinds of methods, for the types of handlers. */
+/** The kinds of methods. They determine the types of handlers. */
 export interface Unary<A, B> extends Method<A, B> {
   readonly sends?: never;
   readonly receives?: never;
@@ -35,18 +35,21 @@ export interface TwoWay<A, B> extends Method<A, B> {
   readonly receives: true;
 }
 
-/** Any method, for code that does not read messages. */
+/** Any method, for code that does not access messages. */
 export type AnyMethod = Method<never, unknown> | Method<unknown, unknown>;
 
 /** A service with its methods and its layout. */
 export interface Service<M = Readonly<Record<string, Method<unknown, unknown>>>> {
   readonly name: string;
-  /** The fingerprint of its layout: 32 hexadecimal digits. */
+  /** Fingerprint of the service's layout, as 32 hexadecimal digits. */
   readonly fingerprint: string;
-  /** The description of its layout in base64, by which a server of another version translates. Empty if there is none. */
+  /**
+   * Description of the layout, in base64. A server with another version of the schema uses it to translate messages.
+   * Empty if there is none.
+   */
   readonly layout: string;
   readonly methods: M;
-  /** The operations of its methods, in ascending order. @internal */
+  /** Operations of the methods, in ascending order. @internal */
   readonly operations: readonly number[];
 }
 
@@ -57,10 +60,10 @@ export const service = <M>(name: string, fingerprint: string, layout: string, me
   name, fingerprint, layout, methods, operations: Object.values(methods as object).map(({ operation }: AnyMethod) => operation).sort((a, b) => a - b),
 });
 
-/** The context of a call, for its handler. */
+/** Context of a call, passed to its handler. */
 export interface ServerCall {
   /**
-   * Aborted when the caller has cancelled, the deadline has passed or the connection was lost. A handler that continues
+   * Aborted when the caller cancels the call, its deadline passes or the connection is lost. A handler that continues
    * still counts towards the limit of 256 running handlers per connection.
    */
   readonly signal: AbortSignal;
@@ -104,7 +107,7 @@ export function takeFingerprint(from: Cursor): string {
   return hex;
 }
 
-/** Writes the description of a layout, or its fingerprint if there is no description. */
+/** Writes the description of a layout, or the fingerprint alone if there is no description. */
 export function putLayout(to: Cursor, fingerprint: string, layout = ""): void {
   for (const byte of atob(layout)) putByte(to, byte.charCodeAt(0));
   if (layout) return;
@@ -112,7 +115,7 @@ export function putLayout(to: Cursor, fingerprint: string, layout = ""): void {
   putFingerprint(to, fingerprint);
 }
 
-/** Reads the name and the layout of a service in an item of HELLO. Throws if it has another form. */
+/** Reads the name and the layout of a service from an item of HELLO. Throws if the item is malformed. */
 export function takeService(from: Cursor): [name: string, PeerLayout] {
   const name = takeText(from);
   const operations: number[] = [];

@@ -1,8 +1,6 @@
-/**
- * Statuses: how a call failed, and whether it may have run.
- */
+/** Statuses. A status describes why a call failed, and whether its handler may have run. */
 
-/** The codes of a status, with gRPC's numbers. */
+/** Status codes, with the same numbers as in gRPC. */
 export const Code = /* @__PURE__ */ coded() as {
   readonly OK: 0;
   readonly CANCELLED: 1;
@@ -23,10 +21,10 @@ export const Code = /* @__PURE__ */ coded() as {
   readonly UNAUTHENTICATED: 16;
 };
 
-/** One of the numbers of `Code`. */
+/** A number of `Code`. */
 export type Code = (typeof Code)[keyof typeof Code];
 
-/** The codes used by this package. A const enum, which takes no space in a bundle. */
+/** The codes that this package uses. A const enum takes no space in a bundle. */
 export const enum Is {
   CANCELLED = 1,
   UNKNOWN = 2,
@@ -41,14 +39,14 @@ export const enum Is {
 }
 
 /**
- * The metadata of a call or a reply. Keys consist of `a-z`, `0-9`, `-`, `_` and `.`. Keys that end in `-bin` have bytes
- * as values, all others printable ASCII. A key with several values has a list.
+ * Metadata of a call or a reply. Keys consist of `a-z`, `0-9`, `-`, `_` and `.`. The value of a key that ends in `-bin`
+ * is bytes, and any other value is printable ASCII text. A key with several values has a list.
  */
 export type Metadata = Readonly<Record<string, string | Uint8Array | readonly (string | Uint8Array)[]>>;
 
-/** The parts of a status in addition to its code and text. */
+/** Further parts of a status, in addition to its code and text. */
 export interface StatusOptions {
-  /** Bytes in a format chosen by programs. */
+  /** Additional data in an application-defined format. */
   readonly details?: Uint8Array | undefined;
   readonly metadata?: Metadata | undefined;
   /** Whether the handler may have run. Defaults to `true`. */
@@ -56,15 +54,15 @@ export interface StatusOptions {
   readonly cause?: unknown;
 }
 
-/** The failure of a call. */
+/** The error thrown for a failed call. */
 export class Status extends Error {
   override readonly name = "Status";
   declare readonly code: Code;
   declare readonly details: Uint8Array;
   declare readonly metadata: Metadata;
   /**
-   * Whether the call may have run. If `false`, the request was not sent, or the server rejected it before its handler,
-   * and it is safe to retry.
+   * Whether the handler may have run. `false` means that the request was not sent, or that the server rejected it
+   * before calling the handler. Such a call is safe to retry.
    */
   declare readonly mayHaveRun: boolean;
 
@@ -74,7 +72,9 @@ export class Status extends Error {
     Object.assign(this, { details, metadata, mayHaveRun, code });
   }
 
-  /** Returns `error` if it is a status, otherwise a status with code `UNKNOWN` and the text of the error. */
+  /**
+   * Returns `error` itself if it is a status. Otherwise returns a status with code `UNKNOWN` and the text of `error`.
+   */
   static from(error: unknown): Status {
     if (error instanceof Status) return error;
     return new Status(Is.UNKNOWN, textOf(error), { cause: error });
@@ -89,26 +89,32 @@ function coded(): object {
 /** Returns the text of any thrown value. */
 export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Returns a status of a call that has not reached a handler. */
+/** Returns the status of a call that did not reach its handler. */
 export const notRun = (code: Code, message: string): Status => new Status(code, message, { mayHaveRun: false });
 
 /**
- * Converts an error to a status of a call that may have run, even if the error is the status of another call that has
- * not.
+ * Converts an error to the status of a call that may have run. This also applies if `error` is the status of a
+ * different call that did not run.
  */
 export const mayHaveRun = (error: unknown): Status => {
   const status = Status.from(error);
   return status.mayHaveRun ? status : new Status(status.code, status.message, { ...status, mayHaveRun: true });
 };
 
-/** Converts a number from the wire to a code. */
+/** Converts a number received from the peer to a code. Numbers outside of `Code` become `UNKNOWN`. */
 export const codeOf = (number: number): Code => (number > 0 && number <= 16 ? (number as Code) : Is.UNKNOWN);
 
-/** Returns the status of a call that this end abandons. `isSent` is set if the request may have reached the server. */
+/**
+ * Returns the status of a call that this client stops waiting for. `isSent` states whether the request may have reached
+ * the server.
+ */
 export const ended = (code: Code, message: string, isSent: boolean): Status => new Status(code, isSent ? message : `not sent: ${message}`, { mayHaveRun: isSent });
 
 /** Returns the status of a call cancelled by its caller. */
 export const givenUp = (isSent: boolean): Status => ended(Is.CANCELLED, "the caller cancelled the call", isSent);
 
-/** Returns the status of a call whose deadline passed before a reply, with the reason if it was not sent. */
+/**
+ * Returns the status of a call whose deadline passed without a reply. `failure` is the reason if the request was not
+ * sent.
+ */
 export const late = (isSent: boolean, failure = ""): Status => ended(Is.DEADLINE_EXCEEDED, `deadline exceeded${failure}`, isSent);

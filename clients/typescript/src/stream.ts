@@ -1,6 +1,6 @@
 /**
- * A stream of messages with flow control in both directions. `link.ts` handles the packets, `channel.ts` and `serve.ts`
- * the two ends of a call.
+ * A stream of messages with flow control in both directions. `link.ts` reads its packets. `channel.ts` and `serve.ts`
+ * implement the caller and the handler.
  */
 
 import { Malformed, malformed, putVarint, reader, takeVarint, type Cursor } from "./bytes.js";
@@ -11,11 +11,11 @@ import { NOTHING, lossy, readItems, readStatus, readTrailers, writeTrailers } fr
 import type { Source } from "./service.js";
 import { Is, Status, codeOf, givenUp, mayHaveRun, notRun, type Metadata } from "./status.js";
 
-/** The cost of a message in addition to its length. */
+/** Bytes charged for a message in addition to its length. */
 const MESSAGE_COST = 64;
-/** Fraction of the window after which a receiver returns credit. */
+/** A receiver returns credit after each of this many parts of the window. */
 const PARTS = 4;
-/** Maximum length of a reset's text. */
+/** Maximum length of the text in a reset. The rest is ignored. */
 const TEXT_MAX = 4096;
 
 /** Returns the status of a message that cannot be decoded. */
@@ -24,11 +24,11 @@ export const unread = (error: unknown, type: Type<unknown>): Status =>
 
 /** The replies of a call. Leaving a loop over them early cancels the call. */
 export interface Replies<T> extends AsyncIterableIterator<T, undefined> {
-  /** The metadata of the reply, which arrives before the first message. */
+  /** Metadata of the reply. It is complete before the first message arrives. */
   readonly metadata: Metadata;
 }
 
-/** A stream: the messages of the peer, and the sender of this end. */
+/** A stream: an iterator over the peer's messages, and the functions that send messages of this end. */
 export interface Stream<A = never, B = unknown> {
   readonly messages: Replies<B>;
   /** Attaches the stream to a connection. */
@@ -37,32 +37,32 @@ export interface Stream<A = never, B = unknown> {
   packet(operation: number, body: Uint8Array): void;
   /** Handles the items of HEADERS or TRAILERS. */
   items(ofTrailers: boolean, items: Cursor): void;
-  /** Sends a message, or a failure and the end. */
+  /** Sends a message. Sends a failure and ends the direction instead if given a status. */
   send(message: Init<A> | Status): void;
   /**
-   * Sends all messages of a source, and the end. The next message is taken when there is credit for it. An error of the
-   * source fails a call of this end, and is rethrown for a call of the peer.
+   * Sends all messages of a source, and then the end. Takes each message from the source only when there is credit for
+   * it. An error of the source fails a call made by this end. In a call made by the peer, the error is rethrown.
    */
   pump(source: Source<Init<A>>, hasRun?: boolean): Promise<void>;
-  /** Ends the direction of this end. */
+  /** Ends this end's direction. */
   finish(): void;
-  /** Discards further messages. */
+  /** Discards received and further messages. */
   discard(): void;
-  /** Ends both directions with a failure from this end. */
+  /** Ends both directions and sends the failure to the peer. */
   fail(status: Status): void;
-  /** Ends both directions without a packet. */
+  /** Ends both directions without sending anything. */
   lost(status: Status): void;
 }
 
 /**
- * Creates the stream of a call. `ours` is set if this end made the call. `whenOver` is called after the end, and may be
- * called again.
+ * Creates the stream of a call. `ours` is set if this end made the call. `whenOver` is called when the stream has
+ * ended, possibly more than once.
  */
 export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, whenOver: () => void, whenMetadata?: (metadata: Metadata) => void): Stream<A, B> {
   let link: Link | undefined;
   let id = 0;
   let credit = 0;
-  /** The cost of unread messages, and of read messages whose credit has not been returned. */
+  /** Charge of unread messages, and of read messages whose credit has not been returned yet. */
   let unreadCost = 0;
   let consumed = 0;
   let isSending = true;
@@ -103,7 +103,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
     link = stopSource = undefined;
     whenOver();
   };
-  /** The peer has ended its direction. */
+  /** Handles the end of the peer's direction. */
   const ended = (status: Status | true): void => {
     isReceiving = false;
     end(status);
@@ -160,7 +160,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
       if (operation === Op.Stream) {
         hasBegun = true;
         if (!isReceiving || isDiscarding) return;
-        // The peer may overdraw its credit by one message.
+        // The peer may exceed its credit by one message.
         if (unreadCost + consumed >= WINDOW) return fail(new Status(Is.RESOURCE_EXHAUSTED, "the peer exceeded its credit"));
         unreadCost += body.length + MESSAGE_COST;
         // A copy, because a view would keep the whole packet alive.
@@ -169,11 +169,11 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
       const from = reader(body);
       if (operation === Op.Credit) {
         const more = takeVarint(from, 10);
-        // Zero credit means that no handler received the call.
+        // A zero credit means that no handler received the call.
         isRefused ||= !more;
         if ((credit += more) > 0) wake();
       } else if (body.length) {
-        // Both directions have ended. The text may be truncated anywhere.
+        // A reset ends both directions. Its text may be truncated within a character.
         const code = codeOf(takeVarint(from));
         lost(new Status(code, lossy(from, TEXT_MAX), { mayHaveRun: !isRefused }));
       } else ended(true);
@@ -199,10 +199,10 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
           try {
             await messages.return?.();
           } catch {
-            // The call has ended with its outcome.
+            // Ignored, because the call already has its outcome.
           }
         };
-        // Answers the call, because the source may be silent at first.
+        // Confirms the call to the peer now, because the source may not yield a message for some time.
         if (!ours) putItems(Extension.Headers, () => {});
         for (;;) {
           while (credit <= 0 && !isOver()) await new Promise<void>((resolve) => (wake = resolve));

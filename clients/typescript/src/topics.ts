@@ -1,5 +1,5 @@
 /**
- * Topics of a broker, over the connections of a channel. After a lost connection, subscriptions continue on the next
+ * Topics of a broker, over the connections of a channel. After a connection is lost, subscriptions continue on the next
  * one.
  */
 
@@ -10,7 +10,7 @@ import type { Link } from "./link.js";
 import { bytesOf } from "./prefix.js";
 import { Is, notRun, Status } from "./status.js";
 
-/** The operations of a broker, relative to its first one. */
+/** Operations of a broker, relative to `FIRST`. */
 const enum Op {
   Subscribe,
   Unsubscribe,
@@ -24,24 +24,28 @@ const enum Op {
 
 const FIRST = 0xff00;
 /**
- * Maximum number of queued bytes of a subscription. Beyond it, the oldest messages are dropped. Equal to Rust's limit.
+ * Maximum number of queued bytes per subscription. When it is exceeded, the oldest messages are dropped. Equal to the
+ * limit in Rust.
  */
 const QUEUE_MAX = 16 << 20;
-/** The charge for a message in addition to its length. */
+/** Bytes charged for a message in addition to its length. */
 const MESSAGE_COST = 64;
-/** Maximum length of a topic in bytes. Equal to Rust's limit. */
+/** Maximum length of a topic in bytes. Equal to the limit in Rust. */
 const TOPIC_MAX = 255;
-/** Maximum number of topics whose positions are stored. With more, messages may be lost at a reconnect. */
+/**
+ * Maximum number of topics whose positions a subscription remembers. With more topics, messages may be lost at a
+ * reconnect.
+ */
 const POSITIONS_MAX = 65536;
-/** The reason given by a broker that does not support history. */
+/** Reason in the rejection of a broker that does not support history. */
 const UNKNOWN_OPERATION = 4;
 const STARTS = { now: 0, last: 1, oldest: 2 };
 
 /** The position of a message in the history of its topic. */
 export interface Position {
-  /** Identifies the history that contains the offset. It changes when the broker restarts. */
+  /** Identifies the history to which the offset belongs. It changes when the broker restarts. */
   readonly epoch: string;
-  /** The number of the message in its topic, starting from 1 without gaps. */
+  /** Number of the message within its topic. Numbers start at 1 and have no gaps. */
   readonly offset: number;
 }
 
@@ -49,34 +53,39 @@ export interface Position {
 export interface Published {
   readonly topic: string;
   readonly payload: Uint8Array;
-  /** Number of messages lost before this one: they were not read in time, or are no longer in the history. */
+  /**
+   * Number of messages lost before this one. They were dropped because the subscriber read too slowly, or are no longer
+   * in the history.
+   */
   readonly lagged: number;
-  /** Whether an unknown number of messages may have been lost before this one because a connection was lost. */
+  /** Whether a connection was lost before this message, so that an unknown number of messages may be missing. */
   readonly reconnected: boolean;
-  /** Present only with the option `from`, and if the topic has a history. */
+  /** Position in the history. Present only if the topic has a history and the subscription was made with `from`. */
   readonly position: Position | undefined;
 }
 
 /** Options of a subscription. */
 export interface SubscribeOptions {
-  /** Each message is delivered to one of the group's subscriptions. */
+  /** Name of a group. Each message is delivered to only one of the group's subscriptions. */
   readonly group?: string | undefined;
   /**
-   * The first message, for topics with a history: the next published message, the last or the oldest message of each
-   * topic, or the message after a position. Such a subscription loses no messages with a connection without reporting
-   * it. Without a history, the subscription starts with the next message.
+   * The first message to receive, for topics with a history: the next published message, the last or the oldest message
+   * of each topic, or the message after a position.
+   *
+   * A subscription with this option reports every message that was lost with a connection. Without a history, the
+   * subscription starts with the next published message.
    */
   readonly from?: "now" | "last" | "oldest" | Position | undefined;
 }
 
-/** The messages of a subscription. Leaving a loop over them ends it, and so does closing its channel. */
+/** The messages of a subscription. It ends when the loop over them is left, or when the channel is closed. */
 export type Subscription = AsyncIterableIterator<Published, undefined>;
 
 interface Message {
   readonly topic: string;
   readonly payload: Uint8Array;
   readonly position: Position | undefined;
-  /** Number of messages lost before it. */
+  /** Number of messages lost before this one. */
   lagged: number;
   reconnected: boolean;
 }
@@ -87,7 +96,7 @@ interface PendingRequest {
   down(link: Link, status: Status): void;
 }
 
-/** Returns the status of a rejected packet. */
+/** Converts a rejection by the broker to a status. */
 const refusal = (from: Cursor): Status =>
   notRun([Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED][takeByte(from) - 3] ?? Is.INVALID_ARGUMENT, takeText(from, remaining(from)));
 
@@ -99,22 +108,24 @@ const takeTopic = (from: Cursor): string => {
 
 const KNOWN = /* @__PURE__ */ new WeakMap<Channel, Topics>();
 
-/** The topics of the broker at the server of a channel. Each channel has one such object. */
+/**
+ * Client of the broker at the server of a channel. Each channel has one instance: creating another returns the first.
+ */
 export class Topics {
   private readonly requests = new Map<number, PendingRequest>();
   private last = 0;
-  /** The first rejection of a message since the last `sync`. */
+  /** First rejection of a published message since the last `sync`. */
   private refused: Status | undefined;
 
   constructor(private readonly channel: Channel) {
     const { requests } = this;
-    // Request ids belong to the channel. Two objects would receive each other's messages.
+    // Request ids are unique per channel. Two instances would receive each other's messages.
     const known = KNOWN.get(channel);
     if (known) return known;
     KNOWN.set(channel, this);
     channel.mount({
       packet: (link, id, operation, body) => {
-        // A packet without an id belongs to all requests.
+        // A packet without an id is delivered to all requests.
         if (operation < FIRST) return false;
         if (!id && operation === FIRST + Op.Refused) this.refused ??= refusal(reader(body));
         for (const one of id ? [requests.get(id)] : requests.values()) one?.packet(link, id, operation - FIRST, reader(body));
@@ -127,14 +138,15 @@ export class Topics {
   }
 
   /**
-   * Subscribes to the topics that match a pattern. Returns once the subscription is active. After a lost connection,
-   * the subscription continues on the next one. It ends with the channel. See {@link Published} for lost messages.
+   * Subscribes to the topics that match a pattern. Resolves when the broker has confirmed the subscription. After the
+   * connection is lost, the subscription continues on the next one. It ends when the channel is closed. {@link
+   * Published} describes how lost messages are reported.
    */
   subscribe(pattern: string, { group = "", from }: SubscribeOptions = {}): Promise<Subscription> {
     return this.request(Op.Subscribe, pattern, group, from);
   }
 
-  /** Publishes a message. Resolves when it is queued, which waits while too much is unsent. */
+  /** Publishes a message. Resolves when the message is queued, which is delayed while too many bytes are unsent. */
   async publish(topic: string, payload: string | Uint8Array): Promise<void> {
     await this.channel.connected((link) => link.write(0, FIRST + Op.Message, (to) => {
       putSized(to, utf8(topic));
@@ -143,8 +155,8 @@ export class Topics {
   }
 
   /**
-   * Resolves when the broker has received all previously published messages. Rejects if it has rejected a message since
-   * the last call.
+   * Resolves when the broker has received all messages published before. Rejects if the broker has rejected any message
+   * since the last call.
    */
   async sync(): Promise<void> {
     await (await this.request(Op.Sync)).return?.();
@@ -153,7 +165,9 @@ export class Topics {
     if (refused) throw refused;
   }
 
-  /** Sends a request, and resolves when the broker has confirmed it. All later packets of the request carry its id. */
+  /**
+   * Sends a request, and resolves when the broker confirms it. All further packets of the request carry the same id.
+   */
   private request(operation: Op, pattern?: string, group = "", from?: SubscribeOptions["from"]): Promise<Subscription> {
     const { channel, requests } = this;
     do this.last = (this.last % 0xffff) + 1;
@@ -176,7 +190,7 @@ export class Topics {
         reject(status);
         end(status);
       };
-      // Messages for a group always carry its id.
+      // Messages for a group carry the id of the request, so they need no matching by topic.
       const tokens = group ? [] : (pattern?.split(".") ?? []);
       const isOpen = tokens[tokens.length - 1] === ">";
       const matches = (topic: string): boolean => {
@@ -184,7 +198,7 @@ export class Topics {
         return (isOpen ? parts.length >= tokens.length : parts.length === tokens.length) && tokens.every((token, at) => token === ">" || token === "*" || token === parts[at]);
       };
 
-      // State of the history. Positions contain the offset of the next message of a topic.
+      // State of a subscription with history. A position holds the offset of the next message of its topic.
       const follows = operation === Op.Subscribe && !group && from !== undefined;
       const isPosition = typeof from === "object";
       if (isPosition && !(/^[\da-f]{16}$/.test(from.epoch) && from.offset >= 0)) throw notRun(Is.INVALID_ARGUMENT, `${from.epoch}, ${from.offset} is not a position`);
@@ -197,7 +211,7 @@ export class Topics {
       let isResumed = false;
       let isLossy = false;
       let isCovered = false;
-      /** Whether the broker has confirmed the request on this connection. */
+      /** Whether the broker has confirmed the request on the current connection. */
       let isActive = false;
 
       /** Sends the request on a connection. */
@@ -221,7 +235,7 @@ export class Topics {
           link = next;
           request(follows ? Op.Follow : operation);
         }, patience).catch((status: Status) => {
-          // A subscription ends with its channel.
+          // Closing the channel ends the subscription without an error.
           if (isResumed && status.code === Is.FAILED_PRECONDITION) end(true);
           fail(status);
         });
@@ -232,7 +246,7 @@ export class Topics {
         resolve(messages);
       };
       const takeEpoch = (from: Cursor): string => Array.from(takeView(from, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
-      /** Handles a packet of a history. Returns whether it was one. */
+      /** Handles a packet that belongs to the history. Returns whether it was one. */
       const history = (id: number, operation: Op, from: Cursor): boolean => {
         if (operation === Op.Refused && id && !isActive && follows && from.bytes[from.at] === UNKNOWN_OPERATION) {
           isLossy = true;
@@ -277,7 +291,8 @@ export class Topics {
           if (on !== link || (follows && history(id, operation, from))) return;
           if (operation === Op.Message) {
             const topic = takeTopic(from);
-            // Messages for all subscriptions that precede this one are also in its history.
+            // Messages without an id are ignored until the broker confirms the subscription. The history delivers them
+            // too.
             if (!id && (!isActive || !matches(topic))) return;
             const payload = takeRest(from);
             const position = positions.get(topic);
@@ -289,16 +304,16 @@ export class Topics {
             while (unread > QUEUE_MAX) {
               const oldest = take() as Message;
               unread -= oldest.payload.length + MESSAGE_COST;
-              // The following message, possibly this one, because a single message never fills the queue.
+              // The message after the dropped one. It exists because a single message never exceeds the limit.
               const following = first() as Message;
               following.lagged += oldest.lagged + 1;
               following.reconnected ||= oldest.reconnected;
             }
           } else if (operation === Op.Lagged) {
-            // With a history, lost messages are determined from positions.
+            // With a history, the number of lost messages follows from positions instead.
             if (!(follows && isCovered && isActive)) lagged += takeVarint(from, 10);
           } else if (id) {
-            // Also the reply of a server without a broker.
+            // A server without a broker also replies with a rejection.
             if (remaining(from)) fail(refusal(from));
             else activate();
           }

@@ -3,18 +3,21 @@
 import { Channel, type ChannelOptions } from "./channel.js";
 import type { Dial } from "./link.js";
 
-/** The subprotocol for frisbee packets. Message boundaries have no meaning in it. */
+/** The subprotocol for frisbee packets. Packets may be split across WebSocket messages at any position. */
 export const SUBPROTOCOL = "frisbee.1";
 
-/** The settings of a connection over WebSocket. */
+/** Settings of a WebSocket connection. */
 export interface WebSocketOptions extends ChannelOptions {
-  /** Further subprotocols to offer. Put a token here or in `metadata`, but not into the URL, which is logged. */
+  /**
+   * Additional subprotocols to offer. Put a token here or in `metadata`. Do not put it into the URL, because URLs are
+   * logged.
+   */
   readonly protocols?: readonly string[] | undefined;
-  /** The WebSocket class, if there is no global one. */
+  /** The WebSocket class to use. Defaults to the global one. */
   readonly WebSocket?: (new (url: string, protocols: string[]) => WebSocketLike) | undefined;
 }
 
-/** The required part of the WebSocket interface. */
+/** The part of the WebSocket interface that this package uses. */
 export interface WebSocketLike {
   binaryType: string;
   readonly bufferedAmount: number;
@@ -27,7 +30,7 @@ export interface WebSocketLike {
   close(): void;
 }
 
-/** Returns a dialler of a WebSocket. */
+/** Returns a dialler that opens a WebSocket. */
 export function webSocket(url: string | URL, { protocols = [], WebSocket = globalThis.WebSocket }: WebSocketOptions = {}): Dial {
   return (events) => {
     if (!WebSocket) throw new Error("no global WebSocket; set the option `WebSocket`, or connect by frisbee-rpc/node");
@@ -43,7 +46,7 @@ export function webSocket(url: string | URL, { protocols = [], WebSocket = globa
       if (data instanceof ArrayBuffer) events.data(new Uint8Array(data));
       else socket.close();
     };
-    // A close event follows. Browsers provide no reason.
+    // A close event always follows. Browsers provide no message.
     socket.onerror = ({ message = "" }: { message?: string }) => void (problem ||= message);
     socket.onclose = ({ code, reason }: Pick<CloseEvent, "code" | "reason">) => {
       events.close(problem || `the WebSocket was closed (${code}${reason && `, ${reason}`})`);
@@ -56,5 +59,5 @@ export function webSocket(url: string | URL, { protocols = [], WebSocket = globa
   };
 }
 
-/** Creates a channel over WebSocket: `connect("wss://example.com/")`. It connects at the first call. */
+/** Creates a channel over WebSocket: `connect("wss://example.com/")`. The first call opens the connection. */
 export const connect = (url: string | URL, options: WebSocketOptions = {}): Channel => new Channel(webSocket(url, options), options);

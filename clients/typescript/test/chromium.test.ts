@@ -19,7 +19,8 @@ const key = new X509Certificate(readFileSync(`${here}/certificate.pem`)).publicK
 const open = await chromium(`${here}/profile`, [
   `--ignore-certificate-errors-spki-list=${createHash("sha256").update(key).digest("base64")}`,
   "--host-resolver-rules=MAP rebound.example 127.0.0.1",
-  // Timers of a background page stop after one second instead of five minutes.
+  // Sets the grace period after which Chromium stops the timers of a background page to one second instead of five
+  // minutes.
   "--enable-features=IntensiveWakeUpThrottling:grace_period_seconds/1",
 ]);
 
@@ -33,8 +34,8 @@ if (!open) {
   }
 
   test("a tab in the background keeps its connection, since it answers the server", async () => {
-    // The server sends a PING after half a second of silence and closes after 3 s, while the timers of the page are
-    // stopped.
+    // The server sends a PING after 0.5 s without received bytes and closes the connection after 3 s. During this time
+    // the timers of the page are stopped.
     const server = await start("--impatient");
     const front = await open(`${origin}/`);
     await front.toFront();

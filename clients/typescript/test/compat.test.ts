@@ -1,6 +1,5 @@
 /**
- * Calls to compat peers: Go programs with both header formats, and the Rust server, for which such a client is a compat
- * peer.
+ * Calls to compat peers: Go programs with both header forms, and a Rust server that treats the client as a compat peer.
  */
 
 import assert from "node:assert/strict";
@@ -59,7 +58,7 @@ for (const form of FORMS) {
     assert.deepEqual([status.code, status.message], [Code.UNKNOWN, "no luck"]);
     const data = new Uint8Array(3 << 20).fill(7);
     assert.deepEqual((await peer.echoPayload({ seq: 1, data })).data, data);
-    // Concurrently, and interleaved with streams of each kind.
+    // These calls run at the same time as streams of each kind.
     const sums = Array.from({ length: 500 }, (_, n) => peer.add({ a: BigInt(n), b: 1n }));
     const [counts, sum, chat] = await Promise.all([
       all(peer.countUp({ from: 1n, count: 20_000n })),
@@ -72,7 +71,7 @@ for (const form of FORMS) {
     assert.deepEqual((await Promise.all(sums)).map(({ total }) => total), Array.from({ length: 500 }, (_, n) => BigInt(n + 1)));
     const negative = await failed(all(peer.countUp({ from: 1n, count: -1n })));
     assert.deepEqual([negative.code, negative.message], [Code.UNKNOWN, "negative count"]);
-    // Leaving a loop closes its stream, and the connection stays open.
+    // Leaving the loop closes the stream, but not the connection.
     for await (const { value } of peer.countUp({ from: 1n, count: 1_000n })) if (value === 10n) break;
     assert.equal((await peer.add({ a: 1n, b: 1n })).total, 2n);
     channel.close();
@@ -85,7 +84,7 @@ for (const form of FORMS) {
     const given = { flag: true, s: "ä", choice: { case: "both", value: { a: 1n, b: 2n } }, tint: Color.RED, ages: new Map([["a", 1]]) } as const;
     const echoed = await client.echo(given);
     assert.deepEqual([echoed.choice, echoed.tint, echoed.s, echoed.ages], [given.choice, given.tint, given.s, given.ages]);
-    // The flat encoding cannot represent absence.
+    // The flat form cannot distinguish absent values from defaults.
     assert.deepEqual([(await client.echo({})).choice, (await client.echo({})).word], [undefined, ""]);
     assert.equal((await failed(client.fail({ code: 5, text: "none" }))).message, "none");
     assert.equal((await all(client.count({ from: 1n, count: 3 }))).length, 3);
@@ -102,7 +101,7 @@ test("slow reader of a compat stream gets every message", async (context) => {
   let count = 0n;
   for await (const { value } of new InteropClient(channel).countUp({ from: 1n, count: 30_000n })) {
     assert.equal(value, ++count);
-    // More data arrives than the flow-control window permits.
+    // The pause lets more data arrive than the flow-control window permits.
     if (count === 1n) await new Promise((resolve) => setTimeout(resolve, 300));
   }
   assert.equal(count, 30_000n);

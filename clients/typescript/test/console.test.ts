@@ -1,4 +1,7 @@
-/** Tests the console in a real Chromium: its display and interaction, and which pages may not access it. */
+/**
+ * Tests the console in a real Chromium: what it displays, how it reacts to input, and that other pages cannot access
+ * it.
+ */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -16,10 +19,10 @@ import { failed, until } from "./transports.js";
 
 const profile = mkdtempSync(`${tmpdir()}/console-`);
 const open = await chromium(profile, ["--host-resolver-rules=MAP rebound.example 127.0.0.1"]);
-// The browser was killed before, but its child processes may still write.
+// The browser has been killed, but its child processes may still write to the folder.
 after(() => remove(profile));
 
-/** Functions in the page that act like a user. */
+/** Functions in the page that simulate a user. */
 const HANDS = `
   const all = (what, root = document) => [...root.querySelectorAll(what)];
   const shown = (what) => document.querySelector(what)?.textContent ?? "";
@@ -197,7 +200,7 @@ if (!open) {
     assert.match(await copied("frpc"), /^frpc call --server 127\.0\.0\.1:\d+ \\\n {2}desk\.Desk\/Add \\\n {2}'\{"a":"3","b":"4"\}' \\\n {2}--deadline 2000ms$/);
     assert.match(await copied("Rust"), /Pair \{ a: 3, b: 4 \}/);
     assert.match(await copied("TypeScript"), /client\.add\(\{ a: 3n, b: 4n \}, \{ timeout: 2000 \}\)/);
-    // Stream messages are in envelopes, whose quotes the shell must not interpret.
+    // Stream messages are sent in envelopes. The shell must not interpret the quotes in them.
     await go(page, "desk.Desk/Echo");
     await act(page, `type(field("s"), "it's $(touch x) \\\\"); button("Copy as").click();`);
     assert.equal((JSON.parse(execFileSync("sh", ["-c", `${await copied("curl")} 2>/dev/null`], { encoding: "utf8" })) as { s: string }).s, "it's $(touch x) \\");
@@ -250,7 +253,7 @@ if (!open) {
   });
 
   test("a schema whose names and comments are markup is shown as text", async () => {
-    // A server whose reflection replies with other content of the same length.
+    // The server's reflection reply is modified here. Each replacement has the length of the original.
     const replacements: readonly (readonly [string, string])[] = [
       ["desk.Desk", "<b>d</b>k"],
       ["Returns its argument.", "<img src=x onerror=x>"],
@@ -290,7 +293,7 @@ if (!open) {
     for (const name of ["curl", "frpc", "Rust", "TypeScript"]) {
       await act(page, `button("${name}").click();`);
       const text = await see<string>(page, `shown(".commands pre")`);
-      // The name is quoted in a shell, and in code such characters are replaced.
+      // Shell commands quote the name. Code replaces such characters instead.
       assert.doesNotMatch(text, name === "Rust" || name === "TypeScript" ? /<b>d<\/b>k(?!")/ : /^[^']*<b>/, name);
     }
     assert.equal(await see(page, `all("main b, main img, main s, nav b, nav img").length`), 0);

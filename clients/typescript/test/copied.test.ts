@@ -1,7 +1,7 @@
 /**
- * Checks that code copied from the console compiles: TypeScript with the types of this package's tests, and Rust by the
- * test `copied` in `tests/typescript`. Both compile the committed code. This test compares it with the console's output
- * for a server's schema; `UPDATE_GOLDEN=1 npm test -- copied` writes it.
+ * Checks that code copied from the console compiles. This test compares the console's output for a server's schema with
+ * the committed code; `UPDATE_GOLDEN=1 npm test -- copied` rewrites that code. The committed TypeScript is compiled
+ * with the tests of this package, and the committed Rust by the test `copied` in `tests/typescript`.
  */
 
 import assert from "node:assert/strict";
@@ -26,7 +26,7 @@ const KNOWN = {
   shape: { inner: { last: "-9223372036854775808" }, sides: ["RIGHT"], last: "1" },
 };
 
-/** Calls of every kind with requests: with every kind of field, without any, and with metadata and a timeout. */
+/** Calls of every kind: with fields of every kind, without any field, and with metadata and a timeout. */
 const CALLS: readonly (readonly [path: string, requests: readonly Json[], terms?: Pick<CallText, "metadata" | "timeout">])[] = [
   ["desk.Desk/Echo", [ALL]],
   ["desk.Desk/Echo", [{}]],

@@ -17,7 +17,7 @@ export function folder(): string {
   return path;
 }
 
-/** Removes a folder. Retries, because a killed browser may still write there for a moment. */
+/** Removes a folder. Retries, because a killed browser may write to it for a moment. */
 export function remove(path: string): void {
   for (let left = 50; ; left--) {
     try {
@@ -29,7 +29,7 @@ export function remove(path: string): void {
   }
 }
 
-/** Whether the program was found. */
+/** Resolves to whether the program could be started. */
 export const started = (child: ChildProcess): Promise<boolean> =>
   new Promise((resolve) => child.once("spawn", () => resolve(true)).once("error", () => resolve(false)));
 

@@ -27,7 +27,7 @@ test("transport that cannot be made fails calls with its reason", async () => {
     [connect("ws://127.0.0.1:1/", { patience }), /no global WebSocket; .* frisbee-rpc\/node/],
     [connect("foo://x", { patience, WebSocket: Socket }), /protocol/],
     [connectSocket({ port: 99_999 }, { patience }), /port/i],
-    // All addresses of localhost are tried.
+    // The error includes every address of localhost.
     [connectSocket({ port: 1 }, { patience: 1000 }), /ECONNREFUSED/],
     [connect("ws://127.0.0.1:1/", { patience: 1000, WebSocket: Socket }), /ECONNREFUSED/],
     [new Channel(() => { throw new Error("no route"); }, { patience }), /no route/],
@@ -90,9 +90,12 @@ test("deadline before a connection names the failure to connect", async () => {
   assert.match(status.message, /no connection to the server: .*ECONNREFUSED/);
 });
 
-/** Regression test: the pauses after connections that lasted less than two seconds exceeded the patience of calls. */
+/**
+ * Regression test: the backoff after connections that lasted less than two seconds was longer than the patience of
+ * calls.
+ */
 test("server that closes after each answer fails no call", async (context) => {
-  // The longest possible pauses.
+  // Selects the longest possible backoff.
   context.mock.method(Math, "random", () => 1);
   const dial: Dial = (events) => {
     events.open();
@@ -142,7 +145,7 @@ test("waiting call is repeated when its write ends the connection", async () => 
   channel.close();
 });
 
-/** Regression test: the client requested a connection in a loop, and no event of it was handled. */
+/** Regression test: the subscription requested connections in an endless loop, so no event was handled. */
 test("subscription continues on a channel without patience", async () => {
   let dials = 0;
   let lose = (): void => {};
@@ -155,7 +158,7 @@ test("subscription continues on a channel without patience", async () => {
       const sent = Buffer.from(bytes);
       for (let at = 0; at < sent.length; at += 10 + sent.readUInt32BE(at + 6)) {
         const [id, operation] = [sent.readUInt16BE(at + 2), sent.readUInt16BE(at + 4)];
-        // The server confirms the subscription and publishes the number of the connection.
+        // The server confirms the subscription, and publishes the number of the connection as a message.
         if (operation === 0xff00) setImmediate(() => events.data(Buffer.concat([frame(id, operation), frame(id, 0xff02, [1, 97, dials])])));
       }
     };
@@ -193,7 +196,7 @@ test("closed socket is gone though its peer reads nothing", async () => {
   server.close();
 });
 
-/** Regression test: each byte that was sent extended the time for the unsent ones. */
+/** Regression test: each byte that the peer sent extended the timeout for unsent bytes. */
 test("closed socket is gone though its peer only sends", { timeout: 10_000 }, async (context) => {
   const server = createServer({ pauseOnConnect: true }).listen(0, "127.0.0.1");
   const accepted = once(server, "connection") as Promise<[NetSocket]>;
@@ -202,7 +205,7 @@ test("closed socket is gone though its peer only sends", { timeout: 10_000 }, as
   const { port } = server.address() as { port: number };
   const transport = socket({ host: "127.0.0.1", port })({ open: () => opened.resolve(), data() {}, close: () => closed.resolve() });
   const [peer] = await accepted;
-  // The socket may be closed before the next byte.
+  // Ignored, because the socket may be closed before the next byte is sent.
   peer.on("error", () => {});
   const sending = setInterval(() => peer.write("a"), 100);
   context.after(() => {
@@ -230,7 +233,7 @@ test("call without a connection names the end of the last one, and that it may h
       setImmediate(() => events.data(frame(0, 3, Buffer.from("fris\x01"))));
     }
     const send = (bytes: Uint8Array): void => {
-      // The first call of a service follows the packet that announces the service.
+      // Before the first call of a service, a packet announces the service.
       for (let rest = Buffer.from(bytes); rest.length >= 10; rest = rest.subarray(10 + rest.readUInt32BE(6))) {
         if (rest.readUInt16BE(4) >= 10) sent.resolve();
       }
@@ -238,9 +241,9 @@ test("call without a connection names the end of the last one, and that it may h
     return { send, close() {}, buffered: () => 0 };
   };
   const channel = new Channel(dial, { patience: 50 });
-  // On a busy machine, connecting takes longer than the patience of the call below.
+  // On a busy machine, connecting may take longer than the patience of the call below.
   const link = await channel.connected(undefined, Infinity);
-  // The connection counts as long-lived.
+  // Advances the clock, so that the connection counts as long-lived.
   const now = performance.now.bind(performance);
   context.mock.method(performance, "now", () => now() + 10_000);
   const repeated = failed(new DeskClient(channel).get({}));
@@ -255,7 +258,10 @@ test("call without a connection names the end of the last one, and that it may h
   assert.equal((await closed).mayHaveRun, false);
 });
 
-/** Regression test: a loop of publications never let the transport send, and 64 MiB closed the connection. */
+/**
+ * Regression test: a loop of publications never yielded to the transport, and the connection was closed at 64 MiB of
+ * unsent bytes.
+ */
 test("calls and publications wait while much is unsent", async () => {
   const [count, size] = [100, 1 << 20];
   let [dials, unsent, most, received] = [0, 0, 0, 0];
@@ -290,9 +296,7 @@ test("calls and publications wait while much is unsent", async () => {
   channel.close();
 });
 
-/**
- * Regression test: the patience of the call ended while the connection had no free slot, and the call waited forever.
- */
+/** Regression test: a call whose patience expired while the connection had no free slot waited forever. */
 test("call that waited for a slot fails when no connection follows", { timeout: 10_000 }, async () => {
   let lose = (): void => {};
   let dials = 0;
@@ -300,7 +304,7 @@ test("call that waited for a slot fails when no connection follows", { timeout: 
     if (++dials > 1) throw new Error("no route");
     lose = () => events.close("lost");
     events.open();
-    // The server accepts one stream.
+    // The HELLO of the server permits one stream.
     setImmediate(() => events.data(frame(0, 3, [...Buffer.from("fris\x01"), 2, 1, 1])));
     return { send() {}, close() {}, buffered: () => 0 };
   };

@@ -1,4 +1,4 @@
-/** Tests the extensions of native peers with the vectors that the Rust tests also use. */
+/** Tests the extensions of native peers. The Rust tests use the same vectors. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -26,7 +26,7 @@ interface Vector {
 const vectors = JSON.parse(readFileSync("../../tests/wire/extensions.json", "utf8")) as Record<"packets" | "hello" | "prefix" | "headers" | "trailers" | "enums", readonly Vector[]>;
 const bytes = ({ hex }: Vector): Buffer => Buffer.from(hex, "hex");
 
-/** Returns why a connection ends whose server sends these bytes, or `undefined` if it stays open. */
+/** Returns why the connection is closed after the server has sent these bytes, or `undefined` if it stays open. */
 function closing(...received: readonly Uint8Array[]): string | undefined {
   let events: TransportEvents | undefined;
   let reason: string | undefined;

@@ -1,4 +1,4 @@
-/** Failures at this end in calls of either end, and the resulting statuses for the caller and the peer. */
+/** Failures at this end, in calls made by either end. Tests the status that the caller and the peer receive. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ import { failed, until } from "./transports.js";
 const HELLO = frame(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
 const { ask, feed, slow } = Page.methods;
 
-/** Runs a function with an open connection and the packets that are sent on it. */
+/** Runs a function with an open connection and the packets that the connection has sent. */
 async function connected(run: (channel: Channel, receive: (bytes: Uint8Array) => void, sent: Buffer[]) => Promise<void>, serving?: ChannelOptions["serve"]): Promise<void> {
   let events: TransportEvents | undefined;
   const sent: Buffer[] = [];
@@ -49,9 +49,10 @@ for (const [what, handlers, code] of [
         const reply = (id: number, operation: number): Buffer | undefined =>
           sent.find((packet) => packet.readUInt16BE(2) === id && packet.readUInt16BE(4) === operation)?.subarray(10);
         await until("both are answered", () => Boolean(reply(0x8001, ask.operation) && reply(6, 3)));
-        // The prefix with the status, and TRAILERS: the id of the stream, then the status.
+        // The reply starts with a prefix that holds the status. The body of TRAILERS is the stream's id, followed by
+        // the status.
         assert.deepEqual([...reply(0x8001, ask.operation)!.subarray(0, 5)], [16, 3, 3, 1, code]);
-        // A text is truncated in TRAILERS, whereas a reply fails.
+        // TRAILERS truncate a text that is too long, whereas writing a reply fails.
         const streamed = what.includes("too long") ? Code.UNKNOWN : code;
         assert.deepEqual([...reply(6, 3)!.subarray(0, 6)], [0x80, 0x80, 2, 3, 1, streamed]);
       },
@@ -65,7 +66,7 @@ test("streamed requests that cannot be written fail a call that may have run", (
     const odd = { value: "x" as unknown as bigint };
     const status = await failed(client.total([{ value: 1n }, odd]));
     assert.deepEqual([status.code, status.mayHaveRun], [Code.INVALID_ARGUMENT, true]);
-    // The handler waits for the request.
+    // The handler is waiting for its request.
     const single = await failed(client.count({ from: odd.value }).next());
     assert.deepEqual([single.code, single.mayHaveRun], [Code.INVALID_ARGUMENT, false]);
   }));
@@ -126,7 +127,7 @@ test("exception of a mounted protocol is uncaught and harms no other", (context)
     const link = await channel.connected();
     receive(frame(1, 1000));
     assert.equal(link.isUp, true);
-    // A packet that violates the protocol.
+    // This packet violates the protocol.
     receive(frame(0, 8));
     assert.equal((await syncing).code, Code.UNAVAILABLE);
     await until("both are reported", () => uncaught.length === 2);
@@ -134,7 +135,9 @@ test("exception of a mounted protocol is uncaught and harms no other", (context)
   });
 });
 
-/** Regression test: an `ArrayBuffer` instead of bytes made the output position NaN, and nothing more was sent. */
+/**
+ * Regression test: an `ArrayBuffer` in place of a `Uint8Array` made the output position NaN, so nothing more was sent.
+ */
 test("values of another type than their field's are refused, and harm no other call", () =>
   connected(async (channel, receive, sent) => {
     const client = new DeskClient(channel);
@@ -179,7 +182,7 @@ test("generator of a handler ends when its message cannot be sent", () => {
     async (_, receive, sent) => {
       receive(frame(0x8000, 2, [9, feed.operation]));
       receive(frame(0x8000, 2, encode(feed.request, {})));
-      // The caller does not end its direction of the stream.
+      // The caller keeps its direction of the stream open.
       await until("the failure is sent", () => sent.some((packet) => packet.readUInt16BE(2) === 6 && packet.readUInt16BE(4) === 3));
       assert.ok(hasEnded);
     },
@@ -204,7 +207,7 @@ test("invalid arguments are refused with their remedy", () =>
     }
   }));
 
-/** Regression test: each message beyond a full queue moved all others, which took minutes. */
+/** Regression test: once the queue was full, each message moved all others, and the test took minutes. */
 test("flood of short messages drops the oldest in time", { timeout: 30_000 }, () =>
   connected(async (channel, receive, sent) => {
     const [count, at] = [300_000, 1000];
@@ -224,7 +227,7 @@ test("flood of short messages drops the oldest in time", { timeout: 30_000 }, ()
     assert.ok(lagged > 0 && taken > 200_000, `${taken}, ${lagged}`);
   }));
 
-/** Regression test: the first bytes resemble a call of the server. */
+/** Regression test: the first bytes of the body resemble a call by the server. */
 test("mounted packet is received whatever its body begins with", () => {
   const body = [16, 2, 4, 0, 7];
   const received = (serving?: ChannelOptions["serve"]): Promise<void> =>
@@ -238,7 +241,7 @@ test("mounted packet is received whatever its body begins with", () => {
   return received().then(() => received(serve(Page, {} as Handlers<typeof Page>)));
 });
 
-/** Regression test: both counted their ids from 1, and each received the messages of the other. */
+/** Regression test: both objects counted their request ids from 1, and each received the other's messages. */
 test("topics of a channel made twice share no id", () =>
   connected(async (channel, receive, sent) => {
     const [first, second] = [new Topics(channel), new Topics(channel)];
@@ -251,7 +254,7 @@ test("topics of a channel made twice share no id", () =>
     assert.deepEqual([(await a.next()).value?.topic, (await b.next()).value?.topic], ["a", "b"]);
   }));
 
-/** Regression test: when another message was lost, a gap before a new message was moved to the oldest one. */
+/** Regression test: when a message was dropped, the gap before a newer message was added to the oldest one. */
 test("message keeps the gap in front of it when an older one is dropped", () =>
   connected(async (channel, receive, sent) => {
     const subscribing = new Topics(channel).subscribe("a");
@@ -265,14 +268,14 @@ test("message keeps the gap in front of it when an older one is dropped", () =>
     assert.deepEqual(gaps, [1, 0, 5]);
   }));
 
-/** Regression test: each registration added a handler, and only the last one was counted. */
+/** Regression test: each request with the same id started a handler, but only the last handler was counted. */
 test("request with the id of one in progress ends the connection", () =>
   connected(
     async (channel, receive) => {
       const link = await channel.connected();
       const request = (operation: number): Buffer => frame(0x8001, operation, encode(ask.request, {}));
       receive(request(ask.operation));
-      // Ids are counted per operation.
+      // Ids are unique per operation.
       receive(request(slow.operation));
       assert.equal(link.isUp, true);
       receive(request(ask.operation));
@@ -281,7 +284,7 @@ test("request with the id of one in progress ends the connection", () =>
     serve(Page, { ask: () => new Promise(() => {}), slow: () => new Promise(() => {}) } as unknown as Handlers<typeof Page>),
   ));
 
-/** Regression test: a handler that continues after its call was cancelled released its slot. */
+/** Regression test: a cancelled call released its slot although its handler was still running. */
 test("cancelled calls leave no more handlers running than there may be calls", () => {
   let running = 0;
   return connected(
@@ -297,7 +300,7 @@ test("cancelled calls leave no more handlers running than there may be calls", (
   );
 });
 
-/** Regression test: topics counted neither towards the queue of a subscription nor towards its remembered positions. */
+/** Regression test: the length of topics was not charged to a subscription's queue or to its positions. */
 test("topic that is too long ends the connection", () =>
   connected(async (channel, receive, sent) => {
     const link = await channel.connected();

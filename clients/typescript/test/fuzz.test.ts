@@ -1,6 +1,6 @@
 /**
- * Passes the fuzzers' corpus and damaged packets to a connection, which must accept or reject them and end all pending
- * calls.
+ * Feeds the fuzzers' corpus and damaged packets to a connection. The connection must accept or reject them, and all
+ * pending calls must end.
  */
 
 import assert from "node:assert/strict";
@@ -10,7 +10,7 @@ import { Channel, Topics, serve, type TransportEvents } from "frisbee-rpc";
 import { Desk, DeskClient, Page } from "./generated/desk.js";
 
 const CORPUS = "../../fuzz/corpus";
-/** Folders whose inputs are bytes of a connection or of a packet. */
+/** Corpus folders that contain the bytes of a connection or of a packet. */
 const FOLDERS = ["broker", "client", "connection", "frames", "hand_off", "header", "hello", "messages", "server", "subscriber", "two_way"];
 
 const page = serve(Page, {
@@ -38,8 +38,8 @@ const joined = (...parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(B
 const HELLO = packet(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
 
 /**
- * Returns the packets that a connection sent and the number of calls that ended, after it received these bytes in
- * pieces of this length.
+ * Feeds these bytes to a connection, in pieces of this length. Returns the packets that the connection sent and the
+ * number of calls that ended.
  */
 async function connection(bytes: Uint8Array, length: number): Promise<{ sent: number; ended: number }> {
   let events: TransportEvents | undefined;
@@ -62,7 +62,7 @@ async function connection(bytes: Uint8Array, length: number): Promise<{ sent: nu
   assert.ok(events);
   events.open();
   for (let at = 0; at < bytes.length; at += length) {
-    // A copy, because the receiver requires that received bytes do not change afterwards.
+    // Copied, because the receiver may keep the bytes and requires that they do not change.
     events.data(bytes.slice(at, at + length));
     if (at === 0) await new Promise((resolve) => setImmediate(resolve));
   }
@@ -149,7 +149,7 @@ test("source that fails while it is stopped leaves the outcome of its call", asy
   events.close("gone");
   channel.close();
   assert.match(String(await call), /gone/);
-  // An unhandled rejection ends the process here.
+  // An unhandled rejection would end the process here.
   await new Promise((resolve) => setImmediate(resolve));
   assert.ok(isStopped);
 });

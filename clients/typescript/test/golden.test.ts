@@ -1,4 +1,4 @@
-/** Every message of the golden schemas, with values and bodies from generated Rust code. */
+/** Encodes and decodes every message of the golden schemas, with values and bodies from generated Rust code. */
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -109,7 +109,7 @@ test("golden messages are encoded and decoded as in Rust", () => {
 });
 
 test("golden enums have their numbers in the order of the schema", () => {
-  // A value is encoded as its index in the schema.
+  // The wire contains the index of an enum value in the schema.
   for (const [module, exported] of Object.entries(MODULES)) {
     const source = ts.createSourceFile(module, readFileSync(`${FOLDER}/${module}.ts`, "utf8"), ts.ScriptTarget.ES2022);
     for (const [ident, numbers] of Object.entries(exported)) {

@@ -1,4 +1,4 @@
-/** Connections that the server hands off to Node. */
+/** Tests connections that the server hands off to Node. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -32,7 +32,7 @@ async function exchange(socket: Socket): Promise<void> {
   assert.equal(await take(socket, 10), "SOME BYTES");
   socket.end("more");
   assert.equal(await take(socket, 4), "MORE");
-  // A server that is stopped early resets the connection, and this error is otherwise unhandled.
+  // A server that is stopped early resets the connection. Waiting for the close handles this error.
   socket.resume();
   if (!socket.closed) await once(socket, "close");
 }
@@ -77,7 +77,7 @@ test("connection that the server keeps is an error", async () => {
 });
 
 test("abort before the answer closes the connection", async () => {
-  // The server sends HELLO and does not answer the hand-off request.
+  // This server sends HELLO but does not answer the hand-off request.
   const silent = createServer((socket) => {
     socket.once("data", () => socket.write(Buffer.from("000f00000003000000056672697301000f0000000100000000", "hex"))).on("error", () => {});
   }).listen(0, host);
@@ -88,7 +88,7 @@ test("abort before the answer closes the connection", async () => {
   const [socket] = await accepted;
   let received = "";
   await new Promise<void>((resolve) => socket.on("data", (chunk: Buffer) => {
-    // The request is HAND_OFF of operation 12.
+    // This is a HAND_OFF request for operation 12.
     if ((received += chunk.toString("hex")).includes("000f00000008")) resolve();
   }));
   const closed = new Promise((resolve) => socket.once("close", resolve));
@@ -98,9 +98,9 @@ test("abort before the answer closes the connection", async () => {
   silent.close();
 });
 
-// Regression test: the request waited for earlier calls, for 30 s.
+// Regression test: the hand-off waited for the earlier calls to end, for up to 30 s.
 test("abort of the calls before the hand-off closes the connection", { timeout: 10_000 }, async () => {
-  // The server sends HELLO and answers nothing.
+  // This server sends HELLO but answers nothing.
   const silent = createServer((socket) => {
     socket.once("data", () => socket.write(Buffer.from("000f00000003000000056672697301000f0000000100000000", "hex"))).on("error", () => {});
   }).listen(0, host);
@@ -127,11 +127,11 @@ test("abort of the calls before the hand-off closes the connection", { timeout: 
   silent.close();
 });
 
-// Regression test: the hand-off was requested on the connection that replaced the lost one, without a login.
+// Regression test: after the connection was lost, the hand-off was requested on a new one that had not logged in.
 test("connection lost after the calls before the hand-off is not replaced", async () => {
   const sockets: Socket[] = [];
   let isRequested = false;
-  // The server sends HELLO and answers nothing.
+  // This server sends HELLO but answers nothing.
   const greeting = createServer((socket) => {
     sockets.push(socket);
     socket.once("data", () => socket.write(Buffer.from("000f00000003000000056672697301000f0000000100000000", "hex")));

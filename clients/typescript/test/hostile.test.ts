@@ -1,4 +1,4 @@
-/** Servers that violate the protocol: calls fail with a status, and memory does not grow. */
+/** Servers that violate the protocol. Calls must fail with a status, and memory must not grow. */
 
 import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
@@ -12,7 +12,10 @@ import { DeskClient } from "./generated/desk.js";
 
 const HELLO = frame(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
 
-/** Runs a function with a server that sends these bytes to each client and otherwise sends only what `answer` does. */
+/**
+ * Runs a function with a server that sends these bytes to each client. The server answers requests only through
+ * `answer`.
+ */
 async function withServer(bytes: Buffer, run: (client: DeskClient) => Promise<void>, answer?: (socket: Socket, frame: Buffer) => void): Promise<void> {
   const server = createServer((socket) => {
     socket.on("error", () => {});
@@ -77,14 +80,14 @@ test("a server without a broker fails pending subscriptions", () =>
       await assert.rejects(topics.subscribe("a"));
     },
     (socket, request) => {
-      // The same as for any unknown operation.
+      // The server rejects it like any unknown operation.
       if (operationOf(request) >= 0xff00) socket.write(frame(idOf(request), operationOf(request), [6, 5, 2, 0x6e, 0x6f]));
     },
   ));
 
 test("items of HELLO that this end does not know are skipped", () =>
   withServer(
-    // Items for compression support, for a later version, and for credit.
+    // HELLO items for compression, for a later version, and for credit.
     frame(0, 3, [...Buffer.from("fris\x01"), 35, 1, 1, 127, 2, 1, 2, 4, 3, 0x80, 0x80, 0x10]),
     async (client) => assert.equal((await client.add({})).total, 3n),
     (socket, request) => {
@@ -113,7 +116,7 @@ test("offset of a topic that a number cannot hold ends the connection", () =>
     },
     (socket, request) => {
       const epoch = new Array<number>(8).fill(1);
-      // One topic of the history follows, with the offset 2^53 + 1.
+      // The reply announces one topic of the history. Its position has the offset 2^53 + 1.
       if (operationOf(request) === 0xff06) socket.write(frame(idOf(request), 0xff06, [0, 1, ...epoch, 1]));
       if (operationOf(request) === 0xff03) socket.write(frame(1, 0xff07, [1, 0x61, ...epoch, 0x81, ...new Array<number>(6).fill(0x80), 0x10]));
     },
@@ -121,10 +124,10 @@ test("offset of a topic that a number cannot hold ends the connection", () =>
 
 test("a call starts while a stream lacks a slot", () =>
   withServer(
-    // The server accepts one stream.
+    // The HELLO of the server permits one stream.
     frame(0, 3, [...Buffer.from("fris\x01"), 2, 1, 1, 4, 3, 0x80, 0x80, 0x10]),
     async (client) => {
-      // All calls wait for the connection.
+      // These calls wait for the connection.
       const streams = [client.flood({}), client.flood({})];
       assert.equal((await client.add({}, { timeout: 2000 })).total, 3n);
       for (const stream of streams) await stream.return?.();
@@ -141,7 +144,8 @@ test("packets that belong to nothing are skipped", () => {
     async (client) => assert.equal((await client.add({})).total, 3n),
     (socket, request) => {
       if (operationOf(request) < 10) return;
-      // A reply to another call with the same id, and one to another id with the same operation.
+      // The first reply has the id of the request but another operation. The second has another id but the same
+      // operation.
       socket.write(Buffer.concat([frame(idOf(request), 4712, [8, 0]), frame(idOf(request) ^ 0x4000, operationOf(request), [8, 0])]));
       socket.write(frame(idOf(request), operationOf(request), [8, 0, 13, 6, 10, 1]));
     },

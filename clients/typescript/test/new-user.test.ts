@@ -1,6 +1,6 @@
 /**
- * The steps of a new user: installs the packed package, generates code from a schema by one command, and uses it in a
- * page.
+ * Follows the steps of a new user: installs the packed package, generates code from a schema with one command, and uses
+ * the code in a page.
  */
 
 import assert from "node:assert/strict";
@@ -20,7 +20,7 @@ const APPLICATION = `
 import { connect, Status, Topics } from "frisbee-rpc";
 import { DeskClient } from "./generated/desk.js";
 
-// Fields and options may be undefined, even with the compiler option exactOptionalPropertyTypes.
+// Fields and options accept undefined, even with the compiler option exactOptionalPropertyTypes.
 const unset: { a?: bigint | undefined } = { a: undefined };
 
 export async function use(url: string): Promise<string> {
@@ -72,7 +72,7 @@ test("package is imported and required, with its types, by every resolution", ()
   check("node10", "commonjs", { module: "CommonJS", moduleResolution: "node10", ignoreDeprecations: "5.0" }, program);
   check("node16", "commonjs", { module: "node16", moduleResolution: "node16" }, program);
   check("esm", "module", { module: "node16", moduleResolution: "node16" }, program);
-  // Short names of internal properties do not collide with values of the program.
+  // Uses functions of both entry points, loaded with `require` and with `import`.
   const used = 'console.log(new Status(5, "gone").code, typeof connect, ...encode(message("a.B", "y:y"), { y: new Uint8Array([7]) }))';
   const printed = "5 function 8 0 4 10 1 7\n";
   assert.equal(run("node", "--input-type=commonjs", "-e", `const { Status, encode, message } = require("frisbee-rpc"), { connect } = require("frisbee-rpc/node"); ${used}`), printed);
@@ -105,7 +105,7 @@ test("a new user gets a page that calls, streams and subscribes from an empty fo
   const options = { stdin: { contents: 'import { use } from "./src/application.js"; globalThis.use = use;', resolveDir: here }, bundle: true, format: "esm", write: false, minify: true } as const;
   const { outputFiles: [page] } = await build(options);
   const http = createServer((request, response) => {
-    // The strictest content security policy: no code from text, and no external resources.
+    // The strictest content security policy: it permits no evaluation of text and no external resources.
     response.setHeader("content-security-policy", "default-src 'none'; script-src 'self'; connect-src ws:");
     response.setHeader("content-type", request.url === "/" ? "text/html" : "text/javascript");
     response.end(request.url === "/" ? '<!doctype html><title>page</title><script type="module" src="page.js"></script>' : page?.text);

@@ -1,7 +1,7 @@
 /**
- * A page repeatedly goes offline while messages are published: no loss is unreported, and no message is duplicated.
- * `FRISBEE_OFFLINE=100` sets the number of outages, each with 10 000 messages; the default is small. Skipped if
- * Chromium is missing, unless it is required.
+ * A page repeatedly goes offline while messages are published. Every loss must be reported, and no message may arrive
+ * twice. `FRISBEE_OFFLINE=100` sets the number of outages, with 10 000 messages each; the default is smaller. Skipped
+ * if Chromium is missing, unless the environment requires it.
  */
 
 import assert from "node:assert/strict";
@@ -27,7 +27,7 @@ const here = folder();
 const { origin, start } = await startHost(here);
 const open = await chromium(`${here}/profile`, []);
 
-/** A proxy to a port that can be cut: all connections end, and new ones are refused. */
+/** Starts a proxy to a port. `cut` ends all connections and refuses new ones. */
 async function line(port: number): Promise<{ port: number; cut: () => void; restore: () => void; close: () => void }> {
   const sockets = new Set<Socket>();
   let isCut = false;

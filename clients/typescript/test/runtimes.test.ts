@@ -10,7 +10,7 @@ import { GUEST, startHost } from "./guest/host.js";
 
 const INSTALLED = "runtimes/node_modules/";
 
-/** Programs in npm packages whose names have this prefix, because a runtime has one package per platform. */
+/** Finds a program in npm packages whose names start with a prefix. A runtime has one package per platform. */
 function installed(prefix: string, program: string): string[] {
   const end = prefix.lastIndexOf("/") + 1;
   try {
@@ -24,7 +24,7 @@ function installed(prefix: string, program: string): string[] {
 const RUNTIMES = [
   { name: "Deno", programs: ["deno", ...installed("@deno/", "deno")], flags: ["run", "--no-lock", "--no-config", "--allow-net", "--allow-env"] },
   { name: "Bun", programs: ["bun", ...installed("@oven/bun-", "bin/bun")], flags: ["run"] },
-  // Node 20 has no WebSocket.
+  // Node 20 is missing because it has no global WebSocket.
   { name: "Node 22", programs: installed("node-22", "bin/node"), flags: [] },
   { name: "Node 24", programs: installed("node-24", "bin/node"), flags: [] },
 ];

@@ -1,4 +1,4 @@
-/** The environment in which the tests of `matrix` run: a transport, and functions that start servers. */
+/** Environment of the tests in `matrix`: a transport, and functions that start servers. */
 
 import assert from "node:assert/strict";
 import { Status, type Channel, type ChannelOptions } from "frisbee-rpc";
@@ -19,8 +19,8 @@ export interface TestTransport {
 }
 
 /**
- * Number of chunks of 10 000 bytes that a 256 KiB window permits, including the cost per message and one overdrawn
- * message.
+ * Number of chunks of 10 000 bytes that a window of 256 KiB permits. Each chunk is charged the cost per message, and
+ * the last one may exceed the window.
  */
 export const WINDOW_CHUNKS = Math.ceil((256 << 10) / (10_000 + 7 + 64));
 
@@ -40,7 +40,7 @@ export async function until(what: string, is: () => boolean | Promise<boolean>):
   }
 }
 
-/** Waits until both ends have processed everything in flight, by calls after all other packets. */
+/** Waits until both ends have processed all packets in flight, by making calls that follow them. */
 export async function fence(client: DeskClient): Promise<void> {
   for (let round = 0; round < 100; round++) await client.state({});
 }

@@ -1,5 +1,5 @@
 /**
- * Calls over WebSocket directly to the server, with and without TLS, and through a bridge that splits messages at any
+ * Calls over WebSocket: directly to the server with and without TLS, and through a bridge that splits messages at any
  * position.
  */
 
@@ -27,7 +27,7 @@ class Trusting extends WebSocket {
   }
 }
 
-/** A bridge from WebSocket to a TCP server. Its messages end where TCP reads end, or earlier. */
+/** A bridge from WebSocket to a TCP server. A WebSocket message contains the bytes of one TCP read, or only a part. */
 const bridge = new WebSocketServer({ port: 0, host: "127.0.0.1", handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false) });
 bridge.on("connection", (socket, request) => {
   const tcp = connectTcp({ host: "127.0.0.1", port: Number(request.url?.slice(1)) });

@@ -48,7 +48,7 @@ test("an enum value that the schema does not declare survives", () => {
   const { v } = decode(vec.VSparse, body);
   assert.equal(v, -0x8000_0000 + 5);
   assert.equal(hex(encode(vec.VSparse, { v })), hex(body));
-  // Other numbers are sent unchanged and decoded as in a later schema of the reader.
+  // Other undeclared numbers are sent unchanged, so that a reader whose schema declares them can decode them.
   for (const [number, expected] of [[7, "08000c0e"], [-7, "08000c0d"], [-0x8000_0000 + 2, "08000cfbffffff0f"]] as const) {
     const other = encode(vec.VSparse, { v: number as vec.Sparse });
     assert.equal(hex(other), expected);
@@ -69,7 +69,7 @@ test("integers of 64 bits are exact to their ends, and numbers only as far as th
     const { l: readL, w: readW } = decode(desk.All, encode(desk.All, { l, w }));
     assert.deepEqual([readL, readW], [l, w]);
   }
-  // Values around the limit of numbers that need no bigint arithmetic.
+  // Values near the largest number that needs no bigint arithmetic.
   for (let bits = 50n; bits < 64n; bits++) {
     for (const near of [-2n, -1n, 0n, 1n, 2n]) {
       const w = (1n << bits) + near;
@@ -133,7 +133,7 @@ test("the decoder returns or refuses for all bytes of the corpus", () => {
         for (const type of types) {
           try {
             const value = decode(type, body);
-            // A decoded message can be encoded, and decoding that yields the same message.
+            // A decoded message can be encoded again. Decoding the result yields the same message.
             assert.deepEqual(decode(type, encode(type, value)), value);
             read++;
           } catch (error) {

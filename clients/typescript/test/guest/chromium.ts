@@ -11,7 +11,7 @@ import { started } from "../desk.js";
 const PROGRAMS = ["chromium", "chromium-browser", "google-chrome"];
 
 export interface Page {
-  /** Evaluates an expression in the page and returns its value, or the value of its promise. */
+  /** Evaluates an expression in the page and returns its value. If the value is a promise, waits for it. */
   evaluate<T>(expression: string): Promise<T>;
   toFront(): Promise<void>;
   /** Takes the page offline or online again. */
@@ -23,13 +23,13 @@ export interface Page {
   press(key: string, control?: boolean): Promise<void>;
   /** Sets the dark or light color scheme and the window size. */
   look(scheme: "light" | "dark", width: number, height?: number): Promise<void>;
-  /** Returns a screenshot as PNG. */
+  /** Takes a screenshot as PNG. */
   picture(): Promise<Uint8Array>;
 }
 
 interface Answer {
   readonly id?: number;
-  /** Parameters of an event, which has no id. */
+  /** Present in events, which have no id. */
   readonly method?: string;
   readonly sessionId?: string;
   readonly result?: unknown;
@@ -45,7 +45,7 @@ function errorOf({ method, params }: Answer): string | undefined {
   return entry && (entry.level === "error" || entry.level === "warning") ? `${entry.text} ${entry.url ?? ""}` : undefined;
 }
 
-/** Starts a browser that ends with the test program. Returns `undefined` if there is none. */
+/** Starts a browser that is closed at the end of the test program. Returns `undefined` if no browser is installed. */
 export async function chromium(profile: string, flags: readonly string[]): Promise<((url: string) => Promise<Page>) | undefined> {
   for (const program of process.env["FRISBEE_CHROMIUM"] ? [process.env["FRISBEE_CHROMIUM"]] : PROGRAMS) {
     const child = spawn(
@@ -98,7 +98,7 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
   return async (url) => {
     const { targetId } = await call<{ targetId: string }>("Target.createTarget", { url: "about:blank" });
     const { sessionId } = await call<{ sessionId: string }>("Target.attachToTarget", { targetId, flatten: true });
-    // Resolves when the page has replaced the blank one.
+    // Resolves as soon as the page has replaced the blank page.
     await call("Page.navigate", { url }, sessionId);
     const evaluate = async <T>(expression: string): Promise<T> => {
       const { result, exceptionDetails } = await call<{ result: { value: T }; exceptionDetails?: { exception?: { description?: string } } }>(
@@ -113,7 +113,8 @@ async function open(url: string): Promise<(url: string) => Promise<Page>> {
     const load = (): Promise<void> => new Promise((resolve) => loading.set(sessionId, resolve));
     let loaded = load();
     await call("Page.navigate", { url }, sessionId);
-    // The page is loaded when its script has run. The blank page before it also reports that it is loaded.
+    // The page is ready when its script has run. The address is compared, because the blank page also reports that it
+    // has loaded.
     while (!(await evaluate<boolean>(`location.href === ${JSON.stringify(url)} && document.readyState === "complete"`))) {
       await loaded;
       loaded = load();

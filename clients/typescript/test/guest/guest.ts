@@ -1,6 +1,6 @@
 /**
- * Runs the matrix in a browser, Deno or Bun, with the runtime's own WebSocket and servers that `host.ts` starts. A
- * browser runs one selected test. Other runtimes run all tests and print a line of JSON for each.
+ * Runs the matrix in a browser, Deno or Bun, with the WebSocket of the runtime and servers started by `host.ts`. A
+ * browser runs one selected test at a time. Other runtimes run all tests and print a line of JSON for each.
  */
 
 import { connect, Topics } from "frisbee-rpc";
@@ -23,17 +23,17 @@ const page = globalThis as unknown as {
   followed: () => Followed;
 };
 
-/** Counts of the numbered messages of a topic. */
+/** Statistics about the numbered messages received from a topic. */
 export interface Followed {
   /** Number of the last message received. */
   last: number;
   received: number;
-  /** Number of missing messages that the subscription reported. */
+  /** Number of messages that the subscription reported as lost. */
   stated: number;
-  /** Missing messages that were not reported, and reported ones that were not missing. */
+  /** Number of lost messages that were not reported, or reported although they arrived. */
   silent: number;
   twice: number;
-  /** Number of times that an unknown number of messages was reported missing. */
+  /** Number of times that the subscription reported an unknown number of lost messages. */
   unknown: number;
   connections: number;
 }
@@ -73,7 +73,7 @@ page.run = async (name) => {
 };
 page.names = () => [...registered.keys()];
 
-/** Returns the text of the status of a call, or "answered". */
+/** Makes a call. Returns the text of its status, or "answered". */
 page.attempt = async (url) => {
   const channel = connect(url, { patience: 300 });
   const text = await new DeskClient(channel).add({}).then(() => "answered", String);
@@ -81,7 +81,7 @@ page.attempt = async (url) => {
   return text;
 };
 
-/** Returns `document.visibilityState` after a call of this duration, or the call's failure. */
+/** Makes a call of this duration. Returns `document.visibilityState` afterwards, or the failure of the call. */
 page.stays = async (url, millis) => {
   const channel = connect(url);
   try {
@@ -96,7 +96,7 @@ page.stays = async (url, millis) => {
 
 const counts: Followed = { last: 0, received: 0, stated: 0, silent: 0, twice: 0, unknown: 0, connections: 0 };
 
-/** Subscribes to numbered messages and counts them up to the last one. */
+/** Subscribes to numbered messages, and updates the statistics until the last one arrives. */
 page.follow = async (url, last) => {
   const native = WebSocket;
   globalThis.WebSocket = class extends native {

@@ -22,7 +22,7 @@ async function jsonBody(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(body);
 }
 
-/** Opens a startHost, whose servers take pages of it and have a certificate in the folder. */
+/** Starts a host. Its servers accept calls from its pages, and use a certificate in `folder`. */
 export async function startHost(folder: string): Promise<Host> {
   const desks = new Map<number, Desk>();
   let next = 0;

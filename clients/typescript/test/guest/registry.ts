@@ -1,4 +1,4 @@
-/** Replacement for `test` of `node:test` in runtimes without it. Tests run when they are selected by name. */
+/** Replacement for `test` of `node:test` in runtimes without it. Registered tests are run by name. */
 
 export const registered = new Map<string, () => unknown>();
 

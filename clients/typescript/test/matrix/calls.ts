@@ -1,4 +1,4 @@
-/** Calls that every transport must support. */
+/** Tests of calls that run over every transport. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ const collected = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
   return all;
 };
 
-/** Patience of calls, because a browser on a busy machine connects slowly. */
+/** Patience of calls. It is long because a browser on a busy machine connects slowly. */
 const patience = 60_000;
 
 /** Defines the tests for a transport. */

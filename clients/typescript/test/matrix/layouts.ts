@@ -1,4 +1,4 @@
-/** Peers with different schemas, between which the server translates. */
+/** Tests of peers with different versions of a schema. The server translates between them. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-/** Topics of a broker that is mounted beside services. */
+/** Tests of a broker that is mounted next to services. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -98,7 +98,7 @@ export function topics({ name: transport, connect, start }: TestTransport): void
       const next = subscriptions[at]?.next();
       let isThere = false;
       void next?.then(() => (isThere = true));
-      // The subscription may be restored later than the publisher's connection.
+      // Publishes repeatedly, because the subscription may be restored later than the publisher's connection.
       while (!isThere) await topics.publish(topic, "2").then(() => topics.sync(), () => {});
       assert.equal((await next)?.value?.reconnected, true, topic);
     }

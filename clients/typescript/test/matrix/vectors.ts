@@ -1,4 +1,4 @@
-/** The committed vectors with which all implementations of the wire are tested. */
+/** Tests the committed vectors, which all implementations of the wire format share. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -64,7 +64,7 @@ function same(found: unknown, expected: unknown, path: string): void {
   }
 }
 
-/** Bodies that Go accepts and this implementation rejects, or that JavaScript cannot represent. */
+/** Bodies that Go accepts but this implementation rejects, because JavaScript cannot represent them. */
 const REFUSED = ["string invalid UTF-8"];
 
 /** Defines the tests. */
@@ -73,7 +73,7 @@ export function vectors(): void {
     let count = 0;
     for (const { name, message, value, hex } of encodings) {
       const type = typeOf(message);
-      // The numbering of methods across files, which declares no messages.
+      // These vectors cover the numbering of methods across files and contain no messages.
       if (message.startsWith("vectwo.")) continue;
       if (REFUSED.includes(name)) {
         assert.throws(() => decode(type, bytes(hex)), Malformed, name);
@@ -88,8 +88,8 @@ export function vectors(): void {
   test("values that were read go out as the same bytes where both forms are the same", () => {
     let count = 0;
     for (const { name, message, hex: expected, encode_exact } of encodings) {
-      // These differ in the rich encoding, contain nil elements, have two names for a number, or a NaN whose payload
-      // JavaScript drops.
+      // Some vectors do not yield the same bytes again: those that the extended form encodes differently, nil elements,
+      // two names for one number, and NaNs with a payload, which JavaScript drops.
       const differs = message === "vec.OneOf" || /^(vecopt|vectwo)\./.test(message) || /nil|UNO|invalid|NaN/.test(name);
       if (!encode_exact || differs) continue;
       const type = typeOf(message);
@@ -105,7 +105,7 @@ export function vectors(): void {
       const type = typeOf(message);
       try {
         decode(type, bytes(hex));
-        // Native peers write a number that their schema does not declare as an int32.
+        // A native peer writes an enum number that its schema does not declare as an int32.
         if (name !== "enum as int32") assert.notEqual(go, "error", name);
       } catch (error) {
         if (error instanceof assert.AssertionError) throw error;
