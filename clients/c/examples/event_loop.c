@@ -1,4 +1,5 @@
-/* Makes 100 concurrent calls of sum in an event loop of poll(): event_loop 127.0.0.1:8545 */
+/* Makes 100 concurrent calls of `sum` and receives the replies in an event loop with poll(): event_loop
+ * 127.0.0.1:8545 */
 
 #include <frisbee.h>
 #include <poll.h>

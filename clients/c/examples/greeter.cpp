@@ -1,4 +1,6 @@
-// Calls the greeter of the README. It has no reflection, so its schema is embedded here: greeter 127.0.0.1:8080 Ada
+// Calls the greeter of the README: greeter 127.0.0.1:8080 Ada
+//
+// The greeter has no reflection, so its schema is embedded here.
 
 #include <frisbee.hpp>
 

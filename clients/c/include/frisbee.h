@@ -1,10 +1,13 @@
 /* frisbee: an frpc client and server for C. The guide is docs/c.md.
  *
- * Handles (`frisbee_client *` and others) are numbers in the form of pointers. A handle that is NULL, freed or of another
- * type causes the error `FRISBEE_INVALID_ARGUMENT` instead of a crash, and so does NULL for an argument that must not be
- * NULL. Nothing is stored then, unless documented otherwise. Other pointers must be valid, as in any C library. Text is
- * UTF-8 and ends with a NUL. `error` stays with the caller, and is written on failure only. After fork() only the parent
- * may use the library. In the child, functions that need its threads return `FRISBEE_FAILED_PRECONDITION`.
+ * Handles such as `frisbee_client *` are numbers in the form of pointers. Passing a handle that is NULL, freed or of
+ * another type does not crash: the function returns `FRISBEE_INVALID_ARGUMENT`. It does the same for any other argument
+ * that is NULL but must not be. In both cases it stores no results, unless documented otherwise. All other pointers
+ * must be valid, as in any C library. Text is UTF-8 and ends with a NUL. `error` stays with the caller, and is written
+ * only on failure.
+ *
+ * After fork(), only the parent may use the library. In the child, functions that need threads of the library return
+ * `FRISBEE_FAILED_PRECONDITION`.
  *
  * Generated from the sources by `UPDATE_GOLDEN=1 cargo test -p frpc-c header`. */
 
@@ -15,13 +18,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The version of the header. It is compatible with libraries of the same major and minor version.
+/// Version of the header. The header is compatible with libraries that have the same major and minor version.
 #define FRISBEE_VERSION_MAJOR 0
 #define FRISBEE_VERSION_MINOR 1
 #define FRISBEE_VERSION_PATCH 0
 #define FRISBEE_VERSION "0.1.0"
 
-/// Status code of a function or a call, with the numbers of gRPC.
+/// Status code of a function or a call. The numbers are those of gRPC.
 typedef enum frisbee_code {
   /// Success.
   FRISBEE_OK = 0,
@@ -31,7 +34,7 @@ typedef enum frisbee_code {
   FRISBEE_UNKNOWN = 2,
   /// An argument of the call or of the function is invalid.
   FRISBEE_INVALID_ARGUMENT = 3,
-  /// The deadline passed before the call completed. The server may have run it.
+  /// The deadline passed before the call completed. The server may have run the call.
   FRISBEE_DEADLINE_EXCEEDED = 4,
   /// The requested object does not exist.
   FRISBEE_NOT_FOUND = 5,
@@ -59,7 +62,7 @@ typedef enum frisbee_code {
   FRISBEE_UNAUTHENTICATED = 16,
 } frisbee_code;
 
-/// Encoding of message bytes that are passed to and from the library.
+/// Encoding of messages that are passed to and from the library.
 typedef enum frisbee_format {
   /// The encoding used on the wire. The bytes are neither converted nor validated.
   FRISBEE_NATIVE = 0,
@@ -80,10 +83,10 @@ typedef enum frisbee_codec {
 /// A call that a server function has received. The handle is freed by replying to the call.
 typedef struct frisbee_call frisbee_call;
 
-/// A token by which calls can be cancelled. The handle is freed by `frisbee_cancel_free`.
+/// A token that cancels calls. The handle is freed by `frisbee_cancel_free`.
 typedef struct frisbee_cancel frisbee_cancel;
 
-/// A client of a server, which replaces lost connections. The handle is freed by `frisbee_client_free`.
+/// A client of one server. Lost connections are replaced. The handle is freed by `frisbee_client_free`.
 typedef struct frisbee_client frisbee_client;
 
 /// A queue of completed calls. The handle is freed by `frisbee_queue_free`.
@@ -110,7 +113,7 @@ typedef struct frisbee_bytes {
 typedef struct frisbee_outcome {
   /// `FRISBEE_OK`, or the status code of the failure.
   enum frisbee_code code;
-  /// Whether a failed call may have run on the server. If not, it is safe to retry.
+  /// Whether a failed call may have run on the server. If false, retrying the call is safe.
   bool may_have_run;
   /// Error text of a failed call. Empty on success.
   const char *message;
@@ -136,10 +139,10 @@ typedef struct frisbee_client_options {
   uint64_t connect_timeout_ms;
   /// Maximum length of a message in bytes. 0 selects 5 MiB.
   uint32_t body_max;
-  /// PEM certificates of the authorities that may sign the server's certificate, which enables TLS. NULL selects
-  /// plaintext connections.
+  /// PEM certificates of the authorities that may sign the server's certificate. Setting them enables TLS, and NULL
+  /// selects plaintext connections.
   const char *authorities;
-  /// PEM certificate that the client presents, or NULL for none.
+  /// PEM certificate that the client presents to the server, or NULL for none.
   const char *certificate;
   /// PEM private key of the certificate.
   const char *key;
@@ -161,27 +164,28 @@ typedef struct frisbee_error {
 typedef struct frisbee_call_options {
   /// Timeout of the call in milliseconds. 0 selects the timeout of the client.
   uint64_t timeout_ms;
-  /// Metadata entries of the request, which are copied.
+  /// Metadata entries of the request. The library copies them.
   const struct frisbee_metadata *metadata;
   /// Number of metadata entries.
   size_t metadata_count;
-  /// Token by which the call can be cancelled, or NULL for none.
+  /// Token that cancels the call, or NULL for none.
   struct frisbee_cancel *cancel;
   /// Must be 0.
   uint64_t reserved[4];
 } frisbee_call_options;
 
-/// A completion callback. It receives the reply of a call, which is never NULL and which it must free, and the `user`
-/// pointer of the call.
+/// A completion callback. It receives the reply of a call and the `user` pointer of the call. The reply is never NULL,
+/// and the callback must free it.
 ///
-/// It runs on a thread of the library and must not block. Blocking functions return `FRISBEE_FAILED_PRECONDITION`.
+/// The callback runs on a thread of the library and must not block. Within it, blocking functions of the library return
+/// `FRISBEE_FAILED_PRECONDITION`.
 typedef void (*frisbee_completion)(void *user, struct frisbee_reply *reply);
 
 /// A completed operation, as returned by a queue.
 typedef struct frisbee_event {
-  /// Pointer that was passed when the operation was started.
+  /// The `user` pointer that was passed when the operation was started.
   void *user;
-  /// Reply of the operation, which must be freed with `frisbee_reply_free`. NULL at the end of a stream.
+  /// Reply of the operation, or NULL at the end of a stream. The caller must free it with `frisbee_reply_free`.
   struct frisbee_reply *reply;
 } frisbee_event;
 
@@ -191,9 +195,9 @@ typedef struct frisbee_server_options {
   uint32_t threads;
   /// Maximum length of a message in bytes. 0 selects 5 MiB.
   uint32_t body_max;
-  /// Maximum time in milliseconds for calls in flight to complete when the server stops. 0 selects the default.
+  /// Maximum time in milliseconds for which a stopping server waits for calls in flight. 0 selects the default.
   uint64_t shutdown_timeout_ms;
-  /// PEM certificate of the server, which enables TLS. NULL selects plaintext connections.
+  /// PEM certificate of the server. Setting it enables TLS, and NULL selects plaintext connections.
   const char *certificate;
   /// PEM private key of the certificate.
   const char *key;
@@ -203,7 +207,7 @@ typedef struct frisbee_server_options {
   const char *const *hosts;
   /// Origins of web pages that may make calls, terminated by NULL, or NULL for none.
   const char *const *origins;
-  /// Whether to accept only native frpc callers, without JSON-RPC, HTTP, gRPC and WebSocket.
+  /// Whether to accept only native frpc callers, and reject JSON-RPC, HTTP, gRPC and WebSocket.
   bool is_native_only;
   /// Must be 0.
   uint64_t reserved[4];
@@ -214,19 +218,20 @@ typedef struct frisbee_server_options {
 /// It must reply to the call exactly once, during the function or later, from any thread. Functions of unary methods
 /// run on the connection's thread and should return within a millisecond; a blocked thread is replaced after 12 ms.
 /// Functions of streaming methods run on their own threads and may block. A process has at most 512 of these threads.
-/// Further calls wait for one, and a call that ends while it waits does not run. Functions run concurrently on several
-/// threads.
+/// Further calls wait for a free thread. A call that ends while it waits does not run. Functions run concurrently on
+/// several threads.
 typedef void (*frisbee_function)(struct frisbee_call *call, void *user);
 
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
-/// Stores the parts of a reply, and returns its code. Combines `frisbee_reply_code`, `_message`, `_data` and
-/// `_may_have_run`.
+/// Stores the parts of a reply in `outcome`, and returns the code of the reply. Combines `frisbee_reply_code`,
+/// `_message`, `_data` and `_may_have_run`.
 ///
 /// The pointers in `outcome` belong to the reply. A NULL or freed reply has the code `FRISBEE_INVALID_ARGUMENT` and an
-/// error text. If `outcome` is NULL, nothing is stored and that code is returned. May be called from any thread.
+/// error text. If `outcome` is NULL, stores nothing and returns `FRISBEE_INVALID_ARGUMENT`. May be called from any
+/// thread.
 enum frisbee_code frisbee_reply_read(const struct frisbee_reply *reply,
                                      struct frisbee_outcome *outcome);
 
@@ -234,8 +239,8 @@ enum frisbee_code frisbee_reply_read(const struct frisbee_reply *reply,
 /// `FRISBEE_INVALID_ARGUMENT` for NULL and freed replies. May be called from any thread.
 enum frisbee_code frisbee_reply_code(const struct frisbee_reply *reply);
 
-/// Returns the text of a failure, or an empty text on success; never NULL. It belongs to the reply. For NULL and freed
-/// replies, returns an error text that belongs to the library. May be called from any thread.
+/// Returns the text of a failure, or an empty text on success. Never returns NULL. The text belongs to the reply. For
+/// NULL and freed replies, returns an error text that belongs to the library. May be called from any thread.
 const char *frisbee_reply_message(const struct frisbee_reply *reply);
 
 /// Returns the message of a successful reply in the format of the call. JSON text ends with a NUL, which is not
@@ -243,12 +248,12 @@ const char *frisbee_reply_message(const struct frisbee_reply *reply);
 /// called from any thread.
 struct frisbee_bytes frisbee_reply_data(const struct frisbee_reply *reply);
 
-/// Returns the details of a failure, a protobuf-encoded `google.rpc.Status`. They belong to the reply. Returns no bytes
-/// on success, and for NULL and freed replies. May be called from any thread.
+/// Returns the details of a failure as a protobuf-encoded `google.rpc.Status`. The bytes belong to the reply. Returns
+/// no bytes on success, and for NULL and freed replies. May be called from any thread.
 struct frisbee_bytes frisbee_reply_details(const struct frisbee_reply *reply);
 
-/// Returns whether a failed call may have run on the server. If not, it is safe to retry. The reply stays with the
-/// caller. Returns false for NULL and freed replies. May be called from any thread.
+/// Returns whether a failed call may have run on the server. If it returns false, retrying the call is safe. The reply
+/// stays with the caller. Returns false for NULL and freed replies. May be called from any thread.
 bool frisbee_reply_may_have_run(const struct frisbee_reply *reply);
 
 /// Stores the metadata entry of a reply at `index`. The pointers in the entry belong to the reply.
@@ -259,12 +264,14 @@ bool frisbee_reply_metadata_at(const struct frisbee_reply *reply,
                                size_t index,
                                struct frisbee_metadata *entry);
 
-/// Returns the value of a key in the metadata of a reply. It belongs to the reply; the key is only read. Returns no
-/// bytes if there is no such entry, for a freed reply, and if `reply` or `key` is NULL. May be called from any thread.
+/// Returns the value of a key in the metadata of a reply. The value belongs to the reply. The key is only read during
+/// the call. Returns no bytes if there is no such entry, for a freed reply, and if `reply` or `key` is NULL. May be
+/// called from any thread.
 struct frisbee_bytes frisbee_reply_metadata(const struct frisbee_reply *reply,
                                             const char *key);
 
-/// Frees a reply, and all pointers that it returned. NULL is allowed; freeing a reply twice is an error.
+/// Frees a reply. All pointers obtained from the reply become invalid. NULL is allowed. Freeing a reply twice returns
+/// an error.
 ///
 /// May be called from any thread, provided that no other thread uses the reply's pointers.
 enum frisbee_code frisbee_reply_free(struct frisbee_reply *reply);
@@ -272,15 +279,16 @@ enum frisbee_code frisbee_reply_free(struct frisbee_reply *reply);
 /// Connects to a server at `host:port` or `unix:/path`, and stores a client.
 ///
 /// The texts and options are copied. The caller owns the client and must free it with `frisbee_client_free`. Only
-/// `options`, for the defaults, and `error` may be NULL. Blocks until the connection is established or has failed. May
-/// be called from any thread, but not in a completion callback.
+/// `error` and `options` may be NULL; without `options`, the defaults apply. Blocks until the connection is established
+/// or has failed. May be called from any thread, but not in a completion callback.
 enum frisbee_code frisbee_client_connect(const char *address,
                                          const struct frisbee_client_options *options,
                                          struct frisbee_client **client,
                                          struct frisbee_error *error);
 
-/// Sets the schema of the server from the text of a `.proto` file, instead of fetching it by reflection. Must precede
-/// the first call. Returns `FRISBEE_FAILED_PRECONDITION` if the client already has a schema.
+/// Sets the schema of the server from the text of a `.proto` file, so that the client does not fetch the schema by
+/// reflection. Must be called before the first call. Returns `FRISBEE_FAILED_PRECONDITION` if the client already has a
+/// schema.
 ///
 /// The text is copied. It may only import the files of `google/protobuf`, `frpc/agent.proto` and `frpc/tensor.proto`.
 /// `codec` is a value of `frisbee_codec`. Only `error` may be NULL. May be called from any thread.
@@ -299,8 +307,9 @@ enum frisbee_code frisbee_client_free(struct frisbee_client *client);
 ///
 /// `method` is `pkg.Service/Method`, or `Method` if the name is unique on the server. `format` is a value of
 /// `frisbee_format` and applies to request and reply. The arguments are copied. Returns a reply, even if the call
-/// failed, and never NULL. The caller owns it and must free it with `frisbee_reply_free`. Only `options`, for the
-/// defaults, and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a completion callback.
+/// failed, and never NULL. The caller owns it and must free it with `frisbee_reply_free`. Only `options`, and `data` if
+/// `len` is 0, may be NULL. Without `options`, the defaults apply. May be called from any thread, but not in a
+/// completion callback.
 struct frisbee_reply *frisbee_client_call(struct frisbee_client *client,
                                           const char *method,
                                           int32_t format,
@@ -312,8 +321,8 @@ struct frisbee_reply *frisbee_client_call(struct frisbee_client *client,
 /// function returns an error.
 ///
 /// The arguments are those of `frisbee_client_call`, and are copied. `user` is passed to `completion` unchanged. It
-/// stays with the caller and must be valid until then. Only `options`, `error`, `user`, and `data` if `len` is 0, may
-/// be NULL. May be called from any thread.
+/// stays with the caller and must stay valid until `completion` receives it. Only `options`, `error`, `user`, and
+/// `data` if `len` is 0, may be NULL. May be called from any thread.
 enum frisbee_code frisbee_client_start(struct frisbee_client *client,
                                        const char *method,
                                        int32_t format,
@@ -329,15 +338,16 @@ enum frisbee_code frisbee_client_start(struct frisbee_client *client,
 enum frisbee_code frisbee_cancel_new(struct frisbee_cancel **cancel,
                                      struct frisbee_error *error);
 
-/// Cancels all current and future calls that use this token. They end with `FRISBEE_CANCELLED`, and the server cancels
-/// their handlers. The token stays with the caller. Only `error` may be NULL. May be called from any thread.
+/// Cancels all current and future calls that use this token. These calls end with `FRISBEE_CANCELLED`, and the server
+/// cancels their handlers. The token stays with the caller. Only `error` may be NULL. May be called from any thread.
 enum frisbee_code frisbee_cancel_fire(struct frisbee_cancel *cancel,
                                       struct frisbee_error *error);
 
 /// Frees a cancellation token without cancelling its calls. NULL is allowed. May be called from any thread.
 enum frisbee_code frisbee_cancel_free(struct frisbee_cancel *cancel);
 
-/// Opens a streaming call, and stores it. Does not block: errors of the call are returned as a reply.
+/// Opens a streaming call, and stores its handle. Does not block. Errors of the call are returned later, as a reply of
+/// the stream.
 ///
 /// The arguments are those of `frisbee_client_call`, and are copied. `data` is the request of a method with a single
 /// request, and must be empty for a method that receives a stream. The caller owns the stream and must free it with
@@ -366,18 +376,18 @@ enum frisbee_code frisbee_stream_send(struct frisbee_stream *stream,
 enum frisbee_code frisbee_stream_end(struct frisbee_stream *stream,
                                      struct frisbee_error *error);
 
-/// Waits for the next reply of a stream: `FRISBEE_OK` with a message, or the failure that ends the stream. Returns NULL
-/// only after the last reply. The caller owns the reply and must free it with `frisbee_reply_free`. For a NULL or freed
-/// stream, returns a reply with `FRISBEE_INVALID_ARGUMENT`.
+/// Waits for the next reply of a stream and returns it. The reply has `FRISBEE_OK` and a message, or describes the
+/// failure that ended the stream. Returns NULL after the last reply. The caller owns the reply and must free it with
+/// `frisbee_reply_free`. For a NULL or freed stream, returns a reply with `FRISBEE_INVALID_ARGUMENT`.
 ///
 /// May be called from any thread, but not in a completion callback. Each reply is returned to one caller.
 struct frisbee_reply *frisbee_stream_next(struct frisbee_stream *stream);
 
-/// Like `frisbee_stream_next`, but without waiting: the reply is added to a queue, with `user` in its event. The event
-/// after the last reply has no reply (NULL).
+/// Like `frisbee_stream_next`, but does not wait. The reply is added to a queue when it arrives, with `user` in its
+/// event. The event after the last reply has no reply (NULL).
 ///
-/// `user` is returned unchanged. It stays with the caller, like the stream and the queue. Only `user` and `error` may
-/// be NULL. May be called from any thread.
+/// `user` is returned unchanged. `user`, the stream and the queue stay with the caller. Only `user` and `error` may be
+/// NULL. May be called from any thread.
 enum frisbee_code frisbee_stream_submit_next(struct frisbee_stream *stream,
                                              struct frisbee_queue *queue,
                                              void *user,
@@ -393,28 +403,29 @@ enum frisbee_code frisbee_stream_free(struct frisbee_stream *stream);
 enum frisbee_code frisbee_queue_new(struct frisbee_queue **queue,
                                     struct frisbee_error *error);
 
-/// Returns a descriptor for poll, epoll or kqueue, or -1 for NULL and freed queues. It is readable while there may be
-/// events: take events until there are none, then wait for it. It belongs to the queue and must not be read or closed.
-/// May be called from any thread.
+/// Returns a descriptor for poll, epoll or kqueue, or -1 for NULL and freed queues. The descriptor is readable while
+/// there may be events. Take events until there are none, and then wait for the descriptor. It belongs to the queue and
+/// must not be read or closed. May be called from any thread.
 int32_t frisbee_queue_descriptor(struct frisbee_queue *queue);
 
-/// Takes an event. Waits up to `timeout_ms` milliseconds: 0 does not wait, and a negative timeout waits indefinitely.
-/// Returns `FRISBEE_OK`, or `FRISBEE_DEADLINE_EXCEEDED` if there is no event.
+/// Takes an event from a queue. Waits up to `timeout_ms` milliseconds for an event. 0 does not wait, and a negative
+/// timeout waits indefinitely. Returns `FRISBEE_OK`, or `FRISBEE_DEADLINE_EXCEEDED` if there is no event.
 ///
 /// The caller owns the event's reply and must free it with `frisbee_reply_free`. Only `error` may be NULL. May be
-/// called from any number of threads, but in a completion callback only without waiting.
+/// called from any number of threads. In a completion callback, `timeout_ms` must be 0.
 enum frisbee_code frisbee_queue_next(struct frisbee_queue *queue,
                                      int64_t timeout_ms,
                                      struct frisbee_event *event,
                                      struct frisbee_error *error);
 
-/// Frees a queue. Its operations are cancelled without events. Replies already taken stay valid. NULL is allowed.
+/// Frees a queue. Operations in progress are cancelled and produce no events. Replies already taken stay valid. NULL is
+/// allowed.
 ///
-/// May be called from any thread. Threads waiting in `frisbee_queue_next` continue to wait, and the operations end with
-/// the last of these threads.
+/// May be called from any thread. If threads are waiting in `frisbee_queue_next`, they continue to wait, and the
+/// operations are cancelled when the last of them returns.
 enum frisbee_code frisbee_queue_free(struct frisbee_queue *queue);
 
-/// Starts a unary call whose reply is added to a queue, with `user` in its event.
+/// Starts a unary call. Its reply is added to a queue, with `user` in the event.
 ///
 /// The arguments are those of `frisbee_client_call`, and are copied. `user` is returned unchanged and stays with the
 /// caller. Only `options`, `error`, `user`, and `data` if `len` is 0, may be NULL. May be called from any thread.
@@ -428,19 +439,19 @@ enum frisbee_code frisbee_client_submit(struct frisbee_client *client,
                                         void *user,
                                         struct frisbee_error *error);
 
-/// Creates a server, and stores it. The caller owns it and must free it with `frisbee_server_free`.
+/// Creates a server, and stores its handle. The caller owns the server and must free it with `frisbee_server_free`.
 ///
 /// `service` is the full name of the service for functions with signatures, such as `calc.Calculator`. The server
 /// supports all protocols: native, JSON-RPC over TCP, WebSocket and HTTP, Connect, gRPC and gRPC-Web, with reflection
-/// and health. The texts and options are copied. Only `options`, for the defaults, and `error` may be NULL. May be
-/// called from any thread.
+/// and health. The texts and options are copied. Only `error` and `options` may be NULL; without `options`, the
+/// defaults apply. May be called from any thread.
 enum frisbee_code frisbee_server_new(const char *service,
                                      const struct frisbee_server_options *options,
                                      struct frisbee_server **server,
                                      struct frisbee_error *error);
 
-/// Adds a function with a signature such as `sum(int64 a, int64 b) -> int64`, before the server starts. Types are those
-/// of protobuf, with `optional` and `repeated`.
+/// Adds a function with a signature such as `sum(int64 a, int64 b) -> int64`. The server must not have started.
+/// Signatures use the types of protobuf, with `optional` and `repeated`.
 ///
 /// The order of functions is part of the schema, so new functions must be added at the end. The signature is copied.
 /// `user` stays with the caller and must be valid until the server has stopped. Only `user` and `error` may be NULL.
@@ -451,19 +462,19 @@ enum frisbee_code frisbee_server_add(struct frisbee_server *server,
                                      void *user,
                                      struct frisbee_error *error);
 
-/// Adds the schema of further services from the text of a `.proto` file, before the server starts. `codec` is a value
-/// of `frisbee_codec`. `frisbee_server_handle` adds the functions of its methods.
+/// Adds the schema of further services from the text of a `.proto` file. The server must not have started. `codec` is a
+/// value of `frisbee_codec`. `frisbee_server_handle` adds the functions that serve the methods.
 ///
 /// Methods of the first schema have operations from 10 on. Those of further schemas and of signatures start at the next
-/// multiple of 100. Callers discover them by reflection. The text is copied. Only `error` may be NULL. May be called
-/// from any thread.
+/// multiple of 100. Callers can discover the schema by reflection. The text is copied. Only `error` may be NULL. May be
+/// called from any thread.
 enum frisbee_code frisbee_server_proto(struct frisbee_server *server,
                                        const char *proto,
                                        int32_t codec,
                                        struct frisbee_error *error);
 
-/// Adds the function of a method such as `greet.Greeter/Greet`. The schema of the method must have been added with
-/// `frisbee_server_proto`, and the server must not have started.
+/// Adds the function that serves a method such as `greet.Greeter/Greet`. The schema of the method must have been added
+/// with `frisbee_server_proto`, and the server must not have started.
 ///
 /// The name is copied. `user` stays with the caller and must be valid until the server has stopped. Only `user` and
 /// `error` may be NULL. May be called from any thread.
@@ -473,20 +484,20 @@ enum frisbee_code frisbee_server_handle(struct frisbee_server *server,
                                         void *user,
                                         struct frisbee_error *error);
 
-/// Binds `host:port` or `unix:/path`, and serves on threads of the library. The address is copied.
+/// Binds `host:port` or `unix:/path`, and starts serving on threads of the library. The address is copied.
 ///
-/// After an error the server cannot be started again, and must still be freed. Only `error` may be NULL. May be called
+/// After an error, the server cannot be started again and must still be freed. Only `error` may be NULL. May be called
 /// from any thread, but not in a completion callback.
 enum frisbee_code frisbee_server_start(struct frisbee_server *server,
                                        const char *address,
                                        struct frisbee_error *error);
 
-/// Returns the bound address of the server, including its port. It belongs to the server. Returns an empty text before
-/// the server has started, and for NULL and freed servers. May be called from any thread.
+/// Returns the bound address of the server, including its port. The text belongs to the server. Returns an empty text
+/// before the server has started, and for NULL and freed servers. May be called from any thread.
 const char *frisbee_server_address(struct frisbee_server *server);
 
-/// Binds an address like `frisbee_server_start`, and serves until SIGINT, SIGTERM, or `frisbee_server_stop` in another
-/// thread. Returns after calls in flight have ended. The server stays with the caller.
+/// Binds an address like `frisbee_server_start`, and serves until the process receives SIGINT or SIGTERM or another
+/// thread calls `frisbee_server_stop`. Returns after calls in flight have ended. The server stays with the caller.
 ///
 /// The address is copied. Only `error` may be NULL, in which case the error text is printed to standard error. May be
 /// called from any thread, but not in a completion callback.
@@ -494,7 +505,7 @@ enum frisbee_code frisbee_server_run(struct frisbee_server *server,
                                      const char *address,
                                      struct frisbee_error *error);
 
-/// Stops a server: new calls are rejected, and calls in flight may continue until the shutdown timeout. Returns when
+/// Stops a server. New calls are rejected, and calls in flight may continue until the shutdown timeout. Returns when
 /// the server has stopped and all its functions have returned, including those whose calls ended earlier. The server
 /// stays with the caller and must still be freed. Only `error` may be NULL. May be called from any thread, including
 /// functions of `atexit` and destructors at the end of the process, but not in functions of servers or completion
@@ -506,33 +517,33 @@ enum frisbee_code frisbee_server_stop(struct frisbee_server *server,
 /// `frisbee_server_stop` first to wait for them. NULL is allowed. May be called from any thread.
 enum frisbee_code frisbee_server_free(struct frisbee_server *server);
 
-/// Returns the request of a call in a format, a value of `frisbee_format`. For a stream, returns the last received
-/// request. JSON text ends with a NUL, which is not included in `len`.
+/// Stores the request of a call in `data`, in a format of `frisbee_format`. For a stream of requests, stores the last
+/// one received. JSON text ends with a NUL, which is not included in `len`.
 ///
-/// The bytes belong to the call. They are valid until its reply, or for a stream until the next request. Only `error`
-/// may be NULL. May be called from any thread.
+/// The bytes belong to the call. They are valid until the call is replied to, and in a stream until the next request.
+/// Only `error` may be NULL. May be called from any thread.
 enum frisbee_code frisbee_call_data(struct frisbee_call *call,
                                     int32_t format,
                                     struct frisbee_bytes *data,
                                     struct frisbee_error *error);
 
-/// Returns the value of a key in the metadata of the request. It belongs to the call; the key is only read. Returns no
-/// bytes if there is no such entry, if the call was freed, or if `call` or `key` is NULL. May be called from any
-/// thread.
+/// Returns the value of a key in the metadata of the request. The value belongs to the call. The key is only read
+/// during the call of this function. Returns no bytes if there is no such entry, if the call was freed, or if `call` or
+/// `key` is NULL. May be called from any thread.
 struct frisbee_bytes frisbee_call_metadata(struct frisbee_call *call,
                                            const char *key);
 
-/// Returns the remote address of the caller. It belongs to the call. Returns an empty text if there is no address, and
-/// for NULL and freed calls. May be called from any thread.
+/// Returns the remote address of the caller. The text belongs to the call. It is empty if the transport has no address,
+/// and for NULL and freed calls. May be called from any thread.
 const char *frisbee_call_remote(struct frisbee_call *call);
 
-/// Returns the caller's timeout in milliseconds at the time when the call was received. Returns `UINT64_MAX` without a
-/// deadline, and 0 for NULL and freed calls. The call stays valid. May be called from any thread.
+/// Returns the time in milliseconds that the caller allowed for the call, as of its arrival. Returns `UINT64_MAX` if
+/// the call has no deadline, and 0 for NULL and freed calls. The call stays valid. May be called from any thread.
 uint64_t frisbee_call_timeout_ms(struct frisbee_call *call);
 
-/// Returns whether the call has ended before its reply because it was cancelled, its deadline passed, or the caller
-/// disconnected. The function still has to reply, which frees the call. Returns true for NULL and freed calls. May be
-/// called from any thread.
+/// Returns whether the call has ended without a reply, because the caller cancelled it or disconnected, or because its
+/// deadline passed. The function must still reply, because this frees the call. Returns true for NULL and freed calls.
+/// May be called from any thread.
 bool frisbee_call_is_cancelled(struct frisbee_call *call);
 
 /// Adds an entry to the metadata of the reply. The key and value are copied. Not supported for calls that reply with a
@@ -543,11 +554,11 @@ enum frisbee_code frisbee_call_reply_metadata(struct frisbee_call *call,
                                               size_t len,
                                               struct frisbee_error *error);
 
-/// Replies with a message in a format, and frees the call. The bytes are copied.
+/// Replies with a message in a format of `frisbee_format`, and frees the call. The bytes are copied.
 ///
-/// If the message is invalid, the call stays open and needs another reply. `FRISBEE_CANCELLED` means that the caller
-/// has disconnected; the call is then freed. Only `error`, and `data` if `len` is 0, may be NULL. May be called from
-/// any thread, during the function or later.
+/// If the message is invalid, the call stays open and needs another reply. Returns `FRISBEE_CANCELLED` if the caller
+/// has disconnected. The call is freed in this case too. Only `error`, and `data` if `len` is 0, may be NULL. May be
+/// called from any thread, during the function or later.
 enum frisbee_code frisbee_call_reply(struct frisbee_call *call,
                                      int32_t format,
                                      const void *data,
@@ -555,25 +566,26 @@ enum frisbee_code frisbee_call_reply(struct frisbee_call *call,
                                      struct frisbee_error *error);
 
 /// Ends a call with a failure, and frees it. `code` is a value of `frisbee_code` other than `FRISBEE_OK`. The text is
-/// copied; NULL is an empty text. Only `message` and `error` may be NULL. Does not block. May be called from any
-/// thread, during the function or later, and for streams too.
+/// copied. NULL stands for an empty text. Only `message` and `error` may be NULL. Does not block. May be called from
+/// any thread, during the function or later, and for streams too.
 enum frisbee_code frisbee_call_fail(struct frisbee_call *call,
                                     int32_t code,
                                     const char *message,
                                     struct frisbee_error *error);
 
-/// Waits for the next request of a call that receives a stream. Returns `FRISBEE_OK` with a request, which
-/// `frisbee_call_data` and the parameter functions read, and `FRISBEE_OUT_OF_RANGE` after the last one. Returns another
-/// code for an invalid request or an aborted stream. That error then replaces the function's reply.
+/// Waits for the next request of a call that receives a stream. Returns `FRISBEE_OK` when a request has arrived;
+/// `frisbee_call_data` and the parameter functions then read this request. Returns `FRISBEE_OUT_OF_RANGE` after the
+/// last request. Returns another code if the request is invalid or the stream was aborted. The caller then receives
+/// that error instead of the function's reply.
 ///
-/// The request belongs to the call, and replaces the previous one. Only `error` may be NULL. May be called from one
+/// The request belongs to the call. It replaces the previous request. Only `error` may be NULL. May be called from one
 /// thread at a time, but not in a completion callback.
 enum frisbee_code frisbee_call_next(struct frisbee_call *call,
                                     struct frisbee_error *error);
 
-/// Sends a message of a reply stream. Blocks while the caller does not accept more. The bytes are copied.
+/// Sends a message on a reply stream. Blocks while the caller does not accept more. The bytes are copied.
 ///
-/// `FRISBEE_CANCELLED` means that the caller has disconnected; the function should then finish the call. Only `error`,
+/// Returns `FRISBEE_CANCELLED` if the caller has disconnected. The function should then finish the call. Only `error`,
 /// and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a completion callback.
 enum frisbee_code frisbee_call_send(struct frisbee_call *call,
                                     int32_t format,
@@ -581,13 +593,13 @@ enum frisbee_code frisbee_call_send(struct frisbee_call *call,
                                     size_t len,
                                     struct frisbee_error *error);
 
-/// Ends a reply stream, and frees the call. `FRISBEE_CANCELLED` means that the caller has disconnected. Only `error`
+/// Ends a reply stream, and frees the call. Returns `FRISBEE_CANCELLED` if the caller has disconnected. Only `error`
 /// may be NULL. May be called from any thread, during the function or later.
 enum frisbee_code frisbee_call_finish(struct frisbee_call *call,
                                       struct frisbee_error *error);
 
-/// Stores an integer parameter, or 0 on failure. `name` is the name of the parameter, or its index in digits; it is
-/// only read. Absent parameters have their default value unless they are optional.
+/// Stores the value of an integer parameter, or 0 on failure. `name` is the name of the parameter, or its index in
+/// digits. An absent parameter has its default value unless it is optional.
 ///
 /// Returns `FRISBEE_NOT_FOUND` for an absent optional parameter. No argument may be NULL. May be called from any
 /// thread.
@@ -613,14 +625,15 @@ enum frisbee_code frisbee_call_bool(struct frisbee_call *call,
                                     const char *name,
                                     bool *value);
 
-/// Like `frisbee_call_i64`, for text or bytes. They belong to the call and are valid until its reply, or for a stream
-/// until the next request. They do not end with a NUL. No argument may be NULL. May be called from any thread.
+/// Like `frisbee_call_i64`, but reads text or bytes. They belong to the call, and are valid until the call is replied
+/// to, or in a stream until the next request. They do not end with a NUL. No argument may be NULL. May be called from
+/// any thread.
 enum frisbee_code frisbee_call_text(struct frisbee_call *call,
                                     const char *name,
                                     struct frisbee_bytes *value);
 
-/// Replies to a call with an integer, which is the only field of the reply message, and frees the call. Otherwise like
-/// `frisbee_call_reply`. Only `error` may be NULL. May be called from any thread.
+/// Replies to a call with an integer, and frees the call. The reply message must have a single field, which receives
+/// the integer. Otherwise like `frisbee_call_reply`. Only `error` may be NULL. May be called from any thread.
 enum frisbee_code frisbee_call_reply_i64(struct frisbee_call *call,
                                          int64_t value,
                                          struct frisbee_error *error);

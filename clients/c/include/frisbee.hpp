@@ -1,11 +1,14 @@
 /// The C++17 interface of frisbee: RAII owners of handles, views of bytes, and results instead of error codes. The
 /// guide is docs/c.md.
 ///
-/// Objects own their handles: they are movable but not copyable, and free their handle on destruction. Bytes are
-/// `View`s, which C++20 converts to and from `std::span`. The views of replies and calls are valid as long as their
-/// object. Threads may share objects as frisbee.h documents for each function, but no other thread may use an object
-/// that is being moved or destroyed. Only `Result::value()` of a failure throws; without exceptions it terminates the
-/// process. Text parameters are `std::string_view`s, even where the C function requires a trailing NUL.
+/// Each object owns its handle. Objects can be moved but not copied, and free their handle on destruction. Bytes are
+/// passed as `View`s, which C++20 converts to and from `std::span`. A view obtained from a reply or a call is valid as
+/// long as that object. Text parameters are `std::string_view`s, even if the C function requires a trailing NUL.
+///
+/// Several threads may share an object as frisbee.h documents for each function. While an object is moved or destroyed,
+/// no other thread may use it.
+///
+/// Only `Result::value()` throws, if the result is a failure. Without exceptions, it terminates the process.
 
 #ifndef FRISBEE_HPP
 #define FRISBEE_HPP
@@ -37,7 +40,7 @@
 
 namespace frisbee {
 
-/// A view of bytes or text that belong to another object.
+/// A view of bytes or text owned by another object.
 class View : public std::string_view {
   public:
     constexpr View() noexcept = default;
@@ -62,11 +65,11 @@ using Format = frisbee_format;
 struct Error {
     Code code = FRISBEE_OK;
     std::string message;
-    /// Whether the call may have run on the server. If not, it is safe to retry.
+    /// Whether the call may have run on the server. If false, retrying the call is safe.
     bool may_have_run = false;
-    /// A protobuf-encoded `google.rpc.Status`; empty if there is none.
+    /// A protobuf-encoded `google.rpc.Status`. Empty if there is none.
     std::string details;
-    /// Keys that end with `-bin` have binary values, all others text.
+    /// Metadata of the reply. Values are binary if the key ends with `-bin`, and text otherwise.
     std::vector<std::pair<std::string, std::string>> metadata;
 };
 
@@ -80,7 +83,7 @@ class [[nodiscard]] Result {
     bool has_value() const noexcept { return state_.index() == 0; }
     explicit operator bool() const noexcept { return has_value(); }
 
-    /// Returns the value. If there is none, throws std::runtime_error with the text of the error.
+    /// Returns the value. If the result is an error, throws std::runtime_error with its text.
     T &value() & {
         check();
         return *std::get_if<0>(&state_);
@@ -93,7 +96,7 @@ class [[nodiscard]] Result {
         check();
         return std::move(*std::get_if<0>(&state_));
     }
-    /// Returns the value, which must exist.
+    /// Returns the value. The result must not be an error.
     T &operator*() & noexcept { return *std::get_if<0>(&state_); }
     T &&operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
     const T &operator*() const & noexcept { return *std::get_if<0>(&state_); }
@@ -103,7 +106,7 @@ class [[nodiscard]] Result {
     T value_or(U &&otherwise) && {
         return has_value() ? std::move(*std::get_if<0>(&state_)) : static_cast<T>(std::forward<U>(otherwise));
     }
-    /// Returns the error, which must exist.
+    /// Returns the error. The result must be an error.
     const Error &error() const & noexcept { return *std::get_if<1>(&state_); }
     Error &&error() && noexcept { return std::move(*std::get_if<1>(&state_)); }
 
@@ -125,7 +128,7 @@ using Unit = std::monostate;
 
 namespace detail {
 
-/// Converts a timeout for C, where 0 selects the default: a timeout that is not positive becomes the shortest one.
+/// Converts a timeout for C. A negative timeout becomes 1 ms, because the C functions use 0 for the default.
 inline std::uint64_t milliseconds(std::chrono::milliseconds time) noexcept {
     return time.count() < 0 ? 1 : static_cast<std::uint64_t>(time.count());
 }
@@ -160,7 +163,7 @@ class Terminated {
     const char *text_;
 };
 
-/// Runs a function object. If it throws, prints the text of the exception to standard error and returns it.
+/// Runs a function object. If it throws, prints the text of the exception to standard error, and returns that text.
 template <class Run>
 std::optional<std::string> caught(Run run) {
 #if __cpp_exceptions
@@ -181,7 +184,7 @@ std::optional<std::string> caught(Run run) {
 #endif
 }
 
-/// Calls a C function whose last parameter is the error.
+/// Calls a C function that takes the error as its last parameter.
 template <class Run>
 Result<Unit> checked(Run run) {
     frisbee_error error;
@@ -189,7 +192,7 @@ Result<Unit> checked(Run run) {
     return Unit{};
 }
 
-/// A function object owned by a `user` pointer.
+/// A function object that a `user` pointer owns.
 template <class Function, class = void>
 class Closure {
   public:
@@ -203,7 +206,7 @@ class Closure {
     std::unique_ptr<Function> function_;
 };
 
-/// A function object stored in the pointer itself, such as a lambda that captures `this`.
+/// A small function object stored in the bits of the `user` pointer, such as a lambda that captures only `this`.
 template <class Function>
 class Closure<Function, std::enable_if_t<std::is_trivially_copyable_v<Function> && sizeof(Function) <= sizeof(void *)>> {
   public:
@@ -254,7 +257,7 @@ class Reply {
         return detail::view(frisbee_reply_metadata(handle_.get(), detail::Terminated(key)));
     }
 
-    /// Takes ownership of a reply's handle.
+    /// Takes ownership of the handle of a reply.
     static Result<Reply> of(frisbee_reply *handle) {
         frisbee_outcome outcome;
         Reply reply(handle);
@@ -280,7 +283,7 @@ class Reply {
     detail::Owner<frisbee_reply, frisbee_reply_free> handle_;
 };
 
-/// A token that cancels calls, from any thread.
+/// A token that cancels calls. It may be used from any thread.
 class Cancel {
   public:
     static Result<Cancel> create() {
@@ -299,9 +302,9 @@ class Cancel {
 
 /// The settings of a call.
 struct CallOptions {
-    /// The timeout; 0 for that of the client.
+    /// The timeout. 0 selects the timeout of the client.
     std::chrono::milliseconds timeout{0};
-    /// Keys that end with `-bin` have binary values, all others text.
+    /// Metadata of the request. Values are binary if the key ends with `-bin`, and text otherwise.
     std::vector<std::pair<std::string, std::string>> metadata;
     const Cancel *cancel = nullptr;
 };
@@ -309,7 +312,7 @@ struct CallOptions {
 /// A queue of completed operations, for event loops.
 class Queue {
   public:
-    /// A completed operation: its pointer, and its reply, which is empty at the end of a stream.
+    /// A completed operation: its `user` pointer and its reply. The reply is empty at the end of a stream.
     struct Event {
         void *user;
         std::optional<Result<Reply>> reply;
@@ -321,7 +324,7 @@ class Queue {
         if (!made) return made.error();
         return Queue(handle);
     }
-    /// Returns a descriptor that is readable while there may be events.
+    /// Returns a descriptor that is readable while there may be events, for poll, epoll or kqueue.
     int descriptor() const noexcept { return frisbee_queue_descriptor(handle_.get()); }
     /// Waits for an event. A timeout of 0 does not wait, and a negative one waits indefinitely.
     Result<Event> next(std::chrono::milliseconds timeout) {
@@ -338,7 +341,7 @@ class Queue {
     detail::Owner<frisbee_queue, frisbee_queue_free> handle_;
 };
 
-/// A streaming call. Destroying it cancels the call if it has not ended.
+/// A streaming call. Destroying the object cancels the call if it has not ended.
 class Stream {
   public:
     explicit Stream(frisbee_stream *handle) noexcept : handle_(handle) {}
@@ -368,16 +371,15 @@ class Stream {
     detail::Owner<frisbee_stream, frisbee_stream_free> handle_;
 };
 
-/// The settings of a client. Certificates and keys are PEM.
+/// Settings of a client. Certificates and keys are in PEM.
 struct ClientOptions {
-    /// Timeouts; 0 selects the default.
+    /// Timeouts of unary calls and of connecting. 0 selects the default.
     std::chrono::milliseconds timeout{0}, connect_timeout{0};
     std::uint32_t body_max = 0;
     std::optional<std::string> authorities, certificate, key, server_name;
 };
 
-/// A client of a server, which may be used from any number of threads. Calls in progress continue after its
-/// destruction.
+/// A client of a server. Any number of threads may use it. Calls in progress continue after the client is destroyed.
 class Client {
   public:
     static Result<Client> connect(std::string_view address, const ClientOptions &options = {}) {
@@ -396,7 +398,7 @@ class Client {
         return Client(handle);
     }
 
-    /// Sets the schema of the server from the text of a `.proto` file, instead of fetching it by reflection.
+    /// Sets the schema of the server from the text of a `.proto` file, so that it is not fetched by reflection.
     Result<Unit> proto(std::string_view text, frisbee_codec codec = FRISBEE_CODEC_POLYGLOT) {
         return detail::checked(
             [&](auto *error) { return frisbee_client_proto(handle_.get(), detail::Terminated(text), codec, error); });
@@ -409,7 +411,7 @@ class Client {
             frisbee_client_call(handle_.get(), detail::Terminated(method), format, data.data(), data.size(), settings.options));
     }
 
-    /// Makes a unary call with messages generated by protobuf.
+    /// Makes a unary call with messages generated by protobuf for C++.
     template <class Response, class Request>
     Result<Response> call(std::string_view method, const Request &request, const CallOptions &options = {}) {
         auto reply = call(method, FRISBEE_PROTOBUF, request.SerializeAsString(), options);
@@ -421,8 +423,8 @@ class Client {
         return response;
     }
 
-    /// Starts a unary call. `done`, a function of a `Result<Reply>`, receives the outcome on a thread of the library
-    /// and must not block. An exception that it throws is printed to standard error.
+    /// Starts a unary call. `done` is a function of a `Result<Reply>`. It receives the outcome on a thread of the
+    /// library and must not block. If it throws, the text of the exception is printed to standard error.
     template <class Done>
     Result<Unit> start(std::string_view method, Format format, View data, Done done, const CallOptions &options = {}) {
         static_assert(std::is_invocable_v<Done &, Result<Reply>>, "`done` takes a Result<Reply>");
@@ -436,7 +438,7 @@ class Client {
         return started;
     }
 
-    /// Starts a unary call whose reply is added to a queue.
+    /// Starts a unary call. Its reply is added to a queue.
     Result<Unit> submit(std::string_view method, Format format, View data, Queue &queue, void *user,
                         const CallOptions &options = {}) {
         const Settings settings(options);
@@ -446,7 +448,7 @@ class Client {
         });
     }
 
-    /// Opens a streaming call. `data` is the request of a method with a single request.
+    /// Opens a streaming call. `data` is the request if the method takes a single request.
     Result<Stream> open(std::string_view method, Format format, View data = {}, const CallOptions &options = {}) {
         const Settings settings(options);
         frisbee_stream *stream = nullptr;
@@ -469,7 +471,7 @@ class Client {
         (void)detail::caught([&] { done.get()(Reply::of(reply)); });
     }
 
-    /// The options as a C struct; NULL if all are defaults.
+    /// The options as a C struct. `options` is NULL if all of them have their defaults.
     struct Settings {
         explicit Settings(const CallOptions &from) {
             if (from.timeout.count() == 0 && from.metadata.empty() && from.cancel == nullptr) return;
@@ -489,21 +491,21 @@ class Client {
     detail::Owner<frisbee_client, frisbee_client_free> handle_;
 };
 
-/// A received call. It must be replied to exactly once, during the function or later. Destroying it without a reply
-/// fails the call.
+/// A received call. It must be replied to exactly once, during the function or later. Destroying the object without a
+/// reply fails the call.
 class Call {
   public:
     explicit Call(frisbee_call *handle) noexcept : handle_(handle) {}
 
-    /// Returns the request in a format; for a stream, the last received one.
+    /// Returns the request in a format. For a stream of requests, returns the last one received.
     Result<View> data(Format format) const {
         frisbee_bytes data;
         auto read = detail::checked([&](auto *error) { return frisbee_call_data(handle_.get(), format, &data, error); });
         if (!read) return read.error();
         return detail::view(data);
     }
-    /// Returns a parameter by name or by its index in digits: an integer, a floating-point number, a boolean, or a view
-    /// of text or bytes.
+    /// Returns a parameter, selected by its name or by its index in digits. `T` is an integer, a floating-point type,
+    /// `bool`, or `View` for text or bytes.
     template <class T>
     Result<T> get(std::string_view of) const {
         const detail::Terminated name(of);
@@ -541,7 +543,7 @@ class Call {
     Result<Unit> reply(Format format, View data) {
         return ended([&](auto *error) { return frisbee_call_reply(handle_.get(), format, data.data(), data.size(), error); });
     }
-    /// Replies with the value of the reply's only field.
+    /// Replies with a value, for a reply message with a single field.
     template <class T>
     Result<Unit> reply(const T &value) {
         return ended([&](auto *error) {
@@ -562,7 +564,7 @@ class Call {
     Result<Unit> fail(Code code, std::string_view message) {
         return ended([&](auto *error) { return frisbee_call_fail(handle_.get(), code, detail::Terminated(message), error); });
     }
-    /// Waits for the next request of a stream. Returns whether there is one.
+    /// Waits for the next request of a stream. Returns false after the last one.
     Result<bool> next() {
         frisbee_error error;
         switch (frisbee_call_next(handle_.get(), &error)) {
@@ -583,7 +585,8 @@ class Call {
 
   private:
     friend class Server;
-    /// The call whose function this thread is running, and the number of exceptions in flight when it began.
+    /// The call for which this thread is running a function, and the number of uncaught exceptions when the function
+    /// began.
     struct Running {
         frisbee_call *handle;
         int exceptions;
@@ -592,7 +595,7 @@ class Call {
     static inline thread_local Running running_;
 
     static frisbee_code dropped(frisbee_call *handle) {
-        // An exception thrown by the function fails the call with its text.
+        // If the function throws, the call fails with the text of the exception instead.
         if (handle == running_.handle && std::uncaught_exceptions() > running_.exceptions) {
             running_.is_dropped = true;
             return FRISBEE_OK;
@@ -609,7 +612,7 @@ class Call {
     detail::Owner<frisbee_call, &Call::dropped> handle_;
 };
 
-/// A server of functions. Destroying it stops it, and waits for calls in flight.
+/// A server of functions. Destroying the object stops the server and waits for calls in flight.
 class Server {
   public:
     /// Creates a server. `service` is the full name of the service for functions with signatures.
@@ -621,7 +624,7 @@ class Server {
         return Server(handle);
     }
     Server(Server &&) noexcept = default;
-    /// Stops the server that this object held.
+    /// Stops the server that this object held before.
     Server &operator=(Server &&other) noexcept {
         Server earlier(std::move(other));
         std::swap(functions_, earlier.functions_);
@@ -630,35 +633,36 @@ class Server {
     }
     ~Server() {
         if (handle_.get() == nullptr || frisbee_server_stop(handle_.get(), nullptr) != FRISBEE_FAILED_PRECONDITION) return;
-        // A function or callback cannot wait for running functions. Another thread waits for them and frees them.
+        // A function or callback cannot wait for running functions. Another thread waits for them, and then frees them.
         std::thread([rest = std::move(*this)] {}).detach();
     }
 
-    /// Adds a function of a `Call` with a signature such as `sum(int64 a, int64 b) -> int64`. It runs concurrently on
-    /// several threads. An exception fails the call with `INTERNAL` and its text, and is printed to standard error.
+    /// Adds a function with a signature such as `sum(int64 a, int64 b) -> int64`. It takes a `Call`, and runs
+    /// concurrently on several threads. If it throws, the call fails with `INTERNAL` and the text of the exception,
+    /// which is also printed to standard error.
     template <class Function>
     Result<Unit> add(std::string_view signature, Function function) {
         return kept(std::move(function), [&](auto *user, auto *error) {
             return frisbee_server_add(handle_.get(), detail::Terminated(signature), &Server::run_one, user, error);
         });
     }
-    /// Adds a schema from the text of a `.proto` file.
+    /// Adds the schema of further services from the text of a `.proto` file.
     Result<Unit> proto(std::string_view text, frisbee_codec codec = FRISBEE_CODEC_POLYGLOT) {
         return detail::checked(
             [&](auto *error) { return frisbee_server_proto(handle_.get(), detail::Terminated(text), codec, error); });
     }
-    /// Adds the function of a method in a schema, like `add`.
+    /// Adds the function that serves a method of a schema. The function is like that of `add`.
     template <class Function>
     Result<Unit> handle(std::string_view method, Function function) {
         return kept(std::move(function), [&](auto *user, auto *error) {
             return frisbee_server_handle(handle_.get(), detail::Terminated(method), &Server::run_one, user, error);
         });
     }
-    /// Binds an address, and serves on threads of the library.
+    /// Binds an address, and starts serving on threads of the library.
     Result<Unit> start(std::string_view address) {
         return detail::checked([&](auto *error) { return frisbee_server_start(handle_.get(), detail::Terminated(address), error); });
     }
-    /// Serves until SIGINT or SIGTERM.
+    /// Serves until the process receives SIGINT or SIGTERM.
     Result<Unit> run(std::string_view address) {
         return detail::checked([&](auto *error) { return frisbee_server_run(handle_.get(), detail::Terminated(address), error); });
     }
@@ -697,7 +701,7 @@ class Server {
         if (thrown && is_dropped) frisbee_call_fail(handle, FRISBEE_INTERNAL, thrown->c_str(), nullptr);
     }
 
-    // Declared first, so that the server is freed before its functions.
+    // Members are destroyed in reverse order, so the server is freed before its functions.
     std::vector<std::unique_ptr<AnyFunction>> functions_;
     detail::Owner<frisbee_server, frisbee_server_free> handle_;
 };

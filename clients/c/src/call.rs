@@ -218,11 +218,11 @@ fn gone() -> Status {
     Status::cancelled("the caller cancelled the call or disconnected")
 }
 
-/// Returns the request of a call in a format, a value of `frisbee_format`. For a stream, returns the last received
-/// request. JSON text ends with a NUL, which is not included in `len`.
+/// Stores the request of a call in `data`, in a format of `frisbee_format`. For a stream of requests, stores the last
+/// one received. JSON text ends with a NUL, which is not included in `len`.
 ///
-/// The bytes belong to the call. They are valid until its reply, or for a stream until the next request. Only `error`
-/// may be NULL. May be called from any thread.
+/// The bytes belong to the call. They are valid until the call is replied to, and in a stream until the next request.
+/// Only `error` may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `data` is writable, `error` is NULL or writable.
@@ -244,9 +244,9 @@ pub unsafe extern "C" fn frisbee_call_data(
     }
 }
 
-/// Returns the value of a key in the metadata of the request. It belongs to the call; the key is only read. Returns no
-/// bytes if there is no such entry, if the call was freed, or if `call` or `key` is NULL. May be called from any
-/// thread.
+/// Returns the value of a key in the metadata of the request. The value belongs to the call. The key is only read
+/// during the call of this function. Returns no bytes if there is no such entry, if the call was freed, or if `call` or
+/// `key` is NULL. May be called from any thread.
 ///
 /// # Safety
 /// `key` is NULL or a text that ends with a NUL.
@@ -262,23 +262,23 @@ pub unsafe extern "C" fn frisbee_call_metadata(call: *mut frisbee_call, key: *co
     found.unwrap_or(frisbee_bytes::EMPTY)
 }
 
-/// Returns the remote address of the caller. It belongs to the call. Returns an empty text if there is no address, and
-/// for NULL and freed calls. May be called from any thread.
+/// Returns the remote address of the caller. The text belongs to the call. It is empty if the transport has no address,
+/// and for NULL and freed calls. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_call_remote(call: *mut frisbee_call) -> *const c_char {
     caught(|| Ok(handle::get(call)?.remote.as_ptr())).unwrap_or(c"".as_ptr())
 }
 
-/// Returns the caller's timeout in milliseconds at the time when the call was received. Returns `UINT64_MAX` without a
-/// deadline, and 0 for NULL and freed calls. The call stays valid. May be called from any thread.
+/// Returns the time in milliseconds that the caller allowed for the call, as of its arrival. Returns `UINT64_MAX` if
+/// the call has no deadline, and 0 for NULL and freed calls. The call stays valid. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_call_timeout_ms(call: *mut frisbee_call) -> u64 {
     caught(|| Ok(handle::get(call)?.timeout_ms)).unwrap_or(0)
 }
 
-/// Returns whether the call has ended before its reply because it was cancelled, its deadline passed, or the caller
-/// disconnected. The function still has to reply, which frees the call. Returns true for NULL and freed calls. May be
-/// called from any thread.
+/// Returns whether the call has ended without a reply, because the caller cancelled it or disconnected, or because its
+/// deadline passed. The function must still reply, because this frees the call. Returns true for NULL and freed calls.
+/// May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_call_is_cancelled(call: *mut frisbee_call) -> bool {
     let cancelled = caught(|| {
@@ -321,11 +321,11 @@ pub unsafe extern "C" fn frisbee_call_reply_metadata(
     }
 }
 
-/// Replies with a message in a format, and frees the call. The bytes are copied.
+/// Replies with a message in a format of `frisbee_format`, and frees the call. The bytes are copied.
 ///
-/// If the message is invalid, the call stays open and needs another reply. `FRISBEE_CANCELLED` means that the caller
-/// has disconnected; the call is then freed. Only `error`, and `data` if `len` is 0, may be NULL. May be called from
-/// any thread, during the function or later.
+/// If the message is invalid, the call stays open and needs another reply. Returns `FRISBEE_CANCELLED` if the caller
+/// has disconnected. The call is freed in this case too. Only `error`, and `data` if `len` is 0, may be NULL. May be
+/// called from any thread, during the function or later.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.
@@ -347,8 +347,8 @@ pub unsafe extern "C" fn frisbee_call_reply(
 }
 
 /// Ends a call with a failure, and frees it. `code` is a value of `frisbee_code` other than `FRISBEE_OK`. The text is
-/// copied; NULL is an empty text. Only `message` and `error` may be NULL. Does not block. May be called from any
-/// thread, during the function or later, and for streams too.
+/// copied. NULL stands for an empty text. Only `message` and `error` may be NULL. Does not block. May be called from
+/// any thread, during the function or later, and for streams too.
 ///
 /// # Safety
 /// `message` is NULL or ends with a NUL, `error` is NULL or writable.
@@ -383,11 +383,12 @@ pub unsafe extern "C" fn frisbee_call_fail(
     }
 }
 
-/// Waits for the next request of a call that receives a stream. Returns `FRISBEE_OK` with a request, which
-/// `frisbee_call_data` and the parameter functions read, and `FRISBEE_OUT_OF_RANGE` after the last one. Returns another
-/// code for an invalid request or an aborted stream. That error then replaces the function's reply.
+/// Waits for the next request of a call that receives a stream. Returns `FRISBEE_OK` when a request has arrived;
+/// `frisbee_call_data` and the parameter functions then read this request. Returns `FRISBEE_OUT_OF_RANGE` after the
+/// last request. Returns another code if the request is invalid or the stream was aborted. The caller then receives
+/// that error instead of the function's reply.
 ///
-/// The request belongs to the call, and replaces the previous one. Only `error` may be NULL. May be called from one
+/// The request belongs to the call. It replaces the previous request. Only `error` may be NULL. May be called from one
 /// thread at a time, but not in a completion callback.
 ///
 /// # Safety
@@ -419,9 +420,9 @@ pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut 
     }
 }
 
-/// Sends a message of a reply stream. Blocks while the caller does not accept more. The bytes are copied.
+/// Sends a message on a reply stream. Blocks while the caller does not accept more. The bytes are copied.
 ///
-/// `FRISBEE_CANCELLED` means that the caller has disconnected; the function should then finish the call. Only `error`,
+/// Returns `FRISBEE_CANCELLED` if the caller has disconnected. The function should then finish the call. Only `error`,
 /// and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a completion callback.
 ///
 /// # Safety
@@ -448,7 +449,7 @@ pub unsafe extern "C" fn frisbee_call_send(
     }
 }
 
-/// Ends a reply stream, and frees the call. `FRISBEE_CANCELLED` means that the caller has disconnected. Only `error`
+/// Ends a reply stream, and frees the call. Returns `FRISBEE_CANCELLED` if the caller has disconnected. Only `error`
 /// may be NULL. May be called from any thread, during the function or later.
 ///
 /// # Safety

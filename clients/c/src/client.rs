@@ -26,7 +26,7 @@ use tokio::time::timeout;
 /// Timeout for fetching the schema. Servers without reflection do not reply.
 const REFLECTION_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A client of a server, which replaces lost connections. The handle is freed by `frisbee_client_free`.
+/// A client of one server. Lost connections are replaced. The handle is freed by `frisbee_client_free`.
 pub struct frisbee_client {
     pub(crate) channel: Channel,
     /// Schema of the server's methods, set by the program or fetched for the first call.
@@ -35,7 +35,7 @@ pub struct frisbee_client {
 
 handle!(frisbee_client, 1, "client");
 
-/// A token by which calls can be cancelled. The handle is freed by `frisbee_cancel_free`.
+/// A token that cancels calls. The handle is freed by `frisbee_cancel_free`.
 pub struct frisbee_cancel {
     fired: watch::Sender<bool>,
 }
@@ -51,10 +51,10 @@ pub struct frisbee_client_options {
     pub connect_timeout_ms: u64,
     /// Maximum length of a message in bytes. 0 selects 5 MiB.
     pub body_max: u32,
-    /// PEM certificates of the authorities that may sign the server's certificate, which enables TLS. NULL selects
-    /// plaintext connections.
+    /// PEM certificates of the authorities that may sign the server's certificate. Setting them enables TLS, and NULL
+    /// selects plaintext connections.
     pub authorities: *const c_char,
-    /// PEM certificate that the client presents, or NULL for none.
+    /// PEM certificate that the client presents to the server, or NULL for none.
     pub certificate: *const c_char,
     /// PEM private key of the certificate.
     pub key: *const c_char,
@@ -69,11 +69,11 @@ pub struct frisbee_client_options {
 pub struct frisbee_call_options {
     /// Timeout of the call in milliseconds. 0 selects the timeout of the client.
     pub timeout_ms: u64,
-    /// Metadata entries of the request, which are copied.
+    /// Metadata entries of the request. The library copies them.
     pub metadata: *const frisbee_metadata,
     /// Number of metadata entries.
     pub metadata_count: usize,
-    /// Token by which the call can be cancelled, or NULL for none.
+    /// Token that cancels the call, or NULL for none.
     pub cancel: *mut frisbee_cancel,
     /// Must be 0.
     pub reserved: [u64; 4],
@@ -353,8 +353,8 @@ unsafe fn builder(options: *const frisbee_client_options) -> Result<ChannelBuild
 /// Connects to a server at `host:port` or `unix:/path`, and stores a client.
 ///
 /// The texts and options are copied. The caller owns the client and must free it with `frisbee_client_free`. Only
-/// `options`, for the defaults, and `error` may be NULL. Blocks until the connection is established or has failed. May
-/// be called from any thread, but not in a completion callback.
+/// `error` and `options` may be NULL; without `options`, the defaults apply. Blocks until the connection is established
+/// or has failed. May be called from any thread, but not in a completion callback.
 ///
 /// # Safety
 /// `address` ends with a NUL, `options` is NULL or valid, `client` is writable, `error` is NULL or writable.
@@ -384,8 +384,9 @@ pub unsafe extern "C" fn frisbee_client_connect(
     }
 }
 
-/// Sets the schema of the server from the text of a `.proto` file, instead of fetching it by reflection. Must precede
-/// the first call. Returns `FRISBEE_FAILED_PRECONDITION` if the client already has a schema.
+/// Sets the schema of the server from the text of a `.proto` file, so that the client does not fetch the schema by
+/// reflection. Must be called before the first call. Returns `FRISBEE_FAILED_PRECONDITION` if the client already has a
+/// schema.
 ///
 /// The text is copied. It may only import the files of `google/protobuf`, `frpc/agent.proto` and `frpc/tensor.proto`.
 /// `codec` is a value of `frisbee_codec`. Only `error` may be NULL. May be called from any thread.
@@ -426,8 +427,9 @@ pub extern "C" fn frisbee_client_free(client: *mut frisbee_client) -> frisbee_co
 ///
 /// `method` is `pkg.Service/Method`, or `Method` if the name is unique on the server. `format` is a value of
 /// `frisbee_format` and applies to request and reply. The arguments are copied. Returns a reply, even if the call
-/// failed, and never NULL. The caller owns it and must free it with `frisbee_reply_free`. Only `options`, for the
-/// defaults, and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a completion callback.
+/// failed, and never NULL. The caller owns it and must free it with `frisbee_reply_free`. Only `options`, and `data` if
+/// `len` is 0, may be NULL. Without `options`, the defaults apply. May be called from any thread, but not in a
+/// completion callback.
 ///
 /// # Safety
 /// `method` ends with a NUL, `data` has `len` bytes, `options` is NULL or valid.
@@ -453,18 +455,19 @@ pub unsafe extern "C" fn frisbee_client_call(
     }
 }
 
-/// A completion callback. It receives the reply of a call, which is never NULL and which it must free, and the `user`
-/// pointer of the call.
+/// A completion callback. It receives the reply of a call and the `user` pointer of the call. The reply is never NULL,
+/// and the callback must free it.
 ///
-/// It runs on a thread of the library and must not block. Blocking functions return `FRISBEE_FAILED_PRECONDITION`.
+/// The callback runs on a thread of the library and must not block. Within it, blocking functions of the library return
+/// `FRISBEE_FAILED_PRECONDITION`.
 pub type frisbee_completion = Option<extern "C" fn(user: *mut c_void, reply: *mut frisbee_reply)>;
 
 /// Starts a unary call without waiting for its reply. `completion` receives the reply exactly once, unless this
 /// function returns an error.
 ///
 /// The arguments are those of `frisbee_client_call`, and are copied. `user` is passed to `completion` unchanged. It
-/// stays with the caller and must be valid until then. Only `options`, `error`, `user`, and `data` if `len` is 0, may
-/// be NULL. May be called from any thread.
+/// stays with the caller and must stay valid until `completion` receives it. Only `options`, `error`, `user`, and
+/// `data` if `len` is 0, may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// Like `frisbee_client_call`; `completion` accepts `user` on any thread.
@@ -507,8 +510,8 @@ pub unsafe extern "C" fn frisbee_cancel_new(
     }
 }
 
-/// Cancels all current and future calls that use this token. They end with `FRISBEE_CANCELLED`, and the server cancels
-/// their handlers. The token stays with the caller. Only `error` may be NULL. May be called from any thread.
+/// Cancels all current and future calls that use this token. These calls end with `FRISBEE_CANCELLED`, and the server
+/// cancels their handlers. The token stays with the caller. Only `error` may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `error` is NULL or writable.

@@ -54,8 +54,8 @@ impl frisbee_call {
     }
 }
 
-/// Stores an integer parameter, or 0 on failure. `name` is the name of the parameter, or its index in digits; it is
-/// only read. Absent parameters have their default value unless they are optional.
+/// Stores the value of an integer parameter, or 0 on failure. `name` is the name of the parameter, or its index in
+/// digits. An absent parameter has its default value unless it is optional.
 ///
 /// Returns `FRISBEE_NOT_FOUND` for an absent optional parameter. No argument may be NULL. May be called from any
 /// thread.
@@ -143,8 +143,9 @@ pub unsafe extern "C" fn frisbee_call_bool(
     unsafe { parameter(call, name, value, false, |_, value| value.as_bool()) }
 }
 
-/// Like `frisbee_call_i64`, for text or bytes. They belong to the call and are valid until its reply, or for a stream
-/// until the next request. They do not end with a NUL. No argument may be NULL. May be called from any thread.
+/// Like `frisbee_call_i64`, but reads text or bytes. They belong to the call, and are valid until the call is replied
+/// to, or in a stream until the next request. They do not end with a NUL. No argument may be NULL. May be called from
+/// any thread.
 ///
 /// # Safety
 /// Like `frisbee_call_i64`.
@@ -195,8 +196,8 @@ fn integer(kind: &Kind, value: i128) -> Option<Value> {
     }
 }
 
-/// Replies to a call with an integer, which is the only field of the reply message, and frees the call. Otherwise like
-/// `frisbee_call_reply`. Only `error` may be NULL. May be called from any thread.
+/// Replies to a call with an integer, and frees the call. The reply message must have a single field, which receives
+/// the integer. Otherwise like `frisbee_call_reply`. Only `error` may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `error` is NULL or writable.

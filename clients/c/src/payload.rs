@@ -7,7 +7,7 @@ use frpc::codegen::{Format as GatewayFormat, FormatOptions};
 use frpc::polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, RawMessage, Root};
 use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, from_json_positional, to_json, to_protobuf};
 
-/// Encoding of message bytes that are passed to and from the library.
+/// Encoding of messages that are passed to and from the library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum frisbee_format {

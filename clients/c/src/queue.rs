@@ -49,9 +49,9 @@ struct Event {
 /// A completed operation, as returned by a queue.
 #[repr(C)]
 pub struct frisbee_event {
-    /// Pointer that was passed when the operation was started.
+    /// The `user` pointer that was passed when the operation was started.
     pub user: *mut c_void,
-    /// Reply of the operation, which must be freed with `frisbee_reply_free`. NULL at the end of a stream.
+    /// Reply of the operation, or NULL at the end of a stream. The caller must free it with `frisbee_reply_free`.
     pub reply: *mut frisbee_reply,
 }
 
@@ -173,19 +173,19 @@ pub unsafe extern "C" fn frisbee_queue_new(queue: *mut *mut frisbee_queue, error
     }
 }
 
-/// Returns a descriptor for poll, epoll or kqueue, or -1 for NULL and freed queues. It is readable while there may be
-/// events: take events until there are none, then wait for it. It belongs to the queue and must not be read or closed.
-/// May be called from any thread.
+/// Returns a descriptor for poll, epoll or kqueue, or -1 for NULL and freed queues. The descriptor is readable while
+/// there may be events. Take events until there are none, and then wait for the descriptor. It belongs to the queue and
+/// must not be read or closed. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_queue_descriptor(queue: *mut frisbee_queue) -> i32 {
     handle::get(queue).map_or(-1, |queue| queue.bell.reader.as_raw_fd())
 }
 
-/// Takes an event. Waits up to `timeout_ms` milliseconds: 0 does not wait, and a negative timeout waits indefinitely.
-/// Returns `FRISBEE_OK`, or `FRISBEE_DEADLINE_EXCEEDED` if there is no event.
+/// Takes an event from a queue. Waits up to `timeout_ms` milliseconds for an event. 0 does not wait, and a negative
+/// timeout waits indefinitely. Returns `FRISBEE_OK`, or `FRISBEE_DEADLINE_EXCEEDED` if there is no event.
 ///
 /// The caller owns the event's reply and must free it with `frisbee_reply_free`. Only `error` may be NULL. May be
-/// called from any number of threads, but in a completion callback only without waiting.
+/// called from any number of threads. In a completion callback, `timeout_ms` must be 0.
 ///
 /// # Safety
 /// `event` is writable, `error` is NULL or writable.
@@ -219,16 +219,17 @@ pub unsafe extern "C" fn frisbee_queue_next(
     }
 }
 
-/// Frees a queue. Its operations are cancelled without events. Replies already taken stay valid. NULL is allowed.
+/// Frees a queue. Operations in progress are cancelled and produce no events. Replies already taken stay valid. NULL is
+/// allowed.
 ///
-/// May be called from any thread. Threads waiting in `frisbee_queue_next` continue to wait, and the operations end with
-/// the last of these threads.
+/// May be called from any thread. If threads are waiting in `frisbee_queue_next`, they continue to wait, and the
+/// operations are cancelled when the last of them returns.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_queue_free(queue: *mut frisbee_queue) -> frisbee_code {
     free(queue)
 }
 
-/// Starts a unary call whose reply is added to a queue, with `user` in its event.
+/// Starts a unary call. Its reply is added to a queue, with `user` in the event.
 ///
 /// The arguments are those of `frisbee_client_call`, and are copied. `user` is returned unchanged and stays with the
 /// caller. Only `options`, `error`, `user`, and `data` if `len` is 0, may be NULL. May be called from any thread.

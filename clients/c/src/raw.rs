@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// Status code of a function or a call, with the numbers of gRPC.
+/// Status code of a function or a call. The numbers are those of gRPC.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum frisbee_code {
@@ -18,7 +18,7 @@ pub enum frisbee_code {
     FRISBEE_UNKNOWN = 2,
     /// An argument of the call or of the function is invalid.
     FRISBEE_INVALID_ARGUMENT = 3,
-    /// The deadline passed before the call completed. The server may have run it.
+    /// The deadline passed before the call completed. The server may have run the call.
     FRISBEE_DEADLINE_EXCEEDED = 4,
     /// The requested object does not exist.
     FRISBEE_NOT_FOUND = 5,

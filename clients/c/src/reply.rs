@@ -189,7 +189,7 @@ fn part<T>(reply: *const frisbee_reply, otherwise: T, read: impl FnOnce(&frisbee
 pub struct frisbee_outcome {
     /// `FRISBEE_OK`, or the status code of the failure.
     pub code: frisbee_code,
-    /// Whether a failed call may have run on the server. If not, it is safe to retry.
+    /// Whether a failed call may have run on the server. If false, retrying the call is safe.
     pub may_have_run: bool,
     /// Error text of a failed call. Empty on success.
     pub message: *const c_char,
@@ -197,11 +197,12 @@ pub struct frisbee_outcome {
     pub data: frisbee_bytes,
 }
 
-/// Stores the parts of a reply, and returns its code. Combines `frisbee_reply_code`, `_message`, `_data` and
-/// `_may_have_run`.
+/// Stores the parts of a reply in `outcome`, and returns the code of the reply. Combines `frisbee_reply_code`,
+/// `_message`, `_data` and `_may_have_run`.
 ///
 /// The pointers in `outcome` belong to the reply. A NULL or freed reply has the code `FRISBEE_INVALID_ARGUMENT` and an
-/// error text. If `outcome` is NULL, nothing is stored and that code is returned. May be called from any thread.
+/// error text. If `outcome` is NULL, stores nothing and returns `FRISBEE_INVALID_ARGUMENT`. May be called from any
+/// thread.
 ///
 /// # Safety
 /// `outcome` is NULL or writable.
@@ -254,8 +255,8 @@ pub extern "C" fn frisbee_reply_code(reply: *const frisbee_reply) -> frisbee_cod
     })
 }
 
-/// Returns the text of a failure, or an empty text on success; never NULL. It belongs to the reply. For NULL and freed
-/// replies, returns an error text that belongs to the library. May be called from any thread.
+/// Returns the text of a failure, or an empty text on success. Never returns NULL. The text belongs to the reply. For
+/// NULL and freed replies, returns an error text that belongs to the library. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_message(reply: *const frisbee_reply) -> *const c_char {
     part(reply, INVALID.as_ptr(), |reply| match &reply.outcome {
@@ -275,8 +276,8 @@ pub extern "C" fn frisbee_reply_data(reply: *const frisbee_reply) -> frisbee_byt
     })
 }
 
-/// Returns the details of a failure, a protobuf-encoded `google.rpc.Status`. They belong to the reply. Returns no bytes
-/// on success, and for NULL and freed replies. May be called from any thread.
+/// Returns the details of a failure as a protobuf-encoded `google.rpc.Status`. The bytes belong to the reply. Returns
+/// no bytes on success, and for NULL and freed replies. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_details(reply: *const frisbee_reply) -> frisbee_bytes {
     part(reply, frisbee_bytes::EMPTY, |reply| match &reply.outcome {
@@ -285,8 +286,8 @@ pub extern "C" fn frisbee_reply_details(reply: *const frisbee_reply) -> frisbee_
     })
 }
 
-/// Returns whether a failed call may have run on the server. If not, it is safe to retry. The reply stays with the
-/// caller. Returns false for NULL and freed replies. May be called from any thread.
+/// Returns whether a failed call may have run on the server. If it returns false, retrying the call is safe. The reply
+/// stays with the caller. Returns false for NULL and freed replies. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_may_have_run(reply: *const frisbee_reply) -> bool {
     part(reply, false, |reply| reply.outcome.as_ref().err().is_none_or(|failure| failure.may_have_run))
@@ -315,8 +316,9 @@ pub unsafe extern "C" fn frisbee_reply_metadata_at(
     stored.is_ok()
 }
 
-/// Returns the value of a key in the metadata of a reply. It belongs to the reply; the key is only read. Returns no
-/// bytes if there is no such entry, for a freed reply, and if `reply` or `key` is NULL. May be called from any thread.
+/// Returns the value of a key in the metadata of a reply. The value belongs to the reply. The key is only read during
+/// the call. Returns no bytes if there is no such entry, for a freed reply, and if `reply` or `key` is NULL. May be
+/// called from any thread.
 ///
 /// # Safety
 /// `key` is NULL or a text that ends with a NUL.
@@ -331,7 +333,8 @@ pub unsafe extern "C" fn frisbee_reply_metadata(reply: *const frisbee_reply, key
     })
 }
 
-/// Frees a reply, and all pointers that it returned. NULL is allowed; freeing a reply twice is an error.
+/// Frees a reply. All pointers obtained from the reply become invalid. NULL is allowed. Freeing a reply twice returns
+/// an error.
 ///
 /// May be called from any thread, provided that no other thread uses the reply's pointers.
 #[unsafe(no_mangle)]

@@ -63,8 +63,8 @@ struct Building {
 /// It must reply to the call exactly once, during the function or later, from any thread. Functions of unary methods
 /// run on the connection's thread and should return within a millisecond; a blocked thread is replaced after 12 ms.
 /// Functions of streaming methods run on their own threads and may block. A process has at most 512 of these threads.
-/// Further calls wait for one, and a call that ends while it waits does not run. Functions run concurrently on several
-/// threads.
+/// Further calls wait for a free thread. A call that ends while it waits does not run. Functions run concurrently on
+/// several threads.
 pub type frisbee_function = Option<extern "C" fn(call: *mut frisbee_call, user: *mut c_void)>;
 
 #[derive(Clone)]
@@ -83,9 +83,9 @@ pub struct frisbee_server_options {
     pub threads: u32,
     /// Maximum length of a message in bytes. 0 selects 5 MiB.
     pub body_max: u32,
-    /// Maximum time in milliseconds for calls in flight to complete when the server stops. 0 selects the default.
+    /// Maximum time in milliseconds for which a stopping server waits for calls in flight. 0 selects the default.
     pub shutdown_timeout_ms: u64,
-    /// PEM certificate of the server, which enables TLS. NULL selects plaintext connections.
+    /// PEM certificate of the server. Setting it enables TLS, and NULL selects plaintext connections.
     pub certificate: *const c_char,
     /// PEM private key of the certificate.
     pub key: *const c_char,
@@ -95,7 +95,7 @@ pub struct frisbee_server_options {
     pub hosts: *const *const c_char,
     /// Origins of web pages that may make calls, terminated by NULL, or NULL for none.
     pub origins: *const *const c_char,
-    /// Whether to accept only native frpc callers, without JSON-RPC, HTTP, gRPC and WebSocket.
+    /// Whether to accept only native frpc callers, and reject JSON-RPC, HTTP, gRPC and WebSocket.
     pub is_native_only: bool,
     /// Must be 0.
     pub reserved: [u64; 4],
@@ -398,12 +398,12 @@ impl frisbee_server {
     }
 }
 
-/// Creates a server, and stores it. The caller owns it and must free it with `frisbee_server_free`.
+/// Creates a server, and stores its handle. The caller owns the server and must free it with `frisbee_server_free`.
 ///
 /// `service` is the full name of the service for functions with signatures, such as `calc.Calculator`. The server
 /// supports all protocols: native, JSON-RPC over TCP, WebSocket and HTTP, Connect, gRPC and gRPC-Web, with reflection
-/// and health. The texts and options are copied. Only `options`, for the defaults, and `error` may be NULL. May be
-/// called from any thread.
+/// and health. The texts and options are copied. Only `error` and `options` may be NULL; without `options`, the
+/// defaults apply. May be called from any thread.
 ///
 /// # Safety
 /// `service` ends with a NUL, `options` is NULL or valid, `server` is writable, `error` is NULL or writable.
@@ -435,8 +435,8 @@ pub unsafe extern "C" fn frisbee_server_new(
     }
 }
 
-/// Adds a function with a signature such as `sum(int64 a, int64 b) -> int64`, before the server starts. Types are those
-/// of protobuf, with `optional` and `repeated`.
+/// Adds a function with a signature such as `sum(int64 a, int64 b) -> int64`. The server must not have started.
+/// Signatures use the types of protobuf, with `optional` and `repeated`.
 ///
 /// The order of functions is part of the schema, so new functions must be added at the end. The signature is copied.
 /// `user` stays with the caller and must be valid until the server has stopped. Only `user` and `error` may be NULL.
@@ -472,12 +472,12 @@ pub unsafe extern "C" fn frisbee_server_add(
     }
 }
 
-/// Adds the schema of further services from the text of a `.proto` file, before the server starts. `codec` is a value
-/// of `frisbee_codec`. `frisbee_server_handle` adds the functions of its methods.
+/// Adds the schema of further services from the text of a `.proto` file. The server must not have started. `codec` is a
+/// value of `frisbee_codec`. `frisbee_server_handle` adds the functions that serve the methods.
 ///
 /// Methods of the first schema have operations from 10 on. Those of further schemas and of signatures start at the next
-/// multiple of 100. Callers discover them by reflection. The text is copied. Only `error` may be NULL. May be called
-/// from any thread.
+/// multiple of 100. Callers can discover the schema by reflection. The text is copied. Only `error` may be NULL. May be
+/// called from any thread.
 ///
 /// # Safety
 /// `proto` ends with a NUL, `error` is NULL or writable.
@@ -502,8 +502,8 @@ pub unsafe extern "C" fn frisbee_server_proto(
     }
 }
 
-/// Adds the function of a method such as `greet.Greeter/Greet`. The schema of the method must have been added with
-/// `frisbee_server_proto`, and the server must not have started.
+/// Adds the function that serves a method such as `greet.Greeter/Greet`. The schema of the method must have been added
+/// with `frisbee_server_proto`, and the server must not have started.
 ///
 /// The name is copied. `user` stays with the caller and must be valid until the server has stopped. Only `user` and
 /// `error` may be NULL. May be called from any thread.
@@ -536,9 +536,9 @@ pub unsafe extern "C" fn frisbee_server_handle(
     }
 }
 
-/// Binds `host:port` or `unix:/path`, and serves on threads of the library. The address is copied.
+/// Binds `host:port` or `unix:/path`, and starts serving on threads of the library. The address is copied.
 ///
-/// After an error the server cannot be started again, and must still be freed. Only `error` may be NULL. May be called
+/// After an error, the server cannot be started again and must still be freed. Only `error` may be NULL. May be called
 /// from any thread, but not in a completion callback.
 ///
 /// # Safety
@@ -553,16 +553,16 @@ pub unsafe extern "C" fn frisbee_server_start(
     unsafe { guarded(error, || handle::get(server)?.start(text("address", address)?)) }
 }
 
-/// Returns the bound address of the server, including its port. It belongs to the server. Returns an empty text before
-/// the server has started, and for NULL and freed servers. May be called from any thread.
+/// Returns the bound address of the server, including its port. The text belongs to the server. Returns an empty text
+/// before the server has started, and for NULL and freed servers. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_server_address(server: *mut frisbee_server) -> *const c_char {
     let address = caught(|| Ok(handle::get(server)?.address.get().map_or(c"".as_ptr(), |address| address.as_ptr())));
     address.unwrap_or(c"".as_ptr())
 }
 
-/// Binds an address like `frisbee_server_start`, and serves until SIGINT, SIGTERM, or `frisbee_server_stop` in another
-/// thread. Returns after calls in flight have ended. The server stays with the caller.
+/// Binds an address like `frisbee_server_start`, and serves until the process receives SIGINT or SIGTERM or another
+/// thread calls `frisbee_server_stop`. Returns after calls in flight have ended. The server stays with the caller.
 ///
 /// The address is copied. Only `error` may be NULL, in which case the error text is printed to standard error. May be
 /// called from any thread, but not in a completion callback.
@@ -598,7 +598,7 @@ pub unsafe extern "C" fn frisbee_server_run(
     }
 }
 
-/// Stops a server: new calls are rejected, and calls in flight may continue until the shutdown timeout. Returns when
+/// Stops a server. New calls are rejected, and calls in flight may continue until the shutdown timeout. Returns when
 /// the server has stopped and all its functions have returned, including those whose calls ended earlier. The server
 /// stays with the caller and must still be freed. Only `error` may be NULL. May be called from any thread, including
 /// functions of `atexit` and destructors at the end of the process, but not in functions of servers or completion

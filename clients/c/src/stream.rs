@@ -182,7 +182,8 @@ async fn forward(stream: Response<Streaming<Payload>>, replies: &mpsc::Sender<In
     Ok(())
 }
 
-/// Opens a streaming call, and stores it. Does not block: errors of the call are returned as a reply.
+/// Opens a streaming call, and stores its handle. Does not block. Errors of the call are returned later, as a reply of
+/// the stream.
 ///
 /// The arguments are those of `frisbee_client_call`, and are copied. `data` is the request of a method with a single
 /// request, and must be empty for a method that receives a stream. The caller owns the stream and must free it with
@@ -252,9 +253,9 @@ pub unsafe extern "C" fn frisbee_stream_end(stream: *mut frisbee_stream, error: 
     }
 }
 
-/// Waits for the next reply of a stream: `FRISBEE_OK` with a message, or the failure that ends the stream. Returns NULL
-/// only after the last reply. The caller owns the reply and must free it with `frisbee_reply_free`. For a NULL or freed
-/// stream, returns a reply with `FRISBEE_INVALID_ARGUMENT`.
+/// Waits for the next reply of a stream and returns it. The reply has `FRISBEE_OK` and a message, or describes the
+/// failure that ended the stream. Returns NULL after the last reply. The caller owns the reply and must free it with
+/// `frisbee_reply_free`. For a NULL or freed stream, returns a reply with `FRISBEE_INVALID_ARGUMENT`.
 ///
 /// May be called from any thread, but not in a completion callback. Each reply is returned to one caller.
 #[unsafe(no_mangle)]
@@ -270,11 +271,11 @@ pub extern "C" fn frisbee_stream_next(stream: *mut frisbee_stream) -> *mut frisb
     }
 }
 
-/// Like `frisbee_stream_next`, but without waiting: the reply is added to a queue, with `user` in its event. The event
-/// after the last reply has no reply (NULL).
+/// Like `frisbee_stream_next`, but does not wait. The reply is added to a queue when it arrives, with `user` in its
+/// event. The event after the last reply has no reply (NULL).
 ///
-/// `user` is returned unchanged. It stays with the caller, like the stream and the queue. Only `user` and `error` may
-/// be NULL. May be called from any thread.
+/// `user` is returned unchanged. `user`, the stream and the queue stay with the caller. Only `user` and `error` may be
+/// NULL. May be called from any thread.
 ///
 /// # Safety
 /// `error` is NULL or writable.

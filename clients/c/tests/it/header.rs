@@ -18,11 +18,14 @@ const FILES: [&str; 9] = [
 const HEAD: &str = "\
 /* frisbee: an frpc client and server for C. The guide is docs/c.md.
  *
- * Handles (`frisbee_client *` and others) are numbers in the form of pointers. A handle that is NULL, freed or of another
- * type causes the error `FRISBEE_INVALID_ARGUMENT` instead of a crash, and so does NULL for an argument that must not be
- * NULL. Nothing is stored then, unless documented otherwise. Other pointers must be valid, as in any C library. Text is
- * UTF-8 and ends with a NUL. `error` stays with the caller, and is written on failure only. After fork() only the parent
- * may use the library. In the child, functions that need its threads return `FRISBEE_FAILED_PRECONDITION`.
+ * Handles such as `frisbee_client *` are numbers in the form of pointers. Passing a handle that is NULL, freed or of
+ * another type does not crash: the function returns `FRISBEE_INVALID_ARGUMENT`. It does the same for any other argument
+ * that is NULL but must not be. In both cases it stores no results, unless documented otherwise. All other pointers
+ * must be valid, as in any C library. Text is UTF-8 and ends with a NUL. `error` stays with the caller, and is written
+ * only on failure.
+ *
+ * After fork(), only the parent may use the library. In the child, functions that need threads of the library return
+ * `FRISBEE_FAILED_PRECONDITION`.
  *
  * Generated from the sources by `UPDATE_GOLDEN=1 cargo test -p frpc-c header`. */
 ";
@@ -32,7 +35,7 @@ fn version() -> String {
     let [major, minor, patch] =
         [env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"), env!("CARGO_PKG_VERSION_PATCH")];
     format!(
-        "\n/// The version of the header. It is compatible with libraries of the same major and minor version.\n\
+        "\n/// Version of the header. The header is compatible with libraries that have the same major and minor version.\n\
          #define FRISBEE_VERSION_MAJOR {major}\n#define FRISBEE_VERSION_MINOR {minor}\n\
          #define FRISBEE_VERSION_PATCH {patch}\n#define FRISBEE_VERSION \"{}\"",
         env!("CARGO_PKG_VERSION"),

@@ -1,4 +1,4 @@
-/* Blocking functions, more at once than the server has threads. */
+/* Runs more blocking functions at once than the server has threads for. */
 
 #include <frisbee.h>
 #include <pthread.h>
@@ -50,8 +50,8 @@ static void *meet_others(void *unused) {
     return unused;
 }
 
-/* Regression test: blocked functions occupied the threads of the library, at most four, and thereby stalled all its
- * clients. */
+/* Regression test: blocked functions occupied all threads of the library, of which there were at most four. All clients
+ * of the library stalled. */
 static void blocked_functions_leave_threads_to_others(void) {
     pthread_t threads[CALLERS];
     for (int at = 0; at < CALLERS; at++)
@@ -60,7 +60,7 @@ static void blocked_functions_leave_threads_to_others(void) {
         CHECK(pthread_join(threads[at], NULL) == 0);
 }
 
-/* Blocks its own thread. */
+/* Blocks the thread that runs it. */
 static void watch(frisbee_call *call, void *user) {
     (void)user;
     pthread_mutex_lock(&lock);
@@ -79,7 +79,8 @@ static frisbee_stream *open_watch(frisbee_client *client, const frisbee_call_opt
     return stream;
 }
 
-/* Regression test: the call ran once a thread was free, and its request stayed in memory until then. */
+/* Regression test: a call that had ended while it waited for a thread still ran later, and its request was kept
+ * until then. */
 static void call_that_ends_before_it_has_a_thread_never_runs(void) {
     static frisbee_stream *streams[THREADS + 1];
     frisbee_client *clients[CLIENTS];
@@ -98,7 +99,7 @@ static void call_that_ends_before_it_has_a_thread_never_runs(void) {
     CHECK_CODE(reply, FRISBEE_DEADLINE_EXCEEDED);
     frisbee_reply_free(reply);
     frisbee_stream_free(hasty);
-    /* Replies after the cancellation, which the server has processed by then. */
+    /* Replies only after the cancellation. By then, the server has processed it. */
     call_meet(clients[0]);
     call_meet(clients[0]);
 

@@ -1,4 +1,4 @@
-/* Completions that start calls endlessly, that end calls of a server, and that outlive their client. */
+/* Tests completions that start further calls without end, fail calls of a server, and outlive their client. */
 
 #include <frisbee.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@ static void echo(frisbee_call *call, void *user) {
     frisbee_call_reply_i64(call, a, NULL);
 }
 
-/* A call that fails before it is sent, because its request is not JSON. */
+/* Starts a call that fails before it is sent, because its request is not JSON. */
 static void begin(frisbee_completion completion) {
     CHECK(frisbee_client_start(client, "echo", FRISBEE_JSON, "{", 1, NULL, completion, NULL, NULL) == FRISBEE_OK);
 }
@@ -36,8 +36,8 @@ static void again(void *user, frisbee_reply *reply) {
         begin(again);
 }
 
-/* Regression test: calls started in completions that failed immediately starved connections, so this call never
- * ended. */
+/* Regression test: completions that kept starting calls that failed at once starved the connections, so the call below
+ * never ended. */
 static void calls_of_completions_leave_time_to_others(void) {
     atomic_store(&chains, CHAINS);
     for (int at = 0; at < CHAINS; at++)
@@ -53,7 +53,7 @@ static void calls_of_completions_leave_time_to_others(void) {
 static atomic_int sent;
 static int seen, quiet_rounds;
 
-/* Fails once the sending function has to wait. */
+/* Fails the call once the sending function is blocked. */
 static void fail_when_full(void *user, frisbee_reply *reply) {
     frisbee_reply_free(reply);
     int now = atomic_load(&sent);
@@ -68,7 +68,7 @@ static void fail_when_full(void *user, frisbee_reply *reply) {
     atomic_store(&is_failed, true);
 }
 
-/* Sends messages until the buffer is full, and fails the call in a completion. */
+/* Sends messages until the buffer is full. A completion then fails the call. */
 static void watch(frisbee_call *call, void *user) {
     (void)user;
     static char text[65536];
@@ -87,7 +87,7 @@ static void watch(frisbee_call *call, void *user) {
     }
 }
 
-/* Regression test: the stream ended as if it were complete. */
+/* Regression test: the stream ended as if all messages had been sent. */
 static void failure_in_a_completion_ends_the_stream(const char *request) {
     frisbee_stream *stream = NULL;
     CHECK_OK(frisbee_client_open(client, "t.Watcher/Watch", FRISBEE_JSON, request, strlen(request), NULL, &stream, &error),
@@ -117,7 +117,7 @@ static void store_code(void *user, frisbee_reply *reply) {
     frisbee_reply_free(reply);
 }
 
-/* The header documents that it fails. */
+/* Calls in progress continue after their client is freed, as frisbee.h documents. */
 static void call_that_was_sent_outlives_its_client(frisbee_server *server) {
     frisbee_client *freed = NULL;
     CHECK_OK(frisbee_client_connect(frisbee_server_address(server), NULL, &freed, &error), error);
@@ -145,7 +145,7 @@ int main(void) {
     CHECK_OK(frisbee_server_handle(server, "t.Watcher/Watch", watch, NULL, &error), error);
     CHECK_OK(frisbee_server_start(server, "127.0.0.1:0", &error), error);
     CHECK_OK(frisbee_client_connect(frisbee_server_address(server), NULL, &client, &error), error);
-    /* The schema is known afterwards. */
+    /* After this call, the client has the schema. */
     frisbee_reply *reply = frisbee_client_call(client, "echo", FRISBEE_JSON, "{\"a\":7}", 7, NULL);
     CHECK_CODE(reply, FRISBEE_OK);
     frisbee_reply_free(reply);

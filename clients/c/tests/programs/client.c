@@ -23,7 +23,7 @@ static void completed(void *user, frisbee_reply *reply) {
     struct Done *done = user;
     CHECK_TEXT(frisbee_reply_data(reply).data, "{\"text\":\"Hello, Eve!\"}");
     frisbee_reply_free(reply);
-    /* A blocking call is rejected here. */
+    /* A completion may not make a blocking call. */
     frisbee_reply *inner = greet(done->client, "{}", NULL);
     CHECK_CODE(inner, FRISBEE_FAILED_PRECONDITION);
     frisbee_reply_free(inner);
@@ -33,7 +33,7 @@ static void completed(void *user, frisbee_reply *reply) {
     pthread_mutex_unlock(&done->lock);
 }
 
-/* Starts two calls in each completion, up to 15. One of them reuses the task of the ended call. */
+/* Starts two calls in each completion, up to 15 in total. One of them reuses the task of the call that has ended. */
 static void doubled(void *user, frisbee_reply *reply) {
     struct Done *done = user;
     CHECK_TEXT(frisbee_reply_data(reply).data, "{\"text\":\"Hello, Eve!\"}");
@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
     CHECK_TEXT(frisbee_reply_message(reply), "");
     CHECK(frisbee_reply_free(reply) == FRISBEE_OK);
 
-    /* The native encoding of a message with one string, and the protobuf encoding. */
+    /* The request in the native encoding, which is a message with one string, and then in the protobuf encoding. */
     reply = frisbee_client_call(client, METHOD, FRISBEE_NATIVE, "\x08\x00\x05\x0a\x03""Ada", 8, NULL);
     CHECK_CODE(reply, FRISBEE_OK);
     CHECK(memmem(frisbee_reply_data(reply).data, frisbee_reply_data(reply).len, "Hello, Ada!", 11) != NULL);
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
     CHECK(strstr(frisbee_reply_message(reply), "greet.Greeter/Greet") != NULL);
     frisbee_reply_free(reply);
 
-    /* The handler waits for the cancellation of the call if the name is "sleep". */
+    /* If the name is "sleep", the handler waits until the call is cancelled. */
     frisbee_call_options late = {.timeout_ms = 50};
     reply = greet(client, "{\"name\":\"sleep\"}", &late);
     CHECK_CODE(reply, FRISBEE_DEADLINE_EXCEEDED);
@@ -139,7 +139,7 @@ int main(int argc, char **argv) {
         pthread_cond_wait(&all.changed, &all.lock);
     pthread_mutex_unlock(&all.lock);
 
-    /* The client has fetched the schema. */
+    /* The client already has a schema, because it fetched one. */
     const char *proto = "syntax = \"proto3\"; message E {} service S { rpc F(E) returns (E); }";
     CHECK(frisbee_client_proto(client, proto, FRISBEE_CODEC_POLYGLOT, &error) == FRISBEE_FAILED_PRECONDITION);
 

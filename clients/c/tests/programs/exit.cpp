@@ -1,5 +1,5 @@
-// Servers that stop at process exit, by a function of atexit or by the destructor of a static object. A running
-// function must end before its memory is freed. The argument selects one of the cases, or `fork`.
+// Servers that are stopped when the process exits: by a function of atexit, or by the destructor of a static object. A
+// running function must end before the memory that it uses is freed. The argument selects a case, or `fork`.
 
 #include <frisbee.hpp>
 #include <sys/wait.h>
@@ -64,7 +64,7 @@ static void destroy_at_exit() {
     begin(server.address().c_str());
 }
 
-// Regression test: calls in a child process hung.
+// Regression test: calls in a child process never returned.
 static void fork_is_refused() {
     auto server = frisbee::Server::create("t.Functions").value();
     server.add("now()", [](frisbee::Call call) { (void)call.reply(FRISBEE_JSON, "{}"); }).value();

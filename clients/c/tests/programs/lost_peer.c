@@ -1,9 +1,10 @@
-/* Peers that disconnect while data is sent to them, in a process with the default action of SIGPIPE, which ends the
- * process.
+/* Tests peers that disconnect while data is being sent to them. The process keeps the default action of SIGPIPE, which
+ * would end it.
  *
- * `lost_peer serve ADDRESS [CERTIFICATE KEY]` serves until the end of standard input. Its function prints a line,
- * waits for a byte of standard input, and replies with 4 MB. `lost_peer call ADDRESS COUNT [AUTHORITY]` makes calls
- * with 4 MB, each on its own connection. */
+ * `lost_peer serve ADDRESS [CERTIFICATE KEY]` serves until the end of standard input. Its function prints a line, waits
+ * for a byte of standard input, and replies with 4 MB.
+ *
+ * `lost_peer call ADDRESS COUNT [AUTHORITY]` makes calls with 4 MB, each on its own connection. */
 
 #include <frisbee.h>
 #include <semaphore.h>

@@ -1,5 +1,5 @@
-/* Misuse of each function: NULL, freed handles, handles of another type, invalid numbers and wrong threads. Each
- * causes an error instead of a crash. */
+/* Misuses each function: passes NULL, freed handles, handles of another type and invalid numbers, and calls it on wrong
+ * threads. Each misuse must return an error and not crash. */
 
 #include <frisbee.h>
 #include <pthread.h>
@@ -122,7 +122,7 @@ static void calls(frisbee_call *call) {
     REFUSED(frisbee_call_finish(call, &error));
 }
 
-/* NULL instead of results, texts and functions. */
+/* Passes NULL for results, texts and functions. */
 static void arguments(frisbee_server *server, frisbee_client *client) {
     frisbee_client *made = NULL;
     frisbee_queue *queue = NULL;
@@ -153,7 +153,7 @@ static void arguments(frisbee_server *server, frisbee_client *client) {
     REFUSED(frisbee_client_start(client, "f", FRISBEE_JSON, "{}", 2, NULL, NULL, NULL, &error));
     REFUSED(frisbee_client_submit(client, "f", FRISBEE_JSON, "{}", 2, NULL, NULL, NULL, &error));
     REFUSED(frisbee_client_open(client, "f", FRISBEE_JSON, "{}", 2, NULL, NULL, &error));
-    /* A stream of requests is opened without an initial request. */
+    /* A call that streams requests takes no initial request. */
     CHECK_OK(frisbee_client_open(client, "f", FRISBEE_JSON, "[]", 2, NULL, &stream, &error), error);
     frisbee_reply *reply = frisbee_stream_next(stream);
     CHECK_CODE(reply, FRISBEE_INVALID_ARGUMENT);
@@ -183,7 +183,7 @@ static void arguments(frisbee_server *server, frisbee_client *client) {
     CHECK(frisbee_server_free(other) == FRISBEE_OK);
 }
 
-/* Stops the server within its function, and replies twice. */
+/* Tries to stop the server within one of its functions, and replies twice. */
 static void stops(frisbee_call *call, void *user) {
     frisbee_error inner;
     CHECK(frisbee_server_stop(*(frisbee_server **)user, &inner) == FRISBEE_FAILED_PRECONDITION);
@@ -201,7 +201,7 @@ static void stops(frisbee_call *call, void *user) {
     calls(call);
 }
 
-/* Two threads free one handle. One of them receives an error. */
+/* Two threads free the same handle. One of them must receive an error. */
 static void *frees(void *handle) {
     return frisbee_cancel_free(handle) == FRISBEE_OK ? handle : NULL;
 }
@@ -209,8 +209,8 @@ static void *frees(void *handle) {
 static frisbee_client *client_of_ended;
 static frisbee_queue *queue_of_ended;
 
-/* A destructor of an exiting thread. Regression test: the library panicked and caught it, and a rejected call had an
- * event. */
+/* Runs as a destructor of an exiting thread. Regression test: the library panicked internally, and a rejected call
+ * still produced an event. */
 static void after_end(void *user) {
     (void)user;
     frisbee_event event;
@@ -227,7 +227,8 @@ static void *ends(void *key) {
     frisbee_event event;
     CHECK(pthread_setspecific(*(pthread_key_t *)key, key) == 0);
     CHECK(frisbee_queue_next(queue_of_ended, 0, &event, NULL) == FRISBEE_DEADLINE_EXCEEDED);
-    /* glibc does not free thread data that destructors create first. */
+    /* This call creates the library's thread data before the destructors run. glibc leaks thread data that a
+     * destructor creates. */
     expect_reply(frisbee_client_call(client_of_ended, "stops", FRISBEE_JSON, "{", 1, NULL), FRISBEE_INVALID_ARGUMENT);
     return NULL;
 }
@@ -265,7 +266,7 @@ int main(void) {
     arguments(server, client);
     ended_thread(client);
 
-    /* Handles of another type. */
+    /* Passes handles of another type. */
     calls((frisbee_call *)client);
     replies((frisbee_reply *)client);
     cancels((frisbee_cancel *)client);
@@ -291,7 +292,7 @@ int main(void) {
     CHECK_OK(frisbee_server_stop(server, &error), error);
     CHECK(frisbee_server_free(server) == FRISBEE_OK);
 
-    /* Freed handles, and NULL. */
+    /* Passes freed handles and NULL. */
     replies(reply);
     cancels(cancel);
     queues(queue);

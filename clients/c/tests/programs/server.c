@@ -1,5 +1,5 @@
-/* Serves functions with signatures and a schema with all kinds of calls, until the end of standard input. The
- * argument is the schema. */
+/* Serves functions with signatures, and a schema with calls of all kinds, until the end of standard input. The argument
+ * is the schema. */
 
 #include <frisbee.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@ static void sum(frisbee_call *call, void *user) {
     frisbee_call_reply_i64(call, a + b, NULL);
 }
 
-/* Parameters of each type, and an optional one. */
+/* Reads one parameter of each type, and an optional one. */
 static void describe(frisbee_call *call, void *user) {
     (void)user;
     frisbee_error error;
@@ -40,7 +40,7 @@ static void describe(frisbee_call *call, void *user) {
     char text[128];
     int len = snprintf(text, sizeof text, "%.*s %.1f %d %s", (int)name.len, (const char *)name.data, size, is_red,
                        has_age == FRISBEE_OK ? "aged" : "ageless");
-    /* A reply of another type is rejected, and the call stays open. */
+    /* A reply of the wrong type is rejected. The call still needs a reply. */
     CHECK(frisbee_call_reply_i64(call, 1, &error) == FRISBEE_INVALID_ARGUMENT);
     CHECK_OK(frisbee_call_reply_text(call, text, (size_t)len, &error), error);
     CHECK(frisbee_call_reply_text(call, text, (size_t)len, &error) == FRISBEE_INVALID_ARGUMENT);
@@ -53,7 +53,7 @@ static void *answer_later(void *of) {
     return NULL;
 }
 
-/* Replies from another thread. */
+/* Replies from another thread, after the function has returned. */
 static void later(frisbee_call *call, void *user) {
     (void)user;
     pthread_t thread;
@@ -82,7 +82,7 @@ static void add(frisbee_call *call, void *user) {
 static void send_number(frisbee_call *call, int64_t value) {
     char text[64];
     snprintf(text, sizeof text, "{\"value\":\"%" PRId64 "\"}", value);
-    /* Fails if the caller has disconnected. */
+    /* The result is ignored, because sending fails if the caller has disconnected. */
     frisbee_call_send(call, FRISBEE_JSON, text, strlen(text), NULL);
 }
 

@@ -1,4 +1,4 @@
-/* The first call of a client whose schema never arrives. The argument is an address. */
+/* Makes the first call of a client when the server never sends its schema. The argument is an address. */
 
 #include <frisbee.h>
 #include <unistd.h>

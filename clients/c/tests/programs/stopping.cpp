@@ -1,4 +1,4 @@
-// Servers that are destroyed while their functions run. In C++ this also frees the functions.
+// Destroys servers while their functions run. In C++, destroying a server also frees its functions.
 
 #include <frisbee.hpp>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static frisbee_server_options hasty() {
     return options;
 }
 
-// A handler that takes longer than the shutdown timeout.
+// A function that runs longer than the shutdown timeout.
 struct Work {
     std::atomic<bool> is_running{false}, may_end{false}, has_ended{false};
 
@@ -35,7 +35,7 @@ struct Work {
 
 static frisbee::Client connect(const Server &server) { return frisbee::Client::connect(server.address()).value(); }
 
-// Regression test: `stop` returned at the shutdown timeout, and destroying the server freed the running function.
+// Regression test: `stop` returned at the shutdown timeout, so destroying the server freed a function that was running.
 static void stop_waits_for_functions() {
     auto server = Server::create("t.Functions", hasty()).value();
     Work single, streaming;
@@ -59,7 +59,7 @@ static void stop_waits_for_functions() {
     CHECK(single.has_ended && streaming.has_ended);
 }
 
-// Checks, when its function is freed, that its server has been destroyed.
+// Checks on destruction that the server of its function is no longer reachable.
 struct Probe {
     std::string *address;
     ~Probe() { CHECK(!frisbee::Client::connect(*address)); }

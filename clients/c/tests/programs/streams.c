@@ -1,5 +1,5 @@
-/* Calls a calculator with all kinds of streams, by blocking and with a queue. The arguments are the address and,
- * optionally, its schema. */
+/* Calls a calculator with all kinds of streams, with blocking functions and with a queue. The arguments are an address
+ * and, optionally, the schema. */
 
 #include <frisbee.h>
 #include <poll.h>
@@ -23,7 +23,7 @@ static void expect(frisbee_stream *stream, const char *json) {
     frisbee_reply_free(reply);
 }
 
-/* Takes an event like an event loop. */
+/* Waits for an event with poll, as an event loop does, and takes it. */
 static frisbee_event take(frisbee_queue *queue) {
     frisbee_event event;
     struct pollfd watched = {.fd = frisbee_queue_descriptor(queue), .events = POLLIN};
@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
     CHECK(frisbee_stream_next(stream) == NULL);
     frisbee_stream_free(stream);
 
-    /* Cancelled by its token, and by being freed while open. */
+    /* One stream is cancelled by its token, and another by freeing it while it is open. */
     frisbee_cancel *cancel = NULL;
     CHECK_OK(frisbee_cancel_new(&cancel, &error), error);
     frisbee_call_options options = {.cancel = cancel};
@@ -84,12 +84,12 @@ int main(int argc, char **argv) {
     stream = open(client, "RunningSum", "", NULL);
     frisbee_stream_free(stream);
 
-    /* Errors of a known schema are returned immediately. Regression test: the text listed only the methods of
-     * reflection and health. */
+    /* If the schema is known, errors are returned immediately. Regression test: the error text listed only the methods
+     * of reflection and health. */
     CHECK(frisbee_client_open(client, "Nothing", FRISBEE_JSON, NULL, 0, NULL, &stream, &error) == FRISBEE_UNIMPLEMENTED);
     CHECK(strstr(error.message, "quickstart.Calculator/RunningSum") != NULL);
 
-    /* An event loop with calls in flight and a stream. */
+    /* An event loop with unary calls and a stream in flight. */
     frisbee_queue *queue = NULL;
     CHECK_OK(frisbee_queue_new(&queue, &error), error);
     int is_there[64] = {0};

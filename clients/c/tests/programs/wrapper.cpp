@@ -1,5 +1,5 @@
-// Tests the C++ header: a server of functions, and a client with calls, streams, a queue and failures. The argument is
-// a schema.
+// Tests the C++ header: a server with functions, and a client that makes calls, opens streams, uses a queue and
+// receives failures. The argument is a schema.
 
 #include <frisbee.hpp>
 
@@ -10,7 +10,7 @@
 
 using frisbee::Call;
 
-// Imitates a message of protobuf's C++ library with a text field numbered 1.
+// Imitates a message class of protobuf for C++, with one text field numbered 1.
 struct Text {
     std::string text;
     std::string SerializeAsString() const { return std::string("\x0a") + static_cast<char>(text.size()) + text; }
@@ -22,7 +22,7 @@ struct Text {
     }
 };
 
-// Requests of each byte type, and the bytes of a reply.
+// Passes requests of each byte type, and reads the bytes of a reply.
 static void bytes(frisbee::Client &client) {
     const std::array<unsigned char, 5> text = {0x0a, 3, 'A', 'd', 'a'};
     const auto echo = [&](frisbee::View data) { return client.call("p.Echo/Say", FRISBEE_PROTOBUF, data).value(); };
@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
         (void)call.reply("Hello " + std::string(name));
     }).value();
     server.add("drop()", [](Call) {}).value();
-    // A move-only function that returns a number beyond the signed range.
+    // A function object that can only be moved. It returns a number that does not fit into a signed integer.
     server.add("next(uint64 number) -> uint64", [step = std::make_unique<std::uint64_t>(1)](Call call) {
         (void)call.reply(call.get<std::uint64_t>("number").value() + *step);
     }).value();
@@ -62,7 +62,7 @@ int main(int argc, char **argv) {
         (void)call.fail(FRISBEE_NOT_FOUND, std::string_view("gone, and more").substr(0, 4));
     }).value();
     server.add("later(bool is_kept)", [](Call call) {
-        // A call held by another thread is not affected by an exception.
+        // An exception does not affect a call that another thread holds.
         if (call.get<bool>("is_kept").value()) std::thread([call = std::move(call)]() mutable { (void)call.fail(FRISBEE_ABORTED, "later"); }).detach();
         throw 7;
     }).value();
@@ -76,7 +76,7 @@ int main(int argc, char **argv) {
         }
         (void)call.finish();
     }).value();
-    // A service with the protobuf codec, whose bytes pass through unchanged.
+    // A service with the protobuf codec. Its bytes are passed through unchanged.
     server.proto("syntax = \"proto3\"; package p; service Echo { rpc Say(T) returns (T); } message T { string text = 1; }",
                  FRISBEE_CODEC_PROTOBUF).value();
     server.handle("p.Echo/Say", [](Call call) {
@@ -124,7 +124,7 @@ int main(int argc, char **argv) {
     std::promise<std::string> done;
     client.start("sum", FRISBEE_JSON, R"({"a":1})", [&](auto outcome) { done.set_value(std::string(outcome->data())); }).value();
     CHECK(done.get_future().get() == R"({"result":"1"})");
-    // A function object that owns memory, and one that is never called.
+    // One function object that owns memory, and one that is never called.
     auto owned = std::make_unique<std::promise<std::string>>();
     auto second = owned->get_future();
     client.start("sum", FRISBEE_JSON, R"({"a":2})", [owned = std::move(owned)](auto outcome) {
