@@ -59,7 +59,7 @@ server.wait_for_termination()
 """
 
 
-#: Serves each connection on a thread.
+#: A server that handles each connection on its own thread.
 LISTEN = """
 host, port = sys.argv[1].split(":")
 listener = socket.create_server((host, int(port)))
@@ -80,7 +80,8 @@ def serve(connection):
             file.flush()
 """ + LISTEN
 
-#: Echoes the input through one buffer: the cost of the kernel and Python without any library.
+#: A server that echoes its input through one buffer. This measures the cost of the kernel and of Python without any
+#: library.
 PLAIN = """
 import socket, sys, threading
 def serve(connection):
@@ -231,7 +232,7 @@ def ucall_client(address: str, calls: int) -> None:
 
     host, port = address.split(":")
     for number in range(calls):
-        # The server does not keep connections alive.
+        # Opens a new client for each call, because the server does not keep connections alive.
         client = Client(host, int(port))
         assert client.sum(a=number, b=1).json == number + 1
         client.sock.close()
@@ -274,7 +275,7 @@ def grpc_client(address: str, calls: int) -> None:
             assert sum(b"%d 1" % number) == b"%d" % (number + 1)
 
 
-#: The baseline of all other rows.
+#: The baseline with which all other rows are compared.
 FLOOR = "plain sockets, 16 bytes"
 
 CANDIDATES: dict[str, tuple[str, Callable[[str, int], None], list[str]]] = {
@@ -294,12 +295,12 @@ CANDIDATES: dict[str, tuple[str, Callable[[str, int], None], list[str]]] = {
 }
 
 
-#: The header of a table.
+#: The header row of a table.
 HEAD = "| {} | client, us | x plain | server, us | x plain |\n|---|---|---|---|---|"
 
 
 def listens(process: subprocess.Popen[bytes], address: str) -> bool:
-    """Waits until a server accepts connections. Returns false if it has exited, or after a minute."""
+    """Waits until a server accepts connections. Returns false if the server has exited, or after a minute."""
     host, port = address.split(":")
     until = time.monotonic() + 60
     while process.poll() is None and time.monotonic() < until:
@@ -318,7 +319,7 @@ def server_cpu(process: subprocess.Popen[bytes]) -> float:
 
 
 def measure(call: Callable[[str, int], None], process: subprocess.Popen[bytes], address: str, calls: int) -> list[float]:
-    """Returns the CPU time per call in microseconds, for the client and the server."""
+    """Returns the CPU time per call in microseconds: of the client, and of the server."""
     call(address, 50)
     server = server_cpu(process)
     before = resource.getrusage(resource.RUSAGE_SELF)
@@ -329,7 +330,8 @@ def measure(call: Callable[[str, int], None], process: subprocess.Popen[bytes], 
 
 
 def compare(candidates: dict[str, tuple[str, Callable[[str, int], None], list[str]]], floor: str, calls: int) -> None:
-    """Prints the rows of a table: the cost of a call for each installed candidate, also relative to the baseline."""
+    """Prints the rows of a table. Each row has the cost of a call with one installed candidate, in microseconds and
+    relative to the baseline."""
     chosen: dict[str, tuple[subprocess.Popen[bytes], str, Any]] = {}
     for at, (name, (source, call, needs)) in enumerate(candidates.items()):
         missing = [need for need in needs if importlib.util.find_spec(need) is None]

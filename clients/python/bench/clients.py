@@ -49,7 +49,7 @@ def json_rpc_client(address: str, calls: int) -> None:
             call = {"jsonrpc": "2.0", "id": number, "method": "python.Functions.sum", "params": params}
             file.write(json.dumps(call).encode() + b"\n")
             file.flush()
-            # 64-bit integers are strings in proto3's JSON.
+            # The JSON mapping of proto3 encodes 64-bit integers as strings.
             assert int(json.loads(file.readline())["result"]["result"]) == number + 1
 
 
@@ -77,7 +77,7 @@ CANDIDATES: dict[str, tuple[str, Callable[[str, int], None], list[str]]] = {
 
 
 def work(address: str, name: str, ready, go, done, seconds: float) -> None:  # type: ignore[no-untyped-def]
-    """Makes calls on one connection for about this time, and reports the calls per second."""
+    """Makes calls on one connection for about this number of seconds, and reports the calls per second."""
     call = CANDIDATES[name][1]
     call(address, 1)
     ready.release()
@@ -91,7 +91,7 @@ def work(address: str, name: str, ready, go, done, seconds: float) -> None:  # t
 
 
 def rate(address: str, name: str, clients: int, seconds: float) -> float:
-    """Returns the total calls per second of this many clients."""
+    """Returns the calls per second of this number of clients together."""
     context = multiprocessing.get_context("spawn")
     ready, go, done = context.Semaphore(0), context.Event(), context.SimpleQueue()
     processes = [context.Process(target=work, args=(address, name, ready, go, done, seconds), daemon=True) for _ in range(clients)]

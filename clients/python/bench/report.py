@@ -48,7 +48,7 @@ from frisbee_rpc import Server
 server = Server(threads=64)
 lock = threading.Lock()
 def run(count):
-    # A model that takes as long for one as for many.
+    # Imitates a model that takes the same time for a batch as for a single item.
     with lock:
         time.sleep(0.002)
 @server(blocking=True)
@@ -114,7 +114,7 @@ ARRAYS: dict[str, tuple[str, Callable[[str, int], None], list[str]]] = {
 
 
 async def load(call: Any, callers: int, calls: int) -> tuple[float, float]:
-    """Returns the calls per second, and the 99th percentile of their durations in milliseconds."""
+    """Returns the calls per second, and the 99th percentile of the call durations in milliseconds."""
     took: list[float] = []
 
     async def caller() -> None:

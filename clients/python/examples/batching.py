@@ -1,4 +1,5 @@
-"""Combines calls of many clients into one call of a model, for which a batch costs little more than a single call."""
+"""Combines calls of many clients into one call of a model. For the model, a batch costs little more than a single call.
+"""
 
 import asyncio
 import time

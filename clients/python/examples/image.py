@@ -1,4 +1,5 @@
-"""Sends images as byte arrays of rows, columns and colors. Pillow converts them from and to images."""
+"""Sends images as byte arrays with the dimensions rows, columns and colors. Pillow converts images to such arrays and
+back."""
 
 import numpy
 from numpy.typing import NDArray

@@ -1,4 +1,5 @@
-"""Streams in both directions: generators produce replies, and iterators of requests are parameters."""
+"""Streams in both directions. A generator produces a stream of replies, and a parameter may be an iterator of requests.
+"""
 
 import asyncio
 from typing import AsyncIterator, Iterator

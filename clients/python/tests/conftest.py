@@ -1,4 +1,4 @@
-"""What tests share: servers of functions, and programs of their own."""
+"""Helpers that several tests share: fixtures with servers of functions, and separate programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LIMIT = 30.0
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """A server. A test adds functions before it starts it."""
+    """Provides a server. A test adds functions to it before it starts it."""
     server = Server("test.Functions")
     yield server
     server.stop()
@@ -29,7 +29,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def connect(server: Server) -> Iterator[Callable[..., Client]]:
-    """Starts the server, and connects to it."""
+    """Provides a function that starts the server and connects a client to it."""
     clients: list[Client] = []
 
     def connect(**options: Any) -> Client:
@@ -44,22 +44,22 @@ def connect(server: Server) -> Iterator[Callable[..., Client]]:
 
 @pytest.fixture(autouse=True)
 def interrupts() -> None:
-    """Ctrl-C raises an exception, also where a shell has started the tests in the background."""
+    """Restores the default handler of Ctrl-C. A shell disables it for programs that it starts in the background."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def run(main: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    """Runs a coroutine function, with a limit."""
+    """Runs a coroutine function with a time limit."""
     return asyncio.run(asyncio.wait_for(main(), LIMIT))
 
 
 def block_until_callback() -> None:
-    """Blocks the running loop until another thread has left a callback for it."""
+    """Blocks the running loop until another thread has queued a callback for it."""
     assert select.select([inbox_of(asyncio.get_running_loop())], [], [], LIMIT)[0]
 
 
 def program(text: str, *, code: int = 0, limit: float = LIMIT, **environment: str) -> str:
-    """The output of a separate program, which has to exit with this code."""
+    """Runs a separate program and returns its output. The program must end with the given exit code."""
     ran = subprocess.run(
         [sys.executable, "-c", f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n{text}"],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Calls of event loops, and coroutines that answer them."""
+"""Calls made within event loops, and coroutine functions that serve calls."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def functions() -> Server:
 
 
 def waiting() -> tuple[Server, threading.Event]:
-    """A server whose function ends with the event."""
+    """Provides a server with a function that returns when the event is set."""
     leave = threading.Event()
     server = Server()
 
@@ -170,7 +170,7 @@ def test_a_loop_that_is_blocked_loses_nothing() -> None:
             async with AsyncClient(server.address) as client:
                 tasks = [asyncio.create_task(client.sum(a, 0)) for a in range(100)]
                 await asyncio.sleep(0)
-                # Their replies come while the loop does something else.
+                # The replies arrive while the loop is blocked here.
                 with Client(server.address) as other:
                     assert all(other.sum(a, 0) == a for a in range(100))
                 assert await asyncio.gather(*tasks) == list(range(100))
@@ -221,7 +221,7 @@ def test_long_messages_go_both_ways_while_a_loop_drives_the_connection() -> None
     async def main() -> None:
         with server.start("127.0.0.1:0"):
             async with AsyncClient(server.address) as client:
-                # Longer than a socket takes at once.
+                # More bytes than the socket accepts at once.
                 raw = bytes(range(256)) * 16_000
                 sent = [raw, b"a", raw[1:]]
                 assert list(await asyncio.gather(*map(client.echo, sent))) == sent
@@ -250,7 +250,7 @@ def test_a_loop_finds_a_server_that_has_come_back() -> None:
         async with AsyncClient(first.address) as client:
             assert await client.sum(1, 2) == 3
             address = first.address
-            # The loop has to run, or the client would not close its connection.
+            # The loop must keep running, because it closes the client's connection.
             await asyncio.to_thread(first.stop)
             second = functions().start(address)
             assert await client.sum(3, 4) == 7
@@ -290,7 +290,8 @@ def test_server_in_the_thread_of_a_closed_client_stops_at_once() -> None:
         server = functions().start("127.0.0.1:0")
         async with AsyncClient(server.address) as client:
             await client.sum(1, 2)
-        # The loop is blocked during this time, so that its connections would end only by the patience of the server, after 10 s.
+        # The loop is blocked during `stop`. If the loop were needed to close the connections, the server would wait for
+        # its shutdown timeout of 10 s.
         start = time.monotonic()
         server.stop()
         assert time.monotonic() - start < 5
@@ -299,7 +300,7 @@ def test_server_in_the_thread_of_a_closed_client_stops_at_once() -> None:
 
 
 class CountingLoop(asyncio.SelectorEventLoop):
-    """Counts its rounds."""
+    """An event loop that counts its iterations."""
 
     rounds = 0
 
@@ -317,7 +318,7 @@ def test_a_task_goes_on_in_the_round_of_the_loop_that_brings_its_reply() -> None
             before = loop.rounds
             for a in range(500):
                 assert await client.sum(a, 1) == a + 1
-            # With a future of asyncio there are two for each call. Now and then one is for timers.
+            # With an asyncio future, each call would take two iterations. A few additional iterations run timers.
             assert loop.rounds - before < 750
             assert [number async for number in client.count(3)] == [0, 1, 2]
 
@@ -331,7 +332,7 @@ def test_replies_that_a_task_reads_for_others_wake_them_afterwards() -> None:
             async with AsyncClient(server.address) as client:
                 tasks = [asyncio.create_task(client.sum(a, 0)) for a in range(10)]
                 await asyncio.sleep(0)
-                # The next call reads first, since the loop has been away for so long.
+                # The loop has not read for so long that the next call reads replies itself.
                 with Client(server.address) as other:
                     until = time.monotonic() + 0.02
                     while time.monotonic() < until:
@@ -394,7 +395,8 @@ def test_coroutines_of_a_started_server_have_a_loop() -> None:
 
 
 def test_coroutines_have_variables_of_their_own() -> None:
-    """A generator had new ones for each step, and those of a plain wrapper were seen by later calls."""
+    """Regression test: each step of a generator ran in a new context, and calls saw the context variables that a
+    wrapper had set in an earlier call."""
     caller: contextvars.ContextVar[str] = contextvars.ContextVar("caller", default="unset")
     server = Server()
 
@@ -471,7 +473,7 @@ def test_a_cancelled_call_tells_its_task_why() -> None:
 
 
 def switches(name: str) -> int:
-    """How often threads of this name have gone to sleep."""
+    """Returns how often threads with this name have voluntarily given up the processor."""
     count = 0
     for task in Path("/proc/self/task").iterdir():
         if (task / "comm").read_text().strip() == name:
@@ -489,7 +491,7 @@ def test_calls_of_a_loop_wake_no_other_thread_of_the_client() -> None:
                 before = switches("frisbee-rpc")
                 for a in range(1000):
                     await client.sum(a, 1)
-                # It looks at its timers twenty times a second.
+                # The thread wakes up twenty times per second to check its timers.
                 assert switches("frisbee-rpc") - before < 500
 
     run(main)

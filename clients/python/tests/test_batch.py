@@ -1,4 +1,4 @@
-"""Calls of many clients that become one call of a function."""
+"""Batches: calls of many clients that are combined into one call of a function."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .conftest import LIMIT
 
 
 def calls(server: Server, count: int, **options: Any) -> list[Any]:
-    """The outcomes of calls at the same time, in the order of their arguments."""
+    """Makes calls concurrently, and returns their outcomes in the order of the arguments."""
     outcomes: list[Any] = [None] * count
 
     def call(at: int) -> None:
@@ -63,7 +63,7 @@ def test_lone_caller_waits_once(server: Server) -> None:
     server.start("127.0.0.1:0")
     with Client(server.address) as client:
         client.double(0, "x")
-        # A second wait would miss this deadline for all of the calls.
+        # If a batch waited twice, all of these calls would exceed their deadlines.
         assert [client.with_options(timeout=1.9).double(at, "x") for at in range(20)] == list(range(20))
 
 
@@ -103,10 +103,11 @@ def test_calls_whose_deadline_has_passed_are_not_made(server: Server) -> None:
 
     server.start("127.0.0.1:0")
     assert [outcome.code for outcome in calls(server, 2, timeout=0.05)] == [Code.DEADLINE_EXCEEDED] * 2
-    # The deadlines at the server begin when the calls arrive, which is earlier than the arrival of this one.
+    # The server measures deadlines from the arrival of a call. When this later call has failed, the deadlines of the
+    # earlier calls have passed too.
     with Client(server.address) as client, pytest.raises(Status):
         client.with_options(timeout=0.5).wait()
-    # The two are still queued, and three more fill a batch.
+    # The two calls are still queued. Three more calls fill a batch.
     calls(server, 3)
     assert sorted(made) == [0, 1, 2]
 

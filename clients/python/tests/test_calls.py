@@ -1,4 +1,4 @@
-"""Calls of a client that blocks, and functions that answer them."""
+"""Calls of blocking clients, and the functions that serve them."""
 
 from __future__ import annotations
 
@@ -110,13 +110,13 @@ def test_a_message_that_has_to_be_sent_is_missed_by_name(server: Server, connect
     with pytest.raises(Status, match="shape is missing") as caught:
         client.area()
     assert caught.value.code is Code.INVALID_ARGUMENT
-    # All of them at once.
+    # The error names all missing arguments.
     with pytest.raises(Status, match="first, second are missing"):
         client.union()
 
 
 def test_argument_that_is_absent_is_missed_by_its_name(server: Server, connect: Connect) -> None:
-    """It was 0, an empty text or an empty message."""
+    """Regression test: an absent argument was decoded as 0, an empty text or an empty message."""
 
     @server
     def sum(a: int, b: float, c: str, d: bytes, e: bool, f: int = 1) -> int:
@@ -145,7 +145,7 @@ def test_argument_that_is_absent_is_missed_by_its_name(server: Server, connect: 
 
 @pytest.mark.parametrize("body", [b"", b"text", b"x", b"\xff\xff", b"\x08", b"\x0a\x01", b"\x06\x05\x0a\x01!"])
 def test_native_request_that_is_malformed_is_refused(server: Server, connect: Connect, body: bytes) -> None:
-    """Those of no kind that the wire has were read as empty messages."""
+    """Regression test: bodies that start with an invalid kind byte were decoded as empty messages."""
 
     @server
     def count(n: int = 0) -> int:
@@ -170,7 +170,8 @@ def test_native_request_that_is_malformed_is_refused(server: Server, connect: Co
 
 
 def test_context_is_any_parameter(server: Server, connect: Connect) -> None:
-    """Only the last one worked. With another one every call was INTERNAL."""
+    """Regression test: the context had to be the last parameter. In any other position, every call failed with
+    INTERNAL."""
 
     @server
     def first(context: Context, name: str, times: int) -> str:
@@ -205,7 +206,7 @@ def test_context_is_any_parameter(server: Server, connect: Connect) -> None:
 
 
 def test_calls_have_variables_of_their_own(server: Server, connect: Connect) -> None:
-    """Those of a call were seen by the next one on the same thread."""
+    """Regression test: context variables set by a call were visible to the next call on the same thread."""
     caller: contextvars.ContextVar[str] = contextvars.ContextVar("caller", default="unset")
 
     def enter(name: str) -> str:
@@ -293,7 +294,7 @@ def test_server_holds_no_more_memory_than_it_may() -> None:
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="the certificate is one of openssl")
 def test_certificate_of_an_authority_is_named(tmp_path: Path) -> None:
-    """The text was that of a type in Rust."""
+    """Regression test: the error text was the name of a Rust type."""
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
     command += ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)]
@@ -581,7 +582,7 @@ def test_replies_leave_before_all_requests_have_come(server: Server, connect: Co
         for number in numbers:
             yield number
             if number == 0:
-                # The caller has got the first reply before it sends the second request.
+                # The caller sends the second request only after it has received the first reply.
                 assert seen.wait(LIMIT)
 
     replies = connect().echo(iter([0, 1]))
@@ -806,7 +807,7 @@ def test_thread_that_reads_a_stream_of_another_one_is_refused(server: Server, co
 
 
 class Changing:
-    """An integer that changes the list or dict that it is in."""
+    """An integer that changes the list or dict which contains it when it is converted."""
 
     def __init__(self, change: Callable[[], Any]) -> None:
         self.change = change

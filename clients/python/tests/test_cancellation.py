@@ -1,4 +1,4 @@
-"""Handlers whose tasks are cancelled, that end without a reply, or whose event loop ends."""
+"""Handlers whose tasks are cancelled, handlers that end without a reply, and event loops that end during calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .conftest import LIMIT, block_until_callback, program, run
 
 
 async def cancelled() -> None:
-    """Waits for a task that is cancelled."""
+    """Waits for a task, which must end by cancellation."""
     task = asyncio.ensure_future(asyncio.Event().wait())
     asyncio.get_running_loop().call_soon(task.cancel)
     await task
@@ -25,7 +25,7 @@ async def cancelled() -> None:
 
 @contextlib.asynccontextmanager
 async def served(server: Server) -> AsyncIterator[AsyncClient]:
-    """Serves within the current event loop."""
+    """Serves within the current event loop, and provides a client."""
     started = asyncio.Event()
     serving = asyncio.create_task(server.serve("127.0.0.1:0", started=started.set))
     await started.wait()
@@ -119,7 +119,8 @@ def test_method_that_returns_no_generator_fails(caplog: pytest.LogCaptureFixture
 
 @pytest.mark.parametrize("leave", [SystemExit, KeyboardInterrupt])
 def test_exit_within_a_handler_ends_its_call_alone(leave: type[BaseException]) -> None:
-    """It ended the event loop of the server, so one caller of a handler with `argparse` stopped all others."""
+    """Regression test: SystemExit in a handler, as raised by `argparse`, ended the event loop of the server and with it
+    all other calls."""
     text = f"""
 import asyncio, threading
 from typing import AsyncIterator
@@ -261,7 +262,7 @@ def test_requests_that_wait_for_a_cancelled_task_end_the_call(kind: str) -> None
                     await client.total(numbers())
                 else:
                     await anext(client.double(numbers()))
-            # The limit of the test cancels its task, the source does not.
+            # The cancellation within the source must not cancel this task. Only the time limit of the test may do so.
             task = asyncio.current_task()
             assert task is not None and not task.cancelling()
 
@@ -283,7 +284,7 @@ def test_reply_for_a_cancelled_task_is_the_next_one() -> None:
         return "Ada"
 
     async def main() -> None:
-        # The connection of a client that serves is driven by another thread.
+        # A client that serves functions drives its connection on another thread.
         async with AsyncClient(server.address, serves=agent) as client:
             numbers = client.count()
             released.release()
@@ -426,7 +427,7 @@ def test_source_of_requests_that_raises_a_status_fails_its_call(kind: str) -> No
     async def main() -> None:
         async def numbers() -> AsyncIterator[int]:
             yield 1
-            # As a source that relays another call.
+            # A source that relays another call may raise the status of that call.
             raise Status(Code.ABORTED, "from elsewhere")
 
         async with served(doubling()) as client:
@@ -524,7 +525,7 @@ def test_call_that_is_cancelled_before_it_has_a_thread_never_runs(kind: str) -> 
             with pytest.raises(Status) as caught:
                 call(client.with_options(timeout=0.2), number)
             assert caught.value.code is Code.DEADLINE_EXCEEDED
-            # Replies after the cancellation: the server has taken note of it.
+            # The replies follow the cancellation, so the server has processed it by now.
             client.ping()
             client.ping()
         last.start()

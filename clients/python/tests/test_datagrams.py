@@ -1,4 +1,4 @@
-"""JSON-RPC by datagrams: calls to a server in Rust, and to sockets of the tests."""
+"""JSON-RPC over UDP: calls to a server in Rust, and to sockets that imitate servers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def free() -> str:
-    """An address without a socket."""
+    """Provides an address on which no socket listens."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as bound:
         bound.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{bound.getsockname()[1]}"
@@ -34,7 +34,8 @@ def free() -> str:
 def peer(
     answer: Callable[[int, dict[str, Any]], bytes | None], port: int = 0
 ) -> tuple[str, threading.Thread, list[bytes]]:
-    """A peer that answers until ``answer`` returns a reply. The list has its datagrams."""
+    """Starts a server that passes datagrams to ``answer`` until it returns a reply. Returns the address, the thread,
+    and the list of received datagrams."""
     bound = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     bound.bind(("127.0.0.1", port))
     bound.settimeout(LIMIT)
@@ -58,7 +59,7 @@ def peer(
 
 
 def third(count: int, request: dict[str, Any]) -> bytes | None:
-    """Loses two datagrams."""
+    """Answers the third datagram, as if the first two had been lost."""
     return None if count < 3 else json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": count}).encode()
 
 
@@ -167,7 +168,8 @@ def test_a_notification_has_no_id_and_waits_for_nothing() -> None:
 
 
 def test_a_lost_notification_fails_no_later_call(free: str) -> None:
-    """A call after a notification that nothing took was not sent, and failed with its error."""
+    """Regression test: after a notification to a closed port, the next call was not sent and failed with the error of
+    the notification."""
     port = int(free.rpartition(":")[2])
 
     def first(_: int, request: dict[str, Any]) -> bytes:
@@ -215,7 +217,7 @@ def test_client_of_asyncio_is_used_in_one_loop_after_the_other() -> None:
 
 @pytest.mark.parametrize("is_async", [False, True])
 def test_next_address_is_called_if_one_refuses(free: str, monkeypatch: pytest.MonkeyPatch, is_async: bool) -> None:
-    """As for ``localhost``, which is ``::1`` first, with a server on 127.0.0.1."""
+    """Like ``localhost`` if it resolves to ``::1`` first and the server listens on 127.0.0.1."""
 
     def answer(count: int, request: dict[str, Any]) -> bytes | None:
         return None if "id" not in request else json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": count}).encode()

@@ -1,7 +1,8 @@
-"""Calls of every kind to a server in Rust, by a `.proto` file and its lock.
+"""Calls of every kind to a server in Rust, with a `.proto` file and its lock.
 
-The server is that of the tests of the TypeScript client. `FRISBEE_DESK` is its program; without it, or one that was built
-before, these tests are skipped."""
+The server is the one that the tests of the TypeScript client use. `FRISBEE_DESK` names its program, and defaults to the
+debug build. The tests are skipped if the program does not exist.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.skipif(not DESK.exists(), reason=f"there is no {DESK.na
 
 
 def desk(*arguments: str) -> Iterator[str]:
-    """Starts the server, and says its address."""
+    """Starts the server, and yields its address."""
     serving = subprocess.Popen([DESK, "127.0.0.1:0", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert serving.stdin and serving.stdout
     try:
@@ -47,7 +48,7 @@ def client(address: str) -> Iterator[Client]:
 
 
 def everything(client: Any) -> Any:
-    """A message of every kind of field, made of the classes of the client."""
+    """Creates a message with fields of every kind, from the client's classes."""
     forms = client._schemas.forms
     pair, make = forms["desk.Pair"], forms["desk.All"]
     inner = make(both=pair(1, 2), tint=0, l=-1)

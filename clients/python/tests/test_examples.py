@@ -1,4 +1,4 @@
-"""The examples run, and print their documented output."""
+"""Runs the examples, which must print the documented output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated modules: `tests/generated/desk.py`, and those that frpc-languages has as golden files."""
+"""Generated modules: `tests/generated/desk.py`, and the golden files of frpc-languages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GOLDEN = Path(__file__).parent.parent.parent.parent / "crates/frpc-languages/tes
 
 
 class Numbers(desk.Desk):
-    """A part of the service, in plain functions."""
+    """Implements a part of the service with plain functions."""
 
     def echo(self, request: desk.All, context: Context) -> desk.All:
         return request
@@ -45,7 +45,7 @@ class Numbers(desk.Desk):
 
 
 class AsyncNumbers(desk.Desk):
-    """The same part in coroutine functions."""
+    """Implements the same part with coroutine functions."""
 
     async def add(self, request: desk.Pair, context: Context) -> desk.Sum:
         await asyncio.sleep(0)
@@ -74,7 +74,7 @@ def everything() -> desk.All:
 
 
 def call_all(client: desk.DeskClient) -> None:
-    """Calls of each kind."""
+    """Makes calls of each kind."""
     reply = client.echo(everything())
     assert reply == everything()
     assert reply.color is desk.Color(7) and reply.choice == "text"

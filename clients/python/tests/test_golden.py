@@ -1,4 +1,4 @@
-"""Every message of the golden schemas: values and bodies are those of generated Rust."""
+"""Encodes and decodes every message of the golden schemas. The values and bodies come from generated Rust code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Field = tuple[str, str, str, str]
 
 
 def classes() -> dict[str, Any]:
-    """The classes of all golden modules by the names of their messages."""
+    """Returns the classes of all golden modules by the names of their messages."""
     spec = importlib.util.spec_from_file_location("golden_vectors", GOLDEN / "__init__.py")
     assert spec and spec.loader
     sys.modules["golden_vectors"] = importlib.util.module_from_spec(spec)
@@ -35,13 +35,13 @@ def classes() -> dict[str, Any]:
 
 
 class Golden:
-    """The golden messages, each in a method of one service."""
+    """A service with one method for each golden message."""
 
     def __init__(self) -> None:
         self.classes = classes()
         self.names = sorted({vector["type"] for vector in VECTORS} & self.classes.keys())
         files = {path.relative_to(PROTO).as_posix(): path.read_text("utf-8") for path in PROTO.rglob("*.proto")}
-        # There is no Python for these.
+        # No Python modules are generated for these schemas.
         files = {name: text for name, text in files.items() if name not in ("containers.proto", "only_service.proto", "tools.proto", "vec.proto")}
         imports = "".join(f'import "{name}";' for name in files)
         methods = "".join(f"rpc M{at}(.{name}) returns (.{name});" for at, name in enumerate(self.names))
@@ -51,7 +51,7 @@ class Golden:
         self.api = Api(schema, self.classes, {})
 
     def made(self, name: str, values: list[Any]) -> Any:
-        """The value of a vector as an object of its class."""
+        """Converts the value of a vector to an object of the message's class."""
         of = self.classes[name]
         attributes = [field.name for field in dataclasses.fields(of)]
         declared = list(zip(attributes, self.fields[name], strict=True))
@@ -73,7 +73,7 @@ class Golden:
         return of(**arguments)
 
     def group(self, field: Field) -> int:
-        """Single values are first on the wire, then lists, then messages and maps."""
+        """Returns the position of a field's group on the wire: singular scalars, then lists, then messages and maps."""
         _, shape, kind, _ = field
         return 2 if shape == "map" else 1 if shape == "list" else 2 if kind in self.fields else 0
 
@@ -88,12 +88,12 @@ class Golden:
     def single(self, kind: str, value: Any) -> Any:
         if value is None:
             return None
-        # Other kinds are enums, whose members equal their numbers.
+        # All other kinds are enums. Their members equal their numbers.
         return self.made(kind, value) if kind in self.fields else SCALARS.get(kind, int)(value)
 
 
 def oneofs(of: type) -> Iterator[tuple[str, ...]]:
-    """The members of each oneof, in the order of declaration."""
+    """Returns the members of each oneof, in the order of declaration."""
     for value in vars(of).values():
         if isinstance(value, property):
             hint = typing.get_type_hints(value.fget)["return"]

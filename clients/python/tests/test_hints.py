@@ -1,4 +1,4 @@
-"""The schema that is made of type hints."""
+"""Schemas that are created from type hints."""
 
 from __future__ import annotations
 
@@ -303,7 +303,8 @@ class Mode(enum.Enum):
 
 
 def test_members_and_texts_of_enums_are_arguments() -> None:
-    """The client refused members of its own classes. Those with crossed texts were swapped, and numbers were those of places."""
+    """Regression test: the client rejected enum members of its own classes. It confused members if the name of one was
+    the text of another, and sent the position of a member instead of its number."""
     server = Server("test.Enums")
 
     @server
@@ -334,7 +335,7 @@ def test_members_and_texts_of_enums_are_arguments() -> None:
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="aliases are a statement of Python 3.12")
 def test_alias_of_a_type_is_the_type() -> None:
-    """Since NumPy 2.5, `NDArray` is such an alias, and was refused."""
+    """Regression test: aliases of types were rejected. `NDArray` has been such an alias since NumPy 2.5."""
     names: dict[str, Any] = {"numpy": numpy}
     exec("type Names[T] = dict[str, list[T]]\ntype Count = int\ntype Of[K, T] = numpy.ndarray[K, numpy.dtype[T]]", names)
     server = Server("test.Aliases")

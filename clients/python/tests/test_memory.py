@@ -1,4 +1,5 @@
-"""Memory kept after calls. `FRISBEE_MANY` is the number of calls, and a tenth as many are cancelled."""
+"""Memory that is not freed after calls. `FRISBEE_MANY` sets the number of calls. In addition, a tenth of this number of
+calls are cancelled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The code of docs/python.md, docs/python-servers.md and the package's README."""
+"""Runs the code of docs/python.md, docs/python-servers.md and the package's README."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ PLUGIN = Path(os.environ.get("FRISBEE_PLUGIN", FOLDER / "../../target/debug/prot
 
 
 def blocks(page: str) -> list[str]:
-    """The blocks of Python on a page."""
+    """Returns the Python code blocks of a page."""
     parts = page.split("```python\n")[1:]
     return [part.split("```")[0] for part in parts]
 
 
 def generated(folder: Path, page: str) -> None:
-    """Generates the schema of a page, if the generator has been built."""
+    """Generates modules from the schemas of a page."""
     schemas = page.split("```proto\n")[1:]
     for schema in schemas:
         proto = folder / "greet.proto"
@@ -49,7 +49,8 @@ def test_the_blocks_of_a_page_run(pages: list[Path], tmp_path: Path) -> None:
         address = f"127.0.0.1:{free.getsockname()[1]}"
     serving = subprocess.Popen([sys.executable, "-c", server.replace("127.0.0.1:8545", address)])
     try:
-        # The client waits for its server for some seconds by itself; before that, for the start of the interpreter.
+        # Waits until the interpreter has started and the server listens. The client itself waits only a few seconds for
+        # its server.
         until = time.monotonic() + LIMIT
         while time.monotonic() < until:
             with socket.socket() as probe:

@@ -1,4 +1,4 @@
-"""What concerns the whole process: imports, forks, and the end of the interpreter."""
+"""Behavior that concerns the whole process: imports, forks, and the exit of the interpreter."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def test_an_import_takes_few_milliseconds_and_no_asyncio() -> None:
 
 
 def test_installed_package_has_every_file_of_its_folder() -> None:
-    """A file that a wheel lacks may be needed by few programs, as that of images is."""
+    """A file that is missing in a wheel may go unnoticed, because few programs need it. An example is the module for
+    images."""
     source = Path(__file__).parents[1] / "python/frisbee_rpc"
     installed = Path(frisbee_rpc.__file__).parent
     names = [path.name for path in source.iterdir() if path.suffix in (".py", ".pyi", ".typed")]
@@ -62,7 +63,7 @@ assert os.waitpid(pid, 0)[1] == 0
 print(client.sum(3, 4))
 """
     said = "it was made before this process was forked: connect after the fork\n"
-    # A server does not live in a fork, so the child calls that of its parent.
+    # A server does not survive a fork, so the child calls the server of its parent.
     assert program(text) == f"{said}5\n7\n"
 
 
@@ -142,7 +143,8 @@ print(next(subscription).value, client.sum(3, 4))
 
 
 def test_a_subscription_of_the_parent_is_dropped_in_a_child_without_its_locks() -> None:
-    """Threads that publish may hold them at the fork: about one child in ten waited for ever."""
+    """Regression test: a publishing thread may hold a lock during the fork. About one child process in ten hung when it
+    dropped the subscription."""
     text = """
 import os, threading
 from frisbee_rpc import Client, Server
@@ -174,7 +176,7 @@ print(next(subscription).value)
 
 
 def test_a_stream_of_the_parent_is_dropped_in_a_child_without_its_locks() -> None:
-    """One child in forty waited for ever."""
+    """Regression test: about one child process in forty hung when it dropped the stream."""
     text = """
 import os, threading
 from typing import Iterator
@@ -233,7 +235,8 @@ print("stopped")
 
 
 def test_a_signal_that_another_thread_gets_ends_a_server() -> None:
-    """The server waited for a signal that interrupts its own thread: Ctrl-C right before that wait was lost."""
+    """Regression test: the server waited for a signal to interrupt its own thread. A Ctrl-C immediately before this
+    wait, or on another thread, was lost."""
     text = """
 from frisbee_rpc import Server
 server = Server()
@@ -341,7 +344,7 @@ server.run("127.0.0.1:0", started=begin)
 
 @pytest.mark.parametrize("kind", ["def", "async def"])
 def test_exit_does_not_wait_for_open_streams(kind: str) -> None:
-    """It waited for the whole time of the shutdown."""
+    """Regression test: the exit waited for the whole shutdown timeout."""
     text = f"""
 from typing import AsyncIterator, Iterator
 from frisbee_rpc import Client, Server
@@ -358,7 +361,7 @@ print(next(numbers))
 
 
 def test_clients_and_servers_of_the_parent_close_in_a_child() -> None:
-    """A client raised at the end of its block."""
+    """Regression test: closing a client of the parent raised an exception in the child."""
     text = SERVER + """
 with server, Client(server.address) as client, Client(server.address) as other:
     print(client.sum(1, 2), other.sum(1, 1), flush=True)
@@ -374,7 +377,7 @@ if not pid:
 
 
 def can_be_first() -> bool:
-    """Whether a program can be the first process of a namespace."""
+    """Returns whether a program can run as the first process of a PID namespace."""
     return subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True).returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""Functions that run in processes."""
+"""Functions that run in the processes of a server."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ def status(call):
 
 
 def ran(folder: Path, main: str) -> str:
-    """The output of a program with functions that its processes can import."""
+    """Runs a program in a file, so that its processes can import the functions. Returns its output."""
     file = folder / "served.py"
     body = "\n".join(f"    {line}" for line in main.strip().splitlines())
     guarded = f"with server.start('127.0.0.1:0'), Client(server.address) as client:\n{body}"
     file.write_text(PROGRAM + "\nif __name__ == '__main__':\n" + "\n".join(f"    {line}" for line in guarded.splitlines()))
     text = f"import runpy, sys; sys.argv = [{str(file)!r}]; runpy.run_path({str(file)!r}, run_name='__main__')"
-    # Each new process imports NumPy, which takes seconds on a busy machine.
+    # The limit is long, because each new process imports NumPy. On a busy machine this takes seconds.
     return program(text, limit=10 * LIMIT)
 
 
@@ -100,7 +100,8 @@ print(status(lambda: client.fail("other")))
 
 
 def test_a_process_that_dies_fails_its_calls_and_is_replaced(tmp_path: Path) -> None:
-    """From Python 3.12 on, the end of the call dropped the pool within a lock that the end of the pool takes."""
+    """Regression test: in Python 3.12 and later, the end of the call dropped the pool while it held a lock that the
+    pool's finalizer acquires."""
     main = """
 import threading
 worker = client.pid(numpy.arange(1))[0]
@@ -173,7 +174,7 @@ if __name__ == '__main__':
     os.kill(os.getpid(), 9)
 """
     file.write_text(PROGRAM + main)
-    # A pipe that the process inherits has its end when the process has.
+    # The process inherits the pipe, so the pipe is closed only when the process has exited.
     with subprocess.Popen([sys.executable, str(file)], stdout=subprocess.PIPE, text=True) as killed:
         assert killed.stdout is not None
         pid = int(killed.stdout.readline())

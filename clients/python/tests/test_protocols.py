@@ -1,4 +1,4 @@
-"""Functions called in other protocols."""
+"""Calls of Python functions over other protocols."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_json_of_enums_and_times_is_that_of_proto3(address: str) -> None:
 
 
 def test_absent_arguments_are_refused_by_their_names(address: str) -> None:
-    """They were 0, without a word."""
+    """Regression test: absent arguments were silently decoded as 0."""
     assert connect(address, "sum", {}) == (400, "the request is not a valid test.SumRequest: at byte 0: a is missing")
     assert connect(address, "move", {"ages": {"7": True}, "point": {}})[1].endswith(": x is missing")
     for params in ("{}", "[]", '{"b": 2}'):
@@ -198,10 +198,10 @@ def post(address: str, path: str, body: bytes, **headers: str) -> Any:
 
 
 def test_protobuf_calls_functions(address: str) -> None:
-    # a = 2, b = 3, and the reply 5.
+    # The request is a = 2, b = 3, and the reply is 5.
     with post(address, "/test.Functions/sum", b"\x08\x02\x10\x03", content_type="application/proto") as reply:
         assert reply.read() == b"\x08\x05"
-    # Absent: b has its default.
+    # b is absent and has its default.
     with post(address, "/test.Functions/sum", b"\x08\x02", content_type="application/proto") as reply:
         assert reply.read() == b"\x08\x03"
     message = b"\x0a\x02ab"
@@ -219,7 +219,7 @@ def test_hostile_protobuf_is_refused(address: str, body: bytes) -> None:
 
 
 def test_protobuf_of_many_parts_is_refused(address: str) -> None:
-    # Half a million empty messages in two bytes each.
+    # Half a million empty messages. Each takes two bytes in the body.
     with pytest.raises(urllib.error.HTTPError) as caught:
         post(address, "/test.Functions/heavy", b"\x0a\x02\x08\x00" * 500_000, content_type="application/proto")
     assert "bytes of memory" in json.load(caught.value)["message"]
@@ -232,7 +232,7 @@ def test_packed_numbers_of_protobuf_count_by_their_size() -> None:
     def total(numbers: list[float]) -> float:
         return sum(numbers)
 
-    # Each byte counted as a number, and so this was refused.
+    # Regression test: the limit was charged for one number per byte of a packed field, so this request was rejected.
     body = b"\x0a\x80\xd4\x61" + struct.pack("<d", 0.5) * 200_000
     with server.start("127.0.0.1:0"), post(server.address, "/test.Functions/total", body, content_type="application/proto") as reply:
         assert reply.read() == b"\x09" + struct.pack("<d", 100_000)
@@ -329,7 +329,7 @@ def test_grpcio_calls_over_a_unix_socket(tmp_path: Path) -> None:
 
     with server.start(f"unix:{tmp_path}/socket"):
         assert call([("grpc.default_authority", "localhost")]) == b"\x08\x05"
-        # The default authority is the path of the socket with percent signs.
+        # By default, gRPC sends the percent-encoded path of the socket as the authority.
         assert call([]) == b"\x08\x05"
 
 
@@ -346,7 +346,7 @@ message All {
 
 @dataclasses.dataclass
 class Timestamp:
-    """As a generated module has it."""
+    """Like the class in a generated module."""
 
     seconds: int = 0
     nanos: int = 0

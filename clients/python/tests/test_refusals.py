@@ -1,4 +1,4 @@
-"""Refusals name what a Python program can change: no method, type or setting of the Rust library."""
+"""Errors must name only settings, methods and types that a Python program can change, and none of the Rust library."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def serve_by_http(**options: Any) -> None:
 
 
 def call(served: dict[str, Any], options: dict[str, Any], use: Callable[[Any], Any]) -> None:
-    """Starts a server with some settings, and uses a client with others."""
+    """Starts a server with these settings, and calls `use` with a client that has these options."""
     with Server(topics=True, **served) as server:
         server(echo)
 
@@ -80,7 +80,7 @@ async def _echo_by(address: str) -> None:
         await client.echo("")
 
 
-#: Values that settings do not take.
+#: Invalid values for settings of a server.
 OF_SERVERS: dict[str, list[Any]] = {
     "name": ["", "1x", "a b", "a..b", 1],
     "protocols": [["soap"], ["http", 1], 1],
@@ -105,7 +105,7 @@ OF_CLIENTS: dict[str, list[Any]] = {
     "proto": ["/none/x.proto"],
 }
 
-#: Refusals of settings. Each has to fail.
+#: Invalid settings. Each attempt must fail.
 SETTINGS: dict[str, Callable[[], Any]] = {
     **{
         f"Server({name}={value!r})": partial(serve, **{name: value})
@@ -172,7 +172,7 @@ def _without_topics() -> None:
 
 KIB = 1024
 
-#: Refusals by limits: settings of the server and of the client, and the use that exceeds one.
+#: Limits: settings of the server, options of the client, and a use that exceeds the limit.
 LIMITS: dict[str, tuple[dict[str, Any], dict[str, Any], Callable[[Any], Any]]] = {
     "request exceeds the server": ({"body_max": 2 * KIB}, {}, lambda client: client.echo("x" * 4 * KIB)),
     "request exceeds the client": ({}, {"body_max": 2 * KIB}, lambda client: client.echo("x" * 4 * KIB)),
@@ -208,7 +208,7 @@ LIMITS: dict[str, tuple[dict[str, Any], dict[str, Any], Callable[[Any], Any]]] =
 
 
 def names() -> set[str]:
-    """The names that a Python program can write: of classes, methods, functions and parameters of the package."""
+    """Returns the names that a Python program can use: classes, methods, functions and parameters of the package."""
     known = {"frisbee_rpc", *dir(Path)}
 
     def add(thing: Any, depth: int) -> None:
@@ -231,7 +231,7 @@ def text_of(error: BaseException) -> str:
 
 
 def rust_words(text: str) -> list[str]:
-    """The words of a text that only a program in Rust can use."""
+    """Returns the words of a text that have a meaning only in Rust programs."""
     known = names()
     snakes = [word for word in re.findall(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b", text) if word not in known]
     paths = re.findall(r"\w+::\w+", text)

@@ -1,4 +1,4 @@
-"""Arrays of NumPy as ``frpc.Tensor``, and where their elements are."""
+"""NumPy arrays as ``frpc.Tensor``, and the location of their elements in memory."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_an_array_is_sent_from_its_own_memory() -> None:
         before = array.__array_interface__["data"][0]
         assert (client.first() == array).all()
         assert array.__array_interface__["data"][0] == before
-        # The buffer is not exported any more, so the array can be resized.
+        # The buffer is no longer exported, so the array can be resized.
         gc.collect()
         array.resize(1, refcheck=False)
 
@@ -96,7 +96,7 @@ PLACES = [*range(48), 2048, 4095]
 
 
 def placed(place: int) -> Array:
-    """A long array that begins at this place of a page."""
+    """Returns a long array that starts at this offset within a memory page."""
     memory = numpy.zeros(LONG + 8192, "uint8")
     skipped = (place - memory.__array_interface__["data"][0]) % 4096
     array = memory[skipped : skipped + LONG]
@@ -205,7 +205,7 @@ class Named(numpy.ndarray): ...
 
 @pytest.mark.parametrize("array", [numpy.ma.masked_array([1.0, 2.0], [False, True]), numpy.ones(2).view(Named)])
 def test_subclass_of_an_array_is_refused(server: Server, connect: Connect, array: Any) -> None:
-    """The mask was lost without a word."""
+    """Regression test: the mask of an array was silently dropped."""
 
     @server
     def total(array: numpy.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""Topics: publishing and subscribing, blocking and in event loops."""
+"""Publishing to and subscribing to topics, with blocking calls and in event loops."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_closed_topics_refuse_calls_and_end_a_wait_for_the_connection() -> None:
 
     def publish() -> None:
         with pytest.raises(Status) as caught:
-            # Until the end of the connection is known.
+            # Publishes until the client has noticed that the connection is closed.
             while True:
                 topics.publish("a", "b")
         failed.append(caught.value)
@@ -90,7 +90,7 @@ def test_objects_are_messages_by_hints_or_by_a_schema() -> None:
 
 @pytest.mark.parametrize("payload", ["text", b"", b"\xff\xff", b"\0", b"\x06\x05\x0a\x01!"])
 def test_message_that_is_none_of_its_class_is_refused(payload: str | bytes) -> None:
-    """It was an order of 0 apples."""
+    """Regression test: an invalid message was decoded as an order of 0 apples."""
     with Server(topics=True).start("127.0.0.1:0") as server, Client(server.address) as client:
         topics = client.topics()
         with topics.subscribe("orders", Order) as orders:
@@ -248,7 +248,7 @@ def test_a_subscription_starts_in_the_history_and_resumes_there() -> None:
         epoch, offset = seen[7].position or (0, 0)
         with topics.subscribe("orders.north", start=Position(epoch, offset)) as rest:
             assert next(rest).value == b"8"
-        # A position of another epoch is that of an earlier broker.
+        # A position with another epoch belongs to an earlier run of the broker.
         with topics.subscribe("orders.north", start=Position(epoch + 2, offset)) as rest, pytest.raises(Status) as caught:
             next(rest)
         assert caught.value.code is Code.DATA_LOSS

@@ -1,4 +1,4 @@
-"""Calls of a server to its clients."""
+"""Calls that a server makes to its clients."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .conftest import LIMIT, run
 
 
 def agent(name: str) -> Server:
-    """The functions of a client."""
+    """Returns the functions that a client serves."""
     functions = Server("test.Agent")
 
     @functions
@@ -30,7 +30,7 @@ def agent(name: str) -> Server:
 
 @pytest.fixture
 def asking(server: Server) -> Server:
-    """A server whose functions call their callers."""
+    """Provides a server with functions that call back their callers."""
 
     @server(blocking=True)
     def ask(greeting: str, context: Context) -> str:
@@ -72,7 +72,7 @@ def test_a_function_calls_the_client_that_has_called_it(asking: Server) -> None:
 
 
 class Serving:
-    """A server in the current loop."""
+    """Runs a server in the current event loop."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -121,7 +121,8 @@ def test_a_client_without_functions_cannot_be_called(server: Server) -> None:
 
     @server
     async def ask_later(context: Context) -> str:
-        # A generated client needs no schema of the caller, which may be a page.
+        # A generated client does not need the schema of the caller. The caller may be a web page, which has no
+        # reflection.
         async with context.async_client as client:
             try:
                 return str(await client.who("x"))
@@ -145,7 +146,7 @@ def test_a_server_calls_a_client_at_any_time_and_after_it_has_come_back(server: 
     address = server.address
     with Client(address, serves=agent("Ada"), timeout=LIMIT) as client:
         client.register()
-        # The client makes no call of its own here.
+        # The server calls the client although the client makes no call at this time.
         assert callers[0].client.who("Hi") == "Hi, I am Ada"
         server.stop()
         server.start(address)

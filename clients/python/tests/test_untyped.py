@@ -1,4 +1,4 @@
-"""Functions without a hint for their result, images of Pillow, and the client by the names of UCall's package."""
+"""Functions without a type hint for the result, Pillow images, and the client with the API of the package UCall."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_orientation_of_a_photo_arrives_and_frames_are_refused(server: Server, c
     exif = image.Exif()
     exif[0x0112], exif[0x010F] = 6, "maker"
     client = connect()
-    # A TIFF, which CMYK is, is turned when it is read.
+    # CMYK images are sent as TIFF. Pillow applies the orientation of a TIFF when it reads the file.
     for mode, seen in (("RGB", [6, 3]), ("CMYK", [1, 2])):
         file = io.BytesIO()
         image.new(mode, (3, 2)).save(file, "JPEG", exif=exif)
@@ -139,7 +139,7 @@ def test_images_that_are_broken_or_too_large_are_refused(server: Server, connect
     with pytest.raises(TypeError, match="an image of Pillow expected"):
         client.size(b"raw")
     with pytest.raises(Status, match="takes more than 67108864 bytes"):
-        # One bit for each pixel in the file, and a byte or more here.
+        # A pixel takes one bit in the file, but at least one byte in memory.
         client.size(image.new("1", (9000, 9000)))
     file = io.BytesIO()
     image.new("RGB", (40, 40)).save(file, "PNG")
@@ -220,6 +220,6 @@ def test_names_of_a_schema_that_python_has_itself_get_underscores() -> None:
 
 
 def test_fields_of_a_server_with_one_name_in_python_are_distinct() -> None:
-    """Compilers refuse such a schema, and reflection does not."""
+    """Protobuf compilers reject such a schema, but a server may report it by reflection."""
     fields = [(name, "plain", "int", "") for name in ("class_", "class", "__init__", "_init__")]
     assert list(getattr(_class("Odd", fields, {}), "__match_args__")) == ["class_", "class__", "_init__", "_init___"]

@@ -1,4 +1,4 @@
-"""Peers of different versions of a schema."""
+"""Peers that use different versions of a schema."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ service Shop { rpc Get(Query) returns (Item); rpc Sum(stream Query) returns (Ite
 message Query { string id = 1; }
 message Item { oneof kind { int32 count = 1; string name = 2; } }
 """
-#: Fields in front of others and in the middle, and a method in front.
+#: The change adds fields before others and in between, and a method before the existing one.
 NEW = (
     OLD.replace("string id = 1;", "string more = 2; string id = 1;")
     .replace("oneof kind", "string note = 3; oneof kind")
@@ -30,7 +30,7 @@ NEW = (
 
 @pytest.fixture
 def protos(tmp_path: Path) -> tuple[Path, Path]:
-    """The files of the schema before and after a change."""
+    """Provides the files of the schema before and after a change."""
     old, new = tmp_path / "old/shop.proto", tmp_path / "new/shop.proto"
     for path, text in ((old, OLD), (new, NEW)):
         path.parent.mkdir()
@@ -39,7 +39,7 @@ def protos(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def serving(proto: Path, get: Callable[[Any, Any], Any]) -> Iterator[NativeServer]:
-    """A server of a schema, whose function gets the class of its reply and a request."""
+    """Serves a schema. `get` receives the class of the reply and a request."""
     schema = Schema.load([proto], [proto.parent])
     forms = classes(schema, schema.methods())
     item, api = forms["shop.Item"], Api(schema, forms, {})

@@ -35,7 +35,8 @@ def texts(name: str, values: Iterable[Any]) -> list[str]:
 
 
 def origins(values: Iterable[Any]) -> list[str]:
-    """Validates origins, which must have the form that browsers send to match anything."""
+    """Validates the origins of web pages. An origin must have the form that browsers send, because any other form would
+    match no page."""
     for value in (checked := texts("origins", values)):
         scheme, _, rest = value.partition("://")
         usual = {"http": ":80", "https": ":443"}.get(scheme, " ")
@@ -45,7 +46,8 @@ def origins(values: Iterable[Any]) -> list[str]:
 
 
 def hosts(values: Iterable[Any]) -> list[str]:
-    """Validates host names of a server, which must have the form used in requests to match anything."""
+    """Validates the host names of a server. A host must have the form that requests contain, because any other form
+    would match no request."""
     for value in (checked := texts("hosts", values)):
         if not re.fullmatch(r"[\w.-]+|\[?[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*\]?", value):
             raise ValueError(f"hosts: {value!r} matches no request; a host is a name without scheme and port, such as 'app.example.com'")

@@ -19,9 +19,12 @@ _ZERO: dict[str, Any] = {"bool": False, "int": 0, "float": 0.0, "str": "", "byte
 
 
 def classes(schema: Schema, methods: list[tuple[str, str, bool, bool, str, str]]) -> dict[str, Any]:
-    """Creates a class with slots for each message. Tensors are NumPy arrays. Two kinds of messages become plain
-    values: one named after its method, such as ``SumResult``, whose only field is ``result``, and one in a stream,
-    such as ``SumRequest``, with a single field."""
+    """Creates a class with slots for each message of a schema.
+
+    ``frpc.Tensor`` becomes a NumPy array. Two kinds of messages become plain values: a result message such as
+    ``SumResult`` with the only field ``result``, and a request message such as ``SumRequest`` with a single field in a
+    stream.
+    """
     values = {output for _, name, _, _, _, output in methods if output.rpartition(".")[2] == f"{_camel(name)}Result"}
     streamed = {request for _, name, takes, _, request, _ in methods if takes and request.rpartition(".")[2] == f"{_camel(name)}Request"}
     forms: dict[str, Any] = {}
@@ -63,7 +66,8 @@ def _camel(name: str) -> str:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """Returns a name that is not a keyword and not taken, by the rules of generated modules."""
+    """Returns the name, or the name with underscores appended if it is a keyword or taken. Generated modules use the
+    same rules."""
     while keyword.iskeyword(name) or name in taken:
         name += "_"
     taken.add(name)
@@ -71,7 +75,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _attribute(name: str) -> str:
-    """Returns the attribute name of a field, which must not have a special meaning in Python or ``dataclasses``."""
+    """Returns the attribute name for a field. The name must have no special meaning in Python or ``dataclasses``."""
     name = f"_{name.lstrip('_')}" if name.startswith("__") else name
     return f"{name}_" if name.startswith("_dflt_") or name == "_HAS_DEFAULT_FACTORY" else name
 
@@ -113,7 +117,8 @@ _MADE: dict[type, tuple[str, Any]] = {}
 
 @functools.cache
 def _message_class(name: str, fields: tuple[_Field, ...]) -> type:
-    """Creates a class with these fields. Unpickling an object recreates its class."""
+    """Creates a class with these fields. An object can be unpickled where the class does not exist, because its class
+    is then created again."""
     made: list[tuple[str, Any, Any]] = []
     for field, kind, zero in fields:
         if kind in ("list", "map"):

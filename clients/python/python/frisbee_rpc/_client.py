@@ -1,4 +1,4 @@
-"""Clients: calls to a server whose schema is fetched by reflection or given."""
+"""Clients, which call the methods of a server. Their schema is fetched by reflection or read from a file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def pem(name: str, content: str | bytes) -> bytes:
 
 
 class Tls:
-    """TLS settings of a client: PEM of authorities, and optionally of its own certificate and key."""
+    """TLS settings of a client. ``authorities`` are the PEM certificates of the authorities that may sign the server's
+    certificate. ``certificate`` and ``key`` identify the client, if the server requires this. ``server_name`` is the
+    name to verify if it is not the host of the address."""
 
     def __init__(
         self,
@@ -92,17 +94,17 @@ def _snake(name: str) -> str:
 
 
 class _Base:
-    """The common part of both kinds of clients."""
+    """The part that blocking and asyncio clients share."""
 
     _channel: Channel
-    #: Address, authorities and identity, and the name of the server.
+    #: The address, the authorities and the identity, and the server name. ``None`` for a client of a caller.
     _where: Any
     _schemas: _Schemas | None
     _service: str | None
     _timeout: float | None
     _metadata: Metadata | None
 
-    #: Whether callers block instead of using an event loop.
+    #: Whether calls block the calling thread instead of using an event loop.
     _blocking: ClassVar[bool]
 
     def __init__(
@@ -147,14 +149,15 @@ class _Base:
         return copy
 
     def with_options(self: _Self, *, timeout: float | None = None, metadata: Metadata | None = None) -> _Self:
-        """Returns a client whose calls have this ``timeout`` in seconds and carry ``metadata``."""
+        """Returns a client that shares the connection. Its calls have this ``timeout`` in seconds and carry
+        ``metadata``. Omitted options keep their values."""
         copy = self._copy()
         copy._timeout = self._timeout if timeout is None else seconds("timeout", timeout)
         copy._metadata = self._metadata if metadata is None else metadata
         return copy
 
     def __getitem__(self: _Self, service: str) -> _Self:
-        """Returns a client for the methods of one service."""
+        """Returns a client that shares the connection and only has the methods of this service."""
         copy = self._copy()
         copy._service = service
         return copy
@@ -175,8 +178,9 @@ def _schema(schema: Schema | None, proto: str | os.PathLike[str] | None) -> _Sch
 class Client(_Base):
     """Calls the methods of a server by name: ``client.sum(a=2, b=2)``.
 
-    The schema is fetched from the server at the first call, unless ``proto`` is the path of a file. A call waits for
-    its reply without holding the GIL. Streams of requests are iterables, and streams of replies are iterators.
+    The first call fetches the schema from the server. If ``proto`` is the path of a ``.proto`` file, the schema is read
+    from it instead. A call blocks until the reply arrives, and releases the GIL while it waits. A stream of requests is
+    passed as an iterable, and a stream of replies is returned as an iterator.
     """
 
     _blocking = True
@@ -188,7 +192,7 @@ class Client(_Base):
         self.close()
 
     def topics(self) -> Topics:
-        """Returns the topics of the server, which use a separate connection."""
+        """Returns a client for the server's topics. It uses a separate connection."""
         from ._topics import Topics
 
         return Topics(self._topics())
@@ -235,7 +239,7 @@ class Client(_Base):
 
 
 def _message(name: str, make: type, values: tuple[Any, ...], fields: dict[str, Any]) -> Any:
-    """Returns the request for the arguments of a call."""
+    """Returns the request message for the arguments of a call."""
     try:
         return make(*values, **fields)
     except TypeError as error:
@@ -251,14 +255,14 @@ def _message(name: str, make: type, values: tuple[Any, ...], fields: dict[str, A
     raise TypeError(f"{name}() has {len(known)} arguments, not {len(values)}; {has}")
 
 
-#: A loop owns its inbox while it watches it, which is until the loop is closed.
+#: A loop uses its inbox until the loop is closed.
 _INBOXES: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[Inbox]] = weakref.WeakKeyDictionary()
-#: The last used loop and its inbox, because most programs have only one.
+#: The most recently used loop and its inbox. Most programs have only one loop.
 _last: tuple[weakref.ref[asyncio.AbstractEventLoop], weakref.ref[Inbox]] | None = None
 
 
 def inbox_of(loop: asyncio.AbstractEventLoop) -> Inbox:
-    """Returns the inbox of a loop."""
+    """Returns the inbox of a loop. Other threads queue callbacks for the loop there."""
     global _last
     last = _last
     if last is not None and last[0]() is loop and (inbox := last[1]()) is not None:
@@ -274,7 +278,7 @@ def inbox_of(loop: asyncio.AbstractEventLoop) -> Inbox:
 
 
 async def _wait(begin: Any, *arguments: Any) -> Any:
-    """Waits for the operation that ``begin`` starts, and cancels it with the task."""
+    """Starts an operation with ``begin`` and waits for it. If the task is cancelled, the operation is cancelled too."""
     loop = _running_loop()
     reply = Reply(loop)
     started = begin(*arguments, inbox_of(loop), reply)
@@ -286,15 +290,15 @@ async def _wait(begin: Any, *arguments: Any) -> Any:
 
 
 async def _next_item(source: Any) -> Any:
-    """Waits for the next item of a stream. A cancelled task loses no item."""
+    """Waits for the next item of a stream. If the task is cancelled, the item stays in the stream."""
     while True:
         await _wait(source.start_next)
         if (item := source.take()) is not None:
             return item[0]
 
 
-#: Set at the first call: importing this package must not import asyncio, and an import statement within a function
-#: takes longer than the rest of a call.
+#: Set at the first call, because importing this package must not import asyncio. An import statement in the function
+#: below would take longer than the rest of a call.
 _get_running_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
 
 
@@ -310,13 +314,14 @@ def _running_loop() -> asyncio.AbstractEventLoop:
 class AsyncClient(_Base):
     """Like :class:`Client`, for asyncio: ``await client.sum(a=2, b=2)`` and ``async for``.
 
-    Start with ``async with AsyncClient(address) as client`` or ``await AsyncClient.connect(address)``, which fetch the
-    schema. Cancelling a task cancels its call immediately. Several event loops may share a client.
+    Create a client with ``async with AsyncClient(address) as client`` or ``await AsyncClient.connect(address)``,
+    because both fetch the schema. Cancelling a task cancels its call immediately. Several event loops may share a
+    client.
     """
 
     _blocking = False
 
-    #: The reason why the caller of a function has no reflection.
+    #: Why reflection failed, if this client calls back a caller.
     _refused: Status | None = None
 
     @classmethod
@@ -332,7 +337,7 @@ class AsyncClient(_Base):
             except Status as status:
                 if self._where is not None:
                     raise
-                # A caller without reflection, such as a web page, is called with a generated client.
+                # A caller may have no reflection, such as a web page. Generated clients can still call it.
                 self._refused = status
         return self
 
@@ -340,7 +345,7 @@ class AsyncClient(_Base):
         self.close()
 
     def topics(self) -> AsyncTopics:
-        """Returns the topics of the server, which use a separate connection."""
+        """Returns a client for the server's topics. It uses a separate connection."""
         from ._topics import AsyncTopics
 
         return AsyncTopics(self._topics())
@@ -377,7 +382,7 @@ class AsyncClient(_Base):
 async def unary(
     channel: Channel, api: Api, index: int, value: Any, timeout: float | None, metadata: Metadata | None
 ) -> Any:
-    """Makes a unary call, which is cancelled with the task."""
+    """Makes a unary call. Cancelling the task cancels the call."""
     loop = _running_loop()
     reply = Reply(loop)
     started = channel.start_unary(api, index, value, inbox_of(loop), reply, timeout, metadata)
@@ -398,7 +403,7 @@ def server_streaming(
 async def client_streaming(
     channel: Channel, api: Api, index: int, requests: Any, timeout: float | None, metadata: Metadata | None
 ) -> Any:
-    """Makes a client-streaming call with the requests of an iterable or asynchronous iterable."""
+    """Makes a client-streaming call. The requests come from an iterable or asynchronous iterable."""
     loop = _running_loop()
     future = loop.create_future()
     started, sink = channel.start_client_streaming(api, index, inbox_of(loop), future, timeout, metadata)
@@ -418,7 +423,7 @@ def streaming(
     return _Both(channel, api, index, requests, timeout, metadata)
 
 
-#: By whether requests, and whether replies, are a stream.
+#: The functions that make a call, by whether its requests are a stream and whether its replies are a stream.
 _ASYNC_CALLS: dict[tuple[bool, bool], Any] = {
     (False, False): unary,
     (False, True): server_streaming,
@@ -428,7 +433,7 @@ _ASYNC_CALLS: dict[tuple[bool, bool], Any] = {
 
 
 class _Replies:
-    """The replies of a call. If a loop over them ends early, the call is cancelled when the object is garbage
+    """The replies of a call. If a loop over them is left early, the call is cancelled when the object is garbage
     collected."""
 
     def __init__(self, messages: AsyncMessages) -> None:
@@ -446,7 +451,7 @@ class _Replies:
 
 
 class _Both:
-    """The replies of a bidirectional streaming call, which starts when the first reply is awaited."""
+    """The replies of a bidirectional streaming call. The call starts when the first reply is awaited."""
 
     def __init__(self, *call: Any) -> None:
         #: The arguments of `_open_both`; `None` after the end.
@@ -470,7 +475,7 @@ class _Both:
             if self._call is None or not _has_failed(sending):
                 await self.aclose()
                 raise
-        # Raises the exception of the request source, which ended the call.
+        # The call has failed because the source of the requests raised an exception, which is raised here.
         await self.aclose()
         return sending.result()
 
@@ -489,14 +494,14 @@ class _Both:
         messages.close()
         loop = sending.get_loop()
         if not loop.is_closed():
-            # May run on any thread.
+            # This method may run on any thread.
             loop.call_soon_threadsafe(sending.cancel)
 
 
 def _open_both(
     channel: Channel, api: Api, index: int, requests: Any, timeout: float | None, metadata: Metadata | None
 ) -> tuple[AsyncMessages, asyncio.Task[None]]:
-    """Starts a bidirectional streaming call, and a task that sends the requests."""
+    """Starts a bidirectional streaming call, and a task that sends its requests."""
     loop = _running_loop()
     messages, sink = channel.open_streaming(api, index, inbox_of(loop), timeout, metadata)
     sending = loop.create_task(_send(sink, requests))
@@ -510,12 +515,13 @@ def _open_both(
 
 
 def _has_failed(sending: asyncio.Task[None]) -> bool:
-    """Returns whether the source of the requests has raised an exception."""
+    """Returns whether the task that sends requests has ended with an exception."""
     return sending.done() and (sending.cancelled() or sending.exception() is not None)
 
 
 async def _send(sink: Requests, requests: Any) -> None:
-    """Sends requests. Stops at a failed send, because the call's status arrives with its reply."""
+    """Sends the requests of a call. Stops at the first failure, because the caller receives the status of the call with
+    its reply."""
     from ._status import Status
 
     async def send(request: Any) -> bool:
@@ -537,11 +543,11 @@ async def _send(sink: Requests, requests: Any) -> None:
 
 
 def _failed(sending: asyncio.Task[None], future: asyncio.Future[Any]) -> None:
-    """Fails the call because its requests could not be produced."""
+    """Fails a call whose source of requests has failed."""
     if future.done():
         return
     if sending.cancelled():
-        # The source of the requests awaited something that was cancelled.
+        # The source of the requests awaited an operation that was cancelled.
         future.cancel()
     elif (error := sending.exception()) is not None:
         future.set_exception(error)

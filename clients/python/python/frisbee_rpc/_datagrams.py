@@ -1,4 +1,4 @@
-"""JSON-RPC clients over UDP. A request and its reply are one datagram each."""
+"""JSON-RPC clients over UDP. A request is one datagram, and so is its reply."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ class _Settings:
         return _encode(members).ljust(min(self.pad, DATAGRAM_MAX))
 
     def times(self, timeout: float | None, retries: int) -> tuple[float, int]:
-        """Returns the timeout of a call, and the maximum number of transmissions."""
+        """Validates the options of a call. Returns its timeout, and the maximum number of times that its request is
+        sent."""
         timeout = self.timeout if timeout is None else timeout
         if timeout <= 0:
             raise ValueError(f"a timeout of {timeout} s is not positive")
@@ -117,23 +118,27 @@ def _send(peer: socket.socket, datagram: bytes) -> None:
     try:
         peer.send(datagram)
     except ConnectionRefusedError:
-        # The error belongs to an earlier datagram, which was refused. This one was not sent.
+        # The error was caused by an earlier datagram, and this one was not sent.
         peer.send(datagram)
 
 
 class UdpClient:
-    """Calls methods with JSON-RPC datagrams: ``client.call("greet.Greeter/Greet", {"name": "Ada"})``.
+    """Calls methods with JSON-RPC over UDP: ``client.call("greet.Greeter/Greet", {"name": "Ada"})``.
 
-    A datagram or its reply may be lost. ``retries`` is the number of retransmissions, at even intervals within the
-    timeout. The method may then run several times, so use it only for idempotent methods. Threads may share a client.
+    The network may lose a request or its reply. With ``retries``, the request is sent up to this many times again, at
+    even intervals within the timeout. Use retries only for idempotent methods, because the server may then run the
+    method several times. Threads may share a client.
     """
 
     def __init__(self, address: str, *, timeout: float = 3.0, pad: int = 400) -> None:
-        """Creates a client of ``HOST:PORT``. ``timeout`` is the maximum duration of calls in seconds. Requests are
-        padded with spaces to ``pad`` bytes, because servers reply with at most three times the length of the
-        request."""
+        """Creates a client of ``HOST:PORT``.
+
+        ``timeout`` is the maximum duration of a call in seconds. Requests are padded with spaces to ``pad`` bytes,
+        because a server sends at most three times as many bytes as it has received.
+        """
         self._settings = _Settings(address, timeout, pad)
-        #: Connected sockets without a call in progress. A socket that may receive a late reply is closed instead.
+        #: Connected sockets without a call in progress. After a failed call, its socket is closed instead, because a
+        #: late reply may still arrive.
         self._idle: list[socket.socket] = []
 
     def __enter__(self) -> UdpClient:
@@ -143,7 +148,7 @@ class UdpClient:
         self.close()
 
     def close(self) -> None:
-        """Closes the unused sockets."""
+        """Closes the sockets that no call uses."""
         while self._idle:
             self._idle.pop().close()
 
@@ -156,8 +161,11 @@ class UdpClient:
         retries: int = 0,
         metadata: Metadata | None = None,
     ) -> Any:
-        """Returns the result of a call as decoded JSON. Raises ``Status`` if the call fails or there is no reply,
-        and ``ValueError`` if the request does not fit into a datagram."""
+        """Makes a call and returns its result as decoded JSON.
+
+        Raises ``Status`` if the call fails or no reply arrives. Raises ``ValueError`` if the request does not fit into
+        a datagram.
+        """
         timeout, sent_max = self._settings.times(timeout, retries)
         number = next(self._settings.ids)
         request = self._settings.request(number, method, params, timeout, metadata)
@@ -177,13 +185,13 @@ class UdpClient:
             raise self._settings.unreachable(error) from None
 
     def notify(self, method: str, params: Params = None, *, metadata: Metadata | None = None) -> None:
-        """Sends a notification, which has no reply and may be lost."""
+        """Sends a notification. It has no reply, and the network may lose it."""
         datagram = _notification(method, params, metadata)
         try:
             for peer, is_last in self._sockets():
                 peer.settimeout(self._settings.timeout)
                 _send(peer, datagram)
-                # On loopback, a refusal is reported immediately.
+                # On loopback, the kernel reports immediately that no socket listens on the port.
                 if is_last or not peer.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
                     self._idle.append(peer)
                     return
@@ -192,8 +200,8 @@ class UdpClient:
             raise self._settings.unreachable(error) from None
 
     def _sockets(self) -> Iterator[tuple[socket.socket, bool]]:
-        """Yields sockets to try until one is not refused, each with whether it is the last: an idle one, or one per
-        address."""
+        """Yields sockets to try in turn: an idle socket, or one socket for each address. Each comes with whether it is
+        the last one."""
         try:
             idle = self._idle.pop()
         except IndexError:
@@ -229,7 +237,7 @@ class UdpClient:
             except TimeoutError:
                 continue
             except ConnectionRefusedError:
-                # A restarting server may listen again at the next attempt.
+                # The server may be restarting, and listen again at the next attempt.
                 if sent == sent_max or not is_last:
                     raise
                 time.sleep(max(0.0, until - time.monotonic()))
@@ -237,7 +245,8 @@ class UdpClient:
 
 
 class _Receiver:
-    """The calls in progress on a socket. Implements ``asyncio.DatagramProtocol`` without importing asyncio."""
+    """The calls in progress on one socket. Has the methods of ``asyncio.DatagramProtocol``, without importing asyncio.
+    """
 
     def __init__(self) -> None:
         self.calls: dict[int, asyncio.Future[dict[str, Any]]] = {}
@@ -268,17 +277,17 @@ class _Receiver:
 
 
 class AsyncUdpClient:
-    """Like ``UdpClient``, for asyncio. Calls may be in progress concurrently."""
+    """Like ``UdpClient``, for asyncio. Several calls may be in progress at the same time."""
 
     def __init__(self, address: str, *, timeout: float = 3.0, pad: int = 400) -> None:
-        """Creates a client of ``HOST:PORT`` with the parameters of ``UdpClient``. The socket is opened at the first
-        call."""
+        """Creates a client of ``HOST:PORT``. The parameters are those of ``UdpClient``. The first call opens the
+        socket."""
         self._settings = _Settings(address, timeout, pad)
         self._receiver = _Receiver()
         self._transport: asyncio.DatagramTransport | None = None
-        #: The addresses of the server, starting with that of the transport.
+        #: The remaining addresses of the server. The transport uses the first one.
         self._found: list[Any] = []
-        #: The loop of the transport, and its lock for opening the transport.
+        #: The loop of the transport, and a lock that is held while the transport is opened.
         self._loop: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
 
     async def __aenter__(self) -> AsyncUdpClient:
@@ -304,7 +313,7 @@ class AsyncUdpClient:
         retries: int = 0,
         metadata: Metadata | None = None,
     ) -> Any:
-        """Returns the result of a call, like ``UdpClient.call``."""
+        """Makes a call and returns its result, like ``UdpClient.call``."""
         from asyncio import get_running_loop, sleep, timeout_at
 
         timeout, sent_max = self._settings.times(timeout, retries)
@@ -320,7 +329,7 @@ class AsyncUdpClient:
                 calls[number] = loop.create_future()
                 transport.sendto(request)
                 if calls[number].done() and calls[number].exception():
-                    # Like in `_send`.
+                    # Sent twice for the same reason as in `_send`.
                     calls[number] = loop.create_future()
                     transport.sendto(request)
                 until = begun + timeout * sent / sent_max
@@ -344,7 +353,7 @@ class AsyncUdpClient:
         raise self._settings.silence(timeout, sent_max)
 
     async def notify(self, method: str, params: Params = None, *, metadata: Metadata | None = None) -> None:
-        """Sends a notification, which has no reply and may be lost."""
+        """Sends a notification. It has no reply, and the network may lose it."""
         from asyncio import get_running_loop
 
         datagram = _notification(method, params, metadata)
@@ -356,14 +365,15 @@ class AsyncUdpClient:
             raise self._settings.unreachable(error) from None
 
     def _calls(self, loop: asyncio.AbstractEventLoop) -> dict[int, asyncio.Future[dict[str, Any]]]:
-        """Returns the calls of the current loop. Calls of a previous loop have ended, and its socket is closed."""
+        """Returns the calls in progress on the current loop. If the loop has changed, the calls of the previous loop
+        have ended, and its socket is closed."""
         from asyncio import Lock
 
         if self._loop is None or self._loop[0] is not loop:
             try:
                 self.close()
             except RuntimeError:
-                # A closed loop cannot close a transport.
+                # A transport cannot be closed when its loop is closed.
                 self._transport = None
             self._receiver, self._loop = _Receiver(), (loop, Lock())
         return self._receiver.calls
@@ -371,7 +381,8 @@ class AsyncUdpClient:
     async def _open(
         self, loop: asyncio.AbstractEventLoop, refused: asyncio.DatagramTransport | None = None
     ) -> asyncio.DatagramTransport:
-        """Opens the transport, or replaces a refused one with a transport to the next address, if any."""
+        """Opens the transport. If the current transport was ``refused``, opens one to the next address of the server.
+        """
         assert self._loop is not None
         receiver = cast("asyncio.DatagramProtocol", self._receiver)
         async with self._loop[1]:

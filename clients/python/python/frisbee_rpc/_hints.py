@@ -1,8 +1,8 @@
 """Creates the schema of functions from their type hints.
 
-A request message has the parameters as fields. A dataclass is a message. Any other result is the only field,
-``result``, of a message named after the function. ``Any``, or a missing hint for the result, is the message
-``AnyValue``.
+The parameters of a function become the fields of its request message, and a dataclass becomes a message. A result that
+is not a message becomes the field ``result`` of a message named after the function. ``Any`` and a missing hint for the
+result become the message ``AnyValue``.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _SETS = {set: set, frozenset: frozenset, collections.abc.Set: frozenset, collect
 
 
 class _Factory:
-    """A callable that creates the default of a field."""
+    """A function that creates the default value of a field."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
@@ -69,22 +69,22 @@ class _Factory:
 
 @dataclasses.dataclass
 class _Type:
-    """The type of a hint in the schema."""
+    """The schema type of a hint."""
 
     label: str
-    #: Names of messages contain a dot.
+    #: Names of messages contain a dot, and names of scalars do not.
     kind: str
     #: The element type of an array.
     dtype: str | None = None
     is_optional: bool = False
-    #: Converts the decoded value, or rejects it.
+    #: Converts or rejects a decoded value.
     convert: Callable[[Any], Any] | None = None
-    #: Whether there is no default.
+    #: Whether the value has no default, so that it must be given.
     is_required: bool = False
 
 
 def base_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the function wrapped by partials, or the ``__call__`` method of an object."""
+    """Returns the function that partials wrap, or the ``__call__`` method of an object."""
     while isinstance(function, functools.partial):
         function = function.func
     if inspect.isroutine(function) or isinstance(function, type):
@@ -104,7 +104,7 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def hints_of(holder: Any, what: str, local: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Returns the type hints of a function or class. ``local`` contains the names in the scope of its definition."""
+    """Returns the type hints of a function or class. ``local`` contains the local names at its definition."""
     try:
         return typing.get_type_hints(holder, localns=dict(local) if local else None, include_extras=True)
     except NameError as error:
@@ -117,8 +117,8 @@ def hints_of(holder: Any, what: str, local: Mapping[str, Any] | None) -> dict[st
 
 
 def _plain(hint: Any, what: str) -> Any:
-    """Resolves aliases (``type Name = …``) and annotations in a hint. Annotations that restrict values are rejected,
-    because they would not be enforced."""
+    """Resolves aliases (``type Name = …``) and removes annotations from a hint. Rejects annotations that restrict
+    values, because the restriction would not be enforced."""
     while True:
         origin = typing.get_origin(hint)
         alias = hint if origin is None else origin
@@ -137,15 +137,15 @@ def _plain(hint: Any, what: str) -> Any:
 
 
 def _identifier(name: str, what: str) -> str:
-    """Returns a valid schema identifier."""
+    """Returns the name if it is valid in a schema. Raises ``TypeError`` otherwise."""
     if not name.isascii():
         raise TypeError(f"{what}: the name {name!r} has letters that no name in a schema has: use those of ASCII")
     return name
 
 
 def form_of(function: Callable[..., Any]) -> str:
-    """Returns ``"coroutine"``, ``"async generator"``, ``"generator"`` or ``""``. For a plain wrapper, returns the
-    form of the wrapped function."""
+    """Returns ``"coroutine"``, ``"async generator"``, ``"generator"`` or ``""``. For a wrapper that is a plain
+    function, returns the form of the function that it wraps."""
     base: Any = base_of(function)
     while True:
         if inspect.isasyncgenfunction(base):
@@ -167,12 +167,12 @@ def camel(name: str) -> str:
 
 @dataclasses.dataclass
 class Described:
-    """A function as a method of the schema."""
+    """A function, described as a method of the schema."""
 
     name: str
     call: Callable[..., Any]
     kind: str
-    #: The position of the context parameter, or its name if it is keyword-only.
+    #: The position of the parameter for the context, or its name if it is keyword-only.
     context: int | str | None
     batch: tuple[int, float] | None
 
@@ -189,16 +189,16 @@ class Builder:
         self._messages: list[str] = []
         self._classes: dict[str, type] = {}
         self._methods: list[str] = []
-        #: The hints of messages that have no name in Python.
+        #: Hints of messages that correspond to no named Python type.
         self._unnamed: dict[str, Any] = {}
-        #: The names in the scope of the functions.
+        #: The local names at the definition of the functions.
         self._local: dict[str, Any] = {}
 
     def full_name(self, name: str) -> str:
         return f"{self.package}.{name}" if self.package else name
 
     def proto(self) -> str:
-        """Returns the schema as the text of a file."""
+        """Returns the schema as the text of a ``.proto`` file."""
         head = ['syntax = "proto3";']
         if self.package:
             head.append(f"package {self.package};")
@@ -273,7 +273,7 @@ class Builder:
         self.functions.append(Described(name, function, kind, context, batch))
 
     def _requests(self, message: str, name: str, hint: Any, is_async: bool, what: str) -> str:
-        """Returns the message of a request stream."""
+        """Returns the request message of a method that receives a stream."""
         if is_async != (typing.get_origin(hint) in _ASYNC_REQUESTS):
             raise TypeError(f"{what}: {name} is an AsyncIterator in a coroutine function, and else an Iterator")
         (inner,) = typing.get_args(hint)[:1] or (None,)
@@ -288,7 +288,7 @@ class Builder:
     def _kind(
         self, function: Callable[..., Any], returned: Any, blocking: bool, batch: object, what: str
     ) -> tuple[str, Any]:
-        """Returns how a function is called, and the type of its result or of the messages of its stream."""
+        """Returns the kind of call of a function, and the type of its result or of the messages in its stream."""
         origin = typing.get_origin(returned)
         form = form_of(function)
         if batch:
@@ -348,12 +348,12 @@ class Builder:
         if is_optional:
             absent = given if is_given else ("value", None)
         elif label:
-            # Only JSON distinguishes an absent list or dict from an empty one.
+            # Only in JSON, an absent list or dict is different from an empty one.
             absent = given if is_given else absent
         elif is_message or of.is_required:
             absent, is_optional = given if is_given else ("required", None), True
         elif is_given and (isinstance(default, _Factory) or default is None or bool(default)):
-            # The wire format distinguishes a default value from an absent one only if the field is optional.
+            # On the wire, an absent value is different from the default only if the field is optional.
             absent, is_optional = given, True
         elif not is_given and not is_result:
             absent, is_optional = ("required", None), True
@@ -364,7 +364,7 @@ class Builder:
         lines.append(f"  {'' if label == 'map' else label}{self._shown(of.kind)} {name} = {len(lines) + 1};")
 
     def _shown(self, kind: str) -> str:
-        """Returns a type as written in the file."""
+        """Returns the text of a type for the ``.proto`` file."""
         kind = kind[len(self.package) + 1 :] if self.package and kind.startswith(f"{self.package}.") else kind
         return kind.lstrip(".")
 
@@ -403,7 +403,7 @@ class Builder:
         return _Type("", kind, is_required=is_required)
 
     def _repeated(self, inner: Any, make: Callable[[Any], Any] | None, what: str) -> _Type:
-        """Returns the type of a list, which ``make`` converts to the hinted type."""
+        """Returns the type of a list. ``make`` converts a decoded list to the type of the hint."""
         inner = _plain(inner, what)
         convert = make
         if typing.get_origin(inner) is typing.Literal:
@@ -456,13 +456,13 @@ class Builder:
         return self.full_name(name) if self.package else f".{name}"
 
     def _nested(self, hint: Any, what: str) -> str:
-        """Returns the message that wraps a list or dict within another list or dict."""
+        """Returns the message that wraps a list or dict inside another list or dict."""
         of = self._type(hint, what)
         field, kind = ("entries", "MapOf") if of.label == "map" else ("items", "ListOf")
         words = re.findall(r"\w+", self._shown(of.kind).rpartition(".")[2] if of.label != "map" else of.kind[4:])
         name = kind + "".join(camel(word) for word in words)
         if of.convert is not None:
-            # Sets and tuples differ from lists in Python.
+            # Sets and tuples use the same lists on the wire, but are different types in Python.
             name += "As" + camel(getattr(typing.get_origin(hint), "__name__", "") or "list")
         lines: list[str] = []
         self._field(lines, name, field, hint, inspect.Parameter.empty, what)
@@ -470,7 +470,7 @@ class Builder:
         return name
 
     def _add_unnamed(self, name: str, form: str, lines: list[str], hint: Any, what: str) -> None:
-        """Adds a message for a hint, unless it exists."""
+        """Adds a message for a hint that has no name, unless it was added before."""
         if name not in self._unnamed:
             self._add_message(name, form, lines)
         elif self._unnamed[name] != hint:
@@ -478,7 +478,7 @@ class Builder:
         self._unnamed[name] = hint
 
     def _tuple(self, arguments: tuple[Any, ...], what: str) -> str:
-        """Returns the message for a tuple."""
+        """Returns the message that represents a tuple."""
         lines: list[str] = []
         words: list[str] = []
         for at, argument in enumerate(arguments, 1):
@@ -523,7 +523,7 @@ class Builder:
         return name
 
     def _any(self) -> str:
-        """Returns the message for values of any type."""
+        """Returns the message that represents values of any type."""
         name = self.full_name("AnyValue")
         if self.forms.get(name) != "any":
             self.forms.update({"frpc.Tensor": "tensor", "frpc.Image": "image"})
@@ -576,7 +576,8 @@ def _fields(kind: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _numbered(kind: Any, what: str) -> dict[int, Any]:
-    """Returns the members of an enum by number: their own values, or, if these are not integers, numbers from 1."""
+    """Returns the members of an enum by number. The numbers are the values if all of them are integers, and count from
+    1 otherwise."""
     members: list[Any] = list(kind)
     if not members:
         raise TypeError(f"{what}: {kind.__name__} has no members")
@@ -600,13 +601,14 @@ def _one_of(values: tuple[Any, ...]) -> Callable[[Any], Any]:
 
 
 def _is_image(hint: Any) -> bool:
-    """Returns whether a hint is Pillow's image class, which the user of the hint must have imported."""
+    """Returns whether a hint is the image class of Pillow. If it is, the program has imported Pillow."""
     pillow = sys.modules.get("PIL.Image")
     return pillow is not None and hint is pillow.Image
 
 
 def _dtype(hint: Any) -> str | None:
-    """Returns the element type of an array hint, empty if unrestricted, or ``None`` if the hint is not an array."""
+    """Returns the element type of an array hint, or an empty text if any type is accepted. Returns ``None`` if the hint
+    is not an array."""
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return None

@@ -1,4 +1,4 @@
-"""Pillow images as files. Imported with the first image."""
+"""Encodes and decodes Pillow images. This module is imported when the first image is used."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _PNG_MODES = ("1", "L", "LA", "I;16", "P", "RGB", "RGBA")
 
 
 def write(image: object) -> tuple[str, bytes]:
-    """Returns the media type and the bytes of a lossless file: PNG, or TIFF for pixel formats that PNG does not
-    support."""
+    """Returns the media type and the bytes of a lossless file. The file is a PNG, or a TIFF if PNG does not support the
+    pixel format."""
     if not isinstance(image, Image.Image):
         raise TypeError(f"an image of Pillow expected, not {type(image).__name__}")
     if (frames := getattr(image, "n_frames", 1)) > 1:
         raise ValueError(f"the image has {frames} frames: pass one of them, image.copy()")
-    # Photos may be rotated by their EXIF orientation. Other EXIF data, such as the location, is not sent.
+    # Cameras store the rotation of a photo in its EXIF data. Other EXIF data, such as the location, is not sent.
     exif = Image.Exif()
     if orientation := image.getexif().get(_ORIENTATION):
         exif[_ORIENTATION] = orientation
     file = io.BytesIO()
     if image.mode in _PNG_MODES:
-        # The lowest compression level, because compression takes most of the time.
+        # The lowest compression level is used, because compression takes most of the time.
         image.save(file, "PNG", compress_level=1, exif=exif)
         return "image/png", file.getvalue()
     try:
@@ -42,7 +42,8 @@ def write(image: object) -> tuple[str, bytes]:
 
 
 def read(data: bytes) -> Image.Image:
-    """Decodes an image file received from a peer. Its size is checked before its pixels are allocated."""
+    """Decodes an image file received from a peer. Checks the size of the image before memory for its pixels is
+    allocated."""
     try:
         image = Image.open(io.BytesIO(data), formats=FORMATS)
         width, height = image.size
@@ -52,6 +53,6 @@ def read(data: bytes) -> Image.Image:
     except ValueError:
         raise
     except Exception as error:
-        # Invalid files raise many kinds of errors.
+        # Pillow raises many kinds of exceptions for invalid files.
         raise ValueError(f"the image cannot be read: {error}") from None
     return image

@@ -14,7 +14,7 @@ class View:
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
 class Context:
-    """The context of a call, for its handler."""
+    """The context of a call, which its handler receives."""
 
     @property
     def metadata(self) -> dict[str, str]: ...
@@ -30,7 +30,7 @@ class Context:
     def async_client(self) -> AsyncClient: ...
 
 class Schema:
-    """Descriptors, and the wire properties of each service."""
+    """The descriptors of a schema, and the wire properties of each service."""
 
     @staticmethod
     def parse(sources: Sequence[tuple[str, str]], first: int | None = None) -> Schema: ...

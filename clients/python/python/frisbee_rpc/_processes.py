@@ -1,4 +1,4 @@
-"""The process pool of a server. Imported with the first function that is served there."""
+"""The process pool of a server. This module is imported when the first function with ``process=True`` is added."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ._status import Code, Status
 AHEAD = 16
 """Maximum number of queued calls per process. A further call would wait for as many runs of a function."""
 
-#: Whether a function has returned, the pickled result or exception, and for an exception its traceback as text.
+#: Whether the function has returned, its pickled result or exception, and the text of the exception's traceback.
 _Outcome = tuple[bool, bytes, str]
 _Future = concurrent.futures.Future[_Outcome]
 
 
 def _prepare() -> None:
-    """Makes a process exit with its parent, for whatever reason the parent exits."""
-    # Ctrl-C in a terminal reaches all processes. The parent drains.
+    """Prepares a process of the pool. It must exit whenever its parent exits, even if the parent is killed."""
+    # A Ctrl-C in a terminal reaches all processes. It is ignored here, because the parent drains its calls.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
 
@@ -39,11 +39,11 @@ def _prepare() -> None:
 
 
 def _run(call: bytes) -> _Outcome:
-    """Runs a function in a process. Pickles the outcome here, because an exception in the pool's own pickling would
-    fail all of its calls."""
+    """Runs a function in a process of the pool. The outcome is pickled here, because an exception while the pool
+    pickles it would fail all calls of the pool."""
     try:
         function, arguments = pickle.loads(call)
-        # Isolates context variables between calls.
+        # A copy of the context prevents a call from seeing the context variables of an earlier call.
         result = contextvars.copy_context().run(function, *arguments)
         return True, pickle.dumps(result), ""
     except BaseException as error:
@@ -57,15 +57,15 @@ def _run(call: bytes) -> _Outcome:
 
 
 class _RemoteTraceback(Exception):
-    """The traceback of an exception in another process."""
+    """The traceback of an exception that was raised in another process."""
 
     def __str__(self) -> str:
         return f"\n{self.args[0]}"
 
 
 class Processes:
-    """Processes that import the program and run its functions. Arguments and results are pickled only between the
-    program and its own processes. Bytes from peers are decoded in this process and never unpickled."""
+    """Processes that import the program and run its functions. Pickle is used only between the program and these
+    processes. Bytes from peers are decoded in the main process and are never unpickled."""
 
     def __init__(self, count: int | None) -> None:
         self._count = count or os.cpu_count() or 1
@@ -74,7 +74,7 @@ class Processes:
         self._waiting = 0
 
     def served(self, function: Callable[..., Any]) -> Callable[..., _Future]:
-        """Returns a function that runs another one in a process and passes the outcome to a completion."""
+        """Returns a function that runs another one in a process, and passes its outcome to a completion."""
 
         def submit(completion: Completion, *arguments: Any) -> _Future:
             call = pickle.dumps((function, arguments))
@@ -96,14 +96,14 @@ class Processes:
         while True:
             with self._lock:
                 if self._pool is None:
-                    # A fork would copy locks held by threads of the server.
+                    # A forked process would copy locks that threads of the server hold.
                     context = multiprocessing.get_context("spawn")
                     self._pool = concurrent.futures.ProcessPoolExecutor(self._count, context, _prepare)
                 pool = self._pool
             try:
                 return pool.submit(_run, call)
             except concurrent.futures.BrokenExecutor:
-                # A process has died, and the call did not start.
+                # A process has died before the call was started.
                 with self._lock:
                     if self._pool is pool:
                         self._pool = None
@@ -125,11 +125,11 @@ class Processes:
         try:
             has_returned, pickled, text = future.result()
         except concurrent.futures.CancelledError:
-            # Cancelled by its caller, or because the server is shutting down.
+            # The call was cancelled by its caller, or because the server is shutting down.
             raise Status(Code.UNAVAILABLE, "the server is ending", may_have_run=False) from None
         except concurrent.futures.BrokenExecutor:
-            # The next call replaces the pool. The last reference must not be dropped here: this callback runs on the
-            # pool's own thread, which holds the lock that the pool's finalizer acquires.
+            # The next call creates a new pool. The last reference to this pool must not be dropped here. This callback
+            # runs on a thread of the pool, and that thread holds the lock that the pool's finalizer acquires.
             raise Status(Code.UNAVAILABLE, "the process has ended") from None
         outcome = pickle.loads(pickled)
         if has_returned:
@@ -138,7 +138,7 @@ class Processes:
         raise outcome
 
     def close(self) -> None:
-        """Ends the processes after their running calls."""
+        """Ends the processes when their running calls have ended."""
         with self._lock:
             pool, self._pool = self._pool, None
         if pool is not None:
@@ -146,11 +146,12 @@ class Processes:
 
 
 def _retire(pool: concurrent.futures.ProcessPoolExecutor) -> None:
-    """Ends a pool after its running calls. A thread holds the pool until then, because dropping the last reference
-    waits for a lock that the pool's own thread holds while its processes exit."""
+    """Ends a pool when its running calls have ended. A thread references the pool until then. Dropping the last
+    reference here could block, because it waits for a lock that the pool's own thread holds while the processes exit.
+    """
     end = threading.Thread(target=pool.shutdown, kwargs={"cancel_futures": True}, daemon=True)
     try:
         end.start()
     except RuntimeError:
-        # The interpreter is exiting, and has already shut down the pool.
+        # The interpreter is exiting, so no thread can be started. It has already shut down the pool.
         pool.shutdown(cancel_futures=True)

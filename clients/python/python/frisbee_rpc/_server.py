@@ -1,4 +1,4 @@
-"""Servers of functions, with a schema created from type hints."""
+"""Servers of functions. The schema is created from type hints."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ __all__ = ["Server", "ServerTls"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-#: The schema, the index of a method in it, the function, how it is called, its parameter for the context, and the
-#: maximum size and delay in seconds of a batch.
+#: A method that can be called: the schema and the index of the method in it, the function, how it is called, its
+#: parameter for the context, and the maximum size and delay in seconds of a batch.
 _Bound = tuple[Api, int, Callable[..., Any], str, "int | str | None", "tuple[int, float] | None"]
 
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 class ServerTls:
-    """TLS settings of a server: PEM of its certificate chain and key, and of the client authorities if clients need
-    certificates."""
+    """TLS settings of a server. ``certificate`` and ``key`` are the server's certificate chain and private key in PEM.
+    If ``clients`` is set, clients must present a certificate signed by one of these authorities."""
 
     def __init__(self, certificate: str | bytes, key: str | bytes, *, clients: str | bytes | None = None) -> None:
         authorities = None if clients is None else pem("clients", clients)
@@ -44,7 +44,7 @@ class ServerTls:
 
 
 class _Added:
-    """A function, and how it is served."""
+    """An added function with its options."""
 
     def __init__(self, function: Callable[..., Any], name: str | None, frame: types.FrameType) -> None:
         from ._hints import base_of, hints_of, name_of
@@ -53,7 +53,7 @@ class _Added:
         self.name = name_of(function) if name is None else name
         self.blocking = self.process = False
         self.batch: tuple[int, float] | None = None
-        # Hints given as text may refer to local definitions.
+        # Type hints in the form of text may refer to local names.
         self.local = None if frame.f_locals is frame.f_globals else dict(frame.f_locals)
         base = base_of(function)
         if self.local is not None and any(isinstance(hint, str) for hint in base.__annotations__.values()):
@@ -73,18 +73,21 @@ def _seconds(text: str | float) -> float:
 class Server:
     """Serves functions: decorate them with ``@server``, and call ``server.run()`` at the end.
 
-    Plain functions run on the thread that drives the connection, so they should return quickly. With ``blocking=True``
-    they run on one of ``threads`` pool threads, and with ``process=True`` in one of ``processes`` processes. Coroutine
-    functions run in the event loop of :meth:`run` or :meth:`serve`. A generator is a stream of replies. An exception is
-    logged and becomes the status ``INTERNAL``, without its text unless ``shows_errors`` is set; a :class:`Status` is
-    sent unchanged.
+    A plain function runs on the thread that drives the connection, so it should return quickly. With ``blocking=True``
+    it runs on one of ``threads`` pool threads, and with ``process=True`` in one of ``processes`` processes. Coroutine
+    functions run in the event loop of :meth:`run` or :meth:`serve`. A generator produces a stream of replies.
+
+    If a function raises a :class:`Status`, the caller receives this status. Any other exception is logged, and the
+    caller receives the status ``INTERNAL``. The status contains the text of the exception only if ``shows_errors`` is
+    set.
 
     ``protocols`` enables further protocols: ``"json-rpc"``, ``"http"`` (Connect), ``"grpc"`` and ``"websocket"``.
-    ``hosts`` and ``origins`` are the accepted host names and page origins. With ``topics`` the server is also a broker,
-    and any client may publish and subscribe. ``history`` maps topic patterns to the number of messages to keep per
-    topic, optionally with a maximum age in seconds: ``{"prices.>": 1, "orders.>": (100, 60.0)}``. ``body_max`` is the
-    maximum message length in bytes, ``memory_max`` the maximum memory in bytes for all peers, and ``shutdown_timeout``
-    the time limit in seconds for calls when the server stops.
+    ``hosts`` and ``origins`` list the accepted host names and the accepted origins of web pages. With ``topics`` the
+    server is also a broker, and any client may publish and subscribe. ``history`` maps topic patterns to the number of
+    messages to keep per topic, optionally with a maximum age in seconds: ``{"prices.>": 1, "orders.>": (100, 60.0)}``.
+
+    ``body_max`` limits the length of a message in bytes, and ``memory_max`` the memory for all peers in bytes.
+    ``shutdown_timeout`` is the time in seconds that calls in flight have when the server stops.
     """
 
     def __init__(
@@ -128,9 +131,10 @@ class Server:
         self._services: list[tuple[Service, bool]] = []
         self._native: NativeServer | None = None
         self._stopped: Any = None
-        #: The loop and the thread of coroutine functions after :meth:`start`.
+        #: The loop of coroutine functions after :meth:`start`, and the thread that runs it.
         self._background: tuple[asyncio.AbstractEventLoop, threading.Thread] | None = None
-        #: The tasks of coroutine functions. The loop only holds weak references to them.
+        #: The tasks of coroutine functions. They are stored here because a loop holds only weak references to its
+        #: tasks.
         self._tasks: set[asyncio.Task[None]] = set()
 
     @overload
@@ -142,7 +146,7 @@ class Server:
     def __call__(
         self, function: Any = None, *, name: str | None = None, blocking: bool = False, process: bool = False
     ) -> Any:
-        """Serves a function, and returns it unchanged."""
+        """Adds a function to the server, and returns it unchanged."""
 
         if function is not None:
             self._functions.append(_Added(function, name, sys._getframe(1)))
@@ -159,13 +163,13 @@ class Server:
     def batch(
         self, *, max_size: int = 64, max_delay: str | float = "2ms", name: str | None = None
     ) -> Callable[[_Function], _Function]:
-        """Serves a function that takes a list per parameter and returns a list. Calls of several clients become one
-        call.
+        """Adds a function that takes a list for each parameter and returns a list. Concurrent calls are combined into
+        one call of the function.
 
-        The function is called when ``max_size`` calls are queued, or as many as were in flight with the last batch, or
-        when the first call has waited for ``max_delay``. A single caller does not wait. An exception in the returned
-        list fails only its own call. When 16 batches are queued, further calls fail immediately with
-        ``RESOURCE_EXHAUSTED``.
+        The function is called in three cases: ``max_size`` calls are queued, as many calls are queued as were in flight
+        with the last batch, or the first call has waited for ``max_delay``. A single caller does not wait. An exception
+        in the returned list fails only the corresponding call. When 16 batches are queued, further calls fail
+        immediately with ``RESOURCE_EXHAUSTED``.
         """
         if max_size < 1:
             raise ValueError("a batch has one call at least")
@@ -180,10 +184,10 @@ class Server:
         return add
 
     def add(self, service: Service, *, blocking: bool = False) -> Server:
-        """Serves a service of a schema: an object of a class that derives from the generated one.
+        """Adds a service of a schema. ``service`` is an object of a class that derives from the generated one.
 
-        Methods may be plain functions, coroutine functions, and generators of both kinds. They run like functions.
-        Missing methods reply with ``UNIMPLEMENTED``.
+        Methods may be plain functions, coroutine functions, or generators of both kinds, and run like added functions.
+        Calls of methods that are not implemented fail with ``UNIMPLEMENTED``.
         """
         self._services.append((service, blocking))
         return self
@@ -202,13 +206,13 @@ class Server:
 
     @property
     def address(self) -> str:
-        """Returns the bound address, including the port."""
+        """Returns the address that the server is bound to, including the port."""
         if self._native is None:
             raise RuntimeError("the server has not started")
         return self._native.address
 
     def start(self, address: str = DEFAULT_ADDRESS, *, _loop: asyncio.AbstractEventLoop | None = None) -> Server:
-        """Serves in the background. Coroutine functions run in an event loop on a separate thread."""
+        """Starts to serve in the background. Coroutine functions run in an event loop on a separate thread."""
         if self._native is not None:
             raise RuntimeError("the server has started before")
         functions = self._all_bound()
@@ -236,7 +240,7 @@ class Server:
         return self
 
     def topics(self) -> Topics:
-        """Returns the topics of the broker, for publishing and subscribing within this process."""
+        """Returns the topics of this server's broker, to publish and subscribe within this process."""
         from ._topics import Topics
 
         if self._native is None:
@@ -252,7 +256,8 @@ class Server:
         return AsyncTopics(self._native.topics())
 
     def _offered(self) -> Any:
-        """Returns the functions for a client that serves them. Coroutines run in the current event loop."""
+        """Returns the functions for a client that serves them to its server. Coroutine functions run in the current
+        event loop."""
         import asyncio
 
         loop = asyncio._get_running_loop()
@@ -268,7 +273,7 @@ class Server:
     def _bound_functions(self) -> list[_Bound]:
         described = self._described()
         file = f"{self._name.replace('.', '/')}.proto"
-        # After the operations of services, whose schema is fixed.
+        # Methods of functions are numbered after those of services, because the schema of services is fixed.
         last = max((service._package.last_operation for service, _ in self._services), default=None)
         schema = Schema.parse([(file, described.proto())], None if last is None else (last // 100 + 1) * 100)
         indexes = {name: index for index, (_, name, *_) in enumerate(schema.methods())}
@@ -279,7 +284,7 @@ class Server:
         ]
 
     def _call(self, function: Described) -> Callable[..., Any]:
-        """Returns the callable for a function: the function itself, or one that submits it to a process."""
+        """Returns what to call for a function: the function itself, or a function that runs it in a process."""
         if function.kind != "process":
             return function.call
         from ._processes import Processes
@@ -297,8 +302,11 @@ class Server:
             pool.close()
 
     def stop(self) -> None:
-        """Shuts the server down, and returns when the calls in flight have ended. Raises ``RuntimeError`` if the
-        server failed, or if called within one of its functions, whose call is in flight."""
+        """Shuts the server down. Returns when the calls in flight have ended.
+
+        Raises ``RuntimeError`` if the server has failed. Also raises it within a function of the server, because the
+        call of this function is in flight.
+        """
         self._stop(None)
 
     def _stop(self, limit: float | None) -> None:
@@ -319,7 +327,7 @@ class Server:
                 self._stopped()
 
     def _is_in_function(self) -> bool:
-        """Returns whether one of the functions is running on this thread."""
+        """Returns whether the current thread is running a function of this server."""
         if self._native is None:
             return False
         import threading
@@ -338,9 +346,12 @@ class Server:
         self.stop()
 
     async def serve(self, address: str = DEFAULT_ADDRESS, *, started: Callable[[], Any] | None = None) -> None:
-        """Serves in the current event loop until the task is cancelled, :meth:`stop` is called on another thread, or
-        SIGTERM is received, unless the program handles SIGTERM. ``started``, a function or coroutine function, is
-        called once the server listens."""
+        """Serves in the current event loop until the task is cancelled, another thread calls :meth:`stop`, or SIGTERM is
+        received.
+
+        A program that handles SIGTERM itself keeps its handler. ``started`` is a function or coroutine function that is
+        called once the server listens.
+        """
         import asyncio
         import signal
         import threading
@@ -382,9 +393,11 @@ class Server:
                     loop.remove_signal_handler(signal.SIGTERM)
 
     def run(self, address: str = DEFAULT_ADDRESS, *, started: Callable[[], Any] | None = None) -> None:
-        """Serves until Ctrl-C, SIGTERM, or a call of :meth:`stop` on another thread. Calls in flight may continue
-        until ``shutdown_timeout``; a second signal ends them. ``started``, a function or coroutine function, is
-        called once the server listens."""
+        """Serves until Ctrl-C, SIGTERM, or a call of :meth:`stop` on another thread.
+
+        Calls in flight may then continue for ``shutdown_timeout``. A second signal ends them. ``started`` is a function
+        or coroutine function that is called once the server listens.
+        """
         import signal
         import threading
 
@@ -400,7 +413,7 @@ class Server:
                 try:
                     await self.serve(address, started=begin)
                 except asyncio.CancelledError:
-                    # A second SIGTERM. Ctrl-C becomes a KeyboardInterrupt.
+                    # A second SIGTERM cancels the task. A second Ctrl-C raises KeyboardInterrupt instead.
                     pass
 
             try:
@@ -414,7 +427,8 @@ class Server:
         try:
             self.start(address)
             begin()
-            # A signal on another thread, or immediately before the wait, does not interrupt it.
+            # The wait has a limit, because a signal on another thread or immediately before the wait does not interrupt
+            # it.
             while not stopped.wait(0.5):
                 pass
         except KeyboardInterrupt:
@@ -437,7 +451,7 @@ class Server:
 
 
 def _kind(call: Callable[..., Any], gives: bool = False, blocking: bool = False) -> str:
-    """Returns how a method is called."""
+    """Returns how a function is called."""
     from ._hints import form_of
 
     form = form_of(call)
@@ -451,7 +465,7 @@ def _kind(call: Callable[..., Any], gives: bool = False, blocking: bool = False)
 
 
 def _methods(service: Service, blocking: bool) -> list[_Bound]:
-    """Returns the methods of an object, and how they are called."""
+    """Returns the methods of an object with the way in which each is called."""
     api, indexes, streams = service._package.bound()
     bound: list[_Bound] = []
     for own, name in service._methods.items():
@@ -466,7 +480,7 @@ def _methods(service: Service, blocking: bool) -> list[_Bound]:
 
 
 def _drive(loop: asyncio.AbstractEventLoop) -> None:
-    """Runs a loop until it is stopped, and then cancels its tasks."""
+    """Runs a loop until it is stopped. Cancels the remaining tasks afterwards."""
     import asyncio
 
     asyncio.set_event_loop(loop)
@@ -487,9 +501,12 @@ def _end(future: asyncio.Future[None]) -> None:
 
 
 def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -> Callable[..., None]:
-    """Returns a function that creates a task from an awaitable, adds it to ``tasks``, and passes its outcome to a
-    completion. Generators are closed through ``aclose``, with the name of the method and the task of the last step;
-    then only a failure is reported."""
+    """Returns a function that starts a task for an awaitable. The task is added to ``tasks``, and its outcome is passed
+    to a completion.
+
+    ``aclose`` of the returned function closes a generator. It takes the name of the method and the task of the last
+    step, and only reports a failure.
+    """
     from asyncio import CancelledError, current_task, wait
 
     async def complete(awaitable: Awaitable[Any], completion: Completion) -> None:
@@ -500,7 +517,7 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
             if task is not None and task.cancelling():
                 completion.fail(Status(Code.UNAVAILABLE, "the handler was cancelled"))
             else:
-                # The coroutine awaited something that was cancelled.
+                # The coroutine awaited an operation that was cancelled.
                 completion.fail(error)
             raise
         except BaseException as error:
@@ -508,7 +525,7 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
             if _is_signal(error):
                 raise
         finally:
-            # Breaks a cycle: the traceback of an exception refers to this frame.
+            # The traceback of an exception refers to this frame. Deleting the variables breaks the reference cycle.
             del awaitable, completion
 
     async def close(aclose: Callable[[], Awaitable[Any]], method: str, step: asyncio.Task[None] | None) -> None:
@@ -538,7 +555,8 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
 
 
 def _is_signal(error: BaseException) -> bool:
-    """Returns whether an exception is Ctrl-C. One raised by a function fails only its own call."""
+    """Returns whether an exception is the result of Ctrl-C. A KeyboardInterrupt that a function raises itself only
+    fails its own call."""
     import signal
     import threading
     from asyncio import Runner
@@ -547,7 +565,7 @@ def _is_signal(error: BaseException) -> bool:
         return False
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         return True
-    # The handler of `asyncio.run` raises it at the second signal.
+    # At the second signal, the handler of `asyncio.run` raises the exception.
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -555,7 +573,7 @@ def _is_signal(error: BaseException) -> bool:
 
 
 def _report(method: str, error: BaseException) -> None:
-    # Not imported at the top, because importing this package should be cheap.
+    # Imported here, because importing this package should be cheap.
     import logging
 
     logging.getLogger("frisbee_rpc").error("%s has failed", method, exc_info=error)
@@ -563,7 +581,8 @@ def _report(method: str, error: BaseException) -> None:
 
 _RUNNING: weakref.WeakSet[Server] = weakref.WeakSet()
 
-#: Parts of the servers of a parent process. Dropping them could wait for threads of the parent.
+#: Parts of servers that belong to the parent process. They are kept, because dropping them could wait for threads that
+#: exist only in the parent.
 _OF_PARENT: list[Any] = []
 
 EXIT = 1.0
@@ -571,7 +590,7 @@ EXIT = 1.0
 
 
 def forget_all() -> None:
-    """Forgets the servers of the parent process after a fork."""
+    """Removes the servers of the parent process. Called in the child after a fork."""
     for server in list(_RUNNING):
         _OF_PARENT.append((server._background, server._processes))
         server._background = None

@@ -1,4 +1,4 @@
-"""The outcome of failed calls."""
+"""Statuses, which describe why calls failed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Metadata = Mapping[str, Union[str, bytes]]
 
 
 class Code(enum.IntEnum):
-    """The reason why a call failed, with gRPC's numbers."""
+    """Reason why a call failed. The numbers are those of gRPC."""
 
     CANCELLED = 1
     UNKNOWN = 2
@@ -33,17 +33,17 @@ class Code(enum.IntEnum):
 
 
 class Status(Exception):
-    """The failure of a call. A handler raises it to fail its call with this status.
+    """The failure of a call. A handler raises a status to fail its call with it.
 
-    ``may_have_run`` is whether the handler may have run. If not, it is safe to retry.
+    ``may_have_run`` is whether the handler may have run. If it is false, retrying the call is safe.
     """
 
     code: Code
     message: str
     details: bytes
-    #: The text metadata.
+    #: Metadata with text values.
     metadata: dict[str, str]
-    #: The binary metadata.
+    #: Metadata with binary values.
     binary_metadata: dict[str, bytes]
     may_have_run: bool
 

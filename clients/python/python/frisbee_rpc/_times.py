@@ -1,4 +1,4 @@
-"""Times as seconds and nanoseconds. Imported with the first time."""
+"""Converts times from and to seconds and nanoseconds. This module is imported when the first time is used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _SECOND = timedelta(seconds=1)
 
 
 def read_timestamp(seconds: int, nanos: int) -> datetime:
-    """Returns a UTC time with microsecond resolution."""
+    """Returns a UTC time. Digits below a microsecond are dropped."""
     try:
         return _EPOCH + timedelta(seconds=seconds, microseconds=nanos // 1000)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""Topics: messages to all subscribers of a server's broker."""
+"""Topics of a server's broker. The broker delivers each message to all subscribers of its topic."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ a position."""
 
 
 class Message(Generic[_T]):
-    """A published message: its topic, and its bytes or object.
+    """A published message with its topic. ``value`` is its bytes, or an object of the subscription's ``kind``.
 
-    With ``start`` and a broker that keeps a history, ``position`` is the position of the message in its topic, where a
-    later subscription can start.
+    ``position`` is the position of the message in the history of its topic. A later subscription can start there. It is
+    present only if the subscription has a ``start`` and the broker keeps a history.
     """
 
     __slots__ = ("topic", "value", "position")
@@ -67,14 +67,15 @@ def _codec(kind: type) -> _Codec:
 
 
 def _generated(kind: type) -> tuple[Api, str] | None:
-    """Returns the codec of a message class of a generated module, which a method of its services must use."""
+    """Returns the codec for a class of a generated module. The message must be used by a method of the module's
+    services."""
     package = getattr(sys.modules.get(kind.__module__), "_PACKAGE", None)
     names = [name for name, known in getattr(package, "_classes", {}).items() if known is kind]
     return (package.bound()[0], names[0]) if package is not None and names else None
 
 
 def _hinted(kind: type) -> tuple[Api, str]:
-    """Returns the codec of a dataclass, whose message is derived from its type hints."""
+    """Returns the codec for a dataclass. The schema of its message is created from type hints."""
     import dataclasses
 
     from ._hints import Builder
@@ -106,19 +107,19 @@ def _message(kind: type | None, shown: tuple[str, bytes, tuple[int, int] | None]
 
 
 class Topics:
-    """Publishes and subscribes over a separate connection that is established on demand.
+    """Publishes and subscribes to topics. Uses a separate connection, which is opened on demand.
 
-    Topics are words separated by dots, ``orders.north.created``. In a pattern, ``*`` matches one word, and a final
-    ``>`` matches all remaining words. A lost connection is replaced, and subscriptions continue. Messages are bytes,
-    text, or objects of dataclasses and of generated classes.
+    A topic consists of words separated by dots: ``orders.north.created``. In a pattern, ``*`` matches one word, and a
+    final ``>`` matches all remaining words. If the connection is lost, it is replaced and subscriptions continue.
+    Messages are bytes, text, or objects of dataclasses and of generated classes.
     """
 
     def __init__(self, native: NativeTopics) -> None:
         self._native = native
 
     def publish(self, topic: str, value: Any) -> None:
-        """Publishes a message without waiting for an acknowledgement; :meth:`sync` waits until the broker has
-        received it."""
+        """Publishes a message without waiting for the broker. Use :meth:`sync` to wait until the broker has received
+        it."""
         self._native.publish(instance("topic", topic, str), _body(value))
 
     def sync(self) -> None:
@@ -136,11 +137,12 @@ class Topics:
     def subscribe(
         self, pattern: str, kind: Any = None, *, group: str | None = None, start: Start | None = None
     ) -> Subscription[Any]:
-        """Subscribes to a pattern. Yields new messages as bytes, or as objects of ``kind``. Each message is delivered
-        to one member of a ``group``.
+        """Subscribes to a pattern. The subscription yields new messages, with values that are bytes or objects of
+        ``kind``. If subscriptions have the same ``group``, each message is delivered to only one of them.
 
-        With ``start`` the broker's history is used. After a lost connection, messages continue from the history, or a
-        :class:`Status` reports how many were lost.
+        With ``start``, the subscription uses the history of the broker. After a lost connection, it continues from the
+        history. If messages are no longer in the history, iterating raises a :class:`Status` with the number of lost
+        messages.
         """
         if kind is not None:
             _codec(kind)
@@ -152,8 +154,8 @@ class Topics:
 
 
 class Subscription(Generic[_T]):
-    """An iterator over the messages of a pattern. If messages were lost, raises a :class:`Status`, after which
-    iteration can continue."""
+    """An iterator over the messages of a pattern. It raises a :class:`Status` if messages were lost, and iteration can
+    continue afterwards."""
 
     def __init__(self, native: Subscribed, kind: type | None) -> None:
         self._native, self._kind = native, kind
@@ -174,7 +176,7 @@ class Subscription(Generic[_T]):
         self.close()
 
     def close(self) -> None:
-        """Ends the subscription, and an iteration on another thread."""
+        """Ends the subscription. An iteration on another thread ends too."""
         self._native.close()
 
 
@@ -185,8 +187,8 @@ class AsyncTopics:
         self._native = native
 
     async def publish(self, topic: str, value: Any) -> None:
-        """Publishes a message without waiting for an acknowledgement; :meth:`sync` waits until the broker has
-        received it."""
+        """Publishes a message without waiting for the broker. Use :meth:`sync` to wait until the broker has received
+        it."""
         await _wait(self._native.start_publish, instance("topic", topic, str), _body(value))
 
     async def sync(self) -> None:
@@ -204,11 +206,12 @@ class AsyncTopics:
     async def subscribe(
         self, pattern: str, kind: Any = None, *, group: str | None = None, start: Start | None = None
     ) -> AsyncSubscription[Any]:
-        """Subscribes to a pattern. Yields new messages as bytes, or as objects of ``kind``. Each message is delivered
-        to one member of a ``group``.
+        """Subscribes to a pattern. The subscription yields new messages, with values that are bytes or objects of
+        ``kind``. If subscriptions have the same ``group``, each message is delivered to only one of them.
 
-        With ``start`` the broker's history is used. After a lost connection, messages continue from the history, or a
-        :class:`Status` reports how many were lost.
+        With ``start``, the subscription uses the history of the broker. After a lost connection, it continues from the
+        history. If messages are no longer in the history, iterating raises a :class:`Status` with the number of lost
+        messages.
         """
         if kind is not None:
             _codec(kind)
@@ -243,5 +246,5 @@ class AsyncSubscription(Generic[_T]):
         self.close()
 
     def close(self) -> None:
-        """Ends the subscription, and an iteration in another task."""
+        """Ends the subscription. An iteration in another task ends too."""
         self._native.close()

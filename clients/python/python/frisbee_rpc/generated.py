@@ -1,4 +1,4 @@
-"""Support for generated modules, which programs rarely use directly."""
+"""Support for generated modules. Programs rarely use this module directly."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ class AsyncStream(Protocol[_T_co]):
 
 
 class Requests(Protocol[_T_co]):
-    """The requests of a call at a server: for ``for`` in a method, or ``async for`` in an ``async def`` method."""
+    """The requests that a method receives as a stream. Iterate over them with ``for``, or with ``async for`` in a
+    coroutine method."""
 
     def __iter__(self) -> Iterator[_T_co]: ...
     def __next__(self) -> _T_co: ...
@@ -89,15 +90,15 @@ class Requests(Protocol[_T_co]):
 
 
 Layout = tuple[str, bytes, Sequence[tuple[str, int, bool]]]
-"""The wire properties of a service: its name and the description of its layout; and for each method its name and
-operation, and whether it is idempotent."""
+"""The wire properties of a service: its name, the description of its layout, and for each method its name, its
+operation and whether it is idempotent."""
 
 
 _Bound = tuple[Api, dict[tuple[str, str], int], dict[tuple[str, str], tuple[bool, bool]]]
 
 
 class Package:
-    """The types of a generated module, and the wire properties of its services."""
+    """The classes of a generated module, and the wire properties of its services."""
 
     def __init__(
         self,
@@ -112,7 +113,7 @@ class Package:
         self._bound: _Bound | None = None
 
     def _forms(self) -> dict[str, Any]:
-        """Returns the classes of this module and of its imports, which may be cyclic."""
+        """Returns the classes of this module and of the modules that it imports. Imports may be cyclic."""
         open, seen = [self], set()
         forms: dict[str, Any] = {"frpc.Tensor": "tensor"}
         while open:
@@ -125,11 +126,12 @@ class Package:
 
     @property
     def last_operation(self) -> int:
-        """Returns the highest operation of its methods."""
+        """Returns the highest operation of any method in this module."""
         return max((operation for *_, methods in self._described[1] for _, operation, *_ in methods), default=0)
 
     def bound(self) -> _Bound:
-        """Returns the methods by service and name: their index, and whether requests and replies are streams."""
+        """Returns the schema, and two maps with the service and name of a method as key: to its index, and to whether
+        its requests and its replies are streams."""
         if self._bound is None:
             schema = Schema.embedded(*self._described)
             methods = schema.methods()
@@ -140,7 +142,7 @@ class Package:
 
 
 class _ServiceClient:
-    """The common part of both kinds of clients."""
+    """The part that blocking and asyncio clients of services share."""
 
     _package: ClassVar[Package]
     _service: ClassVar[str]
@@ -154,7 +156,7 @@ class _ServiceClient:
     def _call(
         self, call: Callable[..., Any], name: str, value: Any, timeout: Timeout, metadata: Metadata | None
     ) -> Any:
-        """Calls a method with the client's options, unless others are given."""
+        """Calls a method. Options that are not given are those of the client."""
         if timeout is None:
             timeout = self._client._timeout
         if metadata is None:
@@ -162,12 +164,12 @@ class _ServiceClient:
         return call(self._api, self._places[name], value, timeout, metadata)
 
     def close(self) -> None:
-        """Closes the connection, which other users of the client may share. Calls in flight fail."""
+        """Closes the connection. Calls in flight fail, including those of other clients that share the connection."""
         self._client.close()
 
 
 class ServiceClient(_ServiceClient):
-    """Calls a service over the connection of a :class:`Client`, or over a new one to an address."""
+    """Calls a service over the connection of a :class:`Client`. Opens a new connection if given an address."""
 
     def __init__(self, client: Client | str, **options: Any) -> None:
         self._bind(client if isinstance(client, Client) else Client(client, **options))
@@ -192,7 +194,8 @@ class ServiceClient(_ServiceClient):
 
 
 class AsyncServiceClient(_ServiceClient):
-    """Calls a service from asyncio over the connection of an :class:`AsyncClient`, or over a new one to an address."""
+    """Calls a service from asyncio, over the connection of an :class:`AsyncClient`. Opens a new connection if given an
+    address."""
 
     def __init__(self, client: AsyncClient | str, **options: Any) -> None:
         self._bind(client if isinstance(client, AsyncClient) else AsyncClient(client, **options))
@@ -217,12 +220,12 @@ class AsyncServiceClient(_ServiceClient):
 
 
 class Service:
-    """The base class of services of a schema. The user's class derives from the generated one and implements its
-    methods."""
+    """Base class of the services in a schema. The generated class derives from it, and the user's class derives from
+    the generated class to implement the methods."""
 
     _package: ClassVar[Package]
     _service: ClassVar[str]
-    #: The schema's methods by their Python names.
+    #: The names of methods in the schema, by their names in Python.
     _methods: ClassVar[Mapping[str, str]]
 
 
@@ -232,5 +235,5 @@ def unimplemented(method: str) -> Status:
 
 
 def which(message: object, *members: _T) -> _T | None:
-    """Returns the name of a oneof's set member."""
+    """Returns the name of the member of a oneof that is set."""
     return next((member for member in members if getattr(message, str(member)) is not None), None)

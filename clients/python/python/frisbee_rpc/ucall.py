@@ -18,13 +18,13 @@ __all__ = ["Client", "Response", "Server"]
 
 
 class Response:
-    """The outcome of a call. Its value is that of :attr:`json`, whatever its type is."""
+    """The outcome of a call. The value is that of :attr:`json` and may be of any type."""
 
     def __init__(self, value: Any, status: Status | None = None) -> None:
         self._value, self._status = value, status
 
     def raise_for_status(self) -> None:
-        """Raises the :class:`Status` of a failed call."""
+        """Raises the :class:`Status` of a call that has failed."""
         if self._status is not None:
             raise self._status
 
@@ -48,7 +48,7 @@ class Response:
 
     @property
     def image(self) -> Any:
-        """The result as a Pillow image, converted from an array or the bytes of a file if necessary."""
+        """The result as a Pillow image. An array or the bytes of an image file are converted."""
         value = self.json
         if isinstance(value, (bytes, bytearray, memoryview)):
             from ._images import read
@@ -77,7 +77,7 @@ class Client:
         return call
 
     def __call__(self, request: Mapping[str, Any]) -> Response:
-        """Makes the call given by ``method`` and ``params`` of a JSON-RPC object."""
+        """Makes the call that a JSON-RPC object describes by its ``method`` and ``params``."""
         params = request.get("params", ())
         if isinstance(params, Mapping):
             return self._call(request["method"], (), params)
