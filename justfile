@@ -1,48 +1,48 @@
-# The commands of daily work, for https://just.systems. CONTRIBUTING.md says when to use which.
+# Commands of daily work, for https://just.systems. CONTRIBUTING.md describes when to use each of them.
 
 # Lists the commands.
 default:
     @just --list
 
-# Serves and calls every kind of method, and prints how fast that is.
+# Serves and calls methods of every kind, and prints the rate of calls.
 try:
     cargo run --release -p quickstart
 
-# Formatting, and lints of changed packages: a minute.
+# Checks formatting and lints changed packages. Takes a minute.
 quick:
     .ci/quick
 
-# Lints of everything.
+# Checks formatting and lints all packages.
 lint:
     cargo fmt --all --check
     bash -c '. .ci/env; cargo clippy --workspace --all-targets --locked --features "$features" -- -D warnings'
 
-# Tests of one package, or some of them: `just test frisbee-core decoder`.
+# Runs the tests of a package, or a selection: `just test frisbee-core decoder`.
 test package *arguments:
     cargo test --locked -p {{package}} {{arguments}}
 
-# The code of the README and of the pages.
+# Tests the code of the README and of the pages in docs/.
 docs:
     cargo test --locked -p docs-tests
     RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps -p frisbee-rs -p frpc-rs --features frpc-rs/tls,frpc-rs/zstd
 
-# Tests of the kernel.
+# Runs the tests of the kernel.
 kernel:
     cargo test --locked
 
-# All tests: a quarter of an hour, a few minutes when they are built.
+# Runs all tests. Takes a quarter of an hour, or a few minutes if they are built.
 all:
     cargo test --workspace --locked
 
-# All checks of a change.
+# Runs all checks that a change must pass.
 ci:
     .ci/run
 
-# Tests that take an hour: sanitizers, fuzzers, seeds, loads and planted defects.
+# Runs tests that take many hours: sanitizers, fuzzers, seeds, loads and planted defects.
 full:
     .ci/full
 
-# Makes the files of a release in target/artifacts, and calls each: docs/releasing.md.
+# Builds the files of a release in target/artifacts, and makes a call with each: docs/releasing.md.
 release-artifacts:
     .ci/artifacts
 
@@ -50,18 +50,18 @@ release-artifacts:
 seed number:
     FRISBEE_SEED={{number}} cargo test --locked -p frisbee-tests --test connections no_seed -- --nocapture
 
-# Instructions of the hot path, against the counts in the repository. Needs valgrind.
+# Compares the instructions of the hot path with the committed counts. Needs valgrind.
 instructions:
     cargo run --release --locked -p cost --bin hot_path -- check
 
-# Rewrites generated code; read the diff.
+# Rewrites the committed generated code. Review the diff.
 golden:
     UPDATE_GOLDEN=1 cargo test --locked -p frpc-build -p frpc-languages
 
-# Rewrites the lists of public items in docs/api; read the diff.
+# Rewrites the lists of public items in docs/api. Review the diff.
 api:
     .ci/api update
 
-# Builds the book and opens it. Needs mdbook.
+# Builds the book and opens it in a browser. Needs mdbook.
 book:
     mdbook serve --open
