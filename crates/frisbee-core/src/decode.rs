@@ -16,8 +16,9 @@ use std::sync::Arc;
 /// Initial capacity in bytes of the buffer for a partially received body, equal to the size of a read.
 const FIRST_CAPACITY: usize = 64 * 1024;
 
-/// Maximum ratio between the capacity of a body's buffer and the number of bytes received. Each growth copies the body.
-/// At this ratio, even the longest body is copied only twice, in total less than half of its bytes.
+/// Maximum capacity of a body's buffer, as a multiple of the number of bytes received. Each growth of the buffer copies
+/// the bytes received so far. With this factor, the longest body causes two copies, which together amount to less than
+/// half of its length.
 const GROWTH: usize = 4;
 
 /// Number of received bytes after which the buffer of a body may grow directly to the size of the previous body. This
@@ -77,9 +78,9 @@ struct Partial {
     /// Number of body bytes still to be received. Zero only if the packet is complete but [not returned
     /// yet](Decoder::holds_packet).
     missing: usize,
-    /// Number of these bytes in the current fragment, or all of them if the packet is sent whole.
+    /// Number of missing bytes that belong to the current fragment. Equal to `missing` if the packet is not fragmented.
     piece: usize,
-    /// Channel of the packet's fragments.
+    /// Channel on which the fragments of this packet arrive.
     channel: u8,
     /// Number of bytes at the end of `received` that follow the current fragment.
     ahead: u8,

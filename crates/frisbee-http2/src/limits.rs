@@ -85,8 +85,8 @@ const REST_MAX: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct Abuse {
     limiter: AbuseLimiter,
-    /// Amount in bytes by which the charges for frames exceed the lengths of these frames. Added to the size of the
-    /// batch, because the limiter compares charges to received bytes.
+    /// Total amount in bytes by which charges in the current batch exceed the lengths of the charged frames. At the end
+    /// of the batch, this amount is counted as received, because the limiter compares charges to received bytes.
     excess: usize,
     /// Rate limit for stream errors caused by the peer: a burst of 100, and then 100 per 33 s.
     stream_errors: Bucket<100, 3>,

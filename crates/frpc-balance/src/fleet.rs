@@ -256,9 +256,9 @@ fn below(count: usize) -> usize {
     fastrand::u64(..(count as u64).max(1)) as usize
 }
 
-/// Returns the connection to the best server when none is eligible for calls. Prefers servers that have sent data, are
-/// not ejected, have a weight, and have few calls, in this order. A server that hangs accepts connections but never
-/// sends data.
+/// Returns the connection to the least unsuitable server, for when no server is eligible for calls. Compares servers by
+/// these criteria, the most important one first: the server has sent data, is not ejected, has a nonzero weight, and
+/// has few calls. The first criterion avoids hanging servers, which accept connections but never send data.
 #[cold]
 fn any(members: &Members) -> Option<Arc<Link>> {
     let rows = members.rows();

@@ -71,7 +71,7 @@ pub(crate) struct ServerArguments {
     /// file:PATH, dns:///HOST:PORT or etcd://HOST:PORT/PREFIX, with grpc+ before it for gRPC servers. Default: the environment variable FRPC_SERVER, or localhost:8080.
     #[arg(short, long, global = true, value_name = "ADDRESS")]
     pub(crate) server: Option<String>,
-    /// Use TLS. Trusts the authorities in --cacert, or else those of the system.
+    /// Use TLS. Trusts the certificate authorities in --cacert. Without --cacert, trusts those of the system.
     #[arg(long, global = true)]
     pub(crate) tls: bool,
     /// Certificate authorities of the server, in PEM. Implies --tls.
@@ -86,7 +86,7 @@ pub(crate) struct ServerArguments {
     /// Name that the server's certificate must contain. Default: the host of the address.
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) server_name: Option<String>,
-    /// Header format: `old` for servers on frisbee-go up to v0.10.2.
+    /// Header format of the server. Servers that use frisbee-go up to v0.10.2 require `old`.
     #[arg(long, global = true, value_enum, default_value_t = Header::New)]
     pub(crate) header: Header,
     /// Timeout for connecting to the server.
@@ -107,7 +107,7 @@ pub(crate) struct SourceArguments {
     /// A .proto file. May be repeated.
     #[arg(short, long, visible_alias = "schema", global = true, value_name = "FILE")]
     pub(crate) proto: Vec<PathBuf>,
-    /// An import folder. Default: the folder of the first --proto.
+    /// A folder in which imports are searched. May be repeated. Default: the folder of the first --proto file.
     #[arg(short = 'I', long = "include", global = true, value_name = "FOLDER")]
     pub(crate) includes: Vec<PathBuf>,
     /// An encoded FileDescriptorSet, as written by protoc with --include_imports.
@@ -141,8 +141,9 @@ pub(crate) struct OutputArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConformanceArguments {
-    /// Test a client instead of a server: a command that calls Add of tests/proto/interop.proto with 1 and 2, at the
-    /// address that is added to its arguments. Its exit code has to be 0, or 64 and the code of the failure.
+    /// Test a client instead of a server. COMMAND is run with the address of a server as an additional argument. It
+    /// must call the method Add of tests/proto/interop.proto with 1 and 2, and exit with 0 if the call succeeds, or
+    /// with 64 plus the status code if it fails.
     #[arg(long, value_name = "COMMAND", conflicts_with = "server")]
     pub(crate) client: Option<String>,
     /// Test this rule only. May be repeated.
@@ -244,11 +245,11 @@ pub(crate) struct GatewayArguments {
     /// Address to listen on, for all protocols.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
     pub(crate) listen: String,
-    /// Address of the server to which calls are forwarded, like --server. May be repeated to balance calls over several
-    /// servers. The options under "Server" apply to these connections.
+    /// Address of the server to which calls are forwarded, in the syntax of --server. May be repeated to balance calls
+    /// over several servers. The options under "Server" apply to these connections.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) to: Vec<String>,
-    /// Connect to the server with gRPC. The same as an address grpc://HOST:PORT.
+    /// Forward calls to the server with gRPC. Equivalent to the scheme grpc:// in --to, or grpcs:// with TLS.
     #[arg(long)]
     pub(crate) from_grpc: bool,
     /// Number of connections to the server.
@@ -260,29 +261,29 @@ pub(crate) struct GatewayArguments {
     /// Admit only callers that the rules in this TOML file allow.
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// Accept requests for this host name, in addition to localhost and the addresses of the gateway.
+    /// Accept requests for this host name, in addition to localhost and the addresses of the gateway. May be repeated.
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
-    /// Accept requests from web pages of this origin, such as https://app.example.com.
+    /// Accept requests from web pages of this origin, such as https://app.example.com. May be repeated.
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) origin: Vec<String>,
-    /// Trust x-forwarded-for and similar header fields if they come from proxies with this address or in this network:
-    /// 10.0.0.0/8.
+    /// Trust x-forwarded-for and similar header fields in requests from this proxy address or network, such as
+    /// 10.0.0.0/8. May be repeated.
     #[arg(long, value_name = "ADDRESS", value_parser = network)]
     pub(crate) trusted_proxy: Vec<Network>,
     /// Send the caller's verified name to the server in this header field.
     #[arg(long, value_name = "NAME", requires = "rules")]
     pub(crate) subject_field: Option<String>,
-    /// Set a header field in every request. May be repeated, like the next three options.
+    /// Set a header field in every request. May be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = field)]
     pub(crate) set_field: Vec<(String, String)>,
-    /// Remove a header field from every request.
+    /// Remove a header field from every request. May be repeated.
     #[arg(long, value_name = "NAME")]
     pub(crate) remove_field: Vec<String>,
-    /// Set a header field in every successful reply.
+    /// Set a header field in every successful reply. May be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = field)]
     pub(crate) set_reply_field: Vec<(String, String)>,
-    /// Remove a header field from every reply.
+    /// Remove a header field from every reply. May be repeated.
     #[arg(long, value_name = "NAME")]
     pub(crate) remove_reply_field: Vec<String>,
     /// Serve Prometheus metrics at /metrics. They are visible to every client of the port.
@@ -313,8 +314,8 @@ pub(crate) struct LoadArguments {
     /// The request, with the syntax of `call`. It may contain templates such as {{random 1 6}}, which are expanded for
     /// each call; docs/cli.md lists them.
     pub(crate) parameters: Vec<String>,
-    /// Start this many calls per second (open loop). Without it, each caller makes its next call when the previous one
-    /// has ended.
+    /// Start this many calls per second (open loop). Without this option, each caller makes its next call when its
+    /// previous call has ended (closed loop).
     #[arg(short, long, value_name = "CALLS", value_parser = rate)]
     pub(crate) rate: Option<f64>,
     /// Change the rate of an open loop linearly at the start: from 100 to 1000 in 10 seconds with 100:1000:10s.
@@ -329,10 +330,11 @@ pub(crate) struct LoadArguments {
     /// Number of connections among which the calls are distributed.
     #[arg(long, value_name = "COUNT", default_value = "1")]
     pub(crate) connections: NonZeroUsize,
-    /// Weight of the first method among the calls, if there are several methods.
+    /// Weight of METHOD if --also adds further methods. Each method is called in proportion to its weight.
     #[arg(long, value_name = "WEIGHT", default_value_t = 1)]
     pub(crate) weight: u32,
-    /// A further method with its weight and its parameters, separated by spaces: '3 Greet name=you'.
+    /// Also call this method. The value consists of a weight, the method and its parameters, separated by spaces, such
+    /// as '3 Greet name=you'. May be repeated.
     #[arg(long, value_name = "WEIGHT METHOD PARAMETERS")]
     pub(crate) also: Vec<String>,
     /// Count a call as slow if it takes at least this long.
@@ -460,12 +462,13 @@ pub(crate) struct TopArguments {
     /// Sort by this column. A column of the methods table also selects that table, like --methods.
     #[arg(long, value_enum)]
     pub(crate) sort: Option<Column>,
-    /// Show only connections whose peer contains this text, or methods whose name does.
+    /// Show only connections whose peer address contains this text. In the methods table, show only methods whose name
+    /// contains it.
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,
 }
 
-/// A request rate that changes linearly at the start of a load test.
+/// Call rate that changes linearly at the start of a load test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ramp {
     pub(crate) from: f64,
@@ -477,12 +480,12 @@ pub(crate) struct Ramp {
 /// two calls.
 const RATE_MAX: f64 = 1e8;
 
-/// Parses the name of a service or method. Rejects the address of a server, which similar tools expect as their first
-/// argument.
+/// Parses the name of a service or method. Rejects addresses, because users of similar tools may pass the address of a
+/// server as the first argument.
 fn name(text: &str) -> Result<String, String> {
     let has_port = text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     if has_port || text.contains("://") || text.starts_with("unix:") {
-        return Err(format!("this is an address: name the server by --server {text}"));
+        return Err(format!("this is an address: specify the server by --server {text}"));
     }
     Ok(text.to_owned())
 }
@@ -496,12 +499,12 @@ fn network(text: &str) -> Result<Network, String> {
     let address: IpAddr = address.parse().map_err(|_| format!("{address:?} is not an IP address"))?;
     let max = if address.is_ipv4() { 32 } else { 128 };
     let bits = bits.map_or(Ok(max), str::parse).ok().filter(|bits| *bits <= max);
-    Ok((address, bits.ok_or_else(|| format!("a network of this kind has 0 to {max} bits"))?))
+    Ok((address, bits.ok_or_else(|| format!("invalid prefix length: use 0 to {max} bits for this address"))?))
 }
 
 /// Parses the name and value of a header field.
 fn field(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("a field is NAME=VALUE")?;
+    let (name, value) = text.split_once('=').ok_or("invalid header field: write NAME=VALUE")?;
     frpc::Metadata::new().insert(name.to_ascii_lowercase(), value).map_err(|error| error.to_string())?;
     Ok((name.to_owned(), value.to_owned()))
 }
@@ -509,14 +512,14 @@ fn field(text: &str) -> Result<(String, String), String> {
 fn rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(rate) if rate > 0.0 && rate <= RATE_MAX => Ok(rate),
-        _ => Err(format!("a rate is a number of calls a second above 0, and {RATE_MAX} at most")),
+        _ => Err(format!("invalid rate: use a number of calls per second above 0 and up to {RATE_MAX}")),
     }
 }
 
 fn ramp(text: &str) -> Result<Ramp, String> {
     let mut parts = text.splitn(3, ':');
     let (Some(from), Some(to), Some(length)) = (parts.next(), parts.next(), parts.next()) else {
-        return Err("a ramp is FROM:TO:TIME, such as 100:1000:10s".to_owned());
+        return Err("invalid ramp: write FROM:TO:TIME, such as 100:1000:10s".to_owned());
     };
     Ok(Ramp { from: rate(from)?, to: rate(to)?, length: duration(length)? })
 }
@@ -532,7 +535,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err("a duration is a number with a unit: 100ms, 2.5s, 1m, 1h".to_owned()),
+        _ => return Err("invalid duration: use a number with a unit, such as 100ms, 2.5s, 1m or 1h".to_owned()),
     };
     let number: f64 = number.parse().map_err(|_| format!("{number:?} is not a number"))?;
     Duration::try_from_secs_f64(number * unit).map_err(|error| error.to_string())

@@ -205,7 +205,7 @@ pub(crate) fn print_message(screen: &Screen, message: &DynamicMessage, field: Op
         return print_field(screen, message, name);
     }
     let json = if screen.json { to_json(message) } else { to_json_pretty(message) };
-    let json = json.map_err(|error| Failure::new(format!("the reply has no JSON: {error}")))?;
+    let json = json.map_err(|error| Failure::new(format!("the reply cannot be converted to JSON: {error}")))?;
     screen.json_line(&json)
 }
 

@@ -36,17 +36,20 @@ const HAND_OFF: u16 = 8;
 /// Operation number of the method `Add` in the conformance schema.
 const ADD: u16 = 18;
 
-/// Request id of the test cases, followed by the id of the probe request that is sent after each case.
+/// Request id of the packets of a test case.
 const CASE_ID: u16 = 7;
+/// Request id of the probe, a valid request that follows the packets of a test case.
 const PROBE_ID: u16 = 9;
 
-/// HELLO packet that grants the server 256 KiB of credit, which the server needs to report the failure of a stream.
+/// HELLO packet that grants the server 256 KiB of credit. Without credit, the server could not report the failure of a
+/// stream.
 const HELLO: &[u8] = b"fris\x01\x04\x03\x80\x80\x10";
+/// Request of `Add` with the numbers 1 and 2.
 const ADD_REQUEST: &[u8] = &[8, 0, 0x0d, 2, 0x0d, 4];
-/// A reply of `Add`: the total 3 of 2 numbers.
+/// Reply of `Add` to [`ADD_REQUEST`], with the total 3.
 const ADD_REPLY: &[u8] = &[8, 0, 0x0d, 6, 0x0d, 4];
 
-/// A test case, from a row of the conformance table: packets to send, and the required reaction.
+/// A test case: a row of the conformance table, with the packets to send and the required reaction.
 struct Case {
     rule: &'static str,
     receiver: &'static str,
@@ -55,7 +58,7 @@ struct Case {
     packets: &'static str,
 }
 
-/// A group of test cases. An implementation passes it if all of its cases have the required reaction.
+/// A group of test cases with their results. An implementation passes the group if it reacts to all cases as required.
 struct Suite {
     name: &'static str,
     /// Cases of the group, each with the observed reaction if it differs from the required one.
@@ -119,8 +122,8 @@ fn cases() -> impl Iterator<Item = Case> {
 }
 
 impl Case {
-    /// Encodes the packets of a case as bytes. `call` is the id of the client's call. Returns `None` if the table
-    /// describes them incorrectly.
+    /// Encodes the packets of the case. `call` is the id of the client's call. Returns `None` if the case has a syntax
+    /// error.
     fn bytes(&self, call: u16) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         for text in self.packets.split(';') {
@@ -188,8 +191,8 @@ fn packet(operation: u16, id: u16, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Sends the packets of a case and returns the server's reaction. Then makes a probe call, unless the case is a
-/// hand-off request.
+/// Returns the server's reaction to a case. Sends the packets of the case and then, unless the case is a hand-off
+/// request, a probe request. A reply to the probe shows that the server has processed the packets of the case.
 async fn reaction(address: &str, case: &Case) -> std::io::Result<String> {
     let mut socket = TcpStream::connect(address).await?;
     let mut sent = match case.sender {
@@ -232,7 +235,8 @@ async fn reaction(address: &str, case: &Case) -> std::io::Result<String> {
     Ok(if is_any_code && found == "Unknown" { case.reaction.to_owned() } else { found })
 }
 
-/// Returns whether a rule applies to the sender of this HELLO. Fragments may be unsupported.
+/// Returns whether a case applies to the sender of this HELLO. Cases about fragments do not apply to a sender without
+/// support for fragments.
 fn applies(case: &Case, hello: &[u8]) -> bool {
     let takes_fragments = || Hello::decode(&hello.to_vec().into()).is_ok_and(|hello| hello.fragment_channels > 0);
     !case.rule.starts_with("fragment") || takes_fragments()
@@ -242,8 +246,7 @@ fn bytes_of(case: &Case, call: u16) -> std::io::Result<Vec<u8>> {
     case.bytes(call).ok_or_else(|| std::io::Error::other(format!("invalid case: {}", case.packets)))
 }
 
-/// Runs the client `command` with the address of a server that answers its call with a case. Returns the client's
-/// reaction.
+/// Runs the client `command` against a server that sends the packets of a case. Returns the client's reaction.
 async fn client_reaction(command: &str, case: &Case) -> std::io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let mut words = command.split_whitespace();
@@ -278,8 +281,9 @@ async fn client_reaction(command: &str, case: &Case) -> std::io::Result<String> 
     })
 }
 
-/// Sends a case to a client that calls `Add`, and then the reply, unless the case is a reply or the client has to
-/// close. Fails if the case does not apply to the client.
+/// Acts as the server of a client that calls `Add`. Sends the packets of a case, followed by the reply to the call.
+/// Omits this reply if the case itself contains a reply, or requires the client to close the connection. Fails with
+/// [`ErrorKind::Unsupported`] if the case does not apply to the client.
 async fn answer(socket: &mut TcpStream, case: &Case) -> std::io::Result<()> {
     let greeting = match case.sender {
         "native" => packet(EXTENSION, 0, HELLO),
@@ -302,7 +306,7 @@ async fn answer(socket: &mut TcpStream, case: &Case) -> std::io::Result<()> {
     socket.write_all(&sent).await
 }
 
-/// Returns the reaction to a case that the exit code of a client states.
+/// Converts the exit code of a client to its reaction to a case.
 fn client_outcome(ended: ExitStatus, case: &Case) -> String {
     let status = ended.code().and_then(|code| u8::try_from(code).ok()?.checked_sub(STATUS_BASE));
     match status.map(|status| Code::from_i32(status.into())) {
@@ -319,7 +323,7 @@ async fn receive(socket: &mut TcpStream) -> std::io::Result<(u16, u16, Vec<u8>)>
     socket.read_exact(&mut header).await?;
     let [_, _, id @ .., o0, o1, l0, l1, l2, l3] = header;
     let mut body = Vec::new();
-    // `take` reads only the available bytes, and thus allocates no more.
+    // Memory is allocated as bytes arrive, so a false length in the header cannot exhaust it.
     (&mut *socket).take(u32::from_be_bytes([l0, l1, l2, l3]).into()).read_to_end(&mut body).await?;
     Ok((u16::from_be_bytes([o0, o1]), u16::from_be_bytes(id), body))
 }
@@ -334,8 +338,8 @@ fn outcome(body: &[u8]) -> String {
     status(rest)
 }
 
-/// Returns the status code in the items before a reply's message. If the reply is an error without metadata, this is
-/// the first item.
+/// Returns the status code in the items before a reply's message, or `accepted` if the first item is not a status. The
+/// replies to test cases contain no metadata, so a status is the first item.
 fn status(items: &[u8]) -> String {
     match items.split_first() {
         Some((3, mut item)) => {

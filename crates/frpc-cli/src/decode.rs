@@ -87,7 +87,7 @@ pub(crate) async fn decode(
     shown?;
     match conversation.left(side) {
         0 => Ok(()),
-        left => Err(Failure::new(format!("{left} bytes at the end are not a whole frame"))),
+        left => Err(Failure::new(format!("the last {left} bytes are not a complete frame"))),
     }
 }
 

@@ -1,4 +1,5 @@
-//! `frpc diff`: prints the changes between two schemas, and whether peers of both can call each other.
+//! `frpc diff`: prints the changes between two schemas, and whether peers with the old and the new schema can call each
+//! other.
 
 use crate::arguments::{DiffArguments, ServerArguments, SourceArguments};
 use crate::failure::Failure;
@@ -74,8 +75,8 @@ impl Report<'_> {
     }
 }
 
-/// Compares the services of two schemas that have the same name. The messages of their methods are queued to be
-/// compared later.
+/// Compares each service of the old schema with the service of the same name in the new schema. Queues the messages of
+/// their methods for a later comparison.
 fn compare_services(
     before: &[Service],
     after: &[Service],
@@ -123,8 +124,8 @@ fn compare_services(
     Ok(())
 }
 
-/// Compares the fields of two messages that have the same number. The messages in these fields are queued to be
-/// compared later.
+/// Compares each field of the old message with the field of the same number in the new message. Queues the messages in
+/// these fields for a later comparison.
 fn compare_messages(
     old: &MessageDescriptor,
     new: &MessageDescriptor,
@@ -177,7 +178,7 @@ fn fields(description: &Description) -> BTreeMap<u32, Field> {
     fields.iter().map(|field| (field.number, *field)).collect()
 }
 
-/// Compares the values of two enums that have the same number.
+/// Compares each value of the old enum with the value of the same number in the new enum.
 fn compare_enums(old: &EnumDescriptor, new: &EnumDescriptor, report: &mut Report<'_>) -> Result<(), Failure> {
     for value in old.values() {
         let item = format!("{}.{} = {}", old.full_name(), value.name(), value.number());

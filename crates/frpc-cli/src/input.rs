@@ -9,9 +9,9 @@ use std::io::Read as _;
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-/// Requests of a call. They come from the command line and, if requested, from the lines of standard input.
+/// Requests of a call: those of the command line and, if requested, those on the lines of standard input.
 pub(crate) struct Input {
-    /// Requests from parameters and files. They are sent before those from standard input.
+    /// Requests from parameters and files, which are sent before the requests from standard input.
     pub(crate) messages: Vec<DynamicMessage>,
     /// Whether the lines of standard input are sent as further requests.
     pub(crate) reads_lines: bool,
@@ -47,13 +47,13 @@ impl Input {
                 messages.push(DynamicMessage::new(descriptor.clone()));
             }
             let [message] = &mut messages[..] else {
-                return Err(Failure::new("NAME=VALUE goes with one request, and there are several"));
+                return Err(Failure::new("NAME=VALUE parameters require a single request, but several were given"));
             };
             fields.into_iter().try_for_each(|field| parameters::set(message, field))?;
         }
         if messages.len() > 1 && !is_stream {
             let count = messages.len();
-            return Err(Failure::new(format!("the method takes one request, and there are {count}: use `frpc load`")));
+            return Err(Failure::new(format!("the method takes one request, but {count} were given: use `frpc load`")));
         }
         Ok(Self { messages, reads_lines })
     }

@@ -1,7 +1,7 @@
 //! The command `frpc`: lists, describes, calls and loads services, and decodes frames.
 //!
-//! docs/cli.md in the repository is the page for users. The library is there for the tests of the command; programs use
-//! [frpc] and [frpc_dynamic].
+//! The user documentation is docs/cli.md in the repository. This library exists only for the tests of the command.
+//! Programs should use [frpc] and [frpc_dynamic] instead.
 
 #![forbid(unsafe_code)]
 // Standard error may be closed: `show::note` writes to it.
@@ -102,8 +102,9 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
     }
 }
 
-/// Maximum time to wait at exit for connections to close, and the polling interval.
+/// Maximum time to wait at exit for connections to close.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
+/// Interval at which the command checks at exit whether its connections have closed.
 const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Runs a future on the current thread. Starting worker threads would take longer than the few calls that most commands

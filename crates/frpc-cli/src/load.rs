@@ -65,7 +65,7 @@ pub(crate) async fn load(
     }
     let weights = methods.iter().map(|method| u64::from(method.weight)).sum::<u64>();
     if weights == 0 {
-        return Err(Failure::new("the weights are all 0"));
+        return Err(Failure::new("all weights are 0: set at least one weight above 0"));
     }
     let how = how(arguments)?;
     let is_open = matches!(how, Loop::Open(_));

@@ -15,12 +15,13 @@ use tokio::io::{
     AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, ReadHalf, WriteHalf,
 };
 
-/// Maximum length in bytes of a line from the server. A body of the default maximum size fits, even if every byte of it
-/// is escaped.
+/// Maximum length in bytes of a line from the server. Sufficient for a body of the default maximum size, even if all of
+/// its bytes are escaped.
 const REPLY_MAX: usize = 64 << 20;
 
-/// JSON-RPC error codes: the first is for invalid JSON, the second for internal errors.
+/// JSON-RPC error code for invalid JSON.
 const PARSE_ERROR: i32 = -32700;
+/// JSON-RPC error code for internal errors.
 const INTERNAL_ERROR: i32 = -32603;
 
 /// Connects an agent, through standard input and output, to the tools of the server.
@@ -78,15 +79,15 @@ impl<T: AsyncRead + AsyncWrite> Link<T> {
     }
 }
 
-/// Members of a JSON-RPC message by which a request is distinguished from a reply.
+/// Members of a JSON-RPC message that distinguish a request from a reply.
 #[derive(Deserialize)]
 struct Envelope {
     id: Option<Value>,
     method: Option<String>,
 }
 
-/// Returns the id of a request, or that of a reply if `is_request` is false. Returns `None` for any other message, and
-/// for an id that is neither a string nor a number.
+/// Returns the id of a message if it is a request, or a reply if `is_request` is false. Returns `None` for all other
+/// messages, and for an id that is neither a string nor a number.
 fn id(line: &[u8], is_request: bool) -> Option<Value> {
     let envelope: Envelope = serde_json::from_slice(line).ok()?;
     let id = envelope.id.filter(|id| id.is_string() || id.is_number());

@@ -212,7 +212,9 @@ fn tensor(descriptor: &MessageDescriptor, argument: &ParameterValue) -> Option<R
 }
 
 fn map_key(kind: &Kind, text: &str) -> Result<MapKey, String> {
-    single(kind, &ParameterValue::Text(text.to_owned()))?.into_map_key().ok_or_else(|| "it cannot be a key".to_owned())
+    single(kind, &ParameterValue::Text(text.to_owned()))?
+        .into_map_key()
+        .ok_or_else(|| "invalid type of a map key".to_owned())
 }
 
 fn field_names(descriptor: &MessageDescriptor) -> String {

@@ -101,8 +101,8 @@ pub(crate) async fn publish(
     published
 }
 
-/// Lines of standard input that are published. If a message type was given, they are JSON. Otherwise they are sent as
-/// text.
+/// Lines of standard input, each of which is published as a message. They are JSON if a message type was given, and
+/// plain text otherwise.
 enum PublishedLines<'a> {
     Typed(&'a TypedMessages, Lines),
     Plain(tokio::io::Lines<BufReader<tokio::io::Stdin>>),
@@ -127,8 +127,8 @@ impl<'a> PublishedLines<'a> {
     }
 }
 
-/// Returns the bytes of a message that has no type: the text of the parameter, or the content of the file that it
-/// names.
+/// Returns the bytes of a message without a type: the text of the parameter, or the content of the file that the
+/// parameter names.
 fn plain(text: &str) -> Result<Bytes, Failure> {
     match text.strip_prefix('@') {
         Some(literal) if literal.starts_with('@') => Ok(literal.to_owned().into()),
@@ -164,7 +164,7 @@ pub(crate) async fn subscribe(
             Ok(message) => message,
             Err(frpc::pubsub::RecvError::Lagged(missed)) => {
                 note(format_args!(
-                    "warning: {missed} messages are missing: they came faster than they were read, or are no longer kept"
+                    "warning: {missed} messages are missing: they arrived faster than they were read, or were no longer stored"
                 ));
                 continue;
             }

@@ -44,7 +44,7 @@ struct RulesFile {
     limit: Vec<Spanned<LimitRule>>,
 }
 
-/// The `[jwt]` table of the rules file: the issuer of tokens, and the keys by which they are verified.
+/// The `[jwt]` table of the rules file: the issuer of tokens, and the keys that verify its tokens.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct JwtIssuer {
@@ -86,7 +86,7 @@ struct LimitRule {
     burst: Option<u32>,
 }
 
-/// An element of the list `who` in the rules file. It matches callers that satisfy all of its keys.
+/// An element of a `who` list in the rules file. Matches callers for which all of its keys are true.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Condition {
@@ -106,8 +106,9 @@ struct Condition {
 struct Source<'a> {
     path: &'a Path,
     text: &'a str,
-    /// Whether callers can authenticate by tokens. The next field states whether they can by certificates.
+    /// Whether callers can authenticate by tokens, because the file contains a `[jwt]` table.
     has_tokens: bool,
+    /// Whether callers can authenticate by client certificates, because --listen-cacert is set.
     has_certificates: bool,
     /// Names of all methods that the gateway forwards. Patterns in the rules file select from them.
     methods: BTreeSet<String>,
@@ -264,20 +265,20 @@ impl Source<'_> {
         let is_alone = parts.len() == 1;
         let who = parts.into_iter().reduce(Who::and);
         let Some(who) = who else {
-            return Err(self.wrong(spanned.span(), "a condition without keys; write { known = true }, for example"));
+            return Err(self.wrong(spanned.span(), "a condition without keys; add a key, such as { known = true }"));
         };
         let unmet = match () {
             () if condition.anybody == Some(false) || condition.known == Some(false) => {
-                "false is no condition; leave the key out, or write the rule as [[deny]]"
+                "a condition cannot be false; remove the key, or write the rule as [[deny]]"
             }
             () if condition.anybody == Some(true) && !is_alone => {
-                "`anybody` includes all callers, and further keys have no effect; write a condition for each"
+                "`anybody` matches all callers, so the other keys have no effect; write a separate condition for each"
             }
             () if texts.any(|text| text.as_deref() == Some("")) => {
-                "no caller has an empty name; write it, or leave out"
+                "a name is empty, which matches no caller; write a name, or remove the key"
             }
             () if by_token && by_certificate => {
-                "a token and a certificate are two callers, and none meets both; write a condition for each"
+                "no caller has both a token and a certificate; write a separate condition for each"
             }
             () if by_token && !self.has_tokens => {
                 "callers have no tokens; add [jwt] with `issuer`, `audience` and keys"
@@ -318,7 +319,9 @@ impl Source<'_> {
         let jwt = spanned.get_ref();
         for (name, text) in [("issuer", &jwt.issuer), ("audience", &jwt.audience)] {
             if text.is_empty() {
-                return Err(self.wrong(spanned.span(), format!("`{name}` is empty; write the one of the tokens")));
+                return Err(
+                    self.wrong(spanned.span(), format!("`{name}` is empty; write the value that the tokens contain"))
+                );
             }
         }
         let mut keys = match &jwt.jwks {

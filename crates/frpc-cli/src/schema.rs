@@ -22,8 +22,8 @@ pub(crate) struct Schema {
     pub(crate) pool: DescriptorPool,
     /// Services in the order of their declaration.
     pub(crate) services: Vec<Service>,
-    /// Indexes of the service and method that have an operation number. If several methods have the same number, this
-    /// is the first of them.
+    /// Index of the service and of the method for each operation number. If several methods have the same number, the
+    /// first one is stored.
     operations: HashMap<u16, (usize, usize)>,
     pub(crate) codec: Codec,
     /// Whether bodies are encoded in the protobuf format, because the server uses gRPC.
@@ -60,7 +60,7 @@ impl Callable {
         options.map_or(IdempotencyLevel::IdempotencyUnknown, MethodOptions::idempotency_level)
     }
 
-    /// Whether the schema marks the method as idempotent.
+    /// Returns whether the schema marks the method as idempotent.
     pub(crate) fn is_idempotent(&self) -> bool {
         Self::idempotency(&self.descriptor) != IdempotencyLevel::IdempotencyUnknown
     }

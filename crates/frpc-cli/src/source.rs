@@ -9,8 +9,8 @@ use frpc_reflection::{ServerSchema, fetch_grpc_files, v1};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Timeout for requesting the schema of a server. Some peers do not reply to unknown operations, for example those in
-/// Go.
+/// Timeout for requesting the schema of a server. Servers that do not reply to unknown operations, such as those in Go,
+/// cause this timeout.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Loads the schema from the files that the arguments name. If they name none, requests the schema from the server.
@@ -45,14 +45,13 @@ async fn fetch(target: &Target) -> Result<Schema, Failure> {
         return Schema::of_grpc(files);
     }
     let fetched = timeout(DESCRIBE_TIMEOUT, ServerSchema::fetch(&channel)).await;
-    let fetched = fetched.map_err(|_| refused("it does not answer"))?;
+    let fetched = fetched.map_err(|_| refused("it does not reply"))?;
     let shown = fetched.map_err(|status| refused(&status.to_string()))?;
     let pool = frpc_dynamic::schema::pool(&shown.files);
     let pool = pool.map_err(|reason| Failure::new(format!("the schema of the server cannot be read: {reason}")))?;
-    // Omit other codecs, whose native bodies cannot be decoded.
+    // Omit services with other codecs, because their native bodies cannot be decoded.
     let readable = shown.services.iter().filter(|service| service.codec() == v1::Codec::Polyglot);
     let services: Option<Vec<_>> = readable.map(v1::Service::description).collect();
-    let services =
-        services.ok_or_else(|| Failure::new("the server describes its services by numbers that cannot be"))?;
+    let services = services.ok_or_else(|| Failure::new("the schema of the server has invalid operation numbers"))?;
     Schema::of(pool, &services)
 }

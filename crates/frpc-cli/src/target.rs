@@ -74,7 +74,7 @@ impl Target {
     ) -> Result<Channel, Failure> {
         if let Some(fleet) = self.fleet(&builder)? {
             return match watcher {
-                Some(_) => Err(Failure::new("frames are shown of a single server")),
+                Some(_) => Err(Failure::new("-vvv requires a single server")),
                 None => Ok(fleet),
             };
         }
@@ -203,7 +203,7 @@ impl Target {
     /// Opens a transport to the server that carries lines of text, as used by JSON-RPC over TCP.
     pub(crate) async fn dial_lines(&self) -> io::Result<Transport> {
         if self.is_web_socket() || self.is_grpc() {
-            return Err(io::Error::other("tools are reached by HOST:PORT or unix:PATH"));
+            return Err(io::Error::other("unsupported address of a tool server; use HOST:PORT or unix:PATH"));
         }
         self.dial().await
     }
@@ -243,7 +243,7 @@ impl Target {
     /// Connects to a message broker.
     pub(crate) async fn broker(&self) -> Result<pubsub::Client, Failure> {
         if self.is_web_socket() || self.is_grpc() {
-            return Err(Failure::new("brokers are reached by HOST:PORT, unix:PATH or unix+shm:PATH"));
+            return Err(Failure::new("unsupported address of a broker; use HOST:PORT, unix:PATH or unix+shm:PATH"));
         }
         let mut builder = frisbee::Client::builder().header_form(self.form());
         builder = builder.connect_timeout(self.arguments.connect_timeout);
@@ -289,7 +289,9 @@ fn of_the_system() -> Result<Authorities, Failure> {
     let usable = found.certs.into_iter().filter(|certificate| Authorities::new([certificate.clone()]).is_ok());
     Authorities::new(usable).map_err(|error| {
         let reasons: String = found.errors.iter().map(|error| format!("; {error}")).collect();
-        Failure::new(format!("the authorities of the system: {error}{reasons}; name others by --cacert FILE"))
+        Failure::new(format!(
+            "cannot load the certificate authorities of the system: {error}{reasons}; specify others by --cacert FILE"
+        ))
     })
 }
 

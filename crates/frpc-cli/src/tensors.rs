@@ -1,4 +1,4 @@
-//! Tensors in JSON requests: nested lists of numbers instead of the message `frpc.Tensor`.
+//! Support for tensors in JSON requests, written as nested lists of numbers instead of the message `frpc.Tensor`.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

@@ -45,13 +45,13 @@ pub(crate) async fn top(arguments: TopArguments, server: &ServerArguments, scree
     };
     let first = tokio::time::timeout(ANSWER_TIMEOUT, first).await;
     let (first, mut replies) = match first {
-        Err(_) => return Err(Failure::new(refused(&target, "it does not answer"))),
+        Err(_) => return Err(Failure::new(refused(&target, "it does not reply"))),
         Ok(Err(status)) if status.code() == Code::Unimplemented => {
             return Err(Failure::new(refused(&target, status.message())));
         }
         Ok(answer) => answer?,
     };
-    let first = first.ok_or_else(|| Failure::new("the server ended its answer at once"))?;
+    let first = first.ok_or_else(|| Failure::new("the server ended the stream before its first reply"))?;
     let usual = if arguments.methods { Column::Rate } else { Column::Calls };
     let mut board = TopView::new(arguments.sort.unwrap_or(usual), arguments.filter);
     if is_live {
@@ -67,7 +67,7 @@ pub(crate) async fn top(arguments: TopArguments, server: &ServerArguments, scree
     // Wait for two replies, from which rates are computed.
     board.take(first, Instant::now());
     let second = tokio::time::timeout(arguments.interval + ANSWER_TIMEOUT, replies.message()).await;
-    if let Some(second) = second.map_err(|_| Failure::new(refused(&target, "it answers only once")))?? {
+    if let Some(second) = second.map_err(|_| Failure::new(refused(&target, "it sent only one reply")))?? {
         board.take(second, Instant::now());
     }
     screen.line(&view::plain(&board))
@@ -87,7 +87,7 @@ async fn live(
     client: &IntrospectionClient,
     mut replies: Streaming<WatchReply>,
 ) -> Result<(), Failure> {
-    let mut terminal = Terminal::open().map_err(|error| Failure::new(format!("the terminal: {error}")))?;
+    let mut terminal = Terminal::open().map_err(|error| Failure::new(format!("cannot use the terminal: {error}")))?;
     show(board, client, &mut replies, &mut terminal, keys()).await
 }
 
@@ -115,7 +115,7 @@ async fn show(
     loop {
         terminal
             .draw(|width, height| view::lines(board, width, height))
-            .map_err(|error| Failure::new(format!("the terminal: {error}")))?;
+            .map_err(|error| Failure::new(format!("cannot use the terminal: {error}")))?;
         tokio::select! {
             key = keys.recv() => {
                 // Without keys, end the view, because the user could not quit it.
@@ -129,7 +129,7 @@ async fn show(
             }
             reply = replies.message() => match reply? {
                 Some(reply) => board.take(reply, Instant::now()),
-                None => return Err(Failure::new("the server has ended the view")),
+                None => return Err(Failure::new("the server ended the stream")),
             },
         }
         fetch_detail(board, client).await;
@@ -143,7 +143,7 @@ async fn fetch_detail(board: &mut TopView, client: &IntrospectionClient) {
     let detail = match tokio::time::timeout(DETAIL_TIMEOUT, client.connection(request)).await {
         Ok(Ok(reply)) => Ok(reply.into_inner()),
         Ok(Err(status)) => Err(status.message().to_owned()),
-        Err(_) => Err("the server does not answer".to_owned()),
+        Err(_) => Err("the server does not reply".to_owned()),
     };
     board.take_detail(detail);
 }

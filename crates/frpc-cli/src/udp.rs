@@ -25,14 +25,13 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 /// Maximum payload of an IPv4 datagram: 65535 bytes minus the IP and UDP headers.
 const DATAGRAM_MAX: usize = 65_507;
 
-/// Default length to which a request is padded. By default, servers limit a reply to 1200 bytes and to three times the
-/// length of its request.
+/// Default length in bytes to which a request is padded. With this length, servers with default settings send replies
+/// of up to 1200 bytes, because they limit a reply to 1200 bytes and to three times the length of its request.
 pub(crate) const DEFAULT_PAD: usize = 400;
 
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(3);
 
-/// Default number of times that a request is sent again without a reply, for methods that the schema marks as
-/// idempotent.
+/// Default number of retries of a request without a reply. Applies only to methods that the schema marks as idempotent.
 const IDEMPOTENT_RETRIES: u32 = 2;
 
 pub(crate) async fn call(arguments: &CallArguments, source: &SourceArguments, screen: &Screen) -> Result<(), Failure> {
@@ -42,7 +41,7 @@ pub(crate) async fn call(arguments: &CallArguments, source: &SourceArguments, sc
     match callable {
         Some(callable) => check_field(callable, arguments.out_field.as_deref())?,
         None if arguments.out_field.is_some() => {
-            return Err(Failure::new("--out-field without a schema: name it by --proto FILE"));
+            return Err(Failure::new("--out-field requires a schema: specify it by --proto FILE"));
         }
         None => {}
     }
@@ -78,7 +77,7 @@ pub(crate) async fn call(arguments: &CallArguments, source: &SourceArguments, sc
 fn params(arguments: &CallArguments, known: Option<&Callable>) -> Result<Box<RawValue>, Failure> {
     let raw = |json: String| {
         RawValue::from_string(json).map_err(|error| {
-            Failure::new(format!("the request is not JSON: {error}; write JSON, or name the schema by --proto FILE"))
+            Failure::new(format!("the request is not JSON: {error}; write JSON, or specify the schema by --proto FILE"))
         })
     };
     let Some(callable) = known else {
@@ -86,17 +85,20 @@ fn params(arguments: &CallArguments, known: Option<&Callable>) -> Result<Box<Raw
             [] => raw("{}".to_owned()),
             [json] => raw(json.clone()),
             more => Err(Failure::new(format!(
-                "{} parameters without a schema: write one JSON object, or name the schema by --proto FILE",
+                "{} parameters, which require a schema: write a single JSON object, or specify the schema by --proto FILE",
                 more.len()
             ))),
         };
     };
     if callable.descriptor.is_client_streaming() || callable.descriptor.is_server_streaming() {
-        return Err(Failure::new(format!("{} streams, which datagrams cannot: leave out --udp", callable.name())));
+        return Err(Failure::new(format!(
+            "{} is a streaming method, which datagrams do not support: leave out --udp",
+            callable.name()
+        )));
     }
     let input = Input::new(&arguments.parameters, &callable.request(), false)?;
     let message = input.messages.first().ok_or_else(|| Failure::new("missing request"))?;
-    raw(to_json(message).map_err(|error| Failure::new(format!("the request has no JSON: {error}")))?)
+    raw(to_json(message).map_err(|error| Failure::new(format!("the request cannot be converted to JSON: {error}")))?)
 }
 
 #[derive(Serialize)]
@@ -112,8 +114,9 @@ struct Request<'a> {
     metadata: BTreeMap<&'a str, String>,
 }
 
-/// Encodes a request or notification as a datagram. A notification has no `id`. It is not padded, because there is no
-/// reply whose length would be limited.
+/// Encodes a call as a datagram: a request if `id` is set, otherwise a notification. A request is padded to `pad`
+/// bytes, because servers limit the length of a reply by the length of its request. A notification is not padded,
+/// because it has no reply.
 fn datagram(
     id: Option<u32>,
     method: &str,
@@ -257,7 +260,7 @@ impl Socket {
 
     fn unreachable(&self, error: &io::Error) -> Failure {
         let remedy = "check that its server has `Gateway::udp` and this port";
-        Status::unavailable(format!("no datagrams to {}: {error}; {remedy}", self.peer)).into()
+        Status::unavailable(format!("cannot exchange datagrams with {}: {error}; {remedy}", self.peer)).into()
     }
 }
 

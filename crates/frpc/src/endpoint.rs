@@ -547,7 +547,8 @@ impl Endpoint {
         self.offer.mounts.route(&mut session.mounted, packet, outbox)
     }
 
-    /// Routes a packet with a prefix that a native frpc peer sent for a call made by the side that dialled.
+    /// Routes a packet from a native frpc peer whose body begins with a prefix. The packet belongs to a call made by
+    /// the dialling side: it is a reply if this end dialled, otherwise a request.
     #[cold]
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;

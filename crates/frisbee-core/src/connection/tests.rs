@@ -167,7 +167,8 @@ fn two_of_ours_recognise_each_other_and_hear_of_their_limits() {
     assert!(matches!(&exchange(&mut client, &mut server, now)[..], [Event::Control(packet)] if packet.id.0 == 3));
 }
 
-/// Covers both header formats, because an old header is recognized by its fields.
+/// Tests both header formats, because a receiver detects them differently: an old header has no magic number and is
+/// recognized by its fields.
 #[test]
 fn a_hello_may_be_longer_than_the_body_limit_of_its_receiver() {
     let now = Instant::now();

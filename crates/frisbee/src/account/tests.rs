@@ -310,5 +310,5 @@ proptest! {
     }
 }
 
-/// Share of the total memory that these tests reserve for replies, as a divisor.
+/// Expected divisor of the total memory that yields the amount reserved for replies.
 const REPLIES_PART_OF_TESTS: usize = 64;

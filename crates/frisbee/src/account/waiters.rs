@@ -73,8 +73,8 @@ impl WaiterQueue {
 }
 
 impl Budget {
-    /// Wakes at most one task of each caller that may take memory now. A task that has taken its memory wakes the next
-    /// one.
+    /// Wakes waiting tasks whose callers may take memory now, at most one task per caller. A woken task wakes the next
+    /// task of its caller after it has taken its memory.
     #[inline]
     pub(super) fn wake_waiters(&self) {
         // Pairs with the fence that a task executes after it joins the queue: either the task sees the released memory,

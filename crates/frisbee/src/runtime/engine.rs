@@ -97,7 +97,7 @@ enum ReadMode {
     Stopped,
 }
 
-/// Selection of the received packets that the driver routes at present.
+/// Mode that determines whether the driver routes or defers received packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Routing {
     /// All packets are routed when they arrive.

@@ -105,7 +105,8 @@ impl ChosenServer {
         Self { link, probe: None }
     }
 
-    /// Returns the chosen connection for this call. The call is a probe only if it may also be sent to another server.
+    /// Returns the chosen connection for this call. Uses the call as a probe only if it is unary and idempotent,
+    /// because the channel may also send a probe to another server.
     pub(crate) fn for_call(self, call: &PendingCall<'_>) -> PickedConnection {
         match self.probe {
             Some(after) if call.is_unary() && call.is_idempotent() => PickedConnection::probe(self.link, after),
@@ -350,8 +351,8 @@ fn fleet_state(count: usize, ejected: usize, start_progress: usize) -> FleetStat
     }
 }
 
-/// Returns the share of calls that goes to other zones, in parts of [`SPILL_PARTS`], if the weight `works` out of `all`
-/// is available in the local zone.
+/// Returns how many out of [`SPILL_PARTS`] calls go to other zones. `all` is the total weight of the servers in the
+/// local zone, and `works` is the weight of those that are available.
 fn spill(works: u64, all: u64) -> u64 {
     let part = works as f64 * 100.0 / NEAR_PERCENT / all.max(1) as f64;
     ((1.0 - part.min(1.0)) * SPILL_PARTS as f64).round() as u64

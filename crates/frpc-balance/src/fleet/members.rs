@@ -215,7 +215,7 @@ mod tests {
             .await;
         })
         .await
-        .expect("waiting call should end the delay within the timeout");
+        .expect("pause should end as soon as a call waits for a connection");
         urgency.pause(Duration::from_secs(60)).await;
         assert_eq!(started.elapsed(), Duration::from_secs(2), "a call still waits");
     }

@@ -300,7 +300,7 @@ impl Slices {
         Ok(wanted.map(|(_, backend)| self.endpoint(backend)).collect())
     }
 
-    /// Returns the endpoints of all EndpointSlices that have this state, sorted by address.
+    /// Returns the backends in this state from all EndpointSlices, sorted by address.
     fn in_state(&self, state: State) -> BTreeMap<SocketAddr, &Backend> {
         let all = self.slices.values().flat_map(|slice| &slice.backends);
         all.filter(|backend| backend.state == state).map(|backend| (backend.address, backend)).collect()

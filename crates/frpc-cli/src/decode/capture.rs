@@ -47,7 +47,7 @@ pub(crate) fn pieces(capture: &[u8]) -> Result<Vec<CapturedBytes>, String> {
     while let Some(length) = u32_at(at + 8) {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         if length > PACKET_MAX {
-            return Err(format!("a packet of {length} bytes"));
+            return Err(format!("invalid packet length {length}"));
         }
         let start = at + 16;
         // The last packet may be truncated.

@@ -50,7 +50,7 @@ impl FrameSender {
 pub(crate) struct WatchedConnection {
     schema: Option<Arc<Schema>>,
     form: Option<HeaderForm>,
-    /// The bytes sent by the client, and those sent by the server.
+    /// State of each direction: first from the client to the server, then the opposite direction.
     directions: [Direction; 2],
     /// Whether the server has sent a HELLO. If so, the call id shows which end has made a call.
     is_native: bool,
@@ -148,7 +148,7 @@ impl WatchedConnection {
         let length = u32::from_be_bytes([*len0, *len1, *len2, *len3]);
         let body_len = usize::try_from(length).unwrap_or(usize::MAX);
         if body_len > BODY_MAX {
-            return Err(format!("a body of {length} bytes"));
+            return Err(format!("a body length of {length} bytes"));
         }
         let Some(body) = body.get(..body_len) else { return Ok(None) };
         let id = u16::from_be_bytes([*id0, *id1]);
@@ -467,7 +467,7 @@ fn extension(id: u16, body: &[u8]) -> String {
 
 fn hello(body: &[u8]) -> String {
     let Some([version, items @ ..]) = body.strip_prefix(b"fris") else {
-        return format!("that is none, {} bytes", body.len());
+        return format!("with an invalid magic number, {} bytes", body.len());
     };
     let mut out = format!("version {version}");
     let mut items = items;

@@ -14,13 +14,14 @@ enum Part {
     Number,
     /// A random integer in this range, including both ends.
     Random(i64, i64),
-    /// A random text of this length, which consists of letters and digits.
+    /// A random text of this length in characters, consisting of letters and digits.
     Letters(usize),
     /// A random element of this list.
     Choice(Vec<String>),
 }
 
-/// Maximum length of a random text in characters. A frame of the default maximum size contains it.
+/// Maximum length of a random text in characters. A request with such a text fits into a frame of the default maximum
+/// size.
 const LETTERS_MAX: usize = 5 << 20;
 
 impl Template {

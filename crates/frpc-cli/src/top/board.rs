@@ -1,5 +1,5 @@
-//! State of `frpc top`, independent of the terminal: the last two replies of the server, the sort order, a filter and
-//! the user's selection. Keys change the state.
+//! State of `frpc top`, independent of the terminal. Consists of the last two replies of the server, and of the sort
+//! order, filter and selection, which the user changes with keys.
 
 use super::methods::{self, MethodRow};
 use clap::ValueEnum;
@@ -73,7 +73,7 @@ pub(super) struct TopView {
     server: usize,
     pub(super) sort: Column,
     pub(super) is_ascending: bool,
-    /// Sort column and direction of the table that is not shown, for when the user switches to that table.
+    /// Sort column and direction of the hidden table. They apply again when the user switches to this table.
     other: (Column, bool),
     pub(super) filter: String,
     /// Whether the user is typing a filter.
@@ -83,7 +83,7 @@ pub(super) struct TopView {
     marked: Option<u64>,
     /// Name of the highlighted method.
     marked_method: Option<String>,
-    /// Number of the connection for which details are shown, with these details.
+    /// Number of the connection that is shown in detail, with the details or the reason why they are missing.
     pub(super) detail: Option<(u64, Result<ConnectionReply, String>)>,
 }
 
@@ -120,7 +120,8 @@ impl TopView {
         self.before = self.last_at.replace(now).map(|at| (last, at));
     }
 
-    /// Returns the connection for which details should be requested, given by the name of its server and its number.
+    /// Returns the connection whose details should be requested, as the name of its server and the number of the
+    /// connection.
     pub(super) fn wants_detail(&self) -> Option<(String, u64)> {
         let (number, _) = self.detail.as_ref().filter(|_| !self.is_paused)?;
         Some((self.shown().0.name.clone(), *number))

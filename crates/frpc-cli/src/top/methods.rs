@@ -7,10 +7,11 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use unicode_width::UnicodeWidthChar as _;
 
-/// Statistics of a method, which are shown in a row of the table.
+/// Row of the methods table: the statistics of one method.
 pub(super) struct MethodRow<'a> {
     pub(super) name: &'a str,
-    /// Number of calls and of failed calls per second, or `None` until the server has replied twice.
+    /// Calls per second and failed calls per second. `None` until the server has sent two replies that contain the
+    /// method.
     pub(super) rates: Option<(f64, f64)>,
     /// Number of calls that have ended since the server started to count.
     pub(super) ended: u64,
@@ -18,8 +19,8 @@ pub(super) struct MethodRow<'a> {
     figures: &'a Figures,
 }
 
-/// Returns the rows of all methods, if the server counts calls. `before` is the previous reply with the number of
-/// seconds since then.
+/// Returns a row for each method with statistics. `before` is the previous reply, with the number of seconds between
+/// the two replies.
 pub(super) fn rows<'a>(last: &'a Server, before: Option<(&Server, f64)>) -> Vec<MethodRow<'a>> {
     let old: HashMap<&str, (u64, u64)> = before.iter().flat_map(|(server, _)| counted(server)).map(counts).collect();
     let row = |(method, figures): (&'a Method, &'a Figures)| {
@@ -38,14 +39,14 @@ fn counted(server: &Server) -> impl Iterator<Item = (&Method, &Figures)> {
     server.methods.iter().filter_map(|method| Some((method, method.figures.as_ref()?)))
 }
 
-/// Returns the name of a method with its numbers of ended and of failed calls. The numbers come from the server and are
-/// not trusted.
+/// Returns the name of a method, its number of ended calls, and its number of failed calls. Additions saturate, because
+/// the server's numbers are not trusted.
 fn counts<'a>((method, figures): (&'a Method, &Figures)) -> (&'a str, (u64, u64)) {
     let failed = sum(figures.failed.iter().map(|failed| failed.count));
     (&method.name, (figures.ok.saturating_add(failed), failed))
 }
 
-/// Compares two rows by a column. If their rates are equal, compares the total numbers of calls.
+/// Compares two rows by a column. Rows with equal rates are compared by the total numbers to which the rates belong.
 pub(super) fn compare(column: Column, a: &MethodRow<'_>, b: &MethodRow<'_>) -> Ordering {
     match column {
         Column::Method => a.name.cmp(b.name),
@@ -59,7 +60,7 @@ pub(super) fn compare(column: Column, a: &MethodRow<'_>, b: &MethodRow<'_>) -> O
     }
 }
 
-/// Adds numbers and saturates at the maximum value, because the server's numbers are not trusted.
+/// Returns the sum of numbers from the server. Saturates on overflow, because these numbers are not trusted.
 pub(super) fn sum(figures: impl Iterator<Item = u64>) -> u64 {
     figures.fold(0, u64::saturating_add)
 }

@@ -1,5 +1,5 @@
-//! Renders `frpc top`, and its text output for pipes. All text from the server is escaped before it is placed in a
-//! cell.
+//! Renders the view of `frpc top`, either for the terminal or as plain text for pipes. All text from the server is
+//! escaped before it is placed in a cell.
 
 use super::board::{Column, TopView};
 use super::methods::{self, MethodRow};
@@ -16,7 +16,8 @@ const WIDTHS: [usize; 9] = [7, 0, 8, 6, 7, 6, 7, 7, 7];
 /// Index of the column that shows the peer in the table of connections.
 const PEER: usize = 1;
 
-/// Headings in the table of connections, with the sort column that each of them selects.
+/// Headings of the connections table, each with the column that it represents. `None` if the table cannot be sorted by
+/// the column.
 const HEADINGS: [(&str, Option<Column>); 9] = [
     ("number", Some(Column::Number)),
     ("peer", Some(Column::Peer)),
@@ -32,7 +33,7 @@ const HEADINGS: [(&str, Option<Column>); 9] = [
 /// Widths of the columns in the table of methods. The column of the name gets the remaining width.
 const METHOD_WIDTHS: [usize; 7] = [0, 9, 9, 6, 6, 6, 10];
 
-/// Headings in the table of methods, with the sort column that each of them selects.
+/// Headings of the methods table, each with the column that it represents.
 const METHOD_HEADINGS: [(&str, Column); 7] = [
     ("method", Column::Method),
     ("calls/s", Column::Rate),
@@ -43,7 +44,7 @@ const METHOD_HEADINGS: [(&str, Column); 7] = [
     ("ended", Column::Ended),
 ];
 
-/// A line of the view, with the style in which it is drawn.
+/// A line of the view and its style.
 pub(super) struct ScreenLine {
     pub(super) text: String,
     pub(super) attribute: Attribute,
@@ -100,7 +101,8 @@ fn methods_table(board: &TopView, room: (usize, usize)) -> Vec<ScreenLine> {
     table(headings, widths, shown, board.method_mark(&rows), room.1)
 }
 
-/// Returns the widths after the column at this index was given the remaining width. One space separates two columns.
+/// Assigns the remaining width to the column at index `at`, and returns the widths of all columns. One space separates
+/// two columns.
 fn with_rest<const COLUMNS: usize>(mut widths: [usize; COLUMNS], at: usize, width: usize) -> [usize; COLUMNS] {
     let others = widths.iter().sum::<usize>() + COLUMNS - 1;
     widths[at] = width.saturating_sub(others);
@@ -166,8 +168,8 @@ fn head_lines(board: &TopView) -> Vec<String> {
     lines
 }
 
-/// Renders the services some of whose peers have other versions of the schema. Returns `None` if there are no such
-/// services.
+/// Renders the services for which the server translates calls, because some peers use another version of the schema.
+/// Returns `None` if there are no such services.
 fn translated(server: &Server) -> Option<String> {
     let service = |of: &TranslatedService| {
         let (name, layouts) = (cell(&of.name), of.layouts.len());
@@ -299,7 +301,7 @@ pub(super) fn plain(board: &TopView) -> String {
     out
 }
 
-/// Returns the number of terminal columns that a text takes. Some characters take two columns.
+/// Returns the number of terminal columns that a text occupies. Some characters occupy two columns.
 pub(super) fn columns(text: &str) -> usize {
     text.chars().map(|letter| letter.width().unwrap_or(0)).sum()
 }
@@ -476,7 +478,7 @@ mod tests {
         assert_eq!(lines[5], "method                       calls/s↓  errors/s  p50    p99    max    ended");
         assert_eq!(lines[6], "….v1.warehouse.Warehouse/Buy 1000.0    3.5       1.5µs  2.0ms  3.0s   3000");
         assert_eq!(lines[7], "shop.Shop/Browse             0.0       0.0       1.5µs  2.0ms  3.0s   10");
-        assert_eq!(lines[8], "", "third server should have no values");
+        assert_eq!(lines[8], "", "table should contain only two methods");
         assert!(lines[23].starts_with("q quit  m connections  < > sort"), "{lines:?}");
         let names = |board: &TopView| board.methods().iter().map(|row| row.name.len()).collect::<Vec<_>>();
         press(&mut board, KeyCode::Char('r'));

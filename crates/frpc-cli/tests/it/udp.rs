@@ -73,7 +73,7 @@ fn impossible_datagram_is_refused_with_a_remedy() {
     let failure = |arguments: &[&str]| stderr(&call("127.0.0.1:1", arguments));
     let long = format!(r#"{{"name": "{}"}}"#, "x".repeat(66_000));
     assert!(failure(&["a.B/C", &long]).contains("exceeds a datagram of 65507: call over TCP"));
-    assert!(failure(&["a.B/C", "name=Ada"]).contains("write JSON, or name the schema by --proto FILE"));
+    assert!(failure(&["a.B/C", "name=Ada"]).contains("write JSON, or specify the schema by --proto FILE"));
     assert!(failure(&["a.B/C", "--notify", "--retries", "1"]).contains("cannot be used with"));
     assert!(failure(&["a.B/C", "--server", "127.0.0.1:2"]).contains("cannot be used with"));
     assert!(stderr(&call("nowhere", &["a.B/C"])).contains("--udp nowhere"));

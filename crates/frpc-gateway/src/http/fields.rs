@@ -134,7 +134,7 @@ impl<'a> KnownFields<'a> {
     }
 }
 
-/// Returns whether HTTP uses a field in requests and in responses.
+/// Returns whether a header field controls HTTP itself, in requests as well as in responses.
 fn is_of_http(name: &str) -> bool {
     matches!(
         name,

@@ -34,7 +34,7 @@ use tokio::time::timeout;
 /// Maximum number of consecutive driver iterations before the task yields.
 const TURNS_MAX: usize = 4;
 
-/// Minimum memory in bytes of a connection that is charged.
+/// Memory in bytes that a connection may use before it is charged.
 const CHARGED_MIN: usize = 16 * 1024;
 
 /// Granularity of a connection's memory charge in bytes.

@@ -14,7 +14,8 @@ const GENERATION_MAX: usize = 512;
 pub(super) struct Source {
     /// Connection context of the peer, or the time at which the connection hook rejected it.
     pub(super) context: Result<AdapterContext, Instant>,
-    /// Idle session of the peer, which caches the methods that it has called.
+    /// JSON-RPC session of the peer. The session caches the methods that the peer has called, so it is kept between
+    /// datagrams. `None` before the first datagram and while calls of the session are in progress.
     pub(super) session: Option<Session>,
 }
 

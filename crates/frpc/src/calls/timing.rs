@@ -26,8 +26,8 @@ struct TimedCall {
     started: Instant,
     /// Outcome of the measured call. Set until the end of the driver poll in which it ended.
     end: Option<MeasuredEnd>,
-    /// Value of `next_deadline` before the measured call ended, which is restored afterwards if possible; see
-    /// [`Calls::end_timed`].
+    /// Value to which `next_deadline` is restored after the measurement. `None` if another call may start before that,
+    /// because the value would be outdated; see [`Calls::end_timed`].
     next: Option<Option<Instant>>,
 }
 

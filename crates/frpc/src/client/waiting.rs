@@ -119,7 +119,7 @@ impl PendingCall<'_> {
     }
 }
 
-/// Obstacle to sending a call, for which the call waits.
+/// Resource or event that a call must wait for before it can be sent.
 #[derive(Clone, Copy)]
 enum Obstacle {
     /// A free slot, because the maximum number of calls is in flight on the connection.

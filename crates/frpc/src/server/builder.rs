@@ -153,7 +153,8 @@ impl ServerBuilder {
     /// Adds a middleware around the calls of all services, inside of the existing ones. Calls that request a
     /// [hand-off](crate::hand_off) are included.
     ///
-    /// The middleware of a service or a method runs inside of this middleware. It is added to the service:
+    /// To add middleware to a single service or method, call a method of the service, as in this example. Such
+    /// middleware runs inside of the middleware of the server:
     ///
     /// ```
     /// use samples::greeter::GreeterServer;
@@ -170,7 +171,7 @@ impl ServerBuilder {
     ///     if admitted { next.run(call).await } else { Err(Status::unauthenticated("no tenant")) }
     /// }
     ///
-    /// // `log` runs first, for all services; `admit` only for one method of this one.
+    /// // `log` runs first, around the calls of all services. `admit` runs only around calls of `Greet`.
     /// let service = GreeterServer::new(Polite).with_method_middleware("Greet", admit);
     /// let server = Server::builder().middleware(log).add_service(service);
     /// ```

@@ -43,7 +43,8 @@ fn fragments(ids: &[u8], body: &Bytes, most: usize) -> Bytes {
     outbox.take_bytes()
 }
 
-/// Reads in chunks like a driver, which reads large bodies in place. Returns the packets that arrive.
+/// Passes `bytes` to the client in chunks of at most `chunk` bytes, and returns the packets that arrive. Like a driver,
+/// reads the bytes of large bodies directly into their buffers.
 fn read(client: &mut Connection, mut bytes: &[u8], chunk: usize, now: Instant) -> Vec<Packet> {
     let mut packets = Vec::new();
     while !bytes.is_empty() {

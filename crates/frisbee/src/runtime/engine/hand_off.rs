@@ -18,8 +18,9 @@ pub(super) enum OutgoingHandOff {
     /// The transport will be handed off once the current packet has been received and all deferred requests have been
     /// routed.
     AtPacketEnd(Box<HandOffTarget>),
-    /// The connection has ended for its handles. The transport is passed on once the pending bytes have been written.
-    /// Contains the new owner and the bytes already read from the transport.
+    /// The hand-off has been accepted, and the handles of the connection report it as closed. After writing the pending
+    /// bytes, the driver passes the transport to its new owner. Contains the new owner and the bytes already read from
+    /// the transport.
     Decided(Box<(HandOffTarget, Bytes)>),
 }
 

@@ -53,7 +53,8 @@ pub(super) struct StreamEnds {
     granted: u32,
     /// Number of bytes of request items that wait for the handler.
     queued: Arc<AtomicUsize>,
-    /// Permits that limit the buffered response items, one per byte.
+    /// Permits for buffering response items, one per byte. The handler's stream is not polled while too few permits are
+    /// left.
     pub(super) window: Arc<Semaphore>,
     /// Permits for response items that the client accepts, one per item. `None` if the client does not use flow
     /// control.

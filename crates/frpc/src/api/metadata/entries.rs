@@ -111,7 +111,7 @@ impl Entries {
         }
     }
 
-    /// Clears the sensitivity flags of the entries at the end of a buffer.
+    /// Clears the flag [`SENSITIVE`] of all entries. `buffer` must end with the encoding of these entries.
     fn hide_marks(&self, buffer: &mut [u8]) {
         let begin = buffer.len() - self.len();
         for entry in self.iter() {
