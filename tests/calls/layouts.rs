@@ -378,7 +378,7 @@ async fn operation_unknown_to_compat_layout_is_refused() {
 #[tokio::test]
 async fn unusable_compat_layout_fails_server() {
     let error = Server::builder().compat_layout::<old::ShopClient>().build().expect_err("no service should be found");
-    let text = "the layout of shop.Shop at compat clients cannot be used: this server does not offer the service";
+    let text = "invalid compat layout of shop.Shop: this server does not offer the service";
     assert_eq!(error.to_string(), text);
     let builder = || Server::builder().add_service(new::ShopServer::new(Shop)).compat_layout::<old::ShopClient>();
     let twice = builder().compat_layout::<old::ShopClient>().build().expect_err("operations should conflict");
@@ -567,7 +567,7 @@ async fn changed_streaming_refuses_its_method_alone() {
     raw.write(&packet(2, 3, changed)).await;
     let (code, text) = refused(&mut raw, 1).await;
     assert_eq!(code, Code::FailedPrecondition, "{text}");
-    assert!(text.starts_with("method Buy streams differently here and at the peer"), "{text}");
+    assert!(text.starts_with("method Buy has different streams at this end and at the peer"), "{text}");
     raw.write(&packet(3, 41, &[0])).await;
     assert_eq!(reply(&mut raw).await.expect("the connection should stay open").id, PacketId(3));
 }

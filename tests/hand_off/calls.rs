@@ -302,6 +302,6 @@ fn hand_off_method_names_are_checked_when_building_server() {
         server.build().expect_err("settings should be rejected").to_string()
     };
     assert_eq!(wrong("interop.Interop/Open"), "this server has no method interop.Interop/Open");
-    let text = "connections are handed off by unary methods, and interop.Interop/Chat has streams";
+    let text = "only unary methods can hand off connections, but interop.Interop/Chat is a streaming method";
     assert_eq!(wrong("interop.Interop/Chat"), text);
 }

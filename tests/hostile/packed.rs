@@ -64,7 +64,7 @@ async fn broken_packed_frame_is_refused_and_keeps_connection() {
     let skippable = b"\x50\x2a\x4d\x18\x01\x00\x00\x00\x07";
     let (magic, rest) = frame.split_at(4);
     let with_dictionary = [magic, &[rest[0] | 1, 7], &rest[1..]].concat();
-    let no_frame = "is not one frame of zstd";
+    let no_frame = "is not a single zstd frame";
     for (body, expected) in [
         (vec![0x11], no_frame),
         (body(length, &[]), "more than 256 times"),
@@ -92,7 +92,7 @@ async fn a_frame_of_something_other_than_a_message_is_refused() {
     peer.write(&hello(false)).await;
     let error = [b"\x06\x05\x0a\xd0\x0f".to_vec(), vec![b'x'; 2000]].concat();
     let prefixed = [b"\x10\x02\x05\x00".to_vec(), message(2000).0].concat();
-    let no_message = "something other than a message";
+    let no_message = "does not contain a message";
     for (inner, expected) in [
         (error, no_message),
         (EXAMPLE.repeat(50), no_message),

@@ -105,7 +105,7 @@ pub(crate) struct Calls {
     timing: Option<Box<Timing>>,
 }
 
-/// Kind of server that a connection leads to, which determines how calls are encoded.
+/// Kind of the server on a connection. Determines how calls are encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum ServerKind {
     #[default]
@@ -294,7 +294,7 @@ impl Calls {
         self.allowed.unwrap_or(CALLS_MAX)
     }
 
-    /// Configures the table for the side that dialled, whose server has not announced its call limit yet.
+    /// Configures the table for the dialling side, whose peer is a server.
     // The limit of early calls applies until the server has announced its own limit.
     pub(crate) fn set_dialler(&mut self) {
         self.is_dialler = true;
@@ -343,8 +343,8 @@ impl Calls {
         }
     }
 
-    /// Returns the deadline of the latest call in the ticket's slot. While the lock is held, this is the ticket's call,
-    /// even if that call has ended.
+    /// Returns the deadline of the latest call in the ticket's slot. Even after the ticket's call has ended, its slot
+    /// is not reused before the table's lock is released.
     pub(crate) fn deadline(&self, ticket: CallTicket) -> Option<Instant> {
         self.deadlines.get(usize::from(ticket.slot)).copied().flatten()
     }
@@ -410,7 +410,7 @@ impl Calls {
     ) -> Poll<CallOutcome<T>> {
         let slot = usize::from(ticket.slot);
         let entry = &mut self.slots[slot];
-        debug_assert_eq!(entry.id, ticket.id, "a caller polls no more once its call has ended");
+        debug_assert_eq!(entry.id, ticket.id, "caller should not poll a call that has ended");
         match entry.state {
             State::Replied => {
                 let ended = CallOutcome::Reply(read(match &entry.reply {
@@ -466,7 +466,7 @@ impl Calls {
     pub(crate) fn abandon(&mut self, ticket: CallTicket, cancel: impl FnOnce(PacketId, Operation)) {
         let slot = usize::from(ticket.slot);
         let entry = &mut self.slots[slot];
-        debug_assert_eq!(entry.id, ticket.id, "a caller that has its reply has nothing to cancel");
+        debug_assert_eq!(entry.id, ticket.id, "caller should not cancel a call that has ended");
         let (id, operation) = (entry.id, entry.operation);
         self.stale.extend(entry.caller.take());
         let is_at_work = match entry.state {
@@ -569,7 +569,7 @@ impl Calls {
             return false;
         }
         self.abandoned += 1;
-        debug_assert!(entry.caller.is_none(), "wakers are dropped without the lock");
+        debug_assert!(entry.caller.is_none(), "waker should be dropped without the lock");
         entry.state = State::Abandoned;
         entry.reply = Reply::none();
         true
@@ -583,7 +583,7 @@ impl Slot {
 
     /// Frees this slot, whose index is `slot`, and advances its packet id so that late replies are recognized.
     fn vacate(&mut self, slot: usize, free: &mut Vec<u16>) {
-        debug_assert!(self.caller.is_none(), "wakers are dropped without the lock");
+        debug_assert!(self.caller.is_none(), "waker should be dropped without the lock");
         self.state = State::Free;
         self.id = PacketId(self.id.0 ^ CALLS_MAX as u16);
         free.push(slot as u16); // The number of slots is below CALLS_MAX.

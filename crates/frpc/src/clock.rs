@@ -13,8 +13,8 @@ pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
-/// Returns whether the caller is in another runtime than `runtime`, which is driven by a single thread. Such a runtime
-/// makes no progress outside of `block_on`, and neither do its connections and timers.
+/// Returns whether `runtime` is a single-threaded runtime other than the current one. The connections and timers of
+/// such a runtime make progress only during `block_on`.
 pub(crate) fn may_be_idle(runtime: &Handle) -> bool {
     runtime.runtime_flavor() == RuntimeFlavor::CurrentThread
         && Handle::try_current().is_ok_and(|current| current.id() != runtime.id())

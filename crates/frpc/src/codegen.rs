@@ -1,14 +1,14 @@
 //! Building blocks of services and clients, for generated code and for authors of bindings to other languages. The
-//! bindings of Python and C and the crate frpc-reflection are made of it. It may change in a minor version.
+//! bindings for Python and C and the crate frpc-reflection use this module. It may change in a minor version.
 //!
 //! | purpose | items |
 //! |---|---|
-//! | schema | [`Layout`] describes a service on the wire, and [`Method`] one of its methods; [`Schema`] embeds descriptors |
-//! | server | A [`Service`] returns its [`Methods`], which a [`MethodsBuilder`] makes of one function for each method. A [`ServiceHandle`] is the service within such a function. |
+//! | schema | [`Layout`] describes the wire layout of a service, and [`Method`] describes a method. [`Schema`] embeds descriptors. |
+//! | server | A [`Service`] returns its [`Methods`]. A [`MethodsBuilder`] creates them from one function per method. Such a function accesses its service through a [`ServiceHandle`]. |
 //! | client | [`Client`] is a generated client. [`UnaryCall`] is the future of a unary call of [`Channel`](crate::Channel). |
 //! | other formats | [`Format`] decodes and encodes the messages of a method for [adapters](crate::AdapterMethod), with the [`FormatOptions`] of its server |
 //! | messages | [`Protobuf`] and [`Field`] encode messages in the format of protobuf |
-//! | services about the server | A [`Lifecycle`] is notified of the [`OfferedService`]s when a server starts, and when it stops. |
+//! | services about the server | A [`Lifecycle`] receives the [`OfferedService`]s when a server starts, and is notified when the server stops. |
 //!
 //! A binding registers each method with its own message type, which implements `polyglot::Message` for the values of
 //! its language: `Methods::new(&service, layout).unary(method, handler)`, once for each method, followed by `done`.

@@ -114,7 +114,7 @@ impl TraceContext {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
     /// let context = TraceContext::new([1; 16], [2; 8], true).expect("trace and span ids should be non-zero");
-    /// // A task that a handler spawns is not part of its call, unless it is told so.
+    /// // A task that a handler spawns does not inherit the trace by default.
     /// let task = tokio::spawn(context.carry(async { TraceContext::current() }));
     /// assert_eq!(task.await.unwrap(), Some(context));
     /// # }

@@ -54,7 +54,7 @@ details! {
         metadata: HashMap<String, String>,
     }
 
-    /// Tells clients how long to wait before they retry.
+    /// The time that clients should wait before they retry.
     RetryInfo {
         /// Minimum time that a client should wait before it retries.
         #[prost(message, optional, tag = "1")]
@@ -78,21 +78,21 @@ details! {
         violations: Vec<QuotaViolation>,
     }
 
-    /// Lists the preconditions that a request failed to meet.
+    /// The preconditions that a request failed to meet.
     PreconditionFailure {
         /// The preconditions that were violated.
         #[prost(message, repeated, tag = "1")]
         violations: Vec<PreconditionViolation>,
     }
 
-    /// Lists the invalid fields of a request.
+    /// The invalid fields of a request.
     BadRequest {
         /// The invalid fields, each with a description of its error.
         #[prost(message, repeated, tag = "1")]
         field_violations: Vec<FieldViolation>,
     }
 
-    /// Identifies a failed request, for bug reports.
+    /// Identification of a failed request, for bug reports.
     RequestInfo {
         /// Request id, meaningful only to the service that generated it.
         #[prost(string, tag = "1")]
@@ -102,7 +102,7 @@ details! {
         serving_data: String,
     }
 
-    /// Describes the resource that an error refers to.
+    /// The resource that an error refers to.
     ResourceInfo {
         /// Type of the resource, such as `sql table`.
         #[prost(string, tag = "1")]

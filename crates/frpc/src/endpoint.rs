@@ -55,9 +55,9 @@ use std::time::Instant;
 /// the connection is closed. Duplicate replies to a burst of calls stay below this limit.
 const UNMATCHED_MAX: u64 = 100_000;
 
-/// Maximum size in bytes of unsent replies at the dialling end. Beyond it, further calls of the accepting end are
-/// rejected. The limit is separate because the dialling end never stops reading: two ends with full outboxes would wait
-/// for each other. It is 64 times the limit of an accepting end.
+/// Maximum size in bytes of unsent replies at the dialling end, equal to 64 times the limit of an accepting end. Beyond
+/// this size, calls of the accepting end are rejected. An accepting end stops reading at its limit. The dialling end
+/// must not, because two ends with full outboxes would then wait for each other.
 const REPLIES_MAX: usize = 64 * 1024 * 1024;
 
 /// Size in bytes of unsent replies at which the connection is closed. Leaves space for rejecting all calls that may be
@@ -201,9 +201,9 @@ impl Router for Endpoint {
                 refuse(&stream, &status);
                 return Routed::Discarded;
             }
-            // A late packet of a Go stream, which crossed the packet that closed the stream. Do not count it: a socket
-            // may hold many such packets for each stream that is closed early, and packets on the streams of mounted
-            // routers may have any content.
+            // This may be a packet of a Go stream that was sent before its sender knew that the stream was closed. Do
+            // not count such packets, because many of them may arrive for each stream that is closed early. Packets on
+            // the streams of mounted routers may have any content.
             OpenPacket::Malformed(_) | OpenPacket::Nothing => {
                 stream.forget();
                 return Routed::Continue;
@@ -296,7 +296,7 @@ impl Router for Endpoint {
 
     fn hand_off(&self, session: &mut Session, request: HandOffRequest) -> Routed {
         let operation = request.operation();
-        // The connection must stay open while calls made on this accepted connection are in flight.
+        // Keep the connection open while calls that this accepting end has made are in flight.
         if session.calls().is_some_and(|calls| !calls.is_idle()) {
             request.busy();
             return Routed::Continue;
@@ -574,7 +574,7 @@ impl Endpoint {
         if self.calls.is_none() {
             if !session.calls().is_some_and(|calls| calls.with(|calls| calls.has_made(id))) {
                 return Routed::close(format!(
-                    "packet {id} of operation {operation} answers no call: requests of a client have ids below 32768"
+                    "packet {id} of operation {operation} matches no call: requests of a client have ids below 32768"
                 ));
             }
             session.replies.get_or_insert_default().packets.push(Packet { id, operation, body });

@@ -48,9 +48,10 @@ pub mod tls {
     //! # }
     //! ```
     //!
-    //! * `ServerTls::mutual` requires a certificate of the client, and `ClientTls::with_identity` shows one.
-    //! * `reload` presents another certificate from then on; open connections continue.
-    //! * The certificate has to be for the host of the address, or for the name that `server_name` sets.
+    //! * `ServerTls::mutual` requires clients to present a certificate. `ClientTls::with_identity` sets the certificate
+    //!   that a client presents.
+    //! * `reload` replaces the certificate for new connections. Open connections are not affected.
+    //! * The certificate of the server must be valid for the host of the address, or for the name in `server_name`.
 }
 
 #[doc = include_str!("guide/hand_off.md")]

@@ -80,9 +80,9 @@
 //!
 //! # Guarantees of a call
 //!
-//! Each call ends exactly once, with a response, an error, or its deadline. The server runs it at most once, unless it
-//! is unary and the schema declares its method idempotent (`idempotency_level`). After [`Code::Unavailable`] or
-//! [`Code::DeadlineExceeded`], the call may have run; see [`Status::may_have_run`].
+//! Each call ends exactly once: with a response, with an error, or when its deadline passes. The server runs a call at
+//! most once, unless the call is unary and the schema declares its method idempotent (`idempotency_level`). After
+//! [`Code::Unavailable`] or [`Code::DeadlineExceeded`], the call may have run; see [`Status::may_have_run`].
 //!
 //! # In addition to calls
 //!

@@ -8,10 +8,10 @@
 //!
 //! | | [`Observer`], [`BatchObserver`] | [`Middleware`](crate::Middleware) |
 //! |---|---|---|
-//! | sees | method, code, sizes, duration | metadata, extensions, the peer |
-//! | a call with streams ends for it | with its last message | when the handler has returned, or the client has its stream |
-//! | sees calls that no handler gets | yes | no |
-//! | can change or refuse calls | no | yes |
+//! | has access to | method, code, sizes, duration | metadata, extensions, the peer |
+//! | end of a streaming call | after its last message | when the handler has returned, or the client has received its stream |
+//! | is notified of calls that reach no handler | yes | no |
+//! | can change or reject calls | no | yes |
 
 mod batch;
 pub(crate) mod batch_calls;
@@ -57,9 +57,9 @@ pub trait Observer: Send + Sync + 'static {
     /// returned token is passed back at the end of the call. [`Token::NO_END`] disables further notifications of this
     /// call, which is cheaper.
     ///
-    /// `trace` is the trace context of the call: at a server that sent by the caller, and at a client that inherited
-    /// from the calling handler. The observer may replace it. At a server the new context is inherited by the calls
-    /// that the handler makes, and at a client it is sent.
+    /// `trace` is the trace context of the call. At a server, it is the context that the caller has sent. At a client,
+    /// it is the context inherited from the handler that makes the call. The observer may replace it. At a server, the
+    /// calls that the handler makes inherit the new context. At a client, the new context is sent to the server.
     fn begin(&self, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token;
 
     /// Called when a call has ended, once for each call, unless its token is [`Token::NO_END`].
@@ -105,17 +105,18 @@ pub struct CallEnd {
     pub reply_bytes: u64,
 }
 
-/// A service of this process, some of whose peers have another version of its schema.
+/// A service of this process for which some peers use another version of the schema.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct TranslatedService {
     /// The full name of the service.
     pub service: &'static str,
-    /// Fingerprints of the other layouts in use on open connections.
+    /// Fingerprints of the layouts other than the local one that are in use on open connections.
     pub layouts: Vec<Fingerprint>,
     /// Number of calls with translated messages, since the process started.
     pub calls: u64,
-    /// Number of fields that peers have set but the readers of the messages lack. The values of such fields are lost.
+    /// Number of fields that were set by the writer of a message and do not exist in the schema of its reader. The
+    /// values of such fields are lost.
     pub skipped_fields: u64,
 }
 

@@ -34,7 +34,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Returns the address of the listening socket. If port 0 was bound, it contains the port chosen by the system.
+    /// Returns the address of the listening socket. If the server was bound to port 0, the address contains the port
+    /// that the system has chosen.
     pub fn local_addr(&self) -> SocketAddr {
         self.inner.local_addr()
     }
@@ -44,8 +45,7 @@ impl Server {
 macro_rules! observe_connections {
     ($server:ty) => {
         impl $server {
-            /// Returns the counters of the server's connections. They can be read at any time, also while the server
-            /// runs.
+            /// Returns the counters of the server's connections, which can be read at any time.
             pub fn stats(&self) -> frisbee::Stats {
                 self.inner.stats()
             }

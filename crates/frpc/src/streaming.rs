@@ -1,8 +1,8 @@
 //! Receiving of message streams, for clients and servers. Sending is implemented in `sending.rs`.
 //!
-//! Each message of a stream is sent in a packet of its own, or shares one with other messages. With a compat peer, an
-//! error with the text `EOF` ends one direction. Any other error fails the call. An empty packet closes both directions
-//! and releases the id.
+//! A packet of a stream contains one or several messages. An empty packet closes both directions of the stream and
+//! releases its id. With a compat peer, an error with the text `EOF` ends one direction, and any other error fails the
+//! call.
 
 mod detached;
 mod opened;
@@ -86,14 +86,14 @@ const LOOK_EVERY: u8 = 64;
 
 /// Action to take when the receiver of a stream is dropped.
 pub(crate) enum ReceiverEnd {
-    /// At a client, the stream is closed. The cell contains the status of a failure to send requests, if there was one.
+    /// At a client, the stream is closed. If sending the requests failed, the cell contains the status of that failure.
     Client(Option<Connection>, Arc<OnceLock<Status>>),
     /// At a server, the receiver is returned to the task that serves the call.
     Server(Arc<SharedReceiver>),
 }
 
-/// State shared by the handler of a streaming call and the task that serves it, including the receiver once the handler
-/// has dropped its stream.
+/// State shared by the handler of a streaming call and the task that serves the call. Contains the receiver of the
+/// stream after the handler has dropped the stream.
 #[derive(Default)]
 pub(crate) struct SharedReceiver {
     pub(crate) back: Mutex<ReturnSlot>,
@@ -155,8 +155,8 @@ impl<M: Message> Streaming<M> {
     }
 
     /// Returns the metadata of the response at a client. It arrives with or before the first message and is empty if
-    /// the server is a compat peer. Always empty at a server, where the metadata of a stream of requests is that of
-    /// [the call](crate::Request::metadata).
+    /// the server is a compat peer. Always empty at a server, because the metadata of a request stream is part of [the
+    /// request](crate::Request::metadata).
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
@@ -169,7 +169,7 @@ impl<M: Message> Streaming<M> {
     ///
     /// # Cancel safety
     /// Safe. Dropping the future loses no message.
-    // Not an `async fn`, whose state would have to be checked for each message.
+    // Not an `async fn`, because the state of its future would be checked for each message.
     pub fn message(&mut self) -> impl Future<Output = Result<Option<M>, Status>> + use<'_, M> {
         poll_fn(|context| match self.read_short() {
             Some(message) => Poll::Ready(Ok(Some(message))),

@@ -6,8 +6,9 @@ use std::{fmt, io};
 
 /// The error of setting up or running a server, channel or blocking client.
 ///
-/// Calls fail with a [`Status`], which `?` converts to this error, so that `main` can return it for both. `Debug`
-/// output is the same as `Display` output, because `main` prints errors with `Debug`.
+/// A failed call returns a [`Status`]. The operator `?` converts a status to this error, so `main` can return this type
+/// for failures of both kinds. `Debug` output is the same as `Display` output, because `main` prints errors with
+/// `Debug`.
 ///
 /// ```
 /// use frpc::{Channel, Error, frisbee};
@@ -83,14 +84,14 @@ impl fmt::Display for Error {
             Self::StreamingPolicy(name) => {
                 write!(
                     f,
-                    "Policy::AtMost is for unary methods only, and {name} is a streaming method; streams_max bounds the streams of a connection"
+                    "Policy::AtMost requires a unary method, but {name} is a streaming method; to limit streams, use `streams_max`"
                 )
             }
             Self::CompatLayout { service, reason } => {
-                write!(f, "the layout of {service} at compat clients cannot be used: {reason}")
+                write!(f, "invalid compat layout of {service}: {reason}")
             }
             Self::StreamingHandOff(name) => {
-                write!(f, "connections are handed off by unary methods, and {name} has streams")
+                write!(f, "only unary methods can hand off connections, but {name} is a streaming method")
             }
         }
     }

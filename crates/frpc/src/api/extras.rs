@@ -125,7 +125,7 @@ macro_rules! accessors {
                 $crate::api::extras::Extras::metadata(self.$($field).+.as_deref())
             }
 
-            #[doc = concat!("The metadata, to be changed. ", $sent)]
+            #[doc = concat!("Returns the metadata for modification. ", $sent)]
             #[doc = concat!("\n```\n# fn example(mut of: ", $example, ") -> Result<(), frpc::MetadataError> {")]
             /// of.metadata_mut().insert("tenant", "blue")?;
             /// # Ok(())

@@ -1,4 +1,4 @@
-//! Hand-off of connections: after the reply to a call, the bytes of the connection belong to another protocol.
+//! Hand-off of connections: after the reply to a call, another protocol uses the connection.
 //!
 //! The server declares which unary methods may hand off their connection by
 //! [`method_hand_off`](crate::ServerBuilder::method_hand_off). The client calls such a method through a channel that
@@ -21,10 +21,10 @@
 //! }
 //! ```
 //!
-//! A handler refuses by failing, or by replying without accepting. The client then receives an ordinary reply, and the
-//! connection stays open. If the client cancels its call, the handler is dropped and the connection is not handed off.
-//! If calls are in flight or streams are open in either direction, the request is refused without calling the handler.
-//! A cancelled call counts as in flight until it has been answered.
+//! A handler refuses the hand-off by failing, or by returning a response without accepting. The client then receives an
+//! ordinary reply, and the connection stays open. If the client cancels its call, the handler is dropped and the
+//! connection is not handed off. If calls are in flight or streams are open in either direction, the request is refused
+//! without calling the handler. A cancelled call counts as in flight until it has been answered.
 //!
 //! After a hand-off request has been sent, other calls on the channel and its clones wait for the reply. If the
 //! connection is handed off, they use a new connection.

@@ -14,8 +14,8 @@ const KEY_MAX: usize = 256;
 /// limit, a peer could send 64 KiB of tiny entries and cause 100 milliseconds of comparisons.
 pub(crate) const ENTRIES_MAX: usize = 256;
 
-/// Maximum total size of all metadata entries in bytes, including an overhead of eight bytes per entry. Of the 64 KiB
-/// that peers accept, the rest is for the other items of a call's prefix.
+/// Maximum total size of all metadata entries in bytes, including an overhead of eight bytes per entry. Peers accept
+/// prefixes of up to 64 KiB, so this limit leaves space for the other items of a prefix.
 const BYTES_MAX: usize = 60 * 1024;
 
 /// Encoding overhead of a metadata entry in bytes.
@@ -354,7 +354,7 @@ impl fmt::Display for MetadataError {
             Self::Key(key) => write!(f, "{key:?} is not a valid metadata key"),
             Self::Text(key) => write!(f, "the value of {key} is not printable ASCII"),
             Self::Kind(key) => {
-                write!(f, "wrong kind of value for {key:?}: keys with the suffix -bin have bytes, all others text")
+                write!(f, "wrong type of value for {key:?}: keys that end in -bin have binary values, others have text")
             }
             Self::TooLong(key) => write!(f, "{key} exceeds the limit of {BYTES_MAX} bytes of metadata"),
             Self::Repeated(key) => write!(f, "{key} occurs more than once; keys with the suffix -bin have one value"),
@@ -455,7 +455,7 @@ mod tests {
                     assert_eq!(
                         is_printable(&text),
                         (0x20..0x7F).contains(&byte),
-                        "byte {byte} at {at} of {length} is misjudged"
+                        "byte {byte} at {at} of {length} should be classified correctly"
                     );
                 }
             }
@@ -474,7 +474,7 @@ mod tests {
                     assert_eq!(
                         is_key(&key),
                         IN_KEYS[usize::from(byte)],
-                        "byte {byte} at {at} of {length} is misjudged as part of a key"
+                        "key with byte {byte} at {at} of {length} should be classified correctly"
                     );
                 }
             }

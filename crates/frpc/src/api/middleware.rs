@@ -28,12 +28,12 @@ pub(crate) use chain::{Chain, PooledCall, through};
 /// costs one additional branch. One middleware costs about 500 instructions at a server and 1100 at a client. The
 /// memory of a call's middleware is reused by later calls.
 ///
-/// Middleware has access to the method, the metadata and the names of the message types, but not to the messages.
-/// Around a streaming call it ends when the handler has returned, or when the client has received its stream of
-/// responses, in both cases before the messages are transferred.
+/// Middleware has access to the method, the metadata and the names of the message types, but not to the messages. For a
+/// streaming call, middleware of a server completes when the handler has returned, and middleware of a client completes
+/// when the client has received the response stream. In both cases, the messages are transferred afterwards.
 ///
-/// At a client, the [timeout of the call](Call::timeout) includes all middleware, and the calls that middleware makes
-/// inherit it like calls made by a handler.
+/// At a client, the [timeout of the call](Call::timeout) includes the time spent in all middleware. Calls made by the
+/// middleware inherit this timeout, like calls made by a handler.
 ///
 /// ```
 /// use frpc::{Call, Middleware, Next, CallResponse, Request, Status};
@@ -326,10 +326,10 @@ accessors!(
     [] Call,
     parts.extras,
     "frpc::Call",
-    "The metadata of the request.",
-    "It is not sent to a compat peer, whose wire has no place for it.",
-    "The extensions of the request, as [`Request::extensions`](crate::Request::extensions). At the end that serves, the \
-     handler finds there what middleware puts in."
+    "Returns the metadata of the request.",
+    "It is not sent to compat peers, because their wire format has no metadata.",
+    "Returns the extensions of the request; see [`Request::extensions`](crate::Request::extensions). At a server, the \
+     handler receives the values that middleware inserts."
 );
 
 /// The response of a call, as seen by [`Middleware`]. Returned by [`Next::run`].
@@ -354,9 +354,9 @@ accessors!(
     [] CallResponse,
     of.extras,
     "frpc::CallResponse",
-    "The metadata of the reply. At a client, the metadata of a stream has not arrived yet.",
-    "It is not sent to a compat peer, whose wire has no place for it.",
-    "The extensions of the reply, as [`Response::extensions`](crate::Response::extensions)."
+    "Returns the metadata of the response. At a client, the metadata of a response stream has not arrived yet.",
+    "It is not sent to compat peers, because their wire format has no metadata.",
+    "Returns the extensions of the response; see [`Response::extensions`](crate::Response::extensions)."
 );
 
 /// The rest of a [`Middleware`] chain: the next middleware, or the call itself.

@@ -170,11 +170,12 @@ accessors!(
     [T] Request<T>,
     extras,
     "frpc::Request<()>",
-    "The metadata of the request. In a handler it is empty for a compat peer.",
-    "It is not sent to a compat peer, whose wire has no place for it.",
-    "Values that belong to the request at this end, one of each type: from [middleware](crate::Middleware) to the \
-     handler, such as the identity of the caller, or from a caller to its middleware. They are never sent. Values that \
-     all requests of a connection share belong to [the connection](frisbee::Connection::attachments)."
+    "Returns the metadata of the request. In a handler, it is empty if the caller is a compat peer.",
+    "It is not sent to compat peers, because their wire format has no metadata.",
+    "Returns the extensions of the request: local values, at most one of each type, which are never sent. At a server, \
+     [middleware](crate::Middleware) uses them to pass values to the handler, such as the identity of the caller. At a \
+     client, the caller uses them to pass values to its middleware. Values that all requests of a connection share \
+     should be [attached to the connection](frisbee::Connection::attachments) instead."
 );
 
 impl<T: fmt::Debug> fmt::Debug for Request<T> {

@@ -70,10 +70,11 @@ accessors!(
     [T] Response<T>,
     extras,
     "frpc::Response<()>",
-    "The metadata of the reply. At a client it is empty for a compat peer.",
-    "It is not sent to a compat peer, whose wire has no place for it.",
-    "Values that belong to the reply at this end, one of each type: from a handler to the \
-     [middleware](crate::Middleware) around it, or from the middleware of a client to the caller. They are never sent."
+    "Returns the metadata of the response. At a client, it is empty if the server is a compat peer.",
+    "It is not sent to compat peers, because their wire format has no metadata.",
+    "Returns the extensions of the response: local values, at most one of each type, which are never sent. A handler \
+     uses them to pass values to the [middleware](crate::Middleware) around it, and the middleware of a client uses them \
+     to pass values to the caller."
 );
 
 impl<T: fmt::Debug> fmt::Debug for Response<T> {

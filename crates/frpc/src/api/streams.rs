@@ -93,7 +93,7 @@ impl SenderConnection {
             (None | Some(CloseReason::ClosedByPeer | CloseReason::PeerClosed { .. }), true) => {
                 Status::cancelled("the caller is gone")
             }
-            (None, false) => Status::cancelled("the call is over"),
+            (None, false) => Status::cancelled("the call has ended"),
             (Some(reason), _) => Status::unavailable(format!("the connection was lost: {reason}")),
         }
     }

@@ -7,8 +7,8 @@ use frisbee::Connection;
 use polyglot::Nesting;
 use std::sync::Arc;
 
-/// State of the local side of a connection. Must not refer to services, because a service may own connections, which
-/// would create a reference cycle.
+/// State of the local side of a connection. Must not contain references to services. A service may own connections, so
+/// such a reference would create a cycle.
 #[derive(Default)]
 pub(crate) struct ConnectionEnd {
     /// Call table of the side that dialled. Set if the connection belongs to a channel.

@@ -1,4 +1,5 @@
-//! Observation of a connection's calls, whose records are separate from their slots in the table.
+//! Observation of the calls on a connection. The records of observed calls are stored separately from the slots of the
+//! call table.
 
 #[cfg(test)]
 mod tests;
@@ -47,8 +48,8 @@ pub(crate) struct ObservedCalls {
 /// Data about a call in flight that is needed to report its end.
 #[derive(Clone, Copy)]
 struct CallRecord {
-    /// Send time of the call in nanoseconds. If the call has been counted or is not observed, [`COUNTED`] plus its
-    /// duration.
+    /// Send time of the call in nanoseconds. Replaced by [`COUNTED`] plus the duration of the call once the call has
+    /// been counted. Also has the flag [`COUNTED`] if the call is not observed.
     time: u64,
     /// Id that the batch observer assigned to the method.
     row: u32,

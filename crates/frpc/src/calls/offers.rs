@@ -55,12 +55,12 @@ impl CalledServices {
         self.last.is_some_and(|last| std::ptr::eq(last, layout))
     }
 
-    /// Returns the layout in which to call a service. The side that dialled also announces the service to the peer,
-    /// unless its HELLO has named it.
+    /// Returns the layout in which to call a service. If the local peer dialled, also announces the service to the
+    /// remote peer, unless the local HELLO has already named the service.
     ///
     /// # Errors
-    /// If the kind of the peer is unknown, unless HELLO has named the service and compat servers use the same layout.
-    /// Also if another service has one of its operations.
+    /// If another service uses one of the operation numbers. Also if the kind of the peer is unknown, unless the local
+    /// HELLO has named the service and compat servers use the local layout.
     pub(crate) fn check(
         &mut self,
         layout: &'static Layout,

@@ -157,8 +157,8 @@ impl CallTable {
         if self.server.is_some()
             && let Some(report) = Report::of_reply(body)
         {
-            // Subtract the call that this reply answers. If several replies arrive in one poll, the calls of the later
-            // ones still count.
+            // Exclude the call that this reply completes. If one poll receives several replies, the calls of the
+            // remaining replies still count.
             let own = self.calls.lock().at_work().saturating_sub(1);
             self.report(ServerEvent::Reported { report, own });
         }
@@ -318,7 +318,7 @@ mod tests {
         );
         body.extend([8, 0]);
         table.handle_prefix(&[8, 0]);
-        assert!(events.take().is_empty(), "there was none in front of it");
+        assert!(events.take().is_empty(), "message without a prefix should contain no load report");
         for _ in 0..3 {
             table
                 .calls

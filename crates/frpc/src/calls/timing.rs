@@ -9,8 +9,8 @@ use crate::clock;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Duration of a measured call from which on the next call is measured too. Measuring shorter calls costs as much as
-/// choosing a connection and provides little information.
+/// Minimum duration of a measured call for measuring the next call too. Shorter calls are measured rarely, because a
+/// measurement costs as much as choosing a connection and provides little information.
 const QUICK: Duration = Duration::from_millis(1);
 
 /// Measurement of call durations on a connection, one call at a time. Used to choose among servers.
@@ -85,9 +85,9 @@ impl Calls {
         self.times_next = self.timing.as_ref().is_some_and(|timing| timing.timed.is_none());
     }
 
-    /// Records the end of the measured call. Its duration is reported at the end of the driver's poll, which is
-    /// triggered by moving the next deadline to the past. Set `is_in_batch` only if no call can start before that, so
-    /// that the previous deadline can be restored.
+    /// Records the end of the measured call. Moves the next deadline to the past, so that the driver checks deadlines
+    /// at the end of its poll and then reports the duration. Set `is_in_batch` only if no call can start before this
+    /// check. In that case, the previous deadline is restored after the check.
     pub(super) fn end_timed(&mut self, end: MeasuredEnd, is_in_batch: bool) {
         let Some(timed) = self.timing.as_mut().and_then(|timing| timing.timed.as_mut()) else { return };
         timed.end = Some(end);

@@ -74,7 +74,7 @@ impl Failure {
 /// Message of a reply with its type erased.
 pub(crate) type AnyReply = Box<dyn Any + Send>;
 
-/// Function pointers for the reply type of a call. Let the retry code be compiled once for all methods.
+/// Function pointers for the reply type of a call. They allow the retry code to be compiled once for all methods.
 #[derive(Clone, Copy)]
 pub(crate) struct ReplyReader {
     /// Waits for the reply of a native server.
@@ -177,8 +177,8 @@ impl SentCall {
         }
     }
 
-    /// Returns whether a call that a load-balanced server rejected may be sent to another server, which only calls of
-    /// idempotent methods may.
+    /// Returns whether a call that a load-balanced server rejected may be sent to another server. Only calls of
+    /// idempotent methods may be.
     fn refused(&self, code: Code, until: Option<Instant>) -> SentState {
         match code {
             Code::Unavailable if self.method.idempotent && self.link.calls.is_of_fleet() => {

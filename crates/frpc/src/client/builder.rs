@@ -178,8 +178,8 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets the default timeout of calls, which is also sent to the server. If it is not set, calls time out after 30
-    /// s, which is not sent.
+    /// Sets the default timeout of calls, which is also sent to the server. By default, calls time out at the client
+    /// after 30 s, and no timeout is sent.
     ///
     /// For streaming calls, the timeout separately limits the wait until the first message can be sent, and the wait
     /// for a single reply after the last message. Streams have no time limit unless the request has a timeout.
@@ -210,9 +210,9 @@ impl ChannelBuilder {
         self
     }
 
-    /// Accepts addresses of the form `http://host:port`, and `https://host:port` on channels with TLS, such as those in
-    /// existing settings, in [`connect`](Self::connect) and [`connect_lazy`](Self::connect_lazy). The channel calls a
-    /// native server there, like without the scheme.
+    /// Makes [`connect`](Self::connect) and [`connect_lazy`](Self::connect_lazy) accept addresses of the form
+    /// `http://host:port` and, on channels with TLS, `https://host:port`. Existing settings may contain such addresses.
+    /// The scheme is ignored: the channel calls a native server at the host and port.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -288,8 +288,8 @@ impl ChannelBuilder {
         self
     }
 
-    /// Declares that all servers of the channel use gRPC, as those at `grpc://` addresses do. Addresses without a scheme,
-    /// which most resolvers return, are then those of gRPC servers, with TLS if it is [enabled](Self::tls).
+    /// Declares that all servers of the channel use gRPC. Addresses without a scheme, which most resolvers return, are
+    /// then treated like `grpc://` addresses, or like `grpcs://` addresses if [TLS](Self::tls) is enabled.
     #[cfg(feature = "grpc")]
     pub fn grpc(mut self) -> Self {
         self.is_grpc = true;
@@ -300,8 +300,8 @@ impl ChannelBuilder {
     /// an HTTP/2 PING. If it also sends nothing for `timeout` after that, the connection is closed and its calls fail.
     /// Defaults to 310 s and 20 s.
     ///
-    /// Many gRPC servers close connections with more than a PING in five minutes, so the interval may be shorter only
-    /// for servers that are known to allow it.
+    /// Many gRPC servers close connections on which they receive more than one PING in five minutes. Set a shorter
+    /// interval only for servers that are known to allow it.
     #[cfg(feature = "grpc")]
     pub fn grpc_keepalive(mut self, interval: Duration, timeout: Duration) -> Self {
         self.grpc_keepalive = Keepalive { interval, timeout };

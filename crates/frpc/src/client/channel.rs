@@ -31,11 +31,11 @@ use tokio::time::Instant;
 /// Calls may be made and polled on any thread, even outside of a tokio runtime. The runtime in which the channel was
 /// created must still exist.
 ///
-/// Clones share the connection. If 16 384 calls are in flight, or as many as the server permits, further calls wait. A
-/// connection is replaced when it is lost or its server begins to shut down. Unsent calls are then sent on the new
-/// connection. Calls that were already sent fail with a status that [may have run](Status::may_have_run), except for
-/// unary calls of methods that are declared idempotent by `idempotency_level`. These are retried after a short delay;
-/// see [`attempts_max`](crate::ChannelBuilder::attempts_max). No other call is sent twice.
+/// Clones share the connection. If the number of calls in flight reaches 16 384 or the limit of the server, further
+/// calls wait. A connection is replaced when it is lost or its server begins to shut down. Unsent calls are then sent
+/// on the new connection. Calls that were already sent fail with a status that [may have run](Status::may_have_run),
+/// except for unary calls of methods that are declared idempotent by `idempotency_level`. These are retried after a
+/// short delay; see [`attempts_max`](crate::ChannelBuilder::attempts_max). No other call is sent twice.
 ///
 /// The crate `frpc-balance` provides channels to several servers, with a connection to each.
 ///
@@ -70,7 +70,7 @@ pub struct Channel {
     pub(crate) layers: Option<Arc<Layers>>,
 }
 
-/// Optional layers around each call of a channel: middleware, hand-off, observation, hedging and gRPC.
+/// Optional settings that affect each call of a channel: middleware, hand-off, observation, hedging and gRPC.
 #[derive(Clone, Default)]
 pub(crate) struct Layers {
     /// Middleware that wraps the calls of the channel.
@@ -186,8 +186,9 @@ impl Channel {
     /// immediately, with exponential backoff after failures. Otherwise it is only replaced by the next call. Use this
     /// for clients that receive more calls than they make. Channels to several servers always stay connected.
     ///
-    /// The future completes when the channel is [closed](Self::close), or when the connection has ended from which the
-    /// channel was [created](Self::from_connection). It never completes for a channel to several servers.
+    /// The future completes when the channel is [closed](Self::close). If the channel was [created from a
+    /// connection](Self::from_connection), the future also completes when that connection has ended. It never completes
+    /// for a channel to several servers.
     ///
     /// ```
     /// # async fn example(channel: frpc::Channel) -> Result<(), Box<dyn std::error::Error>> {

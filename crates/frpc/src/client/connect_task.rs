@@ -30,17 +30,18 @@ use tokio::time::Instant;
 /// random, so that clients do not all reconnect at the same time when a server returns.
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
 
-/// Maximum to which the delay between connection attempts grows.
+/// Limit to which the maximum delay between connection attempts grows.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
-/// Minimum lifetime of a connection on which no call was answered. If the server closes it earlier, the attempt counts
-/// as failed. Equal to the longest delay, so that such a server is dialled no more often than one that does not listen.
+/// Minimum lifetime of a connection on which no call was answered. If the server closes such a connection earlier, the
+/// attempt counts as failed. Equal to the longest delay, so that the server is dialled no more often than a server that
+/// does not listen.
 const LASTS_MIN: Duration = PAUSE_MAX;
 
 pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
-/// A new connection and the time of its establishment. The lifetime of the connection decides whether the attempt
-/// counts as a failure.
+/// A new connection and the time at which it was established. The lifetime of the connection determines whether the
+/// attempt counts as a failure.
 struct MadeConnection {
     at: Instant,
     connection: Connection,
@@ -239,7 +240,7 @@ impl ConnectTask {
         let mut progress = self.progress.lock();
         if !is_there {
             if self.dialler.is_single && progress.has_dialled {
-                progress.over = Some("the channel was made from one transport by connect_io and cannot reconnect");
+                progress.over = Some("the channel was created by connect_io from one transport and cannot reconnect");
             }
             if progress.waiters > 0 && progress.over.is_none() {
                 let pause = progress.failures.next_attempt.filter(|end| Instant::now() < *end);

@@ -81,7 +81,7 @@ impl Dialler {
         })
     }
 
-    /// Creates a dialler for an existing transport, which can only be used once.
+    /// Creates a dialler for an existing transport, which can be used only for a single connection.
     pub(crate) fn transport<T: AsyncRead + AsyncWrite + Send + Unpin + 'static>(io: T) -> Self {
         const NAME: &str = "the given transport";
         let transport = Mutex::new(Some(io));

@@ -3,10 +3,10 @@
 //!
 //! # Decisions
 //!
-//! **Local calls wait for a stream, but calls of remote callers do not.** Otherwise, a gateway would hold memory for
-//! its callers without limit, and one caller could exhaust the streams of the server. On each connection, the calls of
-//! a remote caller hold at most half of the streams that others leave free. Unread replies hold only the windows of
-//! their streams, because the core returns the connection's credit on arrival.
+//! **Local calls wait for a stream, but calls of remote callers do not.** If calls of remote callers waited, a gateway
+//! would hold memory for its callers without limit. One caller could also exhaust the streams of the server. On each
+//! connection, the calls of a remote caller hold at most half of the streams that others leave free. Unread replies
+//! hold only the windows of their streams, because the core returns the connection's credit on arrival.
 //!
 //! **Calls fail while connecting is paused**, like gRPC calls that do not wait for a connection.
 
@@ -56,8 +56,8 @@ const LINKS_MAX: usize = 4;
 /// Maximum number of times that a call is sent. It is sent again if the server has not processed it.
 const ATTEMPTS_MAX: usize = 3;
 
-/// Maximum delay after the first failed connection, and the delay to which it grows. The actual delay is at least half
-/// of the maximum.
+/// Maximum delay after the first failed connection, and the limit to which this maximum grows. The actual delay is at
+/// least half of the current maximum.
 const PAUSE_FIRST: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
@@ -248,7 +248,7 @@ impl GrpcLinks {
             (true, "grpcs", Some(host)) => {
                 (host, (!is_secured).then_some("grpcs:// requires TLS settings; set them by `tls`"))
             }
-            _ => (address, Some("an address of gRPC is grpc://host:port, grpcs://host or grpc+unix:path")),
+            _ => (address, Some("invalid gRPC address; use grpc://host:port, grpcs://host or grpc+unix:path")),
         };
         if let Some(problem) = problem {
             let source = io::Error::new(io::ErrorKind::InvalidInput, problem);
@@ -564,9 +564,9 @@ impl Shared {
 }
 
 impl Pool {
-    /// Removes connections that accept no more calls. Connecting pauses after the second consecutive connection without
-    /// a reply. The first does not count, because the server may have shut it down just before the call, which is
-    /// repeated at once.
+    /// Removes connections that accept no more calls. Pauses connecting after the second consecutive connection without
+    /// a reply. The first such connection is ignored, because the server may have begun to shut it down just before the
+    /// call. The call is then immediately repeated on another connection.
     fn remove_closing(&mut self) {
         let mut failed = None;
         self.links.retain(|link| {
@@ -616,8 +616,8 @@ fn after(start: Instant, time: Duration) -> Instant {
     start.checked_add(time).unwrap_or_else(|| start + link::FAR)
 }
 
-/// Converts a cancellation by the server to a timeout if the call's deadline explains it, because servers cancel late
-/// calls, possibly before the deadline expires here.
+/// Converts a cancellation by the server to a timeout if the call's deadline explains the cancellation. Servers cancel
+/// late calls, in some cases shortly before the deadline has passed at the client.
 fn explain(status: Status, deadline: Option<Instant>, authority: &str) -> Status {
     if status.code() == Code::Cancelled && deadline.is_some_and(|deadline| now() >= deadline) {
         return Status::deadline_exceeded(format!("the deadline passed before {authority} answered"));

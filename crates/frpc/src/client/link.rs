@@ -31,7 +31,8 @@ use std::task::Poll;
 const ABANDONED_MAX: usize = crate::calls::CALLS_MAX / 2;
 
 /// A connection and its call table, shared by the channel and all calls on the connection. If the channel dialled the
-/// connection, dropping the last reference closes it. A gRPC server has one link for all connections to it.
+/// connection, the connection closes when the last reference is dropped. All connections to a gRPC server share one
+/// link.
 pub struct Link {
     /// The native connection. `None` if the link is that of a gRPC server.
     pub(crate) connection: Option<Connection>,
@@ -157,7 +158,7 @@ impl Link {
                 let mut packet = outbox.packet(id, Operation::CANCEL);
                 packet.put_slice(&body::cancel(operation));
                 let sent = packet.finish();
-                debug_assert!(sent.is_ok(), "short packets are within every limit");
+                debug_assert!(sent.is_ok(), "short packet should be within every limit");
             });
         });
         let cancelled = table.with(|calls| {

@@ -2,8 +2,9 @@
 //!
 //! # Decisions
 //!
-//! A link is a connection with its calls. Its users keep it alive: the channel, calls and streams. A retired link gets
-//! no new calls and closes when its last call has ended. Its reference count is also its load, which pickers compare.
+//! A link is a connection with its calls. The channel, the calls and the streams hold references to the link. A retired
+//! link accepts no new calls and closes when its last call has ended. Pickers use the reference count of a link as a
+//! measure of its load.
 
 use crate::Status;
 use crate::calls::failures::{closed, unreachable};

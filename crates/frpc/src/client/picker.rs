@@ -113,8 +113,8 @@ pub enum Pick {
 /// A connection that was chosen for a call.
 pub struct PickedConnection {
     pub(crate) link: Arc<Link>,
-    /// Set for a call that tests whether its server has recovered: the time after which the call is also sent to
-    /// another server.
+    /// Time after which the call is also sent to another server. Set if the call tests whether its server has
+    /// recovered.
     pub(crate) probe: Option<Duration>,
 }
 
@@ -124,8 +124,9 @@ impl PickedConnection {
         Self { link, probe: None }
     }
 
-    /// Creates the choice of a connection for a call that tests whether the server has recovered. A unary idempotent
-    /// call is also sent to another server after this time; see [`ServerEvent::Overtaken`].
+    /// Creates the choice of a connection for a call that tests whether its server has recovered. If the call is unary
+    /// and idempotent and has no reply after `after`, it is also sent to another server; see
+    /// [`ServerEvent::Overtaken`].
     #[must_use]
     pub fn probe(link: Arc<Link>, after: Duration) -> Self {
         Self { link, probe: Some(after) }

@@ -21,11 +21,11 @@ use std::time::{Duration, Instant};
 /// a lost connection. A call that has failed on two servers would probably fail on a third.
 pub(crate) const ATTEMPTS_MAX: u32 = 2;
 
-/// Maximum delay before the first retry, about the time that replacing a lost connection takes. It doubles with each
-/// further retry.
+/// Maximum delay before the first retry, which is about the time for replacing a lost connection. The maximum doubles
+/// with each further retry.
 const BACKOFF_FIRST: Duration = Duration::from_millis(10);
 
-/// Maximum to which the delay between retries grows.
+/// Limit to which the maximum delay between retries grows.
 const BACKOFF_MAX: Duration = Duration::from_secs(1);
 
 /// State of a call's attempts, which determines whether the call is retried.
@@ -33,8 +33,8 @@ const BACKOFF_MAX: Duration = Duration::from_secs(1);
 pub(crate) struct Attempts {
     /// Number of failed attempts whose request was sent.
     failed: u32,
-    /// Status of an earlier attempt that the server may have run. The call then fails with this status rather than with
-    /// `Unavailable` from a later attempt.
+    /// Status of an earlier attempt that the server may have run. Takes precedence over the status `Unavailable` of a
+    /// later attempt.
     ran: Option<Status>,
     /// Whether an attempt was sent and then dropped without awaiting its reply.
     pub(crate) is_cancelled: bool,

@@ -232,7 +232,7 @@ where
     let early = poll_fn(|context| match replies.poll_message(context) {
         Poll::Ready(reply) => Poll::Ready(Ok(Some(reply))),
         Poll::Pending => match sending.as_mut().poll(context) {
-            // Check for a reply, because sending may have failed because the server has replied and closed the stream.
+            // Check for a reply. If the server has replied and closed the stream, sending the remaining requests fails.
             Poll::Ready(Err(status)) => Poll::Ready(match replies.poll_message(context) {
                 Poll::Ready(reply @ Some(_)) => Ok(Some(reply)),
                 _ => Err(cut_off(status, connection.close_reason())),

@@ -226,7 +226,8 @@ where
             };
             let runtime = &channel.inner.runtime;
             let reply = match options.timeout.filter(|_| clock::may_be_idle(runtime)) {
-                // The driver of the connection enforces deadlines, but may be idle like its runtime.
+                // Use a timer too. The connection's driver enforces deadlines, but makes no progress while its runtime
+                // is idle.
                 Some(limit) => clock::timeout(runtime, limit, attempts).await.unwrap_or_else(|_| Err(expired(method))),
                 None => attempts.await,
             };

@@ -130,7 +130,7 @@ mod tests {
         fn pause(&mut self, time: Duration) {
             self.now += time;
             let began = self.now;
-            self.inline_runs.end_batch(began, || panic!("nothing was polled"), || panic!("the turn was not long"));
+            self.inline_runs.end_batch(began, || panic!("no handler was polled"), || panic!("driver poll was short"));
         }
     }
 
@@ -140,7 +140,7 @@ mod tests {
         for _ in 0..100 {
             assert!(
                 batches.call(LONG) && batches.call(LONG) && batches.call(QUICK),
-                "two long turns should not suffice to detach handlers"
+                "two long driver polls should not suffice to spawn handlers as tasks"
             );
         }
         assert_eq!(batches.detach(), 3);
@@ -165,7 +165,7 @@ mod tests {
         assert!(!batches.call(QUICK));
         batches.pause(APART_MIN);
         assert!(batches.call(QUICK));
-        assert_eq!(batches.detach(), 3, "three slow batches should be needed again after quick handlers");
+        assert_eq!(batches.detach(), 3, "three long driver polls should be needed again after quick handlers");
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
         let mut pause = APART_MIN;
         while pause < APART_MAX {
             batches.pause(pause - LONG);
-            assert_eq!(batches.detach(), 0, "handlers should stay detached until the pause is over");
+            assert_eq!(batches.detach(), 0, "handlers should be spawned as tasks until the pause has ended");
             batches.pause(LONG);
             assert_eq!(batches.detach(), 1);
             pause *= 2;

@@ -63,7 +63,8 @@ pub(crate) struct ServiceOffer {
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
     /// Observers of calls.
     pub(crate) observers: Option<Arc<Observers>>,
-    /// Whether there are neither mounted routers nor observers. The end of a driver poll then only handles calls.
+    /// Whether there are neither mounted routers nor observers. If so, only calls are handled at the end of a driver
+    /// poll.
     pub(crate) is_plain: bool,
     /// Descriptions of the offered services, for introspection.
     pub(crate) offered: Vec<OfferedService>,
@@ -261,8 +262,8 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Sets the router for streams whose first packet names no operation. From a compat peer, such a packet may
-            /// also be a late message of a stream that was closed.
+            /// Sets the router for streams whose first packet names no operation. If the peer is a compat peer, such a
+            /// packet may also be a late message of a closed stream.
             pub fn fallback<R: frisbee::Router>(mut self, router: R) -> Self {
                 let mounts = &mut self.offering().mounts;
                 *mounts = std::mem::take(mounts).fallback(router);
@@ -330,9 +331,9 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Sets the layout that a service has at compat peers (Go), which cannot announce their layout. It is taken
-            /// from the generated client of their schema. By default, compat peers are assumed to have the layout of
-            /// this end.
+            /// Sets the layout of a service at compat peers (Go), which cannot announce their layout. The layout is
+            /// that of a client generated from the schema of these peers. By default, compat peers are assumed to have
+            /// the local layout.
             ///
             /// Requests, responses and streamed messages are translated, so that this program may change its schema
             /// independently of Go programs. Generate code from the old schema into a separate module, and pass its

@@ -49,8 +49,8 @@ use std::sync::Weak;
 /// assert_eq!(failures.0.load(Ordering::Relaxed), 0);
 /// ```
 pub trait BatchObserver: Any + Send + Sync {
-    /// Registers a method and returns an id for it, which is passed to the other functions. May be called several times
-    /// for a method and should then return the same id.
+    /// Registers a method and returns the id by which the other functions identify it. May be called several times for
+    /// the same method and should then return the same id.
     fn register(&self, about: &ObservedMethod) -> u32;
 
     /// Reports `calls` calls of a method that ended with this status code. Each of them took `nanos` nanoseconds.
@@ -69,8 +69,8 @@ pub trait BatchObserver: Any + Send + Sync {
     /// [`Observer::late_reply`](super::Observer::late_reply).
     fn late_reply(&self) {}
 
-    /// Reports on a server that a request was rejected which cannot be assigned to a method, for example because the
-    /// method does not exist.
+    /// Reports on a server that a request was rejected before its method was known, for example because the method does
+    /// not exist.
     fn unserved(&self) {}
 
     /// Reports on a client that a connection attempt has ended.

@@ -42,7 +42,7 @@ impl TraceContext {
         Self { trace: trace_id, span: span_id, flags: u8::from(is_sampled), is_remote: false }.valid()
     }
 
-    /// Parses a `traceparent` header of version 00. Of later versions, parses the part that is compatible.
+    /// Parses a `traceparent` header of version 00. For a later version, parses the fields that version 00 defines.
     pub fn from_traceparent(text: &str) -> Option<Self> {
         let mut parts = text.splitn(5, '-');
         let [version] = hex::<1>(parts.next()?)?;

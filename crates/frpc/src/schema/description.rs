@@ -37,8 +37,8 @@ pub struct MethodDescription {
 type Constants = (&'static Layout, &'static [Method]);
 
 impl ServiceDescription {
-    /// Describes a service that offers all methods of its layout. Each method has a name, an operation number and the
-    /// level of idempotency that the schema declares.
+    /// Creates the description of a service that offers all methods of its layout. Each method is given by its name,
+    /// its operation number, and the level of idempotency that the schema declares.
     pub fn new<N: Into<String>>(
         service: impl Into<String>,
         layout: impl Into<Vec<u8>>,
@@ -56,8 +56,9 @@ impl ServiceDescription {
         Self { service: service.into(), layout: layout.into(), names: names.into(), operations, methods }
     }
 
-    /// Returns the constants that generated code would contain: the layout, and descriptors of
-    /// [`methods`](Self::methods) in the same order. They are leaked, once per description.
+    /// Returns the constants that generated code would contain: the layout, and the descriptors of
+    /// [`methods`](Self::methods) in the same order. The first call for a description allocates them. Their memory is
+    /// never freed.
     ///
     /// # Errors
     /// Same as [`Layout::leak`].

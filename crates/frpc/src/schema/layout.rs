@@ -90,7 +90,7 @@ impl fmt::Display for Layout {
     }
 }
 
-/// A generated client.
+/// A generated client, which provides the layout of its service.
 pub trait Client {
     /// Wire layout of the service that the client calls.
     const LAYOUT: &'static Layout;
@@ -101,8 +101,8 @@ mod tests {
     use super::*;
     use polyglot::layout::{Method, TypeLayout};
 
-    /// Regression test: a server that offered only some methods of a service announced only their operation numbers,
-    /// which the peer then assigned to other methods.
+    /// Regression test: a server that offered only some methods of a service announced only the operation numbers of
+    /// these methods. The peer then assigned the numbers to other methods.
     #[test]
     fn each_method_of_a_description_needs_an_operation() {
         let method = |name: &str| Method {

@@ -38,8 +38,8 @@ use tokio::sync::{Semaphore, oneshot};
 pub(crate) type AdapterSetup =
     Box<dyn FnOnce(frisbee::ServerBuilder, Arc<ServiceOffer>) -> frisbee::ServerBuilder + Send + Sync>;
 
-/// Server side of a connection that uses another protocol through an adapter, with access to the methods of its
-/// services; see [`ServerBuilder::adapter`](crate::ServerBuilder::adapter).
+/// Server side of an adapter connection, which uses another protocol. Provides access to the methods of the server; see
+/// [`ServerBuilder::adapter`](crate::ServerBuilder::adapter).
 #[derive(Clone, Debug)]
 pub struct AdapterContext {
     inner: frisbee::AdapterContext,
@@ -157,8 +157,8 @@ impl AdapterMethod {
         self.methods.offer.table.get(self.operation).expect("operation should be in the method table")
     }
 
-    /// Returns whether the access rules permit the client to call this method with this metadata, as `Ok` or an error.
-    /// Used to list the available methods: makes no call and does not count against a rate limit.
+    /// Checks whether the access rules permit the client to call this method with this metadata. Does not make a call
+    /// and does not count against a rate limit. Used to list the methods that are available to a client.
     ///
     /// # Errors
     /// The status with which a call would be rejected: [`Unauthenticated`](crate::Code::Unauthenticated) or

@@ -4,8 +4,8 @@ use crate::debug::opaque_debug;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Reference of a handler to its service. Each connection has its own reference count, because a shared count would be
-/// contended by all cores at every call.
+/// Reference of a handler to its service. Each connection has its own reference count, because all cores would contend
+/// for a shared count at every call.
 #[allow(clippy::redundant_allocation)] // The outer count keeps each connection from contending for the inner one.
 pub struct ServiceHandle<S>(Arc<Arc<S>>);
 

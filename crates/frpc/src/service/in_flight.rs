@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Registry of the calls in progress on a connection. Its size is bounded by the limits on calls and streams.
+/// Registry of the calls in progress on a connection. The limits on calls and streams bound its size.
 #[derive(Default)]
 pub(crate) struct InFlight(Mutex<ListedCall>);
 

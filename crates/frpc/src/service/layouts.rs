@@ -1,13 +1,13 @@
-//! Layouts of a peer that differ from those of this end, and calls that wait for the description of such a layout.
+//! Layouts of a peer that differ from the local ones, and calls that are held until the peer has described its layout.
 //!
 //! A connection has [`PeerLayouts`] only if some layout differs. Packets use the operations of the dialling end, so an
 //! accepting end looks up its own method by name.
 //!
 //! # Decisions
 //!
-//! Each connection requests the descriptions that it needs, so that no client depends on another, while plans are
-//! cached by the process. The state is attached to the connection, because pending replies and outgoing calls look up
-//! their translations only when they are sent.
+//! Each connection requests the descriptions that it needs, so that no client depends on another. The translation plans
+//! are cached for the whole process. The state is attached to the connection, because pending replies and outgoing
+//! calls look up their translations only when they are sent.
 
 use crate::observe::TraceContext;
 use crate::schema::layout::Layout;
@@ -32,8 +32,8 @@ use tokio::sync::Notify;
 /// round trip.
 pub(crate) const HELD_TIME: Duration = Duration::from_secs(5);
 
-/// Maximum total size in bytes of the calls that are held until the peer has described its wire layout. The calls that
-/// a peer sends within one round trip fit.
+/// Maximum total size in bytes of the calls that are held until the peer has described its wire layout. Sufficient for
+/// the calls that a peer sends within one round trip.
 const HELD_MAX: usize = 256 * 1024;
 
 /// Memory of a held call in bytes, in addition to its length.
@@ -488,7 +488,9 @@ impl PeerService {
 
     fn other_methods(&self) -> Status {
         let service = &self.theirs.service;
-        Status::failed_precondition(format!("the peer named other methods of {service} than its layout has"))
+        Status::failed_precondition(format!(
+            "the operations that the peer announced for {service} do not match its layout"
+        ))
     }
 }
 

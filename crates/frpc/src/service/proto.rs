@@ -20,7 +20,7 @@ where
             let invalid = |error| Status::invalid_argument(format!("the request is not a valid {}: {error}", A::NAME));
             let memory = memory_of::<A>(bytes).map_err(invalid)?;
             if memory > options.memory_max() {
-                let text = format!("a {} of so many parts takes too much memory", A::NAME);
+                let text = format!("the decoded {} would exceed the memory limit", A::NAME);
                 return Err(Status::resource_exhausted(text));
             }
             options.set_memory(memory);

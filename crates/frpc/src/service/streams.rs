@@ -62,7 +62,7 @@ impl ReceivedStream<'_> {
             return None;
         };
         if sender.is_native() {
-            // After the request, a native client ends its direction by a separate packet, which the receiver must get.
+            // Keep the receiver, because a native client ends its sending side by a separate packet after the request.
             let mut back = shared_receiver.back.lock();
             (back.receiver, back.is_single) = (Some(receiver), true);
         } else {
@@ -266,7 +266,7 @@ impl SharedReceiver {
             }
             if back.is_single && !back.ended {
                 back.is_single = false; // Discard further requests without an error.
-                return Poll::Ready(Err(Status::invalid_argument("second request to a method that takes one")));
+                return Poll::Ready(Err(Status::invalid_argument("the client sent more than one request")));
             }
         }
         Poll::Ready(Ok(()))

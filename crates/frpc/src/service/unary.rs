@@ -35,8 +35,9 @@ use tokio::sync::Semaphore;
 
 use pending::{Answer, Waiting, put_reply};
 
-/// Maximum length in bytes of a request before and after its translation for which the driver does not read the clock.
-/// In the worst case, which moves the request once for each level of nesting, this many bytes take some microseconds.
+/// Maximum length in bytes of a request, before and after its translation, for which the driver does not read the
+/// clock. In the worst case, the translation moves the request once for each level of nesting, which takes some
+/// microseconds for this length.
 const TRANSLATED_QUICKLY_MAX: usize = 256;
 
 /// A unary method of a service, with its handler.
@@ -133,7 +134,7 @@ fn decode_format<A, B>(
 }
 
 fn no_format() -> Status {
-    Status::internal("a call by another protocol states no format")
+    Status::internal("a call over another protocol has no message format")
 }
 
 /// Per-connection instance of a unary method. Handlers are polled in its memory.
@@ -376,8 +377,9 @@ impl MethodState {
         self.prepares && (self.translation.is_some() || compressed::is_present(body))
     }
 
-    /// Decompresses and translates a request. Returns whether this was expensive relative to its size, and a short
-    /// translation. A long one replaces the body, because the message may keep parts of it.
+    /// Decompresses and translates a request. Returns whether this was expensive relative to the size of the request. A
+    /// short translation is also returned. A long translation replaces `body`, because the decoded message may share
+    /// its memory.
     fn prepare(&self, body: &mut Bytes, by: &Connection) -> Result<(bool, Option<Scratch>), Status> {
         let mut is_slow = compressed::is_present(body);
         if is_slow {
@@ -394,7 +396,7 @@ impl MethodState {
         Ok((is_slow, translated))
     }
 
-    /// Returns the executor on which a pending handler continues that was polled inline.
+    /// Returns the executor on which a handler continues that was polled inline and is pending.
     fn placement(&self) -> Placement {
         let operation = self.about.method().operation;
         self.permission.clone().map_or(Placement::Runtime, |permission| Placement::Home(operation, permission))

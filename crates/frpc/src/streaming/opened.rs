@@ -8,12 +8,13 @@ use std::task::{Context, Poll};
 
 impl<M: Message> Streaming<M> {
     /// Waits at a client until the server accepts the call, or answers it with a message or the end of the stream. If
-    /// the handler subscribes to events before it returns, all later events are received.
+    /// the handler subscribes to events before it returns, the stream contains all events that occur after this
+    /// function has returned.
     ///
-    /// A streaming call returns before that, so that a rejection is reported by the first [`message`](Self::message).
-    /// Use this to handle a rejection earlier, or to read the [`metadata`](Self::metadata) before the messages. The
-    /// first message, or a failure after the call was accepted, is kept for the next read. A native server accepts the
-    /// call when its handler returns. A compat server (Go) accepts it with the first message.
+    /// A streaming call returns before the server has accepted it. A rejection is therefore reported by the first
+    /// [`message`](Self::message). Use this to handle a rejection earlier, or to read the [`metadata`](Self::metadata)
+    /// before the messages. The first message, or a failure after the call was accepted, is kept for the next read. A
+    /// native server accepts the call when its handler returns. A compat server (Go) accepts it with the first message.
     ///
     /// ```
     /// use samples::greeter::{GreeterClient, Name};

@@ -306,7 +306,7 @@ pub(crate) fn put_failure(
     let text = &*text;
     if let Err(too_long) = put(outbox, text, true) {
         let put = put(outbox, beginning(text, (too_long.limit as usize).saturating_sub(AROUND)), false);
-        debug_assert!(put.is_ok(), "a limit of less than {AROUND} bytes makes no sense");
+        debug_assert!(put.is_ok(), "body limit should be at least {AROUND} bytes");
     }
 }
 
@@ -321,7 +321,7 @@ pub(crate) fn beginning(text: &str, max: usize) -> &str {
 
 fn put_text(body: &mut Vec<u8>, text: &str) {
     let encoded = Encoder::new(body).error(text);
-    debug_assert!(encoded.is_ok(), "no text has 4 GiB");
+    debug_assert!(encoded.is_ok(), "text should be shorter than 4 GiB");
 }
 
 /// Writes the packet that ends one direction of a stream with a compat peer.
@@ -329,7 +329,7 @@ pub(crate) fn put_end(outbox: &mut Outbox, id: PacketId) {
     let mut packet = outbox.packet(id, Operation::STREAM);
     put_text(packet.buffer(), EOF);
     let ended = packet.finish();
-    debug_assert!(ended.is_ok(), "a short packet is within every limit");
+    debug_assert!(ended.is_ok(), "short packet should be within every limit");
 }
 
 /// Encodes an error as the body that native peers receive.

@@ -125,14 +125,14 @@ impl CompressionError {
 impl fmt::Display for CompressionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAgreed => f.write_str("cannot be read: this end has not announced compression"),
-            Self::Malformed => f.write_str("is not one frame of zstd of the length that it states"),
+            Self::NotAgreed => f.write_str("cannot be decoded: this end has not announced support for compression"),
+            Self::Malformed => f.write_str("is not a single zstd frame of the stated length"),
             Self::TooLong { length, limit } => write!(f, "has {length} bytes, which exceeds the limit of {limit}"),
             Self::TooDense { length, frame } => {
-                write!(f, "states {length} bytes in a frame of {frame}, which is more than {RATIO_MAX} times as many")
+                write!(f, "states {length} bytes, more than {RATIO_MAX} times its frame of {frame} bytes")
             }
             Self::NoRoom => f.write_str("was discarded: the memory limit for its sender is reached"),
-            Self::NoMessage => f.write_str("has something other than a message in its frame"),
+            Self::NoMessage => f.write_str("does not contain a message in its frame"),
         }
     }
 }

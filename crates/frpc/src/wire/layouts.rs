@@ -12,10 +12,10 @@ use frisbee::tlv::{put_varint, take_varint};
 use frisbee::{Hello, Operation, Outbox, PacketId, PeerKind, extension};
 use polyglot::layout::{DESCRIPTION_MAX, Fingerprint};
 
-/// Type of the HELLO items that list the services which the sender offers.
+/// Type of the HELLO items that describe the services offered by the sender.
 pub(crate) const OFFERED: u8 = Hello::FIRST_USER_ITEM;
 
-/// Type of the HELLO items that list the services which the sender calls.
+/// Type of the HELLO items that describe the services called by the sender.
 pub(crate) const CALLED: u8 = Hello::FIRST_USER_ITEM + 1;
 
 /// Length in bytes of a layout's fingerprint.
@@ -80,8 +80,8 @@ impl PeerLayout {
     }
 }
 
-/// Parses the name and the fingerprint of an encoded layout. Returns them with an iterator over the operation numbers,
-/// which returns `None` for a malformed one.
+/// Parses the name and the fingerprint of an encoded layout. Also returns an iterator over the operation numbers, whose
+/// items are `None` for malformed numbers.
 fn parse(mut item: &[u8]) -> Option<(&str, Fingerprint, impl Iterator<Item = Option<u16>>)> {
     let length = usize::try_from(take_varint(&mut item)?).ok()?;
     let (name, rest) = item.split_at_checked(length)?;

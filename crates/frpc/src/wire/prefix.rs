@@ -109,7 +109,7 @@ impl PrefixError {
         match self {
             Malformed => format!("the prefix of the {what} is malformed"),
             Self::Unknown(item) => {
-                format!("item {item} of the prefix of the {what} must be understood and is unknown: update this end")
+                format!("the prefix of the {what} contains the unknown mandatory item {item}: update this program")
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Translations between the layouts that a service has at a peer and at this end, and a cache of them.
+//! Translations between a peer's layout of a service and the local layout, and a cache of the translation plans.
 
 use crate::Status;
 use crate::observe::TranslatedService;
@@ -98,7 +98,7 @@ pub(crate) struct ServicePlans {
 #[derive(Debug, Default)]
 struct TranslationCounts {
     calls: AtomicU64,
-    /// Number of set fields that the reader of a message lacked.
+    /// Number of fields that were set by the writer of a message and do not exist in the schema of its reader.
     skipped: AtomicU64,
 }
 
@@ -181,8 +181,10 @@ impl ServicePlans {
             let (read, write) = roots.next().unwrap_or_default();
             let streams = |of: &polyglot::layout::Method| (of.client_streams, of.server_streams);
             if streams(theirs) != streams(ours) {
-                let text =
-                    format!("method {} streams differently here and at the peer (layout {fingerprint})", ours.name);
+                let text = format!(
+                    "method {} has different streams at this end and at the peer (layout {fingerprint})",
+                    ours.name
+                );
                 return MethodPlan::Incompatible(index, text.into());
             }
             match (plans.0.root(read.0, read.1), plans.1.root(write.0, write.1)) {
@@ -263,8 +265,8 @@ impl Translation {
     /// `what` names the message in errors.
     ///
     /// # Errors
-    /// If the body does not match the layout of the peer, cannot be represented in that of this end, or would exceed
-    /// the maximum body size.
+    /// If the body does not match the peer's layout, cannot be represented in the local layout, or would exceed the
+    /// maximum body size after the translation.
     pub(crate) fn read(
         &self,
         body: &[u8],

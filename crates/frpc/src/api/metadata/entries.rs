@@ -3,7 +3,7 @@
 
 use frisbee::tlv::{put_varint, take_varint};
 
-/// Size in bytes of the inline storage for metadata. A `traceparent` and another short entry fit.
+/// Size in bytes of the inline storage for metadata. Sufficient for a `traceparent` entry and another short entry.
 const INLINE_LEN: usize = 84;
 
 /// Item type that identifies a metadata entry in the prefix of a call.

@@ -51,7 +51,8 @@ impl InnerChain {
     }
 }
 
-/// The future that a middleware awaits: the future of the next middleware, or of the call itself.
+/// The future returned by [`Next::run`]: that of the next middleware or, after the last middleware, that of the call
+/// itself.
 pub(super) struct ChainFuture {
     /// The innermost call. `None` while the next middleware owns it, and after completion.
     last: Option<Box<InnermostCall>>,

@@ -26,12 +26,12 @@ pub(super) trait Io: AsyncRead + AsyncWrite + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Send> Io for T {}
 
-/// When a silent server is sent a PING, and when it is considered dead.
+/// Times after which a silent server is sent a PING and is considered dead.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keepalive {
     /// Time without input after a call, after which a PING is sent.
     pub(crate) interval: Duration,
-    /// Timeout of the reply to the PING. After it the calls fail.
+    /// Timeout of the reply to the PING, after which the calls fail.
     pub(crate) timeout: Duration,
 }
 
@@ -259,8 +259,9 @@ impl Link {
         guard.0.take().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    /// Opens a stream for a call. Returns `None` if the connection accepts no further streams, or if the remote caller
-    /// already holds half of the streams that others leave free. `message`, if set, is the whole request body.
+    /// Opens a stream for a call. Returns `None` if the connection accepts no further streams. Also returns `None` if
+    /// the remote caller already holds half of the streams that other callers leave free. `message`, if set, is the
+    /// whole request body.
     pub(super) fn call(
         self: &Arc<Self>,
         caller: Option<GrpcCaller>,
@@ -419,8 +420,8 @@ impl Call {
                 });
             }
         }
-        // Withhold credit only for whole messages that wait for the reader, because the rest of an incomplete message
-        // must be able to arrive.
+        // Withhold credit only for complete messages that the reader has not taken yet. The rest of an incomplete
+        // message needs credit to arrive.
         let waiting = if message.is_some() { reply.body.len() } else { 0 };
         let credit = reply.uncredited.saturating_sub(waiting);
         reply.uncredited -= credit;

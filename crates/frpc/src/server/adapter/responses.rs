@@ -26,9 +26,9 @@ pub struct AdapterResponses {
 }
 
 impl AdapterResponses {
-    /// Completes with the call's status when its deadline has passed or its authorization has expired. The responses
-    /// then end. Polling the responses includes this check. An adapter that waits for its client should poll this
-    /// function instead.
+    /// Waits until the call's deadline passes or its authorization expires. Returns the status of the call and ends the
+    /// response stream. Intended for an adapter that waits for its client and therefore does not poll the response
+    /// stream, because polling that stream includes this check.
     pub fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<Status> {
         let Self { messages, sleep, call, .. } = self;
         let (Some(_), Some((sleep, status))) = (&messages, sleep) else { return Poll::Pending };

@@ -108,8 +108,8 @@ opaque_debug!([T] AdapterTask<T>, "AdapterTask");
 
 impl AdapterSlot {
     /// Calls the method. If its handler is ready immediately, the response is appended to `out`. Otherwise `out` is
-    /// unchanged, and `make` creates the function that receives the result, which is called by a task in the server's
-    /// runtime. If the response would exceed the client's memory limit, the result is an error.
+    /// unchanged, and `make` creates a function that a task in the server's runtime calls with the result. If the
+    /// response would exceed the client's memory limit, the result is an error.
     pub fn call<D>(
         &mut self,
         batch: &mut AdapterBatch<'_>,

@@ -82,7 +82,7 @@ fn asks_and_descriptions_have_the_specified_bytes() {
     assert_eq!(lengths[1], [0, 15, 0, 1, 0, 3, 0, 0, 0, 16]);
     assert!(asked(&asks[10..1034]).is_some_and(|asked| asked.eq(fingerprints[1..].iter().copied())));
     for body in [&[][..], &[0; 15], &[0; 17], &[0; 16 * 65]] {
-        assert!(asked(body).is_none(), "question of {} bytes should be rejected", body.len());
+        assert!(asked(body).is_none(), "ASK packet with a body of {} bytes should be rejected", body.len());
     }
     let layout = put(&|outbox| put_layout(outbox, DESCRIBED.fingerprint, Some(&DESCRIBED)));
     assert_eq!(layout[..], [&[0, 15, 0, 2, 0, 3, 0, 0, 0, 5][..], DESCRIBED.description].concat());
