@@ -5,7 +5,7 @@ use std::path::Path;
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Some are served by Go, and all count from 10 as it does.
+    // Go programs serve some of these schemas. All of them number operations from 10, as Go does.
     for name in ["interop", "vec", "vecopt", "extension", "nesting"] {
         let builder = frpc_build::configure().numbering(Numbering::Go).dyn_traits(true).json(true);
         builder.compile_protos(&[format!("proto/{name}.proto")], &["proto"])?;
@@ -16,7 +16,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     market.compile_protos(&["../examples/proto/exchange.proto"], &["../examples/proto"])?;
     let quickstart = frpc_build::configure().numbering(Numbering::Go);
     quickstart.compile_protos(&["../examples/quickstart/proto/quickstart.proto"], &["../examples/quickstart/proto"])?;
-    // No peer knows this one, so that there is nothing to lock. Entries of maps are always written in the same order.
+    // Peers do not use this schema, so it needs no lock. Maps are sorted, so that their entries are always written in
+    // the same order.
     let json = frpc_build::configure().json(true).btree_map(".");
     let descriptors = Path::new(&env::var("OUT_DIR")?).join("json.bin");
     let json = json.file_descriptor_set_path(descriptors);
@@ -25,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let shown = shown.numbering(Numbering::Go);
     shown.compile_protos(&["proto/catalog.proto"], &["proto"])?;
     long_schema()?;
-    // One package in several versions.
+    // Generates several versions of one package.
     for version in ["first", "second", "moved", "stranger"] {
         let out = Path::new(&env::var("OUT_DIR")?).join(version);
         fs::create_dir_all(&out)?;
@@ -48,7 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let builder = frpc_build::configure().btree_map(".").message_layouts(".");
         builder.out_dir(out).compile_protos(&[proto], &[folder])?;
     }
-    // The first once more, with a method whose handler looks at requests where they lie.
+    // Generates the first schema again, with a method that reads requests in place.
     let out = Path::new(&env::var("OUT_DIR")?).join("viewed");
     fs::create_dir_all(&out)?;
     let folder = "proto/versions/first";
@@ -57,7 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// A schema of some hundred kilobytes, mostly comments.
+/// Writes a schema of several hundred kilobytes, which consists mostly of comments.
 fn long_schema() -> Result<(), Box<dyn std::error::Error>> {
     let out = env::var("OUT_DIR")?;
     let mut schema = "syntax = \"proto3\";\npackage long;\nservice Long { rpc Call(M0) returns (M0); }\n".to_owned();

@@ -64,7 +64,7 @@ async fn secured(authority: &Authority, access: Access) -> (SocketAddr, Desk) {
     (serve(server.add_service(InteropServer::new(desk.clone())).access(access.certificates())).await, desk)
 }
 
-/// Calls with a certificate, natively and over HTTP, and returns the codes.
+/// Makes calls with a certificate, natively and over HTTP, and returns their codes.
 async fn calls(authority: &Authority, address: SocketAddr, identity: Identity) -> [Code; 2] {
     let tls = authority.client().with_identity(identity).expect("key should match the certificate");
     let channel = Channel::builder()
@@ -116,13 +116,14 @@ async fn certificate_names_identify_caller_on_every_protocol() {
     }
 }
 
-/// Regression: a valid token admitted the bearer of an excluded certificate, because only the token was checked.
+/// Regression: only the token was checked, so a caller with an excluded certificate was admitted with a valid token.
 #[tokio::test]
 async fn exclusion_applies_to_certificate_beside_a_token() {
     let authority = Authority::default();
     let who = Who::known().except(Who::host("evil.example.org"));
     let (address, _desk) = secured(&authority, access().0.allow([ADD], who)).await;
-    // The result for the token is cached for all connections and must not affect the check of the certificate.
+    // The verified token is cached for all connections. The certificate must be checked even if the token is in the
+    // cache.
     for round in 0..2 {
         for (name, expected) in [("evil.example.org", Code::PermissionDenied), ("good.example.org", Code::Ok)] {
             let identity = authority.issue_names(vec![host(name)], "");

@@ -21,14 +21,14 @@ use tokio::net::TcpStream;
 /// The operation of `greet.Greeter/Greet`.
 const GREET: u16 = 10;
 
-/// The fields of a request. The last one is `authorization`, unless it is absent.
+/// The fields of a request. The last field is `authorization`, unless the test omits it.
 type Fields = Vec<(String, Vec<u8>)>;
 
 fn authorization(values: &[&[u8]]) -> Fields {
     values.iter().map(|value| ("authorization".to_owned(), value.to_vec())).collect()
 }
 
-/// Returns tokens that are not those of the clerk, although some programs would parse them so.
+/// Returns malformed tokens that lenient parsers would accept as the token of the clerk.
 fn malformed_tokens() -> Vec<(&'static str, Fields)> {
     let among_others = |count: usize| {
         let others = (0..count).map(|number| (format!("x{number}"), Vec::new()));
@@ -92,7 +92,7 @@ async fn send_http2(address: SocketAddr, path: &str, fields: &Fields, content_ty
     connection.abort();
 }
 
-/// Makes one call in each protocol whose requests have fields.
+/// Makes one call in each protocol that has header fields.
 async fn call_protocols_with_fields(address: SocketAddr, fields: &Fields, mut called: impl FnMut(&'static str)) {
     let json_rpc = br#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{}}"#;
     let tool =
@@ -118,7 +118,7 @@ async fn call_protocols_with_fields(address: SocketAddr, fields: &Fields, mut ca
     called("connect by get");
     let upgrade = "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n\
                    sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-protocol: jsonrpc\r\n\r\n";
-    // The mask is zero.
+    // A WebSocket frame with a mask of zero, which leaves the payload unchanged.
     let frame = [&[0x81, 0x80 | json_rpc.len() as u8, 0, 0, 0, 0], &json_rpc[..]].concat();
     send_http1(address, "GET /", fields, &[upgrade.as_bytes(), &frame].concat()).await;
     called("web socket");
@@ -132,7 +132,7 @@ async fn call_protocols_with_fields(address: SocketAddr, fields: &Fields, mut ca
     }
 }
 
-/// Returns a server of the greeter with a rule, and the count of its calls.
+/// Returns a builder of a greeter server with an access rule, and the number of calls that reached the greeter.
 fn builder(who: Who) -> (ServerBuilder, Arc<AtomicUsize>) {
     let host = Host::default();
     let calls = host.calls.clone();
@@ -143,7 +143,8 @@ fn builder(who: Who) -> (ServerBuilder, Arc<AtomicUsize>) {
     (Server::builder().add_service(GreeterServer::new(host)).gateway(gateway).access(access), calls)
 }
 
-/// Starts a server with all protocols and a rule. Returns its address and the count of its calls.
+/// Starts a server with all protocols and an access rule. Returns its address and the number of calls that reached the
+/// greeter.
 async fn open_to(who: Who) -> (SocketAddr, Arc<AtomicUsize>) {
     let (server, calls) = builder(who);
     (serve(server).await, calls)
@@ -151,7 +152,7 @@ async fn open_to(who: Who) -> (SocketAddr, Arc<AtomicUsize>) {
 
 #[tokio::test]
 async fn malformed_token_is_refused_in_every_protocol() {
-    // A rule for every caller shows that the token is rejected and not ignored.
+    // The first rule admits every caller. It shows that a malformed token is rejected rather than ignored.
     for who in [Who::anybody(), Who::role("clerk")] {
         let (address, calls) = open_to(who).await;
         for (way, fields) in malformed_tokens() {
@@ -242,7 +243,7 @@ async fn malformed_token_is_refused_by_every_native_transport() {
             ("valid", valid),
         ]);
         for (way, fields) in ways {
-            // This number of other fields is permitted.
+            // The server permits 99 other fields before the token.
             let is_valid = ["after 99 fields", "valid"].contains(&way) || way == "absent" && is_open;
             let expected = usize::from(is_valid);
             let called = |protocol: &str, calls: &AtomicUsize| {
@@ -265,7 +266,7 @@ async fn malformed_token_is_refused_by_every_native_transport() {
     }
 }
 
-/// Makes one call in each protocol with JSON messages, with the given text as metadata.
+/// Makes one call in each protocol that uses JSON messages, with the given text as metadata.
 async fn call_protocols_with_json(address: SocketAddr, metadata: &str, mut called: impl FnMut(&'static str)) {
     for (name, path, method, params) in [
         ("json-rpc", "/", "greet.Greeter/Greet", "{}"),

@@ -1,4 +1,4 @@
-//! Tests of every path to a handler or a mounted router, for a permitted caller, a denied caller and an unknown one.
+//! Tests every path to a handler or a mounted router, for a permitted caller, a denied caller and an unknown one.
 
 use super::support::{METHODS, PATIENCE, access, by, code, code_of_stream};
 use frisbee::{Handlers, Operation};
@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 use tonic::client::Grpc;
 use tonic_prost::ProstCodec;
 
-/// The operations of a mounted router that echoes, and of one that is closed to all callers.
+/// Operations of two mounted routers: one that echoes, and one that no caller may use.
 const ECHO: u16 = 2000;
 const CLOSED: u16 = 3000;
 
@@ -55,7 +55,7 @@ fn echo(operation: u16) -> Handlers {
     Handlers::new().on(operation, |_connection, packet| async { Some(packet) })
 }
 
-/// Starts a server with all protocols. Its native connections are signed in as `signed_in`, unless that is empty.
+/// Starts a server with all protocols. If `signed_in` is not empty, native connections are signed in as this caller.
 async fn open(signed_in: &str) -> SocketAddr {
     let principal = (!signed_in.is_empty()).then(|| Principal::new(signed_in, Proof::Other).with_role(signed_in));
     let gateway = Gateway::new().json_rpc().web_socket().http(Http::new().connect().grpc());
@@ -75,7 +75,7 @@ async fn open(signed_in: &str) -> SocketAddr {
     serve(server).await
 }
 
-/// Like [`open`], with a service whose messages are also those of gRPC.
+/// Like [`open`], with a service that also supports gRPC messages.
 async fn open_to_grpc() -> SocketAddr {
     let gateway = Gateway::new().http(Http::new().connect().grpc());
     let server = Server::builder().add_service(GreeterServer::new(Host::default())).gateway(gateway);
@@ -96,12 +96,12 @@ async fn hand_off(address: SocketAddr, token: &str) -> Code {
     let channel = Channel::connect(address.to_string()).await.expect("server should accept the connection");
     let (asking, handed) = channel.request_hand_off();
     let answered = code(InteropClient::new(asking).do_nothing(by(token, Empty {})).await);
-    // The handler hands nothing off. The test only checks whether it was called.
+    // The test only checks whether the handler was called, so the handler did not hand off the connection.
     assert!(handed.take().is_none());
     answered
 }
 
-/// Makes calls from a server to a client with the same rules.
+/// Makes calls from a server to a client that has the same rules.
 async fn backward(token: &str) -> [Code; 4] {
     let (sender, mut connections) = mpsc::unbounded_channel();
     let server = Server::builder().on_connect(move |connection: &Connection| drop(sender.send(connection.clone())));
@@ -154,7 +154,8 @@ fn json_rpc(method: &str, token: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{}},"metadata":{{{metadata}}}}}"#)
 }
 
-/// Makes a call by JSON-RPC over TCP. Returns the code of the last line, which follows the items of a stream.
+/// Makes a JSON-RPC call over TCP. The last line of the reply follows the items of a stream. Returns the code in this
+/// line.
 async fn json_rpc_tcp(address: SocketAddr, method: &str, token: &str) -> Code {
     let mut socket = BufReader::new(TcpStream::connect(address).await.expect("server should accept the connection"));
     socket.write_all(json_rpc(method, token).as_bytes()).await.expect("write should succeed");
@@ -199,7 +200,7 @@ async fn grpc(address: SocketAddr, token: &str) -> [Code; 2] {
     [code(unary.map(|_| ())), code(streaming)]
 }
 
-/// Makes a call by gRPC-Web over HTTP/1.1 with an empty message. The status is in the trailers at the end of the body.
+/// Makes a gRPC-Web call over HTTP/1.1 with an empty message. Its status is in the trailers at the end of the body.
 async fn grpc_web(address: SocketAddr, method: &str, token: &str) -> Code {
     let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     let bearer = if token.is_empty() { String::new() } else { format!("authorization: Bearer {token}\r\n") };
@@ -220,7 +221,7 @@ async fn grpc_web(address: SocketAddr, method: &str, token: &str) -> Code {
     Code::from_i32(digits.parse().expect("text should be a number"))
 }
 
-/// Returns the code of the reply to a packet for a mounted router: an echo or a rejection.
+/// Sends a packet to a mounted router, which echoes or rejects it, and returns the code of the reply.
 async fn mounted(address: SocketAddr, operation: u16) -> Code {
     let mut peer = Raw::connect(address).await;
     peer.write(&packet(7, operation, b"anybody")).await;
@@ -235,7 +236,7 @@ async fn mounted(address: SocketAddr, operation: u16) -> Code {
     }
 }
 
-/// Returns whether a subscriber receives its own message.
+/// Subscribes and publishes. Returns whether the subscriber received its own message.
 async fn topics(address: SocketAddr) -> bool {
     let client = Client::connect(address).await.expect("server should accept the connection");
     let subscribing = tokio::time::timeout(PATIENCE, client.subscribe("news"))
@@ -248,7 +249,7 @@ async fn topics(address: SocketAddr) -> bool {
     message.is_ok_and(|message| message.payload() == "today")
 }
 
-/// Returns whether a subscriber on a channel receives its own message, and the code of a call without a token.
+/// Like [`topics`], on the connection of a channel. Also returns the code of a call without a token.
 async fn channel_with_topics(address: SocketAddr) -> (bool, Code) {
     let router = ClientRouter::new();
     let client = router.client();
@@ -264,7 +265,7 @@ async fn channel_with_topics(address: SocketAddr) -> (bool, Code) {
     (subscribed.is_ok(), called)
 }
 
-/// Returns the codes of calls in all protocols for the bearer of a token.
+/// Makes a call in each protocol with the same token, and returns the codes by protocol.
 async fn walk([address, with_grpc]: [SocketAddr; 2], token: &str) -> BTreeMap<&'static str, Code> {
     let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     let connector = move || async move { web_socket::connect(&format!("ws://{address}/")).await };
@@ -290,7 +291,7 @@ async fn walk([address, with_grpc]: [SocketAddr; 2], token: &str) -> BTreeMap<&'
     codes
 }
 
-/// Returns the protocols in which a caller received another code.
+/// Returns the protocols in which the code differs from the expected one.
 fn others(codes: &BTreeMap<&'static str, Code>, expected: Code) -> Vec<String> {
     let others = codes.iter().filter(|(_, code)| **code != expected);
     others.map(|(protocol, code)| format!("{protocol}: {code:?}")).collect()

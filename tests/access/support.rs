@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Maximum time to wait for an event that is due soon.
+/// Maximum time to wait for an event that should happen soon.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The methods of the interop schema that the tests call.
@@ -18,7 +18,8 @@ pub(crate) const METHODS: [&str; 5] = [
     "interop.Interop/DoNothing",
 ];
 
-/// Accepts tokens such as `clerk`, or `clerk.60` with its lifetime in seconds. Clones count verifications together.
+/// Accepts tokens such as `clerk`, or `clerk.60` with a lifetime in seconds. All clones share the count of
+/// verifications.
 #[derive(Clone, Default)]
 pub(crate) struct Names {
     pub(crate) verified: Arc<AtomicUsize>,
@@ -44,7 +45,7 @@ impl Tokens for Names {
     }
 }
 
-/// Returns rules that accept these tokens.
+/// Returns rules that accept the tokens of [`Names`], and the count of verifications.
 pub(crate) fn access() -> (Access, Names) {
     let names = Names::default();
     (Access::new().tokens(names.clone()), names)
@@ -62,7 +63,7 @@ pub(crate) fn by<T>(token: &str, message: T) -> Request<T> {
     request
 }
 
-/// Returns the code of an answer.
+/// Returns the code of a result, which is `Ok` for a reply.
 pub(crate) fn code<T>(answer: Result<T, Status>) -> Code {
     answer.err().map_or(Code::Ok, |status| status.code())
 }

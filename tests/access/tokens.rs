@@ -1,4 +1,4 @@
-//! Tests of tokens: how often they are verified, and when they expire.
+//! Tests of tokens: how often the server verifies them, and when they expire.
 
 use super::support::{access, by, code, code_of_stream};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Range, Text};
@@ -24,7 +24,7 @@ const CHAT: &str = "interop.Interop/Chat";
 const COUNT_UP: &str = "interop.Interop/CountUp";
 const SUM_UP: &str = "interop.Interop/SumUp";
 
-/// Returns an in-memory server, so that virtual time is the only other factor.
+/// Returns an in-memory server, so that the result depends only on virtual time.
 fn server(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Acceptor {
     let server = Server::builder().add_service(InteropServer::new(Service)).gateway(Gateway::new().json_rpc());
     settings(server).build().expect("settings should be valid")
@@ -137,7 +137,7 @@ async fn a_stream_ends_when_the_token_of_its_caller_expires() {
     assert_eq!(started.elapsed().as_secs(), 90);
 }
 
-/// The error was a message without credit, so the reader learned of lost messages.
+/// Regression: the error was sent as a message without credit, so the reader only learned that messages were lost.
 #[tokio::test(start_paused = true)]
 async fn token_expiring_on_unread_stream_keeps_its_code() {
     let (access, _) = access();
@@ -174,7 +174,7 @@ async fn gateway_stream_ends_when_token_expires() {
     }
 }
 
-/// A service that recites one verse and does not end the stream.
+/// A service with a stream that sends one verse and never ends.
 struct Endless;
 
 impl Greeter for Endless {
@@ -320,7 +320,8 @@ async fn limit_of_a_method_holds_for_that_method_alone() {
     assert!(built.is_err_and(|error| error.to_string().contains("interop.Interop/None")));
 }
 
-/// Regression: the call had used up its method's limit, and was rejected again after the wait stated in the status.
+/// Regression: a rejected call used up the limit of its method, so it was rejected again after the wait that its status
+/// stated.
 #[tokio::test(start_paused = true)]
 async fn call_refused_by_general_limit_keeps_its_methods_allowance() {
     let seldom = |seconds| Rate::one_in(Duration::from_secs(seconds));
@@ -335,7 +336,7 @@ async fn call_refused_by_general_limit_keeps_its_methods_allowance() {
     assert_eq!(add(&client, "clerk").await, Code::ResourceExhausted, "limit of the method should apply as well");
 }
 
-/// Returns the duration of the given number of calls on one connection. Each reply contains the mark once.
+/// Makes a number of calls on one connection and returns the time that they took. Each reply must contain `mark` once.
 async fn time_of_calls(server: &Acceptor, calls: usize, request: &str, mark: &[u8]) -> Duration {
     let (here, there) = frpc::memory();
     let server = server.clone();
@@ -367,7 +368,7 @@ async fn useless_calls_by_other_protocols_are_read_at_waste_rate() {
     let server = server.config(Config::default().abuse_rate(64 * 1024)).access(access().0.allow([CHAT], Who::known()));
     let server = server.build().expect("settings should be valid");
     let json_rpc = |method: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
-    // Each call is charged its own length plus 64 bytes.
+    // The rate limit charges each call its length plus 64 bytes.
     for call in [json_rpc(ADD), json_rpc("interop.Interop/None")] {
         let took = time_of_calls(&server, 4000, &call, b"\n").await;
         assert!(took > Duration::from_secs(3), "{took:?}: {call}");
@@ -378,7 +379,7 @@ async fn useless_calls_by_other_protocols_are_read_at_waste_rate() {
     assert!(took > Duration::from_secs(3), "{took:?}");
 }
 
-/// Regression: `rpc.discover` revealed the schema to every client of a gateway with rules.
+/// Regression: a gateway with rules revealed the schema to every client through `rpc.discover`.
 #[tokio::test(start_paused = true)]
 async fn discovery_is_for_callers_of_some_method() {
     let (access, _) = access();

@@ -1,4 +1,4 @@
-//! Tests of rules for topics: publishers, and the patterns of subscribers.
+//! Tests of access rules for topics, for publishers and for the patterns of subscribers.
 
 use super::support::PATIENCE;
 use frisbee_pubsub::{Broker, Client, ClientRouter, OPERATIONS, PubSubError};
@@ -8,7 +8,7 @@ use frpc_access::{Access, Principal, Proof, TopicRules, Who};
 use std::net::SocketAddr;
 use tokio::sync::mpsc;
 
-/// Returns rules for a till and for every known caller.
+/// Returns rules for callers with the role `till`, and for every known caller.
 fn rules() -> TopicRules {
     TopicRules::new()
         .publish(["orders.*.created", "news"], Who::role("till"))
@@ -63,7 +63,7 @@ async fn clients(address: SocketAddr) -> [(Client, Option<Channel>); 2] {
     [(Client::connect(address).await.expect("server should accept the connection"), None), (local, Some(channel))]
 }
 
-/// Returns the patterns to which a client may subscribe.
+/// Returns the patterns to which the server lets a client subscribe.
 async fn open_to(client: &Client) -> Vec<&'static str> {
     let mut open = Vec::new();
     for pattern in ["news", "orders.north.created", "orders.*.>", "orders.*", "orders.>", "*", ">"] {
@@ -114,7 +114,7 @@ async fn a_connection_publishes_by_the_rules_of_its_last_principal() {
     }
 }
 
-/// Regression: a rule for `>` permitted callers to watch presences, whose topics no subscription wildcard matches.
+/// Regression: a rule for `>` also let callers watch presence, whose topics no wildcard of a subscription matches.
 #[tokio::test]
 async fn watching_a_presence_needs_a_rule_of_its_own() {
     for (rule, expected) in [(">", false), ("*.rooms.lobby", false), ("$presence.>", true)] {

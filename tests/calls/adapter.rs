@@ -1,4 +1,4 @@
-//! Tests of calls through gateways: messages as bytes, with the same middleware and limits.
+//! Tests of calls through gateways. Messages are bytes, and middleware and limits apply as in native calls.
 
 use bytes::Bytes;
 use frisbee_tests::interop::InteropServer;
@@ -46,7 +46,7 @@ async fn upper(words: &Words, request: Request<String>) -> Result<Response<Strin
     let _guard = Guard(words.dropped.clone());
     let _ = words.began.send(());
     assert_ne!(request.get_ref(), "panic", "handler should panic on request of the test");
-    // A task and a timer belong to the runtime of the server.
+    // Tasks and timers of a handler must belong to the runtime of the server.
     tokio::spawn(tokio::time::sleep(Duration::ZERO)).await.map_err(|error| Status::internal(error.to_string()))?;
     words.gate.acquire().await.map_err(|_| Status::aborted("closed"))?.forget();
     let mut response = Response::new(request.get_ref().to_uppercase());
@@ -91,7 +91,7 @@ impl Service for Words {
     }
 }
 
-/// A server and the context of an adapter connection to it.
+/// A server, and the context of an adapter connection to this server.
 struct Host {
     context: AdapterContext,
     began: mpsc::UnboundedReceiver<()>,
@@ -275,7 +275,7 @@ async fn deadline_ends_gateway_handlers_and_streams() {
             .expect("call should complete within the timeout");
         assert_eq!(code(called), Code::DeadlineExceeded, "{policy:?}");
         soon(&mut host.dropped).await;
-        // An endless stream of requests.
+        // The stream of requests never ends.
         let requests = words(&["a"]).chain(futures_util::stream::pending());
         let mut request = Request::new(requests);
         request.set_timeout(Duration::from_secs(1));
@@ -292,7 +292,8 @@ async fn deadline_ends_gateway_handlers_and_streams() {
     assert_eq!(code(host.method(UPPER).unary(request, "text").await), Code::DeadlineExceeded);
 }
 
-/// Regression test: the call ended only when another one released its permit, and then its handler started.
+/// Regression test: a call that waited for a permit ended only when another call released one, after its own deadline.
+/// Its handler still ran.
 #[tokio::test(start_paused = true)]
 async fn deadline_ends_the_wait_for_a_permit() {
     let mut host = Host::open(|builder| builder.method_policy("words.Words/Upper", Policy::AtMost(1))).await;
@@ -326,7 +327,7 @@ async fn adapter_calls_keep_to_the_policy_of_their_method() {
     let mut host = Host::open(|builder| builder.method_policy("words.Words/Upper", Policy::AtMost(1))).await;
     let calls = [host.call("a"), host.call("b")];
     soon(&mut host.began).await;
-    // The other call waits for a permit until this one has been answered.
+    // The other call waits for a permit until this call has been answered.
     assert_eq!(stream(host.method("Join"), &["a"]).await.expect("peer should answer"), ["a"]);
     assert_eq!(host.began.try_recv().ok(), None);
     host.gate.add_permits(2);
@@ -351,7 +352,7 @@ async fn adapter_calls_beyond_the_limit_of_a_connection_are_refused() {
     host.call("d").await.expect("task should not panic").expect("call should have a free slot");
 }
 
-/// Regression test: the metadata of streaming calls was not charged.
+/// Regression test: the metadata of streaming calls was not charged to the memory limit.
 #[tokio::test]
 async fn metadata_of_streaming_adapter_call_is_charged_to_its_peer() {
     let host = Host::open(|builder| builder).await;
@@ -369,7 +370,7 @@ async fn metadata_of_streaming_adapter_call_is_charged_to_its_peer() {
     until("it is released", || host.context.stats().charged_bytes() == 0).await;
 }
 
-/// Regression test: the call ran and was then rejected, because another call had the only permit.
+/// Regression test: a call ran and was then rejected, because another call held the only permit.
 #[tokio::test]
 async fn unary_call_as_a_stream_is_refused_before_it_runs() {
     let mut host = Host::open(|builder| builder.config(Config::default().calls_max(1))).await;

@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 /// Maximum time to wait for an event, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Returns a client of a server on its own threads, which end when the runtime is dropped.
+/// Returns a client of a server that runs on its own threads. Dropping the runtime stops the server.
 fn served() -> (Runtime, Blocking<InteropClient>) {
     let runtime = Runtime::new().expect("runtime should start");
     let address = runtime.block_on(serve_interop());
@@ -65,7 +65,7 @@ fn deadlines_hold_and_threads_share_a_connection() {
             });
         }
     });
-    // Another client of the same connection, which stays usable when the first is dropped.
+    // Clients share a connection. This client must stay usable when the first one is dropped.
     let other =
         client.client(|channel| (channel.connection().and_then(|it| it.local_addr()), InteropClient::new(channel)));
     let first = client.client(|channel: Channel| channel.connection().and_then(|it| it.local_addr()));
@@ -84,7 +84,7 @@ fn pings_are_answered_while_the_caller_does_nothing() {
     let mut socket = listener.accept().unwrap().0;
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     socket.write_all(&packet(0, 0, b"")).unwrap();
-    // The client first sends HELLO and a PING of its own.
+    // The client sends HELLO and a PING before the call.
     let mut received = Vec::new();
     let pong = packet(0, 1, b"");
     while !received.windows(pong.len()).any(|bytes| bytes == pong) {
@@ -93,7 +93,7 @@ fn pings_are_answered_while_the_caller_does_nothing() {
         assert_ne!(count, 0, "connection should stay open");
         received.extend_from_slice(&bytes[..count]);
     }
-    // The caller is also notified of the end when the client is dropped.
+    // Dropping the client must close the connection, which ends this loop.
     let reading = thread::spawn(move || while socket.read(&mut [0; 1024]).expect("read should succeed") > 0 {});
     drop(client);
     reading.join().unwrap();
@@ -109,7 +109,7 @@ fn a_blocking_client_goes_on_with_the_servers_that_are_left() {
     add().expect("both servers should be reachable");
     let [gone, _left] = servers;
     gone.shutdown_timeout(PATIENCE);
-    // The client may learn of the loss by its first call to that server.
+    // The first call may fail, because the client may only notice the lost connection when it makes this call.
     let failed = (0..20).filter(|_| add().is_err()).count();
     assert!(failed <= 1, "{failed} calls failed");
 }

@@ -1,4 +1,4 @@
-//! Tests of deadlines: what counts against them, on busy threads as well.
+//! Tests of what counts towards a deadline, including on busy threads.
 
 use frisbee::Config;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Range, SleepRequest};
@@ -148,7 +148,7 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("runtime should start")
 }
 
-/// Polls a call once in a runtime that then ends, and completes it in another one.
+/// Polls a call once in a runtime, drops this runtime, and completes the call in another one.
 fn finish_elsewhere<T>(home: &Runtime, call: impl Future<Output = Result<T, Status>>) -> Code {
     let (mut call, away) = (pin!(call), runtime());
     away.block_on(poll_fn(|context| {
@@ -159,7 +159,8 @@ fn finish_elsewhere<T>(home: &Runtime, call: impl Future<Output = Result<T, Stat
     home.block_on(call).map_or_else(|status| status.code(), |_| Code::Ok)
 }
 
-/// A timer cannot be polled after its runtime has ended. The runtime of the channel lives as long as its connections.
+/// Polling a timer panics after its runtime has ended. The runtime of the channel exists for as long as its
+/// connections.
 #[test]
 fn deadline_outlives_the_runtime_a_call_began_in() {
     let home = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("runtime should start");
@@ -237,7 +238,7 @@ fn deadline_outlives_the_runtime_a_call_began_in() {
 fn client_reads_received_bytes_before_timing_out() {
     let (listens, address) = mpsc::channel();
     let (answered, has_answered) = mpsc::channel();
-    // A server that replies to a PING with a PONG, like Go, and to every later packet with a sum.
+    // This server replies to a PING with a PONG, like a Go server, and to every later packet with a sum.
     let server = std::thread::spawn(move || {
         runtime().block_on(async {
             let (address, accepted) = Raw::listen().await;

@@ -1,4 +1,4 @@
-//! Tests of every path from a peer to a handler, with middleware that denies every call.
+//! Tests that middleware can deny calls on every path from a peer to a handler.
 
 use frisbee::{Handlers, Operation};
 use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
@@ -91,7 +91,7 @@ impl Fort {
     }
 }
 
-/// Asserts that none of `knocked` calls has reached a handler.
+/// Asserts that the middleware denied `knocked` calls and that none of them reached a handler.
 fn assert_closed(vault: &Vault, closed: &Closed, knocked: usize) {
     assert_eq!(vault.0.load(Ordering::SeqCst), 0, "no handler should have run");
     assert_eq!(closed.0.load(Ordering::SeqCst), knocked);
@@ -232,7 +232,7 @@ async fn a_call_that_is_made_once_more_is_denied() {
         let (server, is_first) = (server.clone(), dialled.fetch_add(1, Ordering::SeqCst) == 0);
         tokio::spawn(async move {
             if is_first {
-                // The server reads the call and is then lost.
+                // The server receives the call, and then the connection is lost.
                 let _ = there.read(&mut [0; 4096]).await;
                 return;
             }
@@ -262,7 +262,7 @@ async fn calls_of_a_go_client_are_denied() {
     assert_closed(&vault, &closed, 2);
 }
 
-/// Mounted routers are not services, as the documentation of middleware states.
+/// Middleware does not apply to mounted routers, as its documentation states.
 #[tokio::test]
 async fn mounted_routers_bypass_middleware() {
     let operation = Operation::user(1000).expect("operation number should be in the user range");

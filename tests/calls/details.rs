@@ -1,4 +1,4 @@
-//! Tests of status details in the form of gRPC, from `frpc::details`.
+//! Tests of status details in gRPC's format, encoded by `frpc::details`.
 
 use frpc::details::{BadRequest, ErrorInfo, Help, HelpLink, LocalizedMessage, QuotaFailure, QuotaViolation, RetryInfo};
 use frpc::{Code, Status};
@@ -10,7 +10,7 @@ fn details_are_the_bytes_of_google_rpc_status() {
         Status::not_found("gone").with_detail(&LocalizedMessage { locale: "de".to_owned(), message: "weg".to_owned() });
     let mut expected = b"\x08\x05\x12\x04gone\x1a\x3b\x0a\x2e".to_vec();
     expected.extend(b"type.googleapis.com/google.rpc.LocalizedMessage\x12\x09\x0a\x02de\x12\x03weg");
-    // The lengths of the URL and of the message that contains it.
+    // The length of the type URL, and the length of the message that contains it.
     let url = "type.googleapis.com/google.rpc.LocalizedMessage".len() as u8;
     (expected[11], expected[9]) = (url, url + 2 + 11);
     assert_eq!(status.details(), expected);
@@ -52,7 +52,7 @@ fn a_negative_delay_of_a_peer_is_none() {
     assert_eq!(Status::unavailable("").with_detail(&negative).detail::<RetryInfo>().unwrap().delay(), None);
 }
 
-/// The details are encoded as tonic-types and grpc-go expect.
+/// tonic-types and grpc-go expect this encoding of details.
 #[test]
 fn details_cross_to_grpc_and_back_unchanged() {
     let bad = BadRequest::new([("name", "is empty")]);

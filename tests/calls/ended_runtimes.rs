@@ -1,4 +1,4 @@
-//! Tests of calls on a channel whose runtime ends or is not driven, made by tasks of another runtime.
+//! Tests of calls on a channel whose runtime has ended or is not being driven. Tasks of another runtime make the calls.
 
 use frpc::{Call, CallResponse, Channel, Code, Next, Request, Response, ResponseStream, Server, Status};
 use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
@@ -29,8 +29,8 @@ fn runtime() -> Runtime {
     Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("runtime should start")
 }
 
-/// Returns the code of a call that is in progress when the runtime of its channel ends. `change` is applied to the
-/// channel before.
+/// Ends the channel's runtime while a call is in progress, and returns the code of the call. `change` is applied to the
+/// channel before the call.
 fn code_of_call(change: impl FnOnce(Channel, Arc<Semaphore>) -> Channel) -> Code {
     let [own, other, serving] = [(); 3].map(|()| runtime());
     let (began, (here, there)) = (Arc::new(Semaphore::new(0)), frpc::memory());
@@ -59,13 +59,13 @@ fn code_of_call(change: impl FnOnce(Channel, Arc<Semaphore>) -> Channel) -> Code
         .code()
 }
 
-/// Regression test: the pause before a second attempt was polled after its runtime had ended, which panics.
+/// Regression test: a call polled the timer of its retry after the timer's runtime had ended, which panics.
 #[test]
 fn idempotent_call_fails_when_the_runtime_of_its_channel_ends() {
     assert_eq!(code_of_call(|channel, _| channel), Code::Unavailable);
 }
 
-/// Regression test: the deadline of a call within middleware was polled after its runtime had ended, which panics.
+/// Regression test: middleware polled the timer of a deadline after the timer's runtime had ended, which panics.
 #[test]
 fn call_in_middleware_fails_when_its_channels_runtime_ends() {
     let waits = |channel: Channel, began: Arc<Semaphore>| {
@@ -77,7 +77,8 @@ fn call_in_middleware_fails_when_its_channels_runtime_ends() {
     assert_eq!(code_of_call(waits), Code::Unavailable);
 }
 
-/// Regression test: deadlines were enforced by the runtime of the channel, which does nothing outside of `block_on`.
+/// Regression test: the channel's runtime enforced deadlines, but a current-thread runtime does nothing outside of
+/// `block_on`.
 #[test]
 fn call_on_an_idle_runtime_ends_at_its_deadline() {
     let [own, other] =

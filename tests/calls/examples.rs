@@ -1,5 +1,4 @@
-//! Tests of example programs. They share one binary, because each program of its own would link the same libraries
-//! again.
+//! Tests of example programs. They share one binary, because each separate binary would link the same libraries again.
 
 #[allow(dead_code, reason = "the program has a main function")]
 #[path = "../../examples/evolve/main.rs"]

@@ -1,4 +1,4 @@
-//! Tests of features of native peers beyond Go's protocol: deadlines, cancellation, metadata, statuses, credit and
+//! Tests of features that native peers add to Go's protocol: deadlines, cancellation, metadata, statuses, credit and
 //! draining.
 
 use frisbee::tlv;
@@ -111,12 +111,14 @@ async fn simple_call_does_not_wait_for_peer_kind() {
     silent.write(&packet(request.id.0, request.operation.number(), &request.body)).await;
     plain.await.expect("task should not panic").expect("call should succeed");
     assert_eq!(client.clone().get(labelled(Time::default())).await.map_err(|status| status.code()).err(), {
-        // A call that needs the kind of the server waits for it, and fails with the connection if it is not received.
+        // A call whose encoding depends on the kind of the server waits for HELLO. It fails with the connection if no
+        // HELLO arrives.
         Some(Code::Unavailable)
     });
 }
 
-/// A native client also cancels its call at its deadline, but this client sends nothing more.
+/// A native client would cancel its call at the deadline. This client sends nothing more, so the server has to enforce
+/// it.
 #[tokio::test(start_paused = true)]
 async fn a_handler_whose_caller_has_stopped_waiting_is_dropped() {
     let service = Service::default();
@@ -175,7 +177,7 @@ async fn dropping_a_call_drops_its_handler_and_frees_its_id() {
         calls.abort_all();
         while calls.join_next().await.is_some() {}
     }
-    // More calls are cancelled than there are ids. If their ids stayed in use, this would wait forever.
+    // The test cancels more calls than there are ids. If cancelled calls kept their ids, it would wait forever.
     let calls: JoinSet<_> = (0..5 * IDS)
         .map(|_| {
             let client = client.clone();
@@ -188,7 +190,7 @@ async fn dropping_a_call_drops_its_handler_and_frees_its_id() {
     until("the handlers are gone", || state.waiting.load(Ordering::SeqCst) == 0).await;
 }
 
-/// Number of calls in `calls_and_cancellations_in_any_order_never_mix_replies`; one million in the long run.
+/// Number of calls in `calls_and_cancellations_in_any_order_never_mix_replies`. The long run makes one million.
 fn many() -> u64 {
     std::env::var("FRISBEE_MANY").ok().and_then(|many| many.parse().ok()).unwrap_or(100_000)
 }
@@ -204,7 +206,8 @@ async fn calls_and_cancellations_in_any_order_never_mix_replies() {
                 for call in 0..many() / CALLERS {
                     let nonce = caller << 32 | call;
                     if call % 10 == caller % 10 {
-                        // Each call is cancelled at once, while it runs, or never, depending on the first event.
+                        // Depending on which event comes first, a call is cancelled immediately, while it runs, or
+                        // never.
                         let call = client.wait(Time { millis: call % 3 });
                         let _ = tokio::time::timeout(Duration::from_micros(nonce % 2_000), call).await;
                         continue;
@@ -224,7 +227,8 @@ async fn calls_and_cancellations_in_any_order_never_mix_replies() {
 async fn an_unread_stream_holds_back_only_its_sender() {
     let service = Service::default();
     let state = service.state.clone();
-    // The window of a stream whose reader keeps up may be sixteen times as large, which is still a known bound.
+    // If the reader keeps up, the window of a stream may grow to sixteen times the credit. The number of unread bytes
+    // is still bounded.
     let config = Config::default().stream_credit(16 * 1024);
     let channel = Channel::builder().config(config).connect(start(service).await.to_string());
     let client = ExtensionClient::new(channel.await.expect("server should be listening"));
@@ -241,7 +245,7 @@ async fn an_unread_stream_holds_back_only_its_sender() {
         );
     }
     drop(other);
-    // The abandoned stream is notified. Afterwards no further items are produced.
+    // The handler is notified that its stream was abandoned, and then produces no more items.
     let mut produced = 0;
     let still = async {
         while std::mem::replace(&mut produced, state.flooded.load(Ordering::SeqCst)) != produced {
@@ -249,7 +253,8 @@ async fn an_unread_stream_holds_back_only_its_sender() {
         }
     };
     tokio::time::timeout(Duration::from_secs(20), still).await.expect("producer should stop within the timeout");
-    // At most 256 KiB of credit, in messages that cost 64 bytes more than their length, plus the one that overdraws.
+    // The credit is at most 256 KiB. A message is charged its length plus 64 bytes, and one message may exceed the
+    // credit.
     assert!(produced < 2_000 + 2 * 300, "handler produced {produced} messages");
     for _ in 0..2_000 {
         unread.message().await.expect("stream should not fail").expect("stream should continue");
@@ -260,7 +265,7 @@ async fn an_unread_stream_holds_back_only_its_sender() {
 async fn late_reading_server_slows_client_without_loss() {
     let (client, _) = served().await;
     let (sender, chunks) = RequestStream::channel(1);
-    // Measured from before the call, so that no pause of this thread can hide the wait.
+    // Measured from before the call, so that a pause of this thread cannot make the wait look shorter.
     let started = Instant::now();
     let sending = tokio::spawn(async move {
         for _ in 0..1_000 {
@@ -277,7 +282,7 @@ async fn late_reading_server_slows_client_without_loss() {
 #[tokio::test]
 async fn consecutive_streams_use_up_no_ids_or_credit() {
     let (client, _) = served().await;
-    // This exceeds the 32 767 ids of a client.
+    // More calls than the 32 767 ids of a client.
     for n in 0..33_000 {
         let mut chunks = client.flood(Time { millis: 1 }).await.expect("stream should open").into_inner();
         chunks.message().await.expect("stream should not fail").expect("stream should have a message");
@@ -288,7 +293,7 @@ async fn consecutive_streams_use_up_no_ids_or_credit() {
     assert_eq!(client.get(Time { millis: 1 }).await.expect("connection should stay open").into_inner().millis, 1);
 }
 
-/// A service with a stream that sends nothing until it is triggered, with or without metadata.
+/// A service with a stream that sends its first message only when it is triggered. It may send metadata before.
 #[derive(Clone)]
 struct Silent(broadcast::Sender<Chunk>);
 
@@ -313,8 +318,8 @@ impl Extension for Silent {
     }
 }
 
-/// Regression test: a streaming call was accepted only with the first message, so a caller that subscribed and then
-/// caused the event waited forever.
+/// Regression test: a streaming call was only accepted with its first message. A caller that subscribed before it
+/// triggered the event waited forever.
 #[tokio::test]
 async fn silent_stream_is_open_once_its_handler_returns() {
     let (events, _) = broadcast::channel(1);

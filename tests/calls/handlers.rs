@@ -1,4 +1,4 @@
-//! Tests of calls between a native client and server with failures and unusual handlers.
+//! Tests of calls between native peers: failures, and handlers with unusual behavior.
 
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, Payload, SleepRequest, Text};
 use frisbee_tests::raw::{Raw, packet};
@@ -44,7 +44,7 @@ impl Drop for Inside {
     }
 }
 
-/// A service whose handlers misbehave on demand. Other methods are passed to [`Service`].
+/// A service whose handlers misbehave on request. All other methods are those of [`Service`].
 struct Probed(Arc<Probe>);
 
 impl Interop for Probed {
@@ -98,7 +98,7 @@ impl Interop for Probed {
     async fn chat(&self, request: Request<Streaming<Text>>) -> Reply<ResponseStream<Text>> {
         let inside = self.0.enter();
         let mut texts = request.into_inner();
-        // Reads without replying until the client is gone.
+        // Reads messages without replying until the client disconnects.
         while texts.message().await?.is_some() {}
         drop(inside);
         Err(Status::aborted("EOF"))
@@ -120,7 +120,7 @@ impl Probing {
     }
 
     async fn client(&self) -> InteropClient {
-        // A stopped server does not return in these tests, so waiting for it is pointless.
+        // A stopped server is not restarted in these tests, so the channel should not wait for it.
         let builder = Channel::builder().reconnect_timeout(Duration::from_millis(50));
         InteropClient::new(
             builder.connect(self.serving.address.to_string()).await.expect("server should accept the connection"),
@@ -178,7 +178,7 @@ async fn calls_in_flight_fail_when_the_server_is_lost() {
 async fn a_lost_client_cancels_its_handlers() {
     const DO_NOTHING: u16 = 15;
     let server = Probing::start(|builder| builder).await;
-    // The client cancels nothing and ends no stream before it is gone.
+    // This client disconnects without cancelling its call or ending its stream.
     let mut client = Raw::connect(server.serving.address).await;
     let streams = [21, 23].map(|operation| packet(operation.into(), 2, &[9, operation]));
     let range = packet(21, 2, &[8, 0, 0x0d, 0, 0x0d, 0]);
@@ -269,7 +269,7 @@ async fn a_policy_can_be_set_for_one_method() {
     assert!(unknown.is_err_and(|error| error.to_string().contains("interop.Interop/Slep")));
 }
 
-/// Regression test: the policy was ignored.
+/// Regression test: policies of streaming methods were silently ignored.
 #[tokio::test]
 async fn a_policy_for_a_method_with_streams_is_refused() {
     for method in ["CountUp", "SumUp", "Chat"] {
@@ -324,7 +324,7 @@ async fn client_with_own_workers_answers_pings_while_runtime_is_busy() {
     let (channel, accepted) = tokio::join!(connecting, listener.accept());
     let _channel = channel.expect("server should be listening");
     let mut peer = accepted.expect("client should connect").0.into_std().expect("address should be that of a socket");
-    // From here on the runtime's only thread does nothing else.
+    // From here on, the runtime's only thread is blocked.
     peer.set_nonblocking(false).expect("address should be that of a socket");
     peer.set_read_timeout(Some(Duration::from_secs(20))).expect("address should be that of a socket");
     peer.write_all(&packet(0, 0, &[])).expect("write should succeed");
@@ -354,7 +354,7 @@ async fn shutdown_drains_calls_and_refuses_connections() {
     let refused = async { while InteropClient::connect(server.serving.address.to_string()).await.is_ok() {} };
     tokio::time::timeout(Duration::from_secs(10), refused).await.expect("rejection should arrive within the timeout");
     assert!(!server.serving.is_over());
-    // Once the client is notified, new calls use a new connection, which cannot be made.
+    // After the client has been notified, it opens a new connection for new calls. This connection must fail.
     let turned_away = async {
         loop {
             if let Err(status) = client.add(AddRequest { a: 1, b: 1 }).await {
@@ -388,7 +388,7 @@ async fn a_shutdown_ends_at_its_time_limit() {
 async fn large_replies_to_a_client_that_reads_late_all_arrive() {
     let server = Probing::start(|builder| builder).await;
     let mut peer = Raw::connect(server.serving.address).await;
-    // Sixteen replies of 1 MiB exceed what the server writes before it defers requests.
+    // Sixteen replies of 1 MiB are more than the server buffers before it defers requests.
     let request = [8, 0, 0x0a, 0x80, 0x80, 0x40, 4, 0x0a, 0];
     let requests: Vec<_> = (0..16).map(|id| packet(id, 17, &request)).collect();
     peer.write(&requests.concat()).await;
@@ -409,7 +409,7 @@ async fn a_server_that_never_answers_costs_a_timeout_and_no_more() {
     for a in 0..10 {
         assert_eq!(code(client.add(AddRequest { a, b: 1 }).await), Code::DeadlineExceeded);
     }
-    // The late replies are dropped, and the next call gets its own.
+    // The client must ignore the late replies, so that the next call gets its own reply.
     let mut received = Vec::new();
     for _ in 0..10 {
         received.push(silent.next().await.expect("client should send the call"));
@@ -515,7 +515,7 @@ async fn two_services_on_the_same_operations_are_refused_by_name() {
     assert!(error.to_string().ends_with("a service was added twice"), "{error}");
 }
 
-/// `main` shows a returned error by its `Debug` output.
+/// If `main` returns an error, its `Debug` output is displayed.
 #[test]
 fn overlap_error_names_both_methods_and_remedy() {
     let overlap = frpc::Error::Overlap { operation: 10, methods: ["a.A/Get".into(), "b.B/Put".into()] };
@@ -539,19 +539,19 @@ async fn channel_closes_unused_connection() {
     assert_eq!(numbers, [0, 1, 2]);
 }
 
-/// Regression test: the server reset the stream if it closed before the client had ended its direction, which takes a
-/// separate packet and may be late. The client reported a failure.
+/// Regression test: a server that closed a stream before the client had ended its direction reset the stream. The end
+/// of the client's direction is a separate packet and may arrive late. The client then reported a failure.
 #[tokio::test]
 async fn stream_ended_by_server_is_not_reset_before_client_ends() {
     let mut raw = Raw::connect(serve_interop().await).await;
     raw.write(&packet(0, 3, b"fris\x01\x04\x03\x80\x80\x10")).await;
-    // CountUp, two messages from 7.
+    // Calls CountUp for two messages, starting from 7.
     raw.write(&[packet(1, 2, &[0x09, 0x15]), packet(1, 2, &[8, 0, 0x0D, 0x0E, 0x0D, 4])].concat()).await;
     for expected in [(2, &[8, 0, 0x0D, 0x0E][..]), (2, &[8, 0, 0x0D, 0x10]), (7, &[])] {
         let packet = raw.next().await.unwrap();
         assert_eq!((packet.operation.number(), &packet.body[..]), expected);
     }
-    // Any other packet of the stream would precede the reply to this one.
+    // All packets of the stream would arrive before the reply to this packet.
     raw.write(&packet(5, 9999, b"")).await;
     assert_eq!(raw.next().await.unwrap().operation.number(), 9999);
     raw.write(&[packet(1, 7, b""), packet(6, 9999, b"")].concat()).await;

@@ -1,4 +1,5 @@
-//! Peers whose schemas differ: the accepting end translates, and refuses only methods that it cannot translate.
+//! Tests of peers with different schemas. The accepting end translates messages, and rejects only methods that it
+//! cannot translate.
 
 use frisbee::tlv::{Items, put_item};
 use frisbee::{Operation, Packet, PacketId, PeerKind};
@@ -19,11 +20,11 @@ use tokio::sync::mpsc;
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// A shop of both versions. Its handlers wait for a task if the order has no id.
+/// Implements both versions of the shop. If the order has no id, the handlers wait for a task.
 #[derive(Clone, Copy)]
 struct Shop;
 
-/// Implements a version of the shop, with a conversion of orders to receipts.
+/// Implements one version of the shop, given a conversion from orders to receipts.
 macro_rules! shop {
     ($version:ident, $receipt:expr, $($other:ident),*) => {
         impl $version::Shop for Shop {
@@ -127,13 +128,13 @@ fn new_order(id: &str) -> new::Order {
     }
 }
 
-/// Receipt of a new server for the order of an old client.
+/// The receipt that an old client gets from a new server.
 fn old_receipt(id: &str) -> old::Receipt {
     let old::Order { items, color, prices, .. } = old_order(id);
     old::Receipt { id: format!("{id}/None/secret"), total: 7, color, items, prices }
 }
 
-/// Receipt of an old server, which lacks units and depths, for the order of a new client.
+/// The receipt that a new client gets from an old server. It has no units and depths.
 fn new_receipt(id: &str) -> new::Receipt {
     let new::Order { color, prices, mut items, .. } = new_order(id);
     for item in &mut items {
@@ -247,7 +248,7 @@ async fn server_calls_client_of_another_version() {
     drop(agent);
 }
 
-/// Returns the translated calls, skipped fields and layouts in use of a service.
+/// Returns counters of a service: translated calls, skipped fields, and layouts in use.
 fn counted(service: &str) -> (u64, u64, usize) {
     let found = TranslatedService::all().into_iter().find(|of| of.service == service);
     found.map_or((0, 0, 0), |of| (of.calls, of.skipped_fields, of.layouts.len()))
@@ -255,7 +256,7 @@ fn counted(service: &str) -> (u64, u64, usize) {
 
 #[tokio::test]
 async fn translated_calls_and_skipped_fields_are_counted() {
-    // Other tests of this process use the shop as well, so the counts are at least those of this test.
+    // Other tests in this process call the shop too, so the counters may increase by more than the calls of this test.
     let before = counted("shop.Shop");
     let client = old::ShopClient::connect(serve_new().await).await.unwrap();
     for _ in 0..3 {
@@ -263,7 +264,8 @@ async fn translated_calls_and_skipped_fields_are_counted() {
     }
     client.list(old_order("")).await.unwrap().into_inner().message().await.unwrap();
     let after = counted("shop.Shop");
-    // The old order has a note that the new server lacks, and the new receipt a field that the old client lacks.
+    // The old order has a note that the new server does not know. The new receipt has a field that the old client does
+    // not know.
     assert!(after.0 >= before.0 + 4 && after.1 >= before.1 + 7, "{before:?} {after:?}");
     assert!(after.2 > 0, "{after:?}");
     let page = frpc_telemetry::Counters::new().snapshot().prometheus(None);
@@ -303,7 +305,7 @@ async fn translated_request_is_bounded_by_the_limit_of_bodies() {
     client.buy(old_order("a")).await.unwrap();
 }
 
-/// Configuration of an end that behaves like a Go program of its version.
+/// Returns settings that make an end behave like a Go program of its version.
 fn compat() -> frisbee::Config {
     frisbee::Config::default().hello(false)
 }
@@ -315,13 +317,13 @@ async fn old_compat_client_calls_new_server() {
     let channel = || Channel::builder().config(compat()).connect(&address);
     let client = old::ShopClient::new(channel().await.unwrap());
     call_all!(&client, old_order, old_receipt, old);
-    // Such a client receives only the texts of errors.
+    // A compat client receives only the text of an error, and no code.
     let status = client.cancel(old_order("a")).await.unwrap_err();
     assert!(status.message().contains("shop.Shop has no method Cancel"), "{status}");
     let status = client.refund(old::Amount { cents: 1 }).await.unwrap_err();
     assert!(status.message().starts_with("field 1 (`cents`) of shop.Amount is string here"), "{status}");
     client.buy(old_order("a")).await.unwrap();
-    // Native clients of both versions have their own layouts.
+    // Native clients of both versions announce their own layouts.
     call_all!(old::ShopClient::connect(&address).await.unwrap(), old_order, old_receipt, old);
     let client = new::ShopClient::connect(&address).await.unwrap();
     assert_eq!(client.quote(new_order("same")).await.unwrap().into_inner(), receipt_of_new(new_order("same")));
@@ -342,7 +344,7 @@ async fn new_client_calls_old_compat_server() {
         let status = client.refund(new::Amount { cents: "1".to_owned() }).await.unwrap_err();
         assert_eq!((status.code(), status.may_have_run()), (Code::FailedPrecondition, false), "{status}");
     }
-    // To a native server of another version, such a channel sends its own layout.
+    // If a native server has another version, the channel announces the layout of its client.
     let channel = Channel::builder().compat_layout::<old::ShopClient>().connect(serve_old().await).await.unwrap();
     call_all!(new::ShopClient::new(channel), new_order, new_receipt, new);
 }
@@ -357,7 +359,7 @@ async fn strict_presence_precedes_translation_to_compat_server() {
     client.buy(new_order("a")).await.unwrap();
 }
 
-/// The first layout has operations from 10 on, which have other meanings in the changed layout.
+/// The first layout numbers operations from 10. In the changed layout, these numbers have other meanings.
 #[tokio::test]
 async fn operation_unknown_to_compat_layout_is_refused() {
     let builder = Server::builder().add_service(second::ParrotServer::new(Parrot));
@@ -387,13 +389,13 @@ async fn unusable_compat_layout_fails_server() {
     assert!(mounted.is_err());
 }
 
-/// Returns the HELLO item for a service with the operations 40 and 41.
+/// Returns the HELLO item of a service with the operations 40 and 41.
 fn item(service: &str, description: &[u8]) -> Vec<u8> {
     let fingerprint = Fingerprint::of(description).bytes();
     [&[service.len() as u8][..], service.as_bytes(), &fingerprint, &[40, 1]].concat()
 }
 
-/// Opens an in-memory connection to a server of the new shop, with the HELLO of a client that calls these services.
+/// Connects in memory to a server of the new shop, and sends a HELLO with the given services.
 async fn hostile(items: &[Vec<u8>]) -> Raw<DuplexStream> {
     hostile_to(Server::builder().add_service(new::ShopServer::new(Shop)).build().unwrap(), items).await
 }
@@ -418,11 +420,11 @@ async fn reply(raw: &mut Raw<DuplexStream>) -> Option<Packet> {
     }
 }
 
-/// Reads the status of a rejected call, which has not run.
+/// Reads a status with the mark that the call was rejected before it ran.
 async fn refused(raw: &mut Raw<DuplexStream>, id: u16) -> (Code, String) {
     let replied = reply(raw).await.expect("the connection should stay open");
     assert_eq!(replied.id, PacketId(id), "{replied:?}");
-    // A prefix with the code and the mark of a refusal, and a short text.
+    // The reply has a prefix with the code and the mark of a rejected call, and then a short text.
     let (items, error) = replied.body[2..].split_at(replied.body[1].into());
     let (mut code, mut is_refused) = (Code::Unknown, false);
     for (kind, value) in Items::new(items).flatten() {
@@ -437,8 +439,8 @@ async fn refused(raw: &mut Raw<DuplexStream>, id: u16) -> (Code, String) {
     (code, text)
 }
 
-/// Returns a description of `Buy` and another method. Each test needs its own, because translations are cached for the
-/// whole process.
+/// Returns a description of a service with `Buy` and another method. Each test needs a different method, because the
+/// process caches translations.
 fn description(method: &str) -> Vec<u8> {
     let method = [&[method.len() as u8][..], method.as_bytes(), &[0, 0, 0]].concat();
     [&b"\x01\x01\x00\x00\x02\x03Buy\x00\x00\x00"[..], &method, b"\x09shop.Shop"].concat()
@@ -450,14 +452,14 @@ async fn withheld_layout_refuses_calls_after_five_seconds() {
     let mut raw = hostile(&[item("shop.Shop", &unknown)]).await;
     let started = tokio::time::Instant::now();
     raw.write(&packet(1, 40, &[0])).await;
-    // A different description than the requested one is ignored.
+    // A description that the server has not requested is ignored.
     raw.write(&packet(2, 3, b"\x01\x00\x00\x09shop.Shop")).await;
     let (code, text) = refused(&mut raw, 1).await;
     assert_eq!((code, started.elapsed().as_secs()), (Code::FailedPrecondition, 5), "{text}");
     assert!(text.contains("did not send its layout of shop.Shop within 5 s"), "{text}");
     raw.write(&packet(3, 40, &[0])).await;
     assert_eq!(refused(&mut raw, 3).await.0, Code::FailedPrecondition);
-    // A late description is still accepted.
+    // The server still accepts a description that arrives late.
     raw.write(&packet(2, 3, &unknown)).await;
     raw.write(&packet(4, 40, &[0])).await;
     let replied = reply(&mut raw).await.expect("the connection should stay open");
@@ -508,7 +510,7 @@ async fn calls_held_for_a_layout_are_bounded() {
     }
 }
 
-/// More versions than the process caches, so most are evicted while their connections are still used.
+/// The test uses more versions than the process caches. Most of them are evicted while connections still use them.
 #[tokio::test]
 async fn thousand_clients_with_descriptions_of_their_own_are_served() {
     let mut clients = Vec::new();
@@ -530,7 +532,7 @@ async fn thousand_clients_with_descriptions_of_their_own_are_served() {
     }
 }
 
-/// Returns a description of 60 kB, whose translation takes several times as much memory.
+/// Returns a description of 60 kB. Its translation takes several times as much memory.
 fn large_description(first: u32) -> Vec<u8> {
     let field = |number| Field { number, shape: Shape::Optional, of: Type::Message(0) };
     let types = vec![TypeLayout::Message((first..first + 15_000).map(field).collect())];
@@ -624,7 +626,7 @@ async fn serve_second() -> SocketAddr {
     serve(Server::builder().add_service(second::ParrotServer::new(Parrot))).await
 }
 
-/// The oneof of the second layout follows all fields of the others.
+/// In the second layout, the oneof comes after all fields of the first layout.
 #[tokio::test]
 async fn first_requests_are_translated_before_the_server_is_known() {
     for _ in 0..20 {
@@ -650,7 +652,7 @@ async fn missing_service_is_not_mistaken_for_its_successor() {
     assert_eq!(there.count(stranger::Number { value: 7 }).await.unwrap().into_inner().value, 7);
 }
 
-/// Regression test: such a client waited for the server's answer in a busy loop.
+/// Regression test: a client that sends no HELLO waited for the server's answer in a busy loop.
 #[tokio::test]
 async fn client_without_hello_assumes_go_server_at_once() {
     let config = frisbee::Config::default().hello(false);

@@ -1,4 +1,4 @@
-//! Tests of messages that are too long, too many or too late, and of the status that their sender receives.
+//! Tests of messages that are too long, too many or too late. The sender must receive a status that states the reason.
 
 use bytes::Bytes;
 use frisbee::rpc::ConnectionExt;
@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
 
-/// Returns the maximum amount of metadata.
+/// Returns metadata of the maximum size.
 fn most() -> Metadata {
     let mut metadata = Metadata::new();
     let full = (0..256).find_map(|number| metadata.insert(format!("sent-{number:03}"), "v".repeat(1000)).err());
@@ -39,7 +39,7 @@ async fn largest_metadata_passes_with_every_call_and_reply_kind() {
     let mut request = Request::new(Maybe::default());
     *request.metadata_mut() = most();
     let reply = client.echo(request).await.expect("call should succeed");
-    // Each key is one byte shorter in replies.
+    // In replies, each key is one byte shorter.
     assert_eq!(reply.metadata().len(), most().len());
     let mut flood = client.flood(with(Time { millis: 1 })).await.expect("stream should open").into_inner();
     flood.message().await.expect("stream should not fail").expect("stream should have a message");
@@ -127,7 +127,7 @@ async fn stream_call_starts_when_slot_becomes_free() {
     assert!(started.elapsed() < Duration::from_millis(200), "second call took {:?}", started.elapsed());
 }
 
-/// Regression test: the call sent the timeout that remained before the wait.
+/// Regression test: a call that had waited sent the timeout that remained before its wait.
 #[tokio::test(start_paused = true)]
 async fn stream_call_states_time_left_after_its_wait_for_a_slot() {
     let builder = Server::builder().config(Config::default().streams_max(1));
@@ -161,7 +161,7 @@ async fn reply_names_request_stream_failure_after_client_drop() {
     let client = InteropClient::new(channel);
     let (sender, requests) = RequestStream::channel(1);
     let mut replies = client.chat(requests).await.expect("stream should open").into_inner();
-    // Only the call keeps the connection, as in `connect(..).await?.chat(requests).await?`.
+    // The call is the only owner of the connection, as in `connect(..).await?.chat(requests).await?`.
     drop(client);
     let _ = sender.send(Text { value: "x".repeat(6 << 20) }).await;
     connection.closed().await;
@@ -208,14 +208,14 @@ async fn next_message(client: &mut Raw) -> Packet {
 async fn metadata_of_stream_may_exceed_body_limit() {
     let mut client =
         Raw::connect(serve(Server::builder().add_service(ExtensionServer::new(Service::default()))).await).await;
-    // The client accepts 16 KiB and grants enough credit.
+    // The client accepts bodies of 16 KiB and grants sufficient credit.
     client.write(&packet(0, 3, b"fris\x01\x01\x03\x80\x80\x01\x04\x03\xff\xff\x03")).await;
     let flood = [prefix(&entry("sent-x", &[b'v'; 20_000])), vec![9, 15]].concat();
     client
         .write(&[packet(1, 2, &flood), packet(1, 2, &encoded(&Time { millis: 1 })), packet(1, 7, b"")].concat())
         .await;
     let headers = next_message(&mut client).await;
-    // HEADERS of stream 1 have up to 64 KiB.
+    // The HEADERS of stream 1 may have up to 64 KiB.
     assert_eq!((headers.id.0, headers.body[0], headers.body.ends_with(&[b'v'; 20_000])), (5, 1, true));
 }
 
@@ -223,10 +223,10 @@ async fn metadata_of_stream_may_exceed_body_limit() {
 async fn stream_with_malformed_prefix_is_refused() {
     let mut client = Raw::connect(serve_interop_with(Server::builder()).await).await;
     client.write(&packet(0, 3, b"fris\x01\x04\x02\xff\x7f")).await;
-    // More metadata than permitted, a truncated item, and an invalid key.
+    // Too much metadata, a truncated item, and an invalid key.
     let much = entry("k", &[b'v'; 62 * 1024]);
     for (id, items) in (1..).zip([&much[..], &much[..9], &entry("K", b"v")]) {
-        // The method exists.
+        // The method exists, so only the prefix is invalid.
         client.write(&packet(id, 2, &[prefix(items), vec![9, 23]].concat())).await;
         let refused = next_message(&mut client).await;
         let start = [id.try_into().expect("id should be small"), 3, 1, Code::InvalidArgument as u8, 5, 0];
@@ -238,7 +238,7 @@ async fn stream_with_malformed_prefix_is_refused() {
     }
 }
 
-/// Replies to a stream message with the number of metadata entries of the stream.
+/// A service that replies to each message of a stream with the number of metadata entries of the stream.
 struct Telling;
 
 impl Parrot for Telling {
@@ -268,7 +268,7 @@ impl Parrot for Stuck {
     }
 }
 
-/// Returns the client's end of a connection to a server of [`Stuck`], and the value that its handlers hold.
+/// Connects to a server of [`Stuck`]. Returns the client's end, and a value that running handlers also hold.
 fn stuck() -> (DuplexStream, Arc<()>) {
     let canary = Arc::new(());
     let server = Server::builder().add_service(ParrotServer::new(Stuck(canary.clone()))).build();
@@ -278,7 +278,7 @@ fn stuck() -> (DuplexStream, Arc<()>) {
     (here, canary)
 }
 
-/// Regression test: the stream continued for as long as the server permitted.
+/// Regression test: a stream whose timeout had expired continued for as long as the server permitted.
 #[tokio::test(start_paused = true)]
 async fn a_stream_of_requests_ends_with_the_deadline_of_its_call() {
     let client =
@@ -306,7 +306,7 @@ async fn the_sender_of_a_request_stream_learns_when_its_call_is_over() {
     tokio::time::timeout(second, sender.closed()).await.expect("stream should be closed within the timeout");
 }
 
-/// Regression test: such calls could wait forever.
+/// Regression test: a streaming call that waited for a free slot could wait forever.
 #[tokio::test(start_paused = true)]
 async fn channel_timeout_bounds_stream_opening_not_lifetime() {
     let (ask, second) = (|| frpc::iter([Ask::default()]), Duration::from_secs(1));
@@ -330,7 +330,7 @@ async fn channel_timeout_bounds_stream_opening_not_lifetime() {
     }
 }
 
-/// A request that cannot be sent counts as part of the opening.
+/// The timeout for opening a stream includes the time for sending the request.
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_request_finds_no_room_in_time_was_not_sent() {
     let (here, mut there) = tokio::io::duplex(64 * 1024);
@@ -341,7 +341,7 @@ async fn a_call_whose_request_finds_no_room_in_time_was_not_sent() {
     assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
 }
 
-/// Regression test: the handler was kept until the client had ended its direction, for up to ten seconds.
+/// Regression test: the server kept the handler until the client had ended its direction, for up to ten seconds.
 #[tokio::test(start_paused = true)]
 async fn stream_handler_is_dropped_at_deadline_by_server_alone() {
     let (mut client, canary) = stuck();
@@ -357,7 +357,7 @@ async fn stream_handler_is_dropped_at_deadline_by_server_alone() {
     assert_eq!(started.elapsed().as_secs(), 1);
 }
 
-/// Regression test: the texts named limits of calls and streams that had not been reached.
+/// Regression test: the error texts named limits of calls and streams that had not been reached.
 #[tokio::test(start_paused = true)]
 async fn expired_unsent_calls_name_their_obstacle() {
     let (here, there) = tokio::io::duplex(1024);
