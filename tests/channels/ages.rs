@@ -14,7 +14,7 @@ fn sleep(seconds: u32) -> SleepRequest {
     SleepRequest { millis: seconds * 1000, ..SleepRequest::default() }
 }
 
-/// Returns an in-memory server and a client whose channel may dial it any number of times.
+/// Returns an in-memory server, and a client that may connect to it any number of times.
 async fn connected(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> (Acceptor, InteropClient) {
     let builder = Server::builder().max_connection_age(AGE).add_service(InteropServer::new(Service));
     let server = settings(builder).build().expect("server should have no overlapping services");

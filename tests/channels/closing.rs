@@ -1,5 +1,5 @@
-//! Tests of the connections used by a channel's calls: their choice, packets sent before the server is known, and
-//! missing connections.
+//! Tests of how calls use the connections of their channel: which connection they choose, what is sent before the
+//! server is known, and what happens without a connection.
 
 use frisbee::Config;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, SleepRequest, Text};
@@ -25,7 +25,7 @@ fn narrow() -> Acceptor {
     builder.add_service(InteropServer::new(Service)).build().expect("services should not overlap")
 }
 
-/// Returns a channel whose successive connections go to the given servers, and then always to the last.
+/// Returns a channel that connects to the given servers one after the other, and from then on to the last one.
 async fn channel_to(servers: Vec<Acceptor>) -> Channel {
     let dialled = AtomicUsize::new(0);
     let connector = move || {
@@ -151,7 +151,8 @@ async fn closed_channel_finishes_calls_and_starts_none() {
     assert_eq!(server.stats().opened(), 1, "client should not connect again");
 }
 
-/// Regression: such calls waited for up to five seconds until the kind of the server was known.
+/// Regression: calls waited for up to five seconds until the kind of the server was known, even after their channel had
+/// been closed.
 #[tokio::test(start_paused = true)]
 async fn calls_that_wait_for_a_silent_server_end_with_their_channel() {
     let silent = Arc::new(parking_lot::Mutex::new(Vec::new()));

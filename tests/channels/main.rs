@@ -1,4 +1,4 @@
-//! Tests of channels: the connections that they make, keep, abandon and close, and their servers.
+//! Tests of channels to one or several servers: how they make, keep, replace and close connections.
 
 mod ages;
 mod closing;

@@ -81,7 +81,7 @@ fn trying_channel(calls_max: u32) -> (Channel, Vec<Arc<State>>) {
     (channel.expect("channel should have no overlapping services"), states)
 }
 
-/// Clones that a picker kept were counted as calls.
+/// Regression: the clones of a link that a picker kept were counted as calls in progress.
 #[tokio::test]
 async fn link_in_progress_counts_calls_and_not_clones() {
     let (channel, states) = trying_channel(100);
@@ -103,7 +103,8 @@ async fn link_in_progress_counts_calls_and_not_clones() {
     drop(clones);
 }
 
-/// Regression: the result of the attempt that was not sent became that of the call.
+/// Regression: the call failed with the status of its second attempt, which was not sent, although the first attempt
+/// was.
 #[tokio::test(start_paused = true)]
 async fn call_may_have_run_if_only_its_first_attempt_had_no_room() {
     let (client, states) = trying(1);

@@ -1,4 +1,5 @@
-//! Tests of successive connections: replaced after a loss or when worn out, and closed when a server stops.
+//! Tests of successive connections of a channel. Connections are replaced when they are lost or worn out, and closed
+//! when the server stops.
 
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Time};
 use frisbee_tests::interop::InteropClient;
@@ -60,7 +61,7 @@ async fn no_call_is_lost_when_a_server_drains_and_another_takes_over() {
 #[tokio::test(start_paused = true)]
 async fn retried_call_stays_within_its_timeout() {
     const TIMEOUT: Duration = Duration::from_secs(10);
-    // The servers read everything, reply to nothing, and are lost when most of the time has passed.
+    // The servers read everything but never reply. The connection is lost when most of the timeout has passed.
     let channel = Channel::builder().calls::<ExtensionClient>().timeout(TIMEOUT).connect_with_connector(|| async {
         let (here, mut there) = tokio::io::duplex(64 * 1024);
         tokio::spawn(async move {
@@ -75,8 +76,8 @@ async fn retried_call_stays_within_its_timeout() {
     assert_eq!(started.elapsed().as_secs(), TIMEOUT.as_secs());
 }
 
-/// Returns a connection to a server that sends HELLO with the given content, if any, reads everything, replies to
-/// nothing, and is lost after one second.
+/// Returns a connection to a server that sends a HELLO with the given content, if any. The server reads everything,
+/// never replies, and is lost after one second.
 fn short_lived(hello: &'static [u8]) -> DuplexStream {
     let (here, mut there) = tokio::io::duplex(64 * 1024);
     tokio::spawn(async move {
@@ -89,7 +90,7 @@ fn short_lived(hello: &'static [u8]) -> DuplexStream {
     here
 }
 
-/// Regression: the status stated that the call was not sent, because the second attempt was not.
+/// Regression: the status stated that the call was not sent. This was true only of the second attempt.
 #[tokio::test(start_paused = true)]
 async fn sent_call_without_retry_reports_maybe_run() {
     for (timeout, code) in [(10_000, Code::Unavailable), (2_000, Code::DeadlineExceeded)] {
@@ -106,7 +107,7 @@ async fn sent_call_without_retry_reports_maybe_run() {
     }
 }
 
-/// Regression: the call failed as if the server had closed its stream.
+/// Regression: a streaming call whose request had not been sent failed as if the server had closed the stream.
 #[tokio::test(start_paused = true)]
 async fn unsent_streaming_call_moves_to_next_connection() {
     let dialled = Arc::new(AtomicU64::new(0));
@@ -114,7 +115,7 @@ async fn unsent_streaming_call_moves_to_next_connection() {
     let channel = Channel::builder().connect_with_connector(move || {
         let first = counted.fetch_add(1, Ordering::SeqCst) == 0;
         async move {
-            // Without credit, streams are opened but no message is sent.
+            // The first server grants no credit, so streams open but no message is sent.
             Ok(if first { short_lived(b"fris\x01") } else { in_memory() })
         }
     });
@@ -146,7 +147,8 @@ async fn call_without_patience_fails_with_connect_error() {
     first.kill();
     until("the loss is noticed", || first.is_over()).await;
     let _ = client.wait(Time::default()).await;
-    // The reason is known after a failed attempt to connect. On a busy machine this may take longer than a call.
+    // The reason for the failure is known only after an attempt to connect. On a busy machine, the attempt may take
+    // longer than a call.
     for stream in [false, true] {
         loop {
             let called = if stream {
@@ -163,7 +165,7 @@ async fn call_without_patience_fails_with_connect_error() {
     }
 }
 
-/// Regression: a channel that stays connected dialled such servers without a pause.
+/// Regression: a channel with `stay_connected` reconnected without a pause if the server closed each connection soon.
 #[tokio::test(start_paused = true)]
 async fn a_server_whose_connections_soon_end_is_dialled_with_pauses() {
     for goes_away in [false, true] {
@@ -190,12 +192,12 @@ async fn a_server_whose_connections_soon_end_is_dialled_with_pauses() {
         let minute = Duration::from_secs(60);
         tokio::time::timeout(minute, channel.stay_connected()).await.expect_err("future should stay pending");
         let dialled = dialled.load(Ordering::SeqCst);
-        // A pause takes one second on average, once the pauses have reached their maximum.
+        // When the pauses have reached their maximum, each takes one second on average.
         assert!((30..200).contains(&dialled), "client dialled {dialled} times");
     }
 }
 
-/// Regression: attempts had no pauses once these were longer than the reconnect timeout of calls.
+/// Regression: there were no pauses between attempts if the pauses were longer than the reconnect timeout of calls.
 #[tokio::test]
 async fn channel_pauses_between_attempts_for_any_patience() {
     let (server, _) = start("127.0.0.1:0").await;
@@ -221,8 +223,8 @@ pub(super) fn in_memory() -> DuplexStream {
     here
 }
 
-/// Returns a client whose first connection has ended and whose further ones are controlled by the test, and the number
-/// of attempts.
+/// Returns a client with a closed first connection, and the number of attempts to connect. The test controls all
+/// further connections.
 async fn reconnecting<F>(
     builder: ChannelBuilder,
     again: impl Fn() -> F + Send + Sync + 'static,
@@ -256,7 +258,8 @@ fn within(millis: u64) -> Request<Time> {
     request
 }
 
-/// Regression: the connection was discarded and the next call started a new one.
+/// Regression: a connection that was established too late for its call was discarded, and the next call started another
+/// attempt.
 #[tokio::test(start_paused = true)]
 async fn connection_late_for_one_call_serves_the_next() {
     let (client, dialled) = reconnecting(Channel::builder(), || async {
@@ -270,12 +273,12 @@ async fn connection_late_for_one_call_serves_the_next() {
     }
     client.wait(within(100)).await.expect("connection should be established in time");
     assert_eq!(dialled.load(Ordering::SeqCst), 2);
-    // No caller needs to wait for the attempt.
+    // The connection is established although no caller waits for it.
     client.wait(within(100)).await.expect("connection should be established");
 }
 
-/// Regression: calls that had left were not counted, so that the server was dialled as often as calls were made. An
-/// unpolled call kept its turn to connect, and all others waited behind it.
+/// Regression: cancelled calls were not counted, so the client connected as often as calls were made. A call that was
+/// never polled blocked all calls behind it, because it kept its turn to connect.
 #[tokio::test(start_paused = true)]
 async fn unpolled_call_does_not_block_reconnect_for_others() {
     let slow = || async {
@@ -343,7 +346,7 @@ async fn a_channel_that_is_dropped_connects_no_longer() {
     assert!(started.elapsed() < Duration::from_secs(1));
 }
 
-/// Regression: the call waited for as long as connecting may take.
+/// Regression: a call waited for the whole connect timeout, even if its patience was shorter.
 #[tokio::test(start_paused = true)]
 async fn call_waits_for_silent_server_no_longer_than_patience() {
     let patience = Duration::from_secs(1);
@@ -370,7 +373,7 @@ async fn half_of_ids_lost_to_cancelled_calls_renews_connection() {
     let client = ExtensionClient::new(channel.expect("server should be listening"));
     let mut silent = Raw::over(accepted.expect("client should connect").0);
     silent.write(&packet(0, 1, &[])).await; // A PONG without a HELLO: such a server cannot be notified of the end.
-    // After a reply, the client knows the kind of the server and no longer limits its first calls.
+    // After the first reply, the client knows the kind of the server, and no longer limits the number of its calls.
     let mut request = Request::new(Time::default());
     request.set_timeout(Duration::from_secs(60));
     let first = tokio::spawn({
@@ -399,7 +402,7 @@ async fn half_of_ids_lost_to_cancelled_calls_renews_connection() {
     reading.await.expect("unused connection should be closed");
 }
 
-/// Regression: the client kept its connection until its next call, and the server waited for it.
+/// Regression: the client kept its connection open until its next call, so the stopping server had to wait.
 #[tokio::test]
 async fn a_client_that_has_nothing_to_call_lets_a_server_stop_at_once() {
     let (mut server, _) = start("127.0.0.1:0").await;
@@ -412,7 +415,7 @@ async fn a_client_that_has_nothing_to_call_lets_a_server_stop_at_once() {
     client.get(Time::default()).await.expect("call should reach the next server");
 }
 
-/// Regression: such streams kept the connection open until they were dropped.
+/// Regression: streams that had ended kept the connection open until they were dropped.
 #[tokio::test]
 async fn finished_streams_held_by_user_do_not_delay_stop() {
     let (mut server, _) = start("127.0.0.1:0").await;
@@ -432,8 +435,8 @@ async fn finished_streams_held_by_user_do_not_delay_stop() {
     assert_eq!(unread.message().await.expect("stream should not fail"), None);
 }
 
-/// Regression: the server waited for such clients to close the connection, as it does for clients that have not ended
-/// their sending half.
+/// Regression: the server waited until a half-closed client closed the connection, as it does for clients that can
+/// still send.
 #[tokio::test]
 async fn stopping_server_closes_half_closed_client_after_reply() {
     let (mut server, state) = start("127.0.0.1:0").await;
@@ -452,7 +455,7 @@ async fn stopping_server_closes_half_closed_client_after_reply() {
         server.stopped().await;
         replies
     };
-    // A server waits for 20 s before it closes the remaining connections.
+    // A stopping server closes the remaining connections after 20 s.
     let replies =
         tokio::time::timeout(Duration::from_secs(10), ended).await.expect("server should stop within the timeout");
     assert_eq!(replies, 1);
@@ -472,7 +475,8 @@ async fn idle_go_client_is_closed_when_server_stops() {
     server.stopped().await;
 }
 
-/// Regression: connections that ended within two seconds were counted as failures, and calls failed during the pauses.
+/// Regression: connections that ended within two seconds counted as failures to connect. Calls then failed during the
+/// resulting pauses.
 #[tokio::test(start_paused = true)]
 async fn server_lost_each_second_after_answers_fails_no_call() {
     let builder = Channel::builder().reconnect_timeout(Duration::from_millis(500));
@@ -490,7 +494,8 @@ async fn server_lost_each_second_after_answers_fails_no_call() {
     }
 }
 
-/// Regression: the timer of the deadline belonged to the caller's runtime and panicked after that runtime had ended.
+/// Regression: the timer of a stream's deadline belonged to the runtime that opened the stream. Polling it panicked
+/// after that runtime had ended.
 #[test]
 fn stream_with_a_deadline_outlives_the_runtime_it_was_opened_in() {
     let runtime = || {

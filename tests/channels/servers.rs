@@ -1,4 +1,4 @@
-//! Tests of channels to a server that does not exist yet, and to several servers.
+//! Tests of channels to a server that starts later, and of channels to several servers.
 
 use super::reconnecting::{in_memory, start};
 use frisbee_tests::Serving;
@@ -15,7 +15,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-/// Returns an address without a listener.
+/// Returns an address on which no server listens.
 async fn nowhere() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     listener.local_addr().expect("socket should have a local address").to_string()
@@ -69,7 +69,7 @@ async fn both() -> ([(Serving, Arc<State>); 2], ExtensionClient) {
 }
 
 /// Makes calls until the given server receives one. The number of concurrent calls doubles each time, because a channel
-/// avoids a server whose first call was slow, for a minute if other servers have no queue.
+/// avoids a server with a slow first call. While other servers have no queue, it does so for a minute.
 async fn called(client: &ExtensionClient, state: &State) {
     let before = state.gets.load(Ordering::SeqCst);
     let calling = async {
@@ -154,7 +154,7 @@ async fn dropped_fleet_channel_closes_all_and_dials_no_more() {
     drop(channel);
     for mut connection in connections {
         let mut all = Vec::new();
-        // A silent server would be abandoned after 5 s in any case.
+        // The time limit is 3 s, because a client closes its connection to a silent server after 5 s in any case.
         let ended = tokio::time::timeout(Duration::from_secs(3), connection.read_to_end(&mut all)).await;
         ended.expect("connection should be closed").expect("connection should end regularly");
     }

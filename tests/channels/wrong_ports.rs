@@ -1,4 +1,4 @@
-//! Tests of the errors of clients that have connected to a port of another protocol.
+//! Tests of error texts when a client connects to a port of another protocol.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, Range};
 use frisbee_tests::pki::Authority;
@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 
-/// Returns why a call fails at a server that sends the given bytes and then nothing.
+/// Connects to a server that sends the given bytes and nothing else. Returns the error text of a call.
 async fn failure(first: &[u8]) -> String {
     let (address, accepted) = Raw::listen().await;
     let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(Duration::from_millis(300));
@@ -56,7 +56,7 @@ async fn silent_server_error_names_possible_causes() {
     );
 }
 
-/// Regression: the status named unrelated limits.
+/// Regression: the status named limits that had nothing to do with the failure.
 #[tokio::test(start_paused = true)]
 async fn deadline_before_the_server_identifies_itself_is_named() {
     const SECOND: Duration = Duration::from_secs(1);
@@ -81,7 +81,7 @@ async fn deadline_before_the_server_identifies_itself_is_named() {
     }
 }
 
-/// The behaviour of a server of another protocol towards a native client.
+/// How a server of another protocol behaves towards a native client.
 #[derive(Clone, Copy)]
 struct Other {
     name: &'static str,
@@ -89,13 +89,13 @@ struct Other {
     greeting: &'static [u8],
     /// The response to the client's bytes.
     answer: &'static [u8],
-    /// Whether the connection is closed afterwards, while further bytes of the client are unread.
+    /// Whether the server then closes the connection, with unread bytes of the client.
     closes: bool,
-    /// The expected text in the failure of a call.
+    /// A text that the error of a call must contain.
     expected: &'static str,
 }
 
-/// What servers of these kinds send in response to the first bytes of a Frisbee client.
+/// How servers of other protocols respond to the first bytes of a frisbee client.
 const OTHERS: [Other; 9] = [
     Other {
         name: "HTTP/1",
@@ -166,7 +166,7 @@ const OTHERS: [Other; 9] = [
 ];
 
 impl Other {
-    /// Serves every client with this behaviour.
+    /// Starts a server that behaves like this for every client.
     async fn listen(self) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
         let address = listener.local_addr().expect("socket should have a local address");
@@ -179,7 +179,7 @@ impl Other {
     }
 
     async fn behave(self, mut socket: TcpStream) {
-        // A client that has left receives no response.
+        // The client may have disconnected already.
         if socket.write_all(self.greeting).await.is_err() || socket.read(&mut [0; 4]).await.is_err() {
             return;
         }
@@ -196,7 +196,7 @@ impl Other {
     }
 }
 
-/// Returns a client of the server at the given address. It gives up after a short time without a reply.
+/// Returns a client of the server at an address. Its calls have a short timeout.
 async fn client(address: SocketAddr) -> InteropClient {
     let patience = Duration::from_millis(300);
     let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(patience).reconnect_timeout(patience);

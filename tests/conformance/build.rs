@@ -1,6 +1,7 @@
-//! Generates all schemas into one crate, and a table of their messages.
+//! Generates the code of all schemas into one crate, with a table of their messages.
 //!
-//! `CONFORMANCE_PROTOS` can name more folders with schemas, written like `PATH`. Imports are found in all of them.
+//! `CONFORMANCE_PROTOS` names further folders with schemas, in the format of `PATH`. Imports are searched in all of
+//! these folders.
 
 use std::env;
 use std::ffi::OsStr;
@@ -30,8 +31,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .json(true)
         .include_file("all.rs")
         .file_descriptor_set_path(out.join("all.bin"))
-        // These schemas have no peers whose compatibility matters. They need no server either, because thousands of
-        // services would exceed the operation numbers.
+        // These schemas need no compatible numbering, because they have no peers. They need no server either: thousands
+        // of services would exceed the range of operations.
         .numbering(frpc_build::Numbering::Go)
         .compile_protos(&protos, &folders)?;
 
@@ -55,7 +56,7 @@ fn find(folder: &Path, protos: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Adds the messages among `items` to the table. The items belong to the module `path`.
+/// Adds the messages among `items` to the table. `path` is the module that contains the items.
 fn walk(items: &[Item], path: &str, out: &Path, table: &mut String) -> Result<(), Box<dyn std::error::Error>> {
     for item in items {
         match item {

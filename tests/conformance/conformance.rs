@@ -1,9 +1,11 @@
-//! Random values of all messages of many schemas: each survives Polyglot in both forms and JSON. It has the bytes that
-//! a generic encoder in Go writes, which knows the descriptors and the Go module polyglot and nothing of this project,
-//! and Go's protojson reads our JSON as the same message, and we its JSON.
+//! Tests the encodings of random values of all messages in many schemas.
 //!
-//! `CONFORMANCE_VALUES` says how many values (2000), `CONFORMANCE_SEED` which ones. Without Go the comparison is
-//! skipped with a visible line, unless `FRISBEE_REQUIRE_GO` is set.
+//! Each value must survive both forms of Polyglot and JSON. Its Polyglot encoding must equal that of a generic encoder
+//! in Go, which uses only descriptors and the Go module polyglot, and no code of this project. Go's protojson must read
+//! our JSON as the same message, and we must read Go's JSON.
+//!
+//! `CONFORMANCE_VALUES` sets the number of values (2000), and `CONFORMANCE_SEED` selects them. Without Go, the
+//! comparison is skipped with a message, unless `FRISBEE_REQUIRE_GO` is set.
 
 #[path = "dynamic.rs"]
 mod dynamic;
@@ -37,7 +39,7 @@ fn the_schemas_are_many_and_each_message_is_in_the_table() {
     let proto = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/proto");
     assert!(fs::read_dir(proto).expect("folder should be readable").count() >= 60);
     let pool = pool();
-    // Schemas of other projects may import descriptor.proto, which is proto2.
+    // Schemas of other projects may import descriptor.proto, which uses proto2.
     let is_ours = |it: &MessageDescriptor| !it.is_map_entry() && it.parent_file().syntax() == Syntax::Proto3;
     let declared: BTreeSet<String> = pool.all_messages().filter(is_ours).map(|it| it.full_name().to_owned()).collect();
     let in_table: BTreeSet<String> = MESSAGES.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -55,7 +57,7 @@ fn values_survive_and_are_the_same_to_go_in_polyglot_and_json() {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     let mut with_json = 0;
     for at in 0..count {
-        // Uses each message in turn, so that even a short run covers all of them.
+        // Uses the message types in turn, so that even a short run covers all of them.
         let (name, ways) = &MESSAGES[usize::try_from(at).expect("value should fit usize") % MESSAGES.len()];
         let failed = |error: String| -> ! { panic!("value {at} of seed {seed}, a `{name}`: {error}") };
         let value = random.message(&pool.get_message_by_name(name).expect("schema should contain the message"));

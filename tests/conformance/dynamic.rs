@@ -1,7 +1,8 @@
-//! The codec by descriptors against the generated ones, over random values of all messages of many schemas: the same
-//! bytes in both forms of Polyglot, the same JSON, and the same verdict on bodies and JSON with mistakes.
+//! Compares the codec that uses descriptors with the generated codecs, on random values of all messages in many
+//! schemas. Both must produce the same bytes in both forms of Polyglot and the same JSON, and must accept and reject
+//! the same damaged bodies and JSON.
 //!
-//! `DYNAMIC_VALUES` says how many values (5000 for each test), `CONFORMANCE_SEED` which ones.
+//! `DYNAMIC_VALUES` sets the number of values per test (5000), and `CONFORMANCE_SEED` selects them.
 
 use std::env;
 
@@ -24,7 +25,7 @@ fn for_values(count: u64, mut check: impl FnMut(&Ways, &MessageDescriptor, &Dyna
     for at in 0..count {
         let (name, ways) = &MESSAGES[usize::try_from(at).expect("value should fit usize") % MESSAGES.len()];
         let descriptor = pool.get_message_by_name(name).expect("schema should contain the message");
-        // Converted by protobuf, for which negative zero without presence is the default value.
+        // The value passes through protobuf, where negative zero without presence is the default value.
         let value = random.message(&descriptor).encode_to_vec();
         let value = DynamicMessage::decode(descriptor.clone(), &*value).expect("encoded message should be decodable");
         let checked = check(ways, &descriptor, &value, &mut random);
@@ -51,7 +52,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, generated: &T) -> 
     if ours == generated { Ok(()) } else { Err(format!("{what}\n     ours: {ours:02x?}\ngenerated: {generated:02x?}")) }
 }
 
-/// Number of inputs that both codecs rejected, and that both accepted.
+/// Number of inputs that both codecs rejected, and number of inputs that both accepted.
 #[derive(Default)]
 struct Verdicts {
     refused: usize,

@@ -1,20 +1,23 @@
-//! Translation between two versions of random schemas, against protobuf: a message of one version is serialized by
-//! prost-reflect and parsed as the other, and has to be what the translated body is. In both directions, from and to
-//! both forms.
+//! Compares translation between two versions of random schemas with protobuf. prost-reflect serializes a message of one
+//! version and parses it as a message of the other. The translated body must decode to the same message. The test
+//! covers both directions and both forms.
 //!
-//! `EVOLUTION_PAIRS` says how many pairs of versions (200), `CONFORMANCE_SEED` which ones. Each has 50 messages.
+//! `EVOLUTION_PAIRS` sets the number of pairs of versions (200), and `CONFORMANCE_SEED` selects them. Each pair has 50
+//! messages.
 //!
-//! Implementations of protobuf differ in these, so they are left out or compared as stated:
+//! Implementations of protobuf differ in the following cases, which are therefore excluded or compared as stated:
 //!
-//! * Negative zero without presence: prost drops the sign. Values come through protobuf first.
-//! * Unknown fields: compared without them.
-//! * Several members of a oneof that are set, since the reader's oneof has fields that were none of the writer's: the
-//!   one with the highest number counts, as for parsers of what writers in the order of numbers have written.
-//! * The order of maps, and so which of two keys wins that become one: maps have one entry if a map has been edited.
-//! * Types that have one kind in this encoding and not in protobuf, such as `int32` and `sint32`: their values stay.
-//!   Such pairs are left out.
-//! * The flat form has no presence, and no enum numbers without an index: values come through it first. What it says of
-//!   presence is not compared, and an enum number without an index fails even where another member of its oneof counts.
+//! * Negative zero without presence: prost drops the sign. All values pass through protobuf first.
+//! * Unknown fields: the comparison ignores them.
+//! * Several set members of a oneof, which occur if the reader's oneof contains fields that did not belong to a oneof
+//!   of the writer. The member with the highest number counts. A protobuf parser arrives at the same result if the
+//!   writer serializes fields by number.
+//! * The order of map entries, which decides the winner if two keys become equal: if a map was edited, maps have only
+//!   one entry.
+//! * Types with the same kind in Polyglot but different encodings in protobuf, such as `int32` and `sint32`: Polyglot
+//!   keeps the values. Such pairs of types are excluded.
+//! * The flat form, which has neither presence nor enum numbers without an index: values pass through it first.
+//!   Presence is not compared. An enum number without an index fails even if another member of its oneof counts.
 
 use super::random::Random;
 use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor};
@@ -30,12 +33,12 @@ use prost_reflect::{DescriptorPool, FieldDescriptor, Kind, ReflectMessage as _, 
 use std::collections::BTreeSet;
 use std::env;
 
-/// A schema that is edited. Types are identified by their indices, which edits do not change.
+/// A schema that can be edited. Types are identified by their indices, which edits do not change.
 #[derive(Clone, Debug)]
 struct Model {
     messages: Vec<MessageModel>,
     enums: Vec<EnumModel>,
-    /// Next unused number, also used in names. Neither numbers nor names are reused.
+    /// The next unused number, also used in names. Numbers and names are never reused.
     next: i32,
     /// Whether the key type of a map was changed, or a map became a list or vice versa.
     has_changed_maps: bool,
@@ -95,7 +98,7 @@ const SCALARS: [Type; 15] = [
     Type::Double,
 ];
 
-/// Groups of types that are compatible with each other.
+/// Groups of types between which a field may change.
 const GROUPS: [&[Type]; 7] = [
     SCALARS.split_at(5).0,
     &[Type::Sint32, Type::Sint64],
@@ -197,7 +200,7 @@ impl Model {
                 }
             }
             25 if count > 0 => {
-                // Replaces a message type by another one with the same structure.
+                // Replaces a message type by another one that has the same structure.
                 if let Of::Message(of) = self.messages[message].fields[at].of {
                     let name = self.take(random);
                     let copy = MessageModel { name: format!("C{name}"), ..self.messages[of].clone() };
@@ -296,7 +299,7 @@ impl Model {
     fn message(&self, message: &MessageModel) -> DescriptorProto {
         let mut proto = DescriptorProto { name: Some(message.name.clone()), ..DescriptorProto::default() };
         let oneof = |name: String| OneofDescriptorProto { name: Some(name), ..OneofDescriptorProto::default() };
-        // Only oneofs that have members may be declared. Those of `optional` fields come last.
+        // A oneof may be declared only if it has members. The synthetic oneofs of `optional` fields come last.
         let mut oneofs = Vec::new();
         for field in &message.fields {
             if let Shape::Member(of) = field.shape
@@ -362,7 +365,7 @@ fn enum_number(random: &mut Random) -> i32 {
     [1, -1, 2, 5, 127, 128, i32::MAX, i32::MIN, 1000, 3][random.below(10)]
 }
 
-/// Sets some enums to numbers that the schema lacks. If `cut`, keeps only one entry of each map.
+/// Sets some enums to numbers that the schema does not declare. If `cut`, removes all but one entry of each map.
 fn vary(value: &mut Value, random: &mut Random, cut: bool) {
     match value {
         Value::EnumNumber(number) if random.below(4) == 0 => *number = enum_number(random),
@@ -429,7 +432,7 @@ impl Test<'_> {
         }
     }
 
-    /// Translates a message of the writer, as the reader receives it.
+    /// Translates a body of the writer for the reader, and decodes it as the reader does.
     fn translate(&self, plan: &Plan, body: &[u8]) -> Result<DynamicMessage, String> {
         let mut out = b"before".to_vec();
         if let Some(root) = plan.root(0, 0).expect("schemas should be compatible") {
@@ -446,14 +449,14 @@ impl Test<'_> {
         self.read(&self.to.root, &out[6..])
     }
 
-    /// Converts a message of the writer to the reader's schema by protobuf.
+    /// Converts a message of the writer to the reader's schema through protobuf.
     fn by_protobuf(&self, message: &DynamicMessage) -> Result<DynamicMessage, String> {
         DynamicMessage::decode(self.to.root.clone(), &*message.encode_to_vec()).map_err(|error| error.to_string())
     }
 
     fn check(&self, message: &DynamicMessage, extended: &Plan, flat: &Plan) -> Result<u64, String> {
         let mut checked = 0;
-        // Converted by protobuf, for which negative zero without presence is the default value.
+        // The value passes through protobuf, where negative zero without presence is the default value.
         let message = DynamicMessage::decode(self.from.root.clone(), &*message.encode_to_vec())
             .map_err(|error| error.to_string())?;
         let Ok(rich_body) = self.write(&message, Form::Extended) else { return Ok(0) };
@@ -462,7 +465,7 @@ impl Test<'_> {
         let got = self.translate(extended, &rich_body);
         compare(&expected, &got).map_err(|error| format!("rich to rich: {error}\n{}", shown()))?;
         checked += 1;
-        // The reader's flat encoding cannot represent absence.
+        // The reader's flat form cannot distinguish absence from the default.
         let expected_flat = expected.and_then(|expected| {
             let body = self.write(&expected, Form::Flat)?;
             self.read(&self.to.root, &body)
@@ -486,7 +489,7 @@ impl Test<'_> {
 
 type Read = Result<DynamicMessage, String>;
 
-/// Like [`compare`], but ignores presence, which the flat encoding lacks.
+/// Like [`compare`], but ignores presence, which the flat form does not have.
 fn compare_flat(expected: &Read, got: &Read) -> Result<(), String> {
     match got {
         Err(error) if error.contains("unknown to the reader and has no index") => Ok(()),
@@ -497,7 +500,7 @@ fn compare_flat(expected: &Read, got: &Read) -> Result<(), String> {
     }
 }
 
-/// Checks that both messages are equal apart from unknown fields, or that both conversions failed.
+/// Checks that both messages are equal except for unknown fields, or that both conversions failed.
 fn compare(expected: &Read, got: &Read) -> Result<(), String> {
     match (expected, got) {
         (Ok(expected), Ok(got)) => same_message(expected, got, true),
@@ -545,7 +548,7 @@ fn same(expected: &Value, got: &Value, presence: bool) -> Result<(), String> {
     if is_same { Ok(()) } else { Err(format!("expected {expected:?}, got {got:?}")) }
 }
 
-/// Checks that protobuf also forbids the change that the plan rejects, and that the error names the field.
+/// Checks that protobuf does not permit the rejected change either, and that the error names the field.
 fn check_refusal(refusal: &Refusal, from: &Version, to: &Version) {
     let fingerprint = from.description.fingerprint();
     let text = refusal.describe(&to.description, &to.names, false, fingerprint);

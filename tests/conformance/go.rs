@@ -1,4 +1,4 @@
-//! The generic encoders in Go: built once, fed through pipes.
+//! The generic encoder in Go. The test builds it once and communicates with it through pipes.
 
 use std::fs;
 use std::io::{BufReader, BufWriter, Read as _, Write as _};
@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use conformance::InJson;
 
-/// A running Go encoder. It ends when its standard input is closed.
+/// A running Go encoder. It exits when its standard input is closed.
 pub(crate) struct Encoder {
     child: Child,
     stdin: Option<BufWriter<ChildStdin>>,
@@ -22,7 +22,7 @@ impl Encoder {
                 std::env::var_os("FRISBEE_REQUIRE_GO").is_none(),
                 "Go should be installed, because FRISBEE_REQUIRE_GO is set"
             );
-            // Written to the terminal directly, because captured output is shown only if the test fails.
+            // Written to the terminal directly, because captured output is shown only for failed tests.
             let _ = std::io::stderr()
                 .lock()
                 .write_all(b"\nSKIPPED: Go is not installed, so no bytes were compared with those of Go\n");
@@ -51,8 +51,8 @@ impl Encoder {
         Some(Self { child, stdin, stdout })
     }
 
-    /// Encodes a protobuf message in the flat Polyglot encoding and as JSON, if it has a JSON representation. Also
-    /// passes `json`, which must decode to the same message.
+    /// Encodes a protobuf message in the flat form of Polyglot, and as JSON if it can be represented. Also passes
+    /// `json` to the encoder, which must decode it to the same message.
     pub(crate) fn encode(
         &mut self,
         name: &str,

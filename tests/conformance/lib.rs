@@ -1,4 +1,5 @@
-//! Generated code of many schemas, compiled as one crate without a warning, and a way to carry values of each message.
+//! Generated code of many schemas, which must compile as one crate without a warning, and functions that convert values
+//! of each message.
 
 #![deny(warnings)]
 
@@ -17,20 +18,20 @@ pub mod all {
 /// The parsed schemas, as an encoded `FileDescriptorSet`.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/all.bin"));
 
-/// JSON of a value, or `None` if the value has no JSON representation.
+/// The JSON of a value, or `None` if JSON cannot represent the value.
 pub type InJson = Option<Vec<u8>>;
 
-/// Conversions of a message type to other encodings and back. The values are given in protobuf's encoding.
+/// Functions that convert a message type to other encodings and back. Values are passed in protobuf's encoding.
 pub struct Ways {
-    /// Encodes a value in Polyglot and decodes it again. Returns its flat encoding.
+    /// Encodes a value in Polyglot and decodes it again. Returns the flat form.
     pub carry: fn(&[u8]) -> Result<Vec<u8>, String>,
-    /// Decodes a body in either Polyglot encoding and returns its rich encoding.
+    /// Decodes a body in either form of Polyglot and returns the extended form.
     pub read: fn(&[u8]) -> Result<Vec<u8>, String>,
-    /// Returns the rich Polyglot encoding of a value.
+    /// Returns the extended form of a value in Polyglot.
     pub rich: fn(&[u8]) -> Result<Vec<u8>, String>,
     /// Encodes a value as JSON, decodes it again, and returns the JSON.
     pub to_json: fn(&[u8]) -> Result<InJson, String>,
-    /// Decodes JSON of another program, and compares the result with the value in protobuf.
+    /// Decodes JSON that another program wrote, and compares the result with the value in protobuf.
     pub from_json: fn(&[u8], &[u8]) -> Result<(), String>,
     /// Decodes JSON and encodes the message as JSON again.
     pub read_json: fn(&[u8]) -> Result<String, String>,
@@ -52,9 +53,9 @@ impl Ways {
 /// The conversions of every message type, by its full name.
 pub const MESSAGES: &[(&str, Ways)] = include!(concat!(env!("OUT_DIR"), "/table.rs"));
 
-/// Decodes a protobuf value, encodes and decodes it in both Polyglot encodings, and returns its flat encoding.
+/// Decodes a value from protobuf, encodes and decodes it in both forms of Polyglot, and returns its flat form.
 ///
-/// The rich encoding must preserve the value exactly, and the flat encoding must preserve its flat encoding.
+/// The extended form must preserve the value exactly. Decoding and encoding the flat form must yield the same bytes.
 fn carry<M: Message + prost::Message + Default + Debug>(protobuf: &[u8]) -> Result<Vec<u8>, String> {
     let value = M::decode(protobuf).map_err(|error| error.to_string())?;
     let rich = encode(&value, Form::Extended)?;
@@ -88,7 +89,7 @@ fn to_json<M: prost::Message + Json + Debug>(protobuf: &[u8]) -> Result<InJson, 
     let value = M::decode(protobuf).map_err(|error| error.to_string())?;
     match text(&value) {
         Ok(json) => from_json::<M>(protobuf, &json).map(|()| Some(json)),
-        // Values are not nested deeply, so an error is a defect here.
+        // The values are not nested deeply, so this error is a bug.
         Err(error) if matches!(error.reason(), EncodeReason::NestingTooDeep) => Err(error.to_string()),
         Err(_) => Ok(None),
     }
@@ -99,7 +100,7 @@ fn from_json<M: prost::Message + Json + Debug>(protobuf: &[u8], json: &[u8]) -> 
     let shown = || String::from_utf8_lossy(json);
     let read: M = Options::new().types(&TYPES).decode(json).map_err(|error| format!("{error}: {}", shown()))?;
     let same = text(&read).and_then(|read| Ok(read == text(&value)?));
-    // Compared as JSON, because NaN has several binary representations.
+    // Compared as JSON, because a NaN has several binary representations.
     if same.map_err(|error| error.to_string())? {
         return Ok(());
     }

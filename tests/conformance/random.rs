@@ -1,4 +1,4 @@
-//! Random values of any message, from its descriptor alone, the same for the same seed.
+//! Creates random values of any message from its descriptor. The same seed yields the same values.
 
 use prost_reflect::bytes::Bytes;
 use prost_reflect::prost::Message as _;
@@ -7,7 +7,7 @@ use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescri
 /// Maximum depth to which recursive messages are filled.
 const DEPTH_MAX: u32 = 5;
 
-/// SplitMix64 random number generator, which is small and of sufficient quality.
+/// A SplitMix64 random number generator. It is small, and its quality is sufficient.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -37,7 +37,7 @@ impl Random {
             return message;
         }
         for field in descriptor.fields() {
-            // Each member of a oneof replaces the others, so every member is sometimes the last one.
+            // Each member of a oneof replaces the previous ones, so any of them may be the last.
             let is_present = self.below(3) != 0 && !(field.containing_oneof().is_some() && self.below(2) == 0);
             if is_present && !(depth >= DEPTH_MAX && contains_message(&field)) {
                 message.set_field(&field, self.field(&field, depth));
@@ -46,7 +46,7 @@ impl Random {
         message
     }
 
-    /// Fills a well-known type for which random fields would have no JSON. Returns whether the message is of such a
+    /// Fills a well-known type for which JSON could not represent random fields. Returns whether the message has such a
     /// type.
     fn well_known(&mut self, message: &mut DynamicMessage, depth: u32) -> bool {
         const NANOS: usize = 1_000_000_000;
@@ -73,7 +73,7 @@ impl Random {
             }
             "google.protobuf.Value" => {
                 let members: Vec<_> = descriptor.fields().collect();
-                // Bounds the depth of lists and structs.
+                // Limits the depth of lists and structs.
                 let members = &members[..if depth >= DEPTH_MAX { 4 } else { members.len() }];
                 let member = &members[self.below(members.len())];
                 let value = match self.value(&member.kind(), depth) {
@@ -86,7 +86,7 @@ impl Random {
                 let pool = descriptor.parent_pool();
                 let names = ["Duration", "Timestamp", "Int64Value", "Empty", "FieldMask", "Value"];
                 let name = format!("google.protobuf.{}", names[self.below(names.len())]);
-                // A pool may lack some of the types.
+                // The pool may not contain this type.
                 let Some(content) = pool.get_message_by_name(&name) else { return true };
                 let content = self.message_at(&content, DEPTH_MAX).encode_to_vec();
                 message.set_field_by_number(1, Value::String(format!("type.example/{name}")));
@@ -113,8 +113,8 @@ impl Random {
         self.value(&field.kind(), depth)
     }
 
-    /// Returns a random number of elements. It is sometimes so large that its varint has two bytes, but not at every
-    /// level of a tree.
+    /// Returns a random number of elements. In some cases it is so large that its varint has two bytes, but not at
+    /// every level of a tree.
     fn len(&mut self, depth: u32) -> usize {
         match self.below(40) {
             0 if depth == 0 => 130,
@@ -180,7 +180,8 @@ impl Random {
     }
 }
 
-/// Avoids signalling NaNs, because Go converts floats of unknown types to doubles, which makes every NaN quiet.
+/// Converts signaling NaNs to quiet ones. Go converts floats of unknown types to doubles, and this makes every NaN
+/// quiet.
 fn quiet(value: f32) -> f32 {
     const QUIET: u32 = 1 << 22;
     if value.is_nan() { f32::from_bits(value.to_bits() | QUIET) } else { value }

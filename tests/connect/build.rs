@@ -1,5 +1,5 @@
-//! Compiles the schema of gRPC's interop cases, and those of Connect's conformance suite, which are not part of this
-//! repository: `CONNECT_SUITE` names their folder. Without it the program of the suite is empty.
+//! Compiles the schema of gRPC's interop cases, and the schemas of Connect's conformance suite. The latter are not part
+//! of this repository: `CONNECT_SUITE` names their folder. Without this variable, the program for the suite is empty.
 
 use std::env;
 use std::path::PathBuf;

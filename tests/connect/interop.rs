@@ -1,4 +1,5 @@
-//! Both ends of gRPC's interop cases, for `.ci/grpc`: <https://github.com/grpc/grpc/blob/master/doc/interop-test-descriptions.md>.
+//! Client and server for gRPC's interop cases, run by `.ci/grpc`:
+//! <https://github.com/grpc/grpc/blob/master/doc/interop-test-descriptions.md>.
 //!
 //! `grpc-interop serve` prints its address and serves until it is killed. `grpc-interop call ADDRESS CASE…` makes the
 //! calls of these cases and prints a line for each.
@@ -35,7 +36,7 @@ fn length(payload: Option<&Payload>) -> i32 {
 
 struct Interop;
 
-/// Returns the status that a request asks for.
+/// Fails with the status that the request asks for, if any.
 fn check(wanted: Option<EchoStatus>) -> Result<(), Status> {
     match wanted {
         Some(EchoStatus { code, message }) if code != 0 => Err(Status::new(Code::from_i32(code), message)),
@@ -43,7 +44,7 @@ fn check(wanted: Option<EchoStatus>) -> Result<(), Status> {
     }
 }
 
-/// Returns a response with the metadata of the request that is to be echoed.
+/// Returns a response that echoes the required entries of the request's metadata.
 fn echo<T>(metadata: &Metadata, message: T) -> Result<Response<T>, Status> {
     let invalid = |error: frpc::MetadataError| Status::invalid_argument(error.to_string());
     let mut response = Response::new(message);
@@ -107,7 +108,7 @@ impl TestService for Interop {
                 Ok(())
             };
             if let Err(status) = replied.await {
-                // The caller may have gone.
+                // The result is ignored, because the caller may have disconnected.
                 let _ = sender.send(Err(status)).await;
             }
         });
@@ -119,13 +120,13 @@ impl TestService for Interop {
     }
 }
 
-/// Requests one reply of a stream.
+/// Creates a request for a stream with one reply.
 fn one(size: i32, sent: i32) -> StreamingOutputCallRequest {
     let response_parameters = vec![ResponseParameters { size, ..ResponseParameters::default() }];
     StreamingOutputCallRequest { response_parameters, payload: payload(sent), ..StreamingOutputCallRequest::default() }
 }
 
-/// Fails a case unless the values are equal.
+/// Returns an error unless both values are equal.
 #[expect(clippy::needless_pass_by_value, reason = "results of calls are compared with constants")]
 fn equal<T: PartialEq + std::fmt::Debug>(found: T, expected: T) -> Result<(), Box<dyn Error>> {
     if found == expected { Ok(()) } else { Err(format!("{found:?} is not {expected:?}").into()) }

@@ -15,8 +15,8 @@ mod service;
 mod conformance {
     frpc::include_proto!("connectrpc.conformance.v1");
 
-    /// The service and its methods. They are assembled by hand, because the service must know the types that `Any` may
-    /// contain in its JSON.
+    /// The layout and the methods of the service are assembled by hand, because the JSON of an `Any` requires that the
+    /// service knows the types it may contain.
     pub static LAYOUT: &frpc::codegen::Layout = &CONFORMANCE_SERVICE_LAYOUT;
     pub const UNARY: frpc::codegen::Method = CONFORMANCE_SERVICE_UNARY;
     pub const SERVER_STREAM: frpc::codegen::Method = CONFORMANCE_SERVICE_SERVER_STREAM;

@@ -1,4 +1,5 @@
-//! The service of the suite: each request specifies its response, and the response describes the received request.
+//! The service of the conformance suite. A request specifies the response that it expects, and the response describes
+//! the request that the server received.
 
 use crate::conformance::conformance_payload::RequestInfo;
 use crate::conformance::unary_response_definition::Response as Wanted;

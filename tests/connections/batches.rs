@@ -1,4 +1,5 @@
-//! Tests of stream messages that share a packet: their selection, order and cost.
+//! Tests of packets that contain several stream messages: which messages they contain, in which order, and how they are
+//! charged.
 
 use bytes::Bytes;
 use frisbee::{Client, Config, Connection, Handlers, Server, Stream, StreamEnd, TrySendError};
@@ -18,7 +19,8 @@ fn hello(credit: u32, batches: bool) -> Vec<u8> {
     packet(0, 3, &body)
 }
 
-/// Opens a stream to a server that sends the given HELLO. Returns it when its first packet has arrived there.
+/// Opens a stream to a server that sends the given HELLO. Returns when the first packet of the stream has arrived
+/// there.
 async fn opened(hello: &[u8]) -> (Connection, Stream, Raw) {
     let (address, accepted) = Raw::listen().await;
     let (connection, mut raw) = tokio::join!(Client::builder().connect(address, Handlers::new()), accepted);
@@ -81,7 +83,7 @@ async fn messages_of_a_batch_cost_as_much_credit_as_others() {
     }
     assert_eq!(sent, 10, "each costs 100");
     assert_eq!(next(&mut raw).await, (9, vec![message.clone(); 10]));
-    // One byte of credit is enough for a message, which overdraws it.
+    // One byte of credit permits one message, which may exceed it.
     raw.write(&packet(1, 5, &[1])).await;
     stream.send(&message).await.expect("message should be sent");
     assert!(matches!(stream.try_send(&message), Err(TrySendError::Full)));

@@ -1,4 +1,4 @@
-//! Tests of the ends of connections: notifications, last writes, and unresponsive peers.
+//! Tests of how connections end: notifications, the last packets, and peers that do not respond.
 
 use bytes::{Bytes, BytesMut};
 use frisbee::rpc::ConnectionExt;
@@ -35,8 +35,8 @@ fn send_much(connection: &Connection, count: u16) {
     }
 }
 
-/// Connects a client to an in-memory server and waits until both know each other. Returns the client's connection and
-/// the task that returns the server's close reason.
+/// Connects a client to an in-memory server and waits until both have received HELLO. Returns the client's connection
+/// and a task that returns the server's close reason.
 async fn connected<R: Router>(server: &Acceptor<R>) -> (Connection, JoinHandle<CloseReason>) {
     let (here, there) = frisbee::memory();
     let server = server.clone();
@@ -68,11 +68,11 @@ async fn sent_packets_are_written_before_the_end_is_reported() {
     send_much(&connection, 4);
     connection.close();
     connection.closed().await;
-    // The peer has read everything, or it would not have closed its half.
+    // The peer closes its half only after it has read everything.
     assert!(read.load(Ordering::SeqCst) > 16 << 20);
 }
 
-/// Closes the connection at the first packet, with the packet as its reason.
+/// Closes the connection when the first packet arrives. The packet is the reason.
 struct Closing;
 
 impl Router for Closing {
@@ -85,7 +85,7 @@ impl Router for Closing {
     }
 }
 
-/// Returns the code and text that the peer has sent.
+/// Returns the code and the text that the peer has sent as its reason.
 fn stated(reason: &CloseReason) -> (u32, &str) {
     match reason {
         CloseReason::PeerClosed { code, text } => (*code, text),
@@ -93,7 +93,7 @@ fn stated(reason: &CloseReason) -> (u32, &str) {
     }
 }
 
-/// The peer was notified that the connection had ended, but not of the reason.
+/// Regression test: the peer was notified of the end of the connection, but not of its reason.
 #[tokio::test]
 async fn reasons_of_both_ends_reach_native_peers() {
     let server = frisbee::Server::builder().build(Closing).expect("settings should be valid");
@@ -144,7 +144,7 @@ async fn failed_stream_opening_does_not_hide_connection_end() {
     timeout(PATIENCE, waits).await.expect("wait should end within the timeout").expect("task should not panic");
 }
 
-/// A transport that accepts everything and never completes its shutdown, like TLS with a peer that no longer reads.
+/// A transport that accepts all data but never completes its shutdown. TLS behaves like this if the peer stops reading.
 struct NoShutdown(DuplexStream);
 
 impl AsyncRead for NoShutdown {
@@ -214,7 +214,7 @@ async fn closing_server_holds_last_packets_until_first_header() {
     client.write(&packet(1, 0, b"")).await;
     assert_eq!(client.next().await.expect("client should receive the message").body, "another time");
     client.closed().await;
-    // A silent client is disconnected in time.
+    // A client that sends nothing is disconnected at the timeout.
     Raw::connect(address).await.closed().await;
 }
 
@@ -286,7 +286,7 @@ async fn shutdown_waits_for_silent_client_only_for_first_bytes() {
     timeout(PATIENCE, serving).await.expect("server should stop within the timeout").expect("task should not panic");
 }
 
-/// A protocol that sends a last packet through its handle when the server goes away.
+/// A protocol that sends a last packet through its connection handle when the server goes away.
 struct Farewell;
 
 impl Router for Farewell {
@@ -308,7 +308,7 @@ impl Router for Farewell {
     }
 }
 
-/// A native server closes an idle connection.
+/// The peer is a native server that closes an idle connection.
 #[tokio::test(start_paused = true)]
 async fn a_client_acknowledges_the_end_after_its_sent_packets() {
     let (here, mut there) = frisbee::memory();
@@ -385,7 +385,7 @@ async fn a_client_reads_the_last_packets_after_the_end_was_announced() {
     here.write_all(&packet(0, 4, b"")).await.expect("write should succeed");
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert!(!serving.is_finished(), "server should wait, because the peer has not closed");
-    // Later packets of the server are ignored and must not reset the connection.
+    // The client ignores packets that the server sends later. They must not reset the connection.
     here.write_all(&packet(1, 10, b"late")).await.expect("write should succeed");
     let mut read = Vec::new();
     here.read_to_end(&mut read).await.expect("peer should close the connection cleanly");
@@ -408,7 +408,7 @@ async fn finished_stream_is_complete_after_sender_drop() {
     let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new().on_stream(send)).unwrap()).await;
     for _ in 0..20 {
         let mut stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
-        // The sender ends its direction and drops the other one before anything is read.
+        // The peer ends its direction and drops the receiving one before the test reads anything.
         until("the stream is over", || stream.sender().is_closed()).await;
         let mut messages = 0;
         while stream.recv().await.is_some() {
@@ -418,8 +418,8 @@ async fn finished_stream_is_complete_after_sender_drop() {
     }
 }
 
-/// A protocol that repeatedly requests an immediate turn, and sends a packet before its peer does. It adds a permit for
-/// each connection on which it has sent one.
+/// A protocol that requests an immediate turn again and again, and sends a packet before its peer does. Each connection
+/// on which it has sent one adds a permit to the semaphore.
 struct Hasty(Arc<Semaphore>);
 
 impl Router for Hasty {
@@ -490,7 +490,7 @@ async fn packets_before_first_header_take_form_of_peer() {
     }
 }
 
-/// A protocol that decides about a hand-off after five seconds, and panics in `is_busy`.
+/// A protocol that takes five seconds to decide about a hand-off, and panics in `is_busy`.
 struct Hesitant;
 
 impl Router for Hesitant {
@@ -555,7 +555,7 @@ fn quiet() -> Config {
     Config::default().ping_interval(Duration::MAX).idle_timeout(Duration::MAX)
 }
 
-/// Returns the server's end of a connection that has received no bytes, and the transport.
+/// Returns the server's end of a connection on which no bytes have arrived, and the client's transport.
 async fn unheard(config: Config) -> (Connection, DuplexStream) {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let server = frisbee::Server::builder().config(config).build(ConnectionSender(sender)).unwrap();

@@ -1,4 +1,5 @@
-//! Tests in virtual time of which connections are considered unused: those that carry only signs of life.
+//! Tests, in virtual time, of when a connection counts as idle. A connection that carries only keepalive packets is
+//! idle.
 
 use bytes::Bytes;
 use frisbee::{
@@ -12,7 +13,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::time::sleep;
 
-/// Several of the silence intervals after which a connection counts as idle.
+/// Several times the silence after which a connection counts as idle.
 const SILENCE: Duration = Duration::from_secs(8);
 
 /// A protocol that accepts packets, keeps streams, and counts how often its connection became idle.
@@ -73,7 +74,7 @@ async fn connect(apart: Duration) -> [Counting; 2] {
     let server = Server::builder().build(ends[1].clone()).unwrap();
     tokio::spawn(async move { server.serve_connection(there).await });
     Client::builder().connect_io(here, ends[0].clone()).await.expect("connection in memory should be accepted");
-    // The server has a connection as soon as it runs.
+    // The server has accepted the connection once the packets have arrived there.
     sleep(apart * 3 + Duration::from_millis(1)).await;
     ends
 }

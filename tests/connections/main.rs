@@ -1,5 +1,5 @@
-//! Tests of connections below calls: transports, routers, streams, runtimes and ends. Also with hostile peers, on the
-//! level of bytes, and in simulated worlds.
+//! Tests of connections below the level of calls: transports, routers, streams, runtimes and how connections end. Also
+//! tests hostile peers, the bytes of the protocol, and simulated worlds.
 
 mod batches;
 mod ending;

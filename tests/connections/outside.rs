@@ -1,4 +1,4 @@
-//! Tests of calls in a protocol that uses only the public API of frisbee.
+//! Tests of a protocol with calls that uses only the public API of frisbee.
 
 use frisbee::bytes::Bytes;
 use frisbee::{Acceptor, Client, Connection, Operation, Packet, PacketId, Server, memory};
@@ -114,7 +114,7 @@ async fn dropped_call_cancels_its_handler_and_frees_its_id() {
     call.abort();
     dropped.notified().await;
     assert_eq!(caller.call(METHOD, "quick").await.unwrap(), "quick");
-    // Nothing is in flight any longer, because the server has replied to the cancelled request.
+    // The server has replied to the cancelled request, so nothing is in flight.
     connection.close_when_idle();
     connection.closed().await;
     assert!(matches!(caller.call(METHOD, "late").await, Err(CallError::Closed(_))));
@@ -158,7 +158,7 @@ async fn server_stops_reading_while_replies_are_unread() {
     let header = [0, 15, 0, 1, 0, 10, 0, 0, 3, 232];
     let bytes = [&header[..], &request.body].concat();
     let mut written = 0_usize;
-    // Virtual time passes only when nothing else can happen.
+    // Virtual time advances only when no task can run.
     while tokio::time::timeout(Duration::from_secs(1), here.write_all(&bytes)).await.is_ok() {
         written += bytes.len();
         assert!(written < 8 * 1024 * 1024, "server should stop reading");

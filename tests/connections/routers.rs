@@ -1,4 +1,4 @@
-//! Tests of custom protocols together with services, on one port and one connection.
+//! Tests of custom protocols next to services, on the same port and the same connection.
 
 use bytes::Bytes;
 use frisbee::rpc::ConnectionExt;
@@ -26,7 +26,7 @@ fn operation(number: u16) -> Operation {
     Operation::user(number).expect("operation number should be in the user range")
 }
 
-/// A protocol that sends packets through its handle immediately, and in its first turn.
+/// A protocol that sends packets through its connection handle, both as soon as it is created and in its first turn.
 struct Eager;
 
 impl Router for Eager {
@@ -59,7 +59,7 @@ async fn server_hello_comes_first_for_any_split_client_hello() {
         let served = tokio::spawn(async move { server.serve_connection(there).await });
         let (first, second) = hello.split_at(cut);
         here.write_all(first).await.expect("write should succeed");
-        // By now all packets have been sent.
+        // By now, the protocol has sent all of its packets.
         for _ in 0..20 {
             tokio::task::yield_now().await;
         }
@@ -201,7 +201,7 @@ async fn routers_and_services_share_port_and_see_all_events() {
         assert_eq!(stream.recv().await.unwrap(), name);
         assert_eq!(stream.recv().await.unwrap(), content);
     }
-    // No router and no service has this operation.
+    // This operation belongs to no router and no service.
     let mut nobodys = connection.open_stream(&opening::new(operation(3000), b"")).await.unwrap();
     assert!(nobodys.recv().await.is_none_or(|error| error.starts_with(&[0x10])), "connection should be refused");
     let hello = connection.peer().hello().cloned().unwrap();
@@ -218,14 +218,15 @@ async fn routers_and_services_share_port_and_see_all_events() {
         while calls.last() != Some(&"disconnected") {
             calls.push(next_event(events).await);
         }
-        // The connection's task may have its first turn before anything has been received.
+        // The connection's task may take its first turn before it has received anything.
         let batch = calls.iter().position(|what| *what == "turn").expect("turn should be recorded");
         calls.remove(batch);
         assert_eq!(calls, ["connected", "ours", "cancelled", "disconnected"]);
     }
 }
 
-/// Returns two routers on one server, without and with a service. Their events are not checked here.
+/// Starts two servers with little memory and the same two routers. The second server also has a service. Returns their
+/// addresses.
 async fn served_with_little_memory() -> [SocketAddr; 2] {
     let [one, other, third, fourth] = ["one", "other", "one", "other"].map(|name| Named::new(name).0);
     let mounts = Mounts::new().mount(1000..1100, one).mount(2000..=2000, other);
@@ -261,8 +262,8 @@ async fn router_refuses_bodies_of_its_operation_without_memory() {
             let refused = raw.next().await.expect("connection should stay open");
             assert_eq!((refused.id.0, refused.operation.number(), &refused.body[..]), (5, number, expected.as_bytes()));
         }
-        // Without services or with a short body, a packet of an unknown operation is dropped. With a service it is
-        // answered.
+        // A server without services drops the long packet, because its operation is unknown. A server with a service
+        // answers it.
         raw.write(&[packet(6, 3000, &[0; 4 << 20]), packet(7, 1000, b"")].concat()).await;
         let ids: &[u16] = if has_service { &[6, 7] } else { &[7] };
         for id in ids {
@@ -278,7 +279,7 @@ async fn default_router_closes_connection_on_body_without_memory() {
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
     let mut raw = Raw::connect(address).await;
-    // Bytes that are unwritten when the server closes are lost.
+    // The result is ignored, because the server may close the connection before it has read all bytes.
     let _ = AsyncWriteExt::write_all(&mut raw.socket, &packet(5, 10, &[0; 4 << 20])).await;
     raw.closed().await;
     assert_eq!((stats.rejected(), stats.closed_by(CloseKind::Router)), (1, 1));
@@ -301,7 +302,7 @@ impl Router for Closing {
 #[tokio::test]
 async fn closing_packet_stops_routing() {
     let packet = packet(1, 10, b"whatever");
-    // All packets in one read, and one packet per read.
+    // Sends all packets at once, and then one packet per read.
     for at_once in [usize::MAX, packet.len()] {
         let routed = Arc::new(AtomicU64::new(0));
         let acceptor = Server::builder().build(Closing(routed.clone())).unwrap();
@@ -403,7 +404,7 @@ async fn handlers_and_routers_share_connection_values() {
     let (count, reason, connection) = tokio::time::timeout(PATIENCE, ends.recv()).await.unwrap().unwrap();
     assert_eq!(count, Some(42), "attachment should exist until every router is notified");
     assert_eq!(reason, CloseReason::ClosedByPeer.to_string());
-    // A hook that is added late runs immediately.
+    // A hook that is added after the event runs immediately.
     let (late, attachment_count) = std::sync::mpsc::channel();
     connection.on_close(move |_| late.send(()).unwrap());
     attachment_count.try_recv().expect("channel should hold a message");
@@ -423,7 +424,7 @@ async fn the_table_of_handlers_changes_while_it_serves() {
     let mut raw = Raw::connect(server.local_addr()).await;
     tokio::spawn(server.serve());
     let mut hand_off = async |number: u16| {
-        // The reply of the permanent handler shows that the other one has not replied.
+        // The permanent handler has replied, so the other one will not reply any more.
         raw.write(&[packet(1, number, b""), packet(2, 99, b"")].concat()).await;
         let answer = raw.next().await.unwrap();
         if answer.operation.number() == 99 {
@@ -447,7 +448,7 @@ async fn the_table_of_handlers_changes_while_it_serves() {
     assert_eq!(table.operations(), [operation(99)]);
 }
 
-/// A router that records the address of the last body's bytes.
+/// A router that records the address of the bytes in the last body.
 struct Forwarding(Arc<Mutex<Option<Connection>>>, mpsc::UnboundedSender<usize>);
 
 impl Router for Forwarding {
@@ -462,7 +463,7 @@ impl Router for Forwarding {
         let count = outbox.slices(&mut slices, usize::MAX);
         let shared = slices[before..count].iter().filter(|slice| slice.as_ptr() == packet.body.as_ptr()).count();
         self.1.send(shared).ok();
-        // The body moves to another connection together with the reply.
+        // The body is sent on another connection, and in the reply too.
         if let Some(other) = &*self.0.lock().unwrap() {
             other.send_now(|outbox| outbox.forward(&packet)).unwrap().unwrap();
         }

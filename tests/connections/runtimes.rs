@@ -1,4 +1,4 @@
-//! Tests of clients whose connections are driven by separate threads. They still belong to the runtimes of their
+//! Tests of clients with separate threads that drive their connections. Everything else belongs to the runtimes of the
 //! callers.
 
 use bytes::Bytes;
@@ -65,13 +65,13 @@ fn calls_to_a_client_without_its_runtime_fail_at_once() {
         let address = server.block_on(serve_interop_with(builder)).to_string();
         let caller = caller();
         let offers = Channel::builder().workers(workers).add_service(InteropServer::new(Service));
-        // The channel is kept, together with everything that would keep the connection open.
+        // The test holds the channel and all other handles that would keep the connection open.
         let _agent = caller.block_on(offers.connect(address)).expect("server should be listening");
         let connection = server.block_on(connections.recv()).expect("client should connect");
         let called = InteropClient::new(Channel::from_connection(&connection));
         server.block_on(called.add(AddRequest { a: 1, b: 2 })).expect("peer should answer");
         drop(caller);
-        // A handler that started would have no timers and panic.
+        // If the handler started, it would panic because it has no timers.
         let slept = server.block_on(called.sleep(SleepRequest { millis: 1, ..SleepRequest::default() }));
         assert_eq!(slept.expect_err("call without a server should fail").code(), Code::Unavailable, "{workers:?}");
         server.block_on(async {
@@ -111,7 +111,7 @@ fn dropping_a_blocking_client_writes_its_waiting_packets() {
         }
         drop(connection);
         drop(client);
-        // The rest is in the system's buffers, which are small.
+        // All other bytes are in buffers of the system, which are small.
         assert!(*read.lock().expect("lock should not be poisoned") > 4 << 20, "{workers:?}");
         reader.join().expect("thread should not panic");
         assert!(*read.lock().expect("lock should not be poisoned") > 16 << 20, "{workers:?}");
@@ -166,9 +166,9 @@ impl Router for Spawning {
     }
 }
 
-/// Waits until every callback of a router has run at both ends of a connection.
+/// Waits until all callbacks of a router have run at both ends of a connection.
 async fn live(workers: Workers, server: Spawning, client: Spawning) {
-    // After this time of silence, the connection is idle.
+    // Silence after which the connection counts as idle.
     let config = Config::default().ping_interval(Duration::from_millis(20)).idle_timeout(Duration::from_secs(3600));
     let threads = [server.threads.clone(), client.threads.clone()];
     let has_done = |what: &[&str]| {
@@ -231,7 +231,7 @@ async fn tls_connection_dropped_during_handshake_is_closed() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
         let address = listener.local_addr().expect("socket should have a local address");
         let (sender, received) = oneshot::channel();
-        // The peer completes the handshake, requests a certificate, and sends nothing else.
+        // The peer completes the handshake and requests a certificate, but sends nothing else.
         let silent = tokio::spawn(async move {
             let (socket, _) = listener.accept().await.expect("client should connect");
             let mut socket =
@@ -271,7 +271,7 @@ async fn closed_connection_leaves_no_state() {
     }
 }
 
-/// A protocol that occupies the thread of its connection, as any router may, after its first call.
+/// A protocol that blocks the thread of its connection after the first call. Any router may do this.
 struct Busy;
 
 impl Router for Busy {
@@ -331,7 +331,7 @@ async fn client_without_hello_treats_peer_as_go_at_once() {
         let builder = builder.config(Config::default().hello(false));
         let channel = builder.connect(address.as_str()).await.expect("server should accept the connection");
         let connection = channel.connection().expect("channel should be connected");
-        // This runs in a separate task, which is polled only when it is woken.
+        // Runs in a separate task, so that it is polled only when it is woken.
         let verdict = tokio::spawn(async move { connection.peer_known().await });
         let verdict = tokio::time::timeout(PATIENCE, verdict)
             .await

@@ -1,4 +1,4 @@
-//! Tests of shared memory selected by a channel's address or by a setting of the server.
+//! Tests of shared memory that is enabled by the address of a channel, or by a setting of the server.
 
 use super::transports::expect_service;
 use frisbee_shm::hostile::Peer;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 use tokio::sync::Notify;
 
-/// Maximum time to wait for events that take milliseconds, because the machine may be busy.
+/// Maximum time to wait for an event. Events take milliseconds, but the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct TempSocket(TempDir);
@@ -47,7 +47,7 @@ async fn serve(builder: ServerBuilder, socket: &TempSocket) {
     tokio::spawn(builder.bind_unix(socket.path()).await.expect("server should bind to a free path").serve());
 }
 
-/// Returns whether a channel to this address shares memory with a server that permits it for all clients.
+/// Returns whether a channel to this address uses shared memory. The server permits it for all clients.
 async fn shares(builder: ChannelBuilder, scheme: &str) -> bool {
     let socket = TempSocket::new();
     let listener = Listener::bind(socket.path()).expect("address should be free");

@@ -1,4 +1,4 @@
-//! Tests of services and topics through shared memory, and of all cases without it.
+//! Tests of services and topics over shared memory, and of the cases in which peers do not use it.
 
 use super::transports::expect_service;
 use frisbee_pubsub::{Broker, ClientRouter};
@@ -13,14 +13,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Maximum time to wait for events that take milliseconds, because the machine may be busy.
+/// Maximum time to wait for an event. Events take milliseconds, but the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn acceptor() -> Acceptor {
     Server::builder().add_service(InteropServer::new(Service)).build().expect("services should not overlap")
 }
 
-/// A server at a path, and the number of its connections that share memory.
+/// A server at a path, and the number of its connections that use shared memory.
 struct Served {
     folder: TempDir,
     shared: Arc<AtomicU32>,
@@ -43,7 +43,7 @@ impl Served {
         self.folder.path().join("socket")
     }
 
-    /// Returns a channel whose connections are counted if they share memory.
+    /// Returns a channel. Its connections that use shared memory are counted.
     async fn connect(&self, connector: Connector) -> Channel {
         let connect = connector.to(self.path());
         let shared = self.shared.clone();
@@ -63,7 +63,7 @@ impl Served {
     }
 }
 
-/// Makes calls with streams in each direction and in both.
+/// Makes calls with streams in each direction and in both directions.
 async fn expect_streams(channel: &Channel) {
     let client = InteropClient::new(channel.clone());
     let mut counted = client.count_up(Range { from: 1, count: 2000 }).await.expect("stream should open").into_inner();

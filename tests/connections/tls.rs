@@ -1,4 +1,4 @@
-//! Tests of TLS: accepted and rejected peers, and the errors of rejected ones.
+//! Tests of TLS: which peers are accepted, which are rejected, and the errors of rejected ones.
 
 use super::transports::expect_service;
 use frisbee::tls::rustls::server::{ServerSessionMemoryCache, StoresServerSessions};
@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Maximum time until an error. Errors take less than a second, but the machine may be busy.
+/// Maximum time until an error is reported. Errors take less than a second, but the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 async fn serve(tls: &ServerTls) -> SocketAddr {
@@ -123,8 +123,8 @@ async fn tls_connect_without_client_auth_skips_server_hello_wait() {
     silent.await.unwrap();
 }
 
-/// Serves one client with a TLS handshake and closes the socket without an alert, like the operating system for a
-/// killed process.
+/// Serves one client: completes the TLS handshake and then closes the socket without an alert, as the operating system
+/// does for a killed process.
 async fn killed_after_handshake(authority: &Authority) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -132,7 +132,7 @@ async fn killed_after_handshake(authority: &Authority) -> SocketAddr {
     tokio::spawn(async move {
         let (socket, _) = listener.accept().await.unwrap();
         let (mut socket, _session) = acceptor.accept(socket).await.unwrap().into_inner();
-        // Unread bytes of the client would turn the end into a reset.
+        // Reads the client's bytes, because closing a socket with unread bytes would reset the connection.
         let mut sent = [0; 4096];
         let _ = tokio::time::timeout(Duration::from_secs(1), socket.read(&mut sent)).await;
     });
@@ -163,7 +163,7 @@ async fn refused_tls_client_is_counted_by_kind() {
     };
     assert_eq!(serve(b"GET / HTTP/1.1\r\n\r\n".to_vec()).await, CloseKind::NotTls);
     assert_eq!(serve(authority.client_hello()).await, CloseKind::TlsHandshake);
-    // This is how a load balancer's health check connects.
+    // Health checks of load balancers connect like this.
     assert_eq!(serve(Vec::new()).await, CloseKind::ClosedByPeer);
     let stats = acceptor.stats();
     let counted = [CloseKind::NotTls, CloseKind::TlsHandshake, CloseKind::ClosedByPeer];
@@ -185,8 +185,8 @@ async fn clients_resume_sessions_when_they_connect_again() {
     }
 }
 
-/// Regression: a resumed session admitted a client whose certificate had expired, because certificates are only
-/// verified in full handshakes.
+/// Regression: a client whose certificate had expired was admitted through a resumed session, because certificates are
+/// verified only in full handshakes.
 #[tokio::test]
 async fn sessions_are_resumed_only_without_client_certificates() {
     let authority = Authority::default();
@@ -200,7 +200,8 @@ async fn sessions_are_resumed_only_without_client_certificates() {
             let socket = TcpStream::connect(&address).await.unwrap();
             let (mut stream, _) = client.connect(socket, &address, None).await.unwrap();
             kind = stream.get_ref().1.handshake_kind();
-            // The server closes a connection with an unknown protocol. Its tickets are read before.
+            // Makes the server close the connection with an error. Reading to the end also receives its session
+            // tickets.
             stream.write_all(&[0xFF; 64]).await.unwrap();
             let _ = stream.read_to_end(&mut Vec::new()).await;
         }
@@ -306,8 +307,7 @@ async fn identity_of_custom_rustls_config_cannot_be_replaced() {
     assert_eq!(client.reload(Some(authority.issue("me"))), Err(error));
 }
 
-/// Regression: `reload` created its settings from the authorities of the constructor, which restored a replaced
-/// authority.
+/// Regression: `reload` used the authorities that were passed to the constructor, and so undid their replacement.
 #[tokio::test]
 async fn replaced_configuration_is_not_undone_by_reload() {
     let (before, after) = (Authority::new("before"), Authority::new("after"));
@@ -327,7 +327,7 @@ async fn replaced_client_authorities_admit_their_clients_alone() {
     let tls = before.mutual_server();
     let address = serve(&tls).await;
     tls.reload_mutual(before.issue("127.0.0.1"), after.trusted()).unwrap();
-    // The replaced authority remains in effect.
+    // Reloading must keep the replaced authority.
     tls.reload(before.issue("127.0.0.1")).unwrap();
     let client = |issuer: &Authority| before.client().with_identity(issuer.issue("client.test")).unwrap();
     assert!(matches!(tls_error(connect(address, &client(&before)).await), TlsError::Refused(_)));
@@ -356,7 +356,7 @@ async fn tls_on_a_plain_port_is_closed_and_both_ends_say_why() {
     let error = tls_error(connect(address, &Authority::default().client()).await);
     assert_eq!(error, TlsError::Closed);
 
-    // A plaintext server that sends first.
+    // A plaintext server that sends the first bytes.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {

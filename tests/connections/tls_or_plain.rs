@@ -16,7 +16,7 @@ use tokio_rustls::TlsConnector;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Adds an adapter that calls a method in JSON for clients whose first byte is a brace.
+/// Adds an adapter for clients whose first byte is a brace. It calls a method in JSON.
 fn with_json(builder: ServerBuilder) -> ServerBuilder {
     builder.adapter(
         |beginning| beginning[0] == b'{',
@@ -110,7 +110,7 @@ async fn tls_or_plain_goes_over_any_transport() {
     expect_service(&Channel::connect_io(memory()).await.unwrap()).await;
 }
 
-/// Admits callers that present a certificate.
+/// Middleware that admits only callers with a certificate.
 async fn identified(call: Call, next: Next) -> Result<CallResponse, Status> {
     match call.peer_certificates() {
         Some(certificates) if !certificates.is_empty() => next.run(call).await,
@@ -178,7 +178,7 @@ async fn stalled_handshake_is_evicted_for_others() {
     }
     let channel = Channel::builder().tls(authority.client()).connect(address.to_string()).await.unwrap();
     expect_service(&channel).await;
-    // The stalled handshake may be evicted after its first second, when others arrive.
+    // The server may evict a stalled handshake after one second, when new clients connect.
     let arriving = tokio::spawn(async move {
         let (mut arrived, mut pause) = (Vec::new(), tokio::time::interval(Duration::from_millis(100)));
         loop {

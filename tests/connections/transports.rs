@@ -98,7 +98,7 @@ impl AsyncRead for Laborious {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        /// The buffer size of reads that are not for the body of a single packet.
+        /// Buffer size of reads that may return several packets.
         const USUAL: usize = 64 * 1024;
         let (room, filled) = (buffer.remaining(), buffer.filled().len());
         let read = Pin::new(&mut self.0).poll_read(context, buffer);
@@ -137,7 +137,7 @@ impl Parrot for Placed {
     }
 }
 
-/// Turns are timed to detect handlers that take too long in place.
+/// The server measures its turns to detect handlers that block their thread.
 #[tokio::test(start_paused = true)]
 async fn transfer_time_of_large_bodies_is_not_handler_time() {
     let (here, there) = tokio::io::duplex(1 << 20);
@@ -197,15 +197,15 @@ async fn channel_with_connector_reconnects() {
     assert_eq!(made.load(Ordering::Relaxed), 3);
 }
 
-/// Transfers `bytes` bytes per tenth of a second.
+/// Copies data at `bytes` bytes per tenth of a second.
 async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, bytes: u64) {
     while let Ok(1..) = tokio::io::copy(&mut (&mut from).take(bytes), &mut to).await {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
 
-/// The operating system accepts megabytes at once, and a PING after them arrives much later than any peer waits for a
-/// reply.
+/// The operating system buffers megabytes. A PING behind them reaches the peer much later than the keepalive timeout
+/// permits.
 #[tokio::test(start_paused = true)]
 async fn large_bodies_pass_slow_buffered_link_both_ways() {
     const BUFFER: usize = 4 << 20;
@@ -262,13 +262,13 @@ async fn shut_down_acceptor_closes_connections_and_accepts_none() {
 
 #[tokio::test]
 async fn many_clients_may_connect_at_a_time_before_any_is_accepted() {
-    /// Twice the backlog of the standard library.
+    /// Twice the default backlog of the standard library.
     const CLIENTS: usize = 256;
     let service = InteropServer::new(Service);
     let server = Server::builder().add_service(service).bind("127.0.0.1:0").await.unwrap();
     let (address, mut sockets) = (server.local_addr(), Vec::new());
     for _ in 0..CLIENTS {
-        // Clients that find the backlog full are not refused, but retry.
+        // Clients that find the backlog full are not refused, but have to retry.
         let socket = tokio::time::timeout(Duration::from_secs(20), tokio::net::TcpStream::connect(address)).await;
         sockets.push(socket.expect("backlog should have a free place").unwrap());
     }
@@ -302,7 +302,7 @@ async fn the_socket_file_goes_with_its_server() {
 #[tokio::test]
 async fn only_stale_socket_file_is_replaced() {
     let path = SocketPath::new("stale");
-    // The listener is closed and the file remains, as after a server was killed.
+    // The listener is closed but its file remains, as after a server was killed.
     drop(UnixListener::bind(path.socket()).unwrap());
     assert!(UnixStream::connect(path.socket()).await.is_err());
     let server = bound(&path).await.unwrap();

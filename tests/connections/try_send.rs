@@ -15,7 +15,7 @@ async fn a_packet_for_which_there_is_no_room_is_not_sent() {
     let client = Client::builder().config(Config::default().backlog_max(1000).hello(false));
     let connection = client.connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
     let packet = packet(100);
-    // Nothing is written in between, because this thread drives the connection.
+    // This thread drives the connection, so nothing is written during the loop.
     for sent in 0..20 {
         match connection.try_send(&packet) {
             Ok(()) => assert!(sent < 10, "1000 bytes may wait, with one packet that overdraws it"),

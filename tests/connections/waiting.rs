@@ -1,5 +1,5 @@
-//! Tests of tasks that wait for a connection or a stream: they are woken, may be dropped at any time, and may use the
-//! connection in their destructors.
+//! Tests of tasks that wait for a connection or a stream. They must be woken, may be dropped at any time, and may use
+//! the connection in their destructors.
 
 use bytes::Bytes;
 use frisbee::rpc::ConnectionExt;
@@ -42,12 +42,12 @@ async fn connect(handlers: Handlers) -> Connection {
     Client::builder().connect(address, Handlers::new()).await.expect("server should accept the connection")
 }
 
-/// Returns a connection to a server that keeps streams without reading them.
+/// Returns a connection to a server that keeps streams but does not read from them.
 async fn connect_to_deaf() -> Connection {
     connect(Handlers::new().on_stream(|_, stream| std::mem::forget(stream))).await
 }
 
-/// A waker that does nothing, whose references are counted.
+/// A waker that does nothing. The test counts its references.
 #[derive(Default)]
 struct Sleeper;
 
@@ -65,7 +65,7 @@ impl Wake for Counting {
     }
 }
 
-/// Returns how many wakers are left after a thousand futures were polled once and dropped.
+/// Polls a thousand futures once and drops them. Returns the number of wakers that are still referenced.
 fn left_behind<F: Future>(make: impl Fn() -> F) -> usize {
     let sleepers: Vec<_> = (0..1000).map(|_| Arc::new(Sleeper)).collect();
     for sleeper in &sleepers {
@@ -75,8 +75,8 @@ fn left_behind<F: Future>(make: impl Fn() -> F) -> usize {
     sleepers.iter().filter(|sleeper| Arc::strong_count(sleeper) > 1).count()
 }
 
-/// A waker that uses a connection when it is woken or dropped, like that of a task with handles. Also an owner of bytes
-/// that does so.
+/// A waker that uses a connection when it is woken or dropped, like the waker of a task that holds handles. Also used
+/// as an owner of bytes.
 struct Nosy(Connection);
 
 impl Nosy {
@@ -103,7 +103,7 @@ impl Drop for Nosy {
     }
 }
 
-/// A router that sends 64 KiB immediately after the connection is made, and echoes packets.
+/// A router that sends 64 KiB as soon as the connection exists, and echoes packets.
 struct Eager;
 
 impl Router for Eager {
@@ -121,14 +121,14 @@ impl Router for Eager {
     }
 }
 
-/// Polls with a waker that uses the connection when it is dropped, and then with another one.
+/// Polls with a waker that uses the connection when it is dropped, and then with another waker.
 fn poll_by_two<T>(connection: &Connection, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) {
     for waker in [Nosy::waker(connection), Waker::from(Arc::new(Sleeper))] {
         assert!(poll(&mut Context::from_waker(&waker)).is_pending());
     }
 }
 
-/// Returns a client with a silent peer, whose mailbox is full as soon as it contains a packet.
+/// Returns a client whose peer is silent. Its mailbox is full as soon as it contains a packet.
 async fn alone() -> (Connection, DuplexStream) {
     let (here, there) = frisbee::memory();
     let config = Config::default().backlog_max(1).hello(false);
@@ -136,7 +136,7 @@ async fn alone() -> (Connection, DuplexStream) {
     (connection.expect("connection in memory should succeed"), there)
 }
 
-/// Runs a test that may deadlock on a separate thread.
+/// Runs a test on a separate thread with a time limit, because it may deadlock.
 fn in_time(test: impl Future<Output = ()> + Send + 'static) {
     let (done, is_done) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -147,7 +147,7 @@ fn in_time(test: impl Future<Output = ()> + Send + 'static) {
     is_done.recv_timeout(PATIENCE).expect("channel should receive a message in time");
 }
 
-/// An error that makes a call when it is formatted and when it is dropped.
+/// An error that makes a call when it is formatted or dropped.
 #[derive(Debug)]
 struct Curious(Arc<OnceLock<InteropClient>>);
 
@@ -264,7 +264,7 @@ async fn a_dropped_batch_returns_its_credit() {
     let connection = connect_to_deaf().await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
     let sender = stream.sender();
-    // This exceeds the credit of a stream.
+    // These messages exceed the credit of a stream.
     for count in 0..20 {
         let mut batch = sender.batch();
         let ready = tokio::time::timeout(PATIENCE, poll_fn(|context| batch.poll_ready(context))).await;

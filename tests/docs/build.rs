@@ -1,5 +1,5 @@
-//! Extracts the code of the pages. Block *n* of `docs/page.md` becomes `page-n.rs`, unchanged, for blocks of items, and
-//! `page-n.body.rs`, in braces, for blocks of statements. The README's schema is compiled.
+//! Extracts the code blocks of the pages. Block *n* of `docs/page.md` is written to `page-n.rs` unchanged, for blocks
+//! of items, and to `page-n.body.rs` in braces, for blocks of statements. Also compiles the README's schema.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -19,9 +19,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             if kind != "rust" {
                 return Err(format!("{}: block {block} is `{kind}`, so nothing compiles it", page.display()).into());
             }
-            // The address of the test in place of the reader's.
+            // Replaces the address in the pages by that of the test's server.
             let code = code.replace("\"127.0.0.1:8080\"", "crate::address()");
-            // A method belongs into some `impl`.
+            // A method must be in an `impl` block.
             let items = if code.contains("(&self") && !code.contains("impl") {
                 format!("impl Service {{\n{code}}}\n")
             } else {
@@ -37,9 +37,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     fs::write(out.join("blocks.rs"), format!("&[\n{blocks}]\n"))?;
-    // There is nothing to lock: the schema is in the README.
+    // The schema needs no lock file, because it is a part of the README.
     let builder = frpc_build::configure().dyn_traits(true).json(true).protobuf(true);
-    // The schema is new at every run of this script: as a reason to run it again it would be one always.
+    // Each run of this script writes the schema again. If cargo watched it, this script would run at every build.
     builder.emit_rerun_if_changed(false).compile_protos(&[out.join("greet.proto")], &[&out])?;
     Ok(())
 }
@@ -52,7 +52,7 @@ fn pages(root: &Path) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
             let path = entry?.path();
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let page = if is_page { path } else { path.join("README.md") };
-            // The doctests of frpc-build compile these pages.
+            // These pages are compiled as doctests of frpc-build.
             let is_compiled_elsewhere = name == "operations";
             if page.is_file() && page.extension().is_some_and(|is| is == "md") && !is_compiled_elsewhere {
                 pages.push((name, page));
@@ -63,7 +63,7 @@ fn pages(root: &Path) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
     Ok(pages)
 }
 
-/// Returns the code blocks of a page, each with the text after its three backticks.
+/// Returns the code blocks of a page, each with the language named after its three backticks.
 fn code(text: &str) -> impl Iterator<Item = (&str, String)> {
     let mut lines = text.lines();
     std::iter::from_fn(move || {

@@ -1,9 +1,9 @@
-//! Replaces the reader's own program.
+//! Items that stand in for the reader's own program.
 
 use frpc::{Request, Response, ResponseStream, Status};
 use samples::agents::{self, Command, Empty, Load, Output};
 
-/// Serves the controller of two-way.md.
+/// A service for the controller in two-way.md.
 pub(crate) struct Agent;
 
 impl agents::Agent for Agent {
@@ -16,7 +16,7 @@ impl agents::Agent for Agent {
     }
 }
 
-/// Configuration type like that of tokio-postgres, for hand-off.md.
+/// A settings type like that of tokio-postgres, for hand-off.md.
 pub(crate) struct PostgresConfig;
 
 pub(crate) struct NoTls;

@@ -1,10 +1,10 @@
-//! Compiles the code of README.md and of the pages in docs/ and crates/, and runs blocks that need only loopback.
+//! Compiles the code of README.md and of the pages in docs/ and crates/, and runs the blocks that need only loopback.
 //!
-//! Pages omit imports and values. This file has them, next to the name of each block: the page and the number of the
-//! block on it. `build.rs` takes the blocks out of the pages.
+//! Pages omit imports and values. `pages.rs` adds them to each block. A block is named after its page and its number on
+//! the page. `build.rs` extracts the blocks from the pages.
 
 #![cfg(test)]
-// Pages are written for people; what lints say of a fragment is of no use.
+// Lints are disabled, because the code of pages consists of fragments that are written for people.
 #![allow(unused, unused_qualifications, non_snake_case, unreachable_code, clippy::all, clippy::pedantic)]
 
 mod fixtures;
@@ -20,14 +20,14 @@ fn address() -> &'static str {
     ADDRESS.get().map_or("127.0.0.1:0", String::as_str)
 }
 
-/// Items of a block.
+/// Includes a code block that consists of items.
 macro_rules! items {
     ($block:literal) => {
         include!(concat!(env!("OUT_DIR"), "/", $block, ".rs"));
     };
 }
 
-/// Executes the statements of a code block in their own scope.
+/// Runs a code block that consists of statements, in a scope of its own.
 macro_rules! statements {
     ($block:literal) => {
         include!(concat!(env!("OUT_DIR"), "/", $block, ".body.rs"))

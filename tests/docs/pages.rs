@@ -1,4 +1,4 @@
-//! A function or module for each block of code, with what its page leaves out.
+//! A function or module for each code block, with the items that its page omits.
 
 use crate::{Outcome, items, statements};
 
@@ -12,7 +12,7 @@ pub(crate) mod readme {
     pub(crate) mod server {
         super::items!("readme-2");
 
-        // At the end of the same file.
+        // This block belongs at the end of the same file.
         super::items!("simulation-1");
 
         /// Serves like `main` of the README, but on a free port. Returns the address.

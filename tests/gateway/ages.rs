@@ -21,7 +21,7 @@ use tokio::time::Instant;
 
 const AGE: Duration = Duration::from_secs(60);
 
-/// The time range in which connections opened at time zero are drained.
+/// The time range in which the server drains connections opened at time zero.
 const DRAINED: std::ops::Range<Duration> = Duration::from_secs(54)..Duration::from_secs(67);
 
 fn server(gated: &Gated, age: Duration) -> Acceptor {
@@ -64,7 +64,8 @@ async fn aged_http1_connections_close_after_their_responses() {
     let gated = Gated::shut();
     let server = server(&gated, AGE);
     let started = Instant::now();
-    // An idle connection and one with a pending response, both on the fast path or, with `expect`, both on hyper.
+    // Tests an idle connection and one with a pending response. The fast path handles both, or hyper does if they send
+    // `expect`.
     for fields in ["", "expect: 100-continue\r\n"] {
         let mut idle = dial(&server);
         idle.write_all(post("/interop.Interop/Add", fields, "{\"a\":1}").as_bytes())

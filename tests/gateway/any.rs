@@ -45,7 +45,7 @@ impl Echoes for Echo {
     }
 }
 
-/// Returns a list of two million empty values, which decode to far more than their encoded size of four megabytes.
+/// Returns a list of two million empty values. It takes four megabytes encoded, and far more when it is decoded.
 fn bomb() -> Vec<u8> {
     assert!(size_of::<ProtoValue>() >= 32);
     [0x0a, 0].repeat(2 << 20)
@@ -65,7 +65,7 @@ async fn by_json_rpc(params: &Value) -> Value {
     client.json().await
 }
 
-/// Makes a call by Connect and returns the status line and the body of the response.
+/// Makes a Connect call. Returns the status line and the body of the response.
 async fn by_connect(message: &Value) -> (String, Value) {
     let server = builder().gateway(Gateway::new().http(Http::new().connect())).bind("127.0.0.1:0").await;
     let server = server.expect("loopback port should be free");
@@ -112,7 +112,7 @@ async fn any_of_unknown_type_fails_with_its_name() {
     assert_eq!((line.as_str(), &body["code"]), ("HTTP/1.1 400 Bad Request", &json!("invalid_argument")));
     assert!(body["message"].as_str().is_some_and(|text| text.contains(named)), "{body}");
 
-    // An `Any` created by a handler.
+    // The handler creates this `Any`.
     let reply = by_json_rpc(&json!({"name": "other.Stranger"})).await;
     assert_eq!(reply["error"]["code"], -32603, "{reply}");
     assert!(reply["error"]["message"].as_str().is_some_and(|text| text.contains(named)), "{reply}");

@@ -1,10 +1,10 @@
-//! Tests of `:authority` and `host` in HTTP/2 requests that are encoded by hand.
+//! Tests of `:authority` and `host` in HTTP/2 requests. The test encodes the requests by hand.
 
 use crate::gateway::greeter::{Open, all, builder};
 use samples::greet::GreeterServer;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
-/// Indices in HPACK's static table: fields with values first, then names.
+/// Indices in HPACK's static table. The first ones select a name with a value, the others only a name.
 const POST: u8 = 3;
 const HTTP: u8 = 6;
 const HTTPS: u8 = 7;
@@ -37,7 +37,8 @@ fn field(name: u8, value: &str) -> Vec<u8> {
     [name, vec![value.len() as u8], value.into()].concat()
 }
 
-/// Makes a call with an authority and further fields. Returns the type and payload of the first frame of the response.
+/// Makes a call with the given authority and further fields. Returns the type and the payload of the first frame of the
+/// response.
 async fn answer(
     mut socket: impl AsyncRead + AsyncWrite + Unpin,
     scheme: u8,
@@ -73,7 +74,7 @@ async fn answer(
     }
 }
 
-/// HTTP/2 does not modify the field, so the gateway receives it as sent.
+/// An HTTP/2 client does not normalize the field, so the gateway receives it unchanged.
 #[tokio::test]
 async fn host_of_http2_is_the_authority_but_for_case_and_default_port() {
     let server = Open::new(all()).await;
@@ -101,7 +102,7 @@ async fn host_of_http2_is_the_authority_but_for_case_and_default_port() {
     }
 }
 
-/// gRPC clients may send the path of a Unix socket as the authority. Over TCP it is not a valid host.
+/// gRPC clients may send the path of a Unix socket as the authority. Over TCP, such a path is not a valid host.
 #[tokio::test]
 async fn socket_path_is_an_authority_over_unix_sockets_alone() {
     let (builder, host, _events) = builder(all());

@@ -1,4 +1,4 @@
-//! Tests of the Connect protocol beyond its conformance suite: limits, middleware, and gRPC-Web with JSON.
+//! Tests of the Connect protocol that its conformance suite does not cover: limits, middleware, and gRPC-Web with JSON.
 
 use crate::gateway::greeter::{Closed, Open, all, greet, post};
 use frpc::Config;
@@ -105,7 +105,7 @@ async fn grpc_web_ends_with_trailers_in_the_body_also_as_text() {
         response.contains("Hello, Ada!") && response.contains("\u{fffd}\0\0\0\x10grpc-status: 0\r\n"),
         "{response:?}"
     );
-    // {"name":"Ada"} in an envelope, in two pieces with padding each.
+    // The message {"name":"Ada"} in an envelope. It is encoded in two pieces of base64, each with padding.
     let text = "AAAAAA==DnsibmFtZSI6IkFkYSJ9";
     let response =
         server.exchange(bytes("/greet.Greeter/Greet", "application/grpc-web-text+json", "", text.as_bytes())).await;

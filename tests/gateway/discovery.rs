@@ -1,8 +1,8 @@
-//! Tests of the document returned by `rpc.discover` and the schemas in it.
+//! Tests of the document that `rpc.discover` returns, and of the JSON schemas in it.
 //!
-//! Python's package `jsonschema` validates the schemas. The interpreter is `FRISBEE_PYTHON`, or `python3`. If the
-//! package is missing, these tests print a note and pass, unless `FRISBEE_REQUIRE_JSONSCHEMA` is set. In `.ci/openrpc`
-//! the document is also validated by OpenRPC's schema, whose path is in `OPENRPC_SCHEMA`.
+//! The Python package `jsonschema` validates the schemas. `FRISBEE_PYTHON` names the interpreter; the default is
+//! `python3`. Without the package, these tests print a message and pass, unless `FRISBEE_REQUIRE_JSONSCHEMA` is set.
+//! `.ci/openrpc` sets `OPENRPC_SCHEMA` to the path of OpenRPC's schema, which then validates the document as well.
 
 use crate::gateway::support::{Client, server};
 use frisbee_tests::json::{All, Echoes, EchoesServer};
@@ -56,7 +56,7 @@ fn method<'a>(document: &'a Value, name: &str) -> &'a Value {
     methods.iter().find(|method| method["name"] == name).expect("document should contain the method")
 }
 
-/// Returns a message with all fields set.
+/// Returns a message in which all fields are set.
 fn full() -> Value {
     json!({
         "flag": true, "small": -5, "largeNumber": "-9007199254740993", "count": 7, "largeCount": "18446744073709551615",
@@ -117,8 +117,7 @@ async fn a_document_that_exceeds_the_limit_of_replies_is_an_error() {
     assert_eq!(client.json().await["error"]["code"], -32008);
 }
 
-/// Python program that validates the document, and messages that should or should not match its schemas. Prints the
-/// validated messages.
+/// A Python program that validates the document. It also checks which messages match the schemas, and prints them.
 const JUDGE: &str = r##"
 import json, os, sys
 import jsonschema

@@ -1,4 +1,4 @@
-//! A server with a gateway, and HTTP requests as bytes.
+//! A server with a gateway, and functions that create HTTP requests.
 
 use frpc::details::ErrorInfo;
 use frpc::{
@@ -86,7 +86,7 @@ pub(crate) fn all() -> Http {
     Http::new().connect().grpc().health()
 }
 
-/// Returns a server builder, its service, and receivers of handler events.
+/// Returns a server builder, its service, and receivers of events from its handlers.
 pub(crate) fn builder(http: Http) -> (ServerBuilder, Host, [mpsc::UnboundedReceiver<()>; 2]) {
     let (host, events) = host();
     (Server::builder().gateway(Gateway::new().json_rpc().http(http)), host, events)

@@ -1,4 +1,4 @@
-//! gRPC, with tonic as the peer.
+//! Tests of gRPC calls made by tonic.
 
 use crate::gateway::greeter::{Closed, Open, PATIENCE, all, soon};
 use frpc::details::ErrorInfo;

@@ -1,4 +1,4 @@
-//! Tests of HTTP clients that try to exhaust the server's memory while a native client is served.
+//! Tests of HTTP clients that try to exhaust the server's memory. Native calls must succeed at the same time.
 
 use crate::gateway::greeter::{Open, PATIENCE, all, post};
 use bytes::Bytes;
@@ -19,14 +19,14 @@ async fn expect_service(server: &Open) {
     assert_eq!(greeting.get_ref().text, "Hello, Ada!");
 }
 
-/// Returns a compressed message of `length` bytes.
+/// Returns `length` bytes in compressed form.
 fn bomb(length: usize) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&vec![b' '; length]).expect("write should succeed");
     encoder.finish().expect("connection in memory should succeed")
 }
 
-/// Returns the head of a call whose body has `length` bytes.
+/// Returns the head of a request whose body has `length` bytes.
 fn head(content_type: &str, fields: &str, length: usize) -> String {
     let head = post("/greet.Greeter/Greet", fields, "").replace("application/json", content_type);
     head.replace("content-length: 0", &format!("content-length: {length}"))
@@ -54,7 +54,7 @@ async fn message_without_memory_is_refused_before_arrival() {
     socket.write_all(head.as_bytes()).await.expect("write should succeed");
     socket.write_all(&[&[0], &length.to_be_bytes()[..], b"\""].concat()).await.expect("write should succeed");
     let (mut reading, mut writing) = socket.into_split();
-    // The rest never arrives, and the server need not read these bytes.
+    // The rest of the body is never sent, and the server does not have to read these bytes.
     let sending = tokio::spawn(async move {
         let _ = writing.write_all(&vec![b' '; 3 << 20]).await;
         std::future::pending::<()>().await;
@@ -76,7 +76,7 @@ async fn unread_http2_responses_are_charged_to_client() {
     let server = Open::new(all()).await;
     let io = TokioIo::new(TcpStream::connect(&server.address).await.expect("server should accept the connection"));
     let mut builder = http2::Builder::new(TokioExecutor::new());
-    // Limits each stream to the beginning of its response.
+    // With these windows, each stream transfers only the first part of its response.
     builder.initial_stream_window_size(1024).initial_connection_window_size(1 << 20);
     let (mut client, connection) = builder.handshake(io).await.expect("server should speak HTTP/2");
     let connection = tokio::spawn(connection);

@@ -1,4 +1,4 @@
-//! Tests of HTTP/1.1 requests: their framing, their rejection, and their completion during shutdown.
+//! Tests of HTTP/1.1 requests: their framing, their rejection, and how they complete during shutdown.
 
 use crate::gateway::greeter::{Open, PATIENCE, all, builder, greet, post, rest, soon};
 use crate::gateway::web_socket;
@@ -22,7 +22,7 @@ async fn requests_that_come_together_are_answered_in_their_order() {
     assert_eq!(response.matches("connection: close").count(), 1);
 }
 
-/// Returns a response without the parts that depend on time and connection.
+/// Removes the parts of a response that depend on the time and on the connection.
 fn timeless(response: &str) -> String {
     let lines = response.split_inclusive("\r\n");
     lines.filter(|line| !line.starts_with("date: ") && *line != "connection: close\r\n").collect()
@@ -57,7 +57,8 @@ async fn requests_with_repeated_head_are_answered_independently() {
     assert_eq!(timeless(&response), alone + &timeless(&server.exchange(greet("", "last")).await));
 }
 
-/// Parses consecutive responses. Returns the status of each and a body of the length that its head states.
+/// Parses consecutive responses. Returns the status and the body of each. The length of a body is the one that its head
+/// states.
 fn responses(mut bytes: &str) -> Vec<(u16, &str)> {
     let mut responses = Vec::new();
     while !bytes.is_empty() {
@@ -114,7 +115,7 @@ async fn a_request_that_comes_byte_by_byte_is_answered() {
 #[tokio::test]
 async fn ambiguous_heads_are_refused_on_both_paths() {
     let server = Open::new(all()).await;
-    // hyper serves the second request, and the third arrives before hyper has answered it.
+    // hyper handles the second request. The third one arrives before the second has been answered.
     let expect =
         post("/greet.Greeter/Greet", "content-encoding: identity\r\nexpect: 100-continue\r\n", "{\"name\":\"a\"}");
     for before in [String::new(), expect] {
@@ -173,7 +174,7 @@ async fn response_to_unread_request_announces_connection_close() {
     for refused in [head("/greet.Greeter/Greet", encoded), head("/greet.Greeter/No", web)] {
         let mut socket = TcpStream::connect(&server.address).await.expect("server should accept the connection");
         socket.write_all(refused.as_bytes()).await.expect("write should succeed");
-        // No reader has consumed the body, so a further request of the client would be lost.
+        // The body has not been read, so the connection must close. Otherwise the next request would be lost.
         let response = next_head(&mut socket).await;
         assert!(response.contains("connection: close"), "{response}");
     }
@@ -301,7 +302,7 @@ async fn stopping_server_answers_calls_then_closes_connections() {
     let mut byte = [0];
     used.read_exact(&mut byte).await.expect("peer should send the expected bytes");
     server.stop();
-    // An idle connection is closed immediately, and one with calls in flight after their responses.
+    // The server closes an idle connection immediately, and a connection with calls in flight after their responses.
     assert!(rest(&mut used).await.ends_with("{\"text\":\"Hello, Ada!\"}"));
     server.gate.add_permits(sockets.len());
     for socket in &mut sockets {
@@ -312,7 +313,7 @@ async fn stopping_server_answers_calls_then_closes_connections() {
     server.stopped().await;
 }
 
-/// Sends a request and stays silent. Returns the response and the virtual time until the connection was closed.
+/// Sends a request and then nothing. Returns the response, and the virtual time until the server closed the connection.
 async fn silent_behind(request: &[u8]) -> (String, Duration) {
     let (builder, host, _events) = builder(all());
     let server = builder.add_service(GreeterServer::new(host)).build().expect("services should not overlap");
@@ -338,7 +339,7 @@ async fn slow_requests_are_given_up_by_the_times_of_native_packets() {
     let (response, elapsed) = silent_behind(head).await;
     assert!(response.starts_with("HTTP/1.1 408 ") && response.contains("body"), "{response}");
     assert!(elapsed >= config.least_rate_window && elapsed < 2 * config.least_rate_window, "{elapsed:?}");
-    // Regression: a method with a single request waited without a limit for the message and for the end of its body.
+    // Regression: a method with a single request waited forever for the message or for the end of the body.
     for body in ["", "9\r\n\0\0\0\0\u{4}null\r\n"] {
         let head =
             "POST /greet.Greeter/Greet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/grpc-web+json\r\n";
@@ -362,7 +363,7 @@ async fn fragment_in_target_is_refused_on_either_path() {
     }
 }
 
-/// Regression: hyper rejects some of these characters, so only requests on the fast path were handled.
+/// Regression: hyper itself rejects some of these characters, so the gateway handled them only on the fast path.
 #[tokio::test]
 async fn delimiters_in_target_are_refused_on_either_path() {
     let server = Open::new(all()).await;
@@ -386,7 +387,7 @@ async fn request_needs_one_host_that_is_that_of_its_target() {
         ("host: localhost", "host: localhost\r\ncontent-type: application/json", 400),
     ] {
         let request = greet("", "Ada").replace("connection: close\r\n", "").replace(from, to);
-        // The second request is answered unless the first ends the connection.
+        // The second request is answered unless the first one has ended the connection.
         let response = server.exchange(request + &greet("", "Bob")).await;
         assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{to}: {response}");
         assert_eq!(response.contains("Hello, Bob!"), status == 200, "{to}: {response}");
@@ -507,7 +508,7 @@ async fn times_beyond_the_clock_end_no_connection() {
     let mut server = timeless_server().await;
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{"name":"Ada"}}"#;
     for fields in ["", "expect: 100-continue\r\n", "connect-timeout-ms: 9999999999\r\n"] {
-        // Sent in pieces, so that head and body each have a deadline.
+        // The request is sent in pieces, so that both its head and its body have deadlines.
         let mut socket = server.connect().await;
         let (first, rest_of_it) = (post("/greet.Greeter/Greet", fields, "{\"name\":\"Ada\"}"), greet(fields, "Bob"));
         for piece in [&first[..20], &first[20..first.len() - 5], &first[first.len() - 5..], &rest_of_it] {

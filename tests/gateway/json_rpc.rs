@@ -1,4 +1,4 @@
-//! Tests of JSON-RPC 2.0 on dedicated connections.
+//! Tests of JSON-RPC 2.0 over separate connections.
 
 use crate::gateway::support::{Client, Closed, PATIENCE, server};
 use frisbee_tests::gated::Gated;
@@ -141,7 +141,7 @@ async fn notifications_are_called_and_get_no_reply_even_if_they_fail() {
     assert_eq!(client.rest().await, Vec::<String>::new());
 }
 
-/// Regression: responses were answered with errors, so that two such servers exchanged errors forever.
+/// Regression: the server answered responses with errors, so two servers that were connected exchanged errors forever.
 #[tokio::test]
 async fn response_is_never_answered() {
     let mut client = Client::new(&open());
@@ -172,7 +172,7 @@ async fn batch_gets_one_answer_with_all_replies() {
 #[tokio::test]
 async fn a_batch_with_one_bad_element_that_is_no_json_runs_nothing() {
     let text = format!("[{},{{\"jsonrpc\": \"2.0\", \"method\"]", add(1, 1, 1));
-    // Invalid JSON whose brackets still match.
+    // Invalid JSON in which the brackets match.
     let text = text.replace("\"method\"]", "\"method\"}]");
     assert_eq!(error(&answer(&open(), text).await), (-32700, Value::Null));
 }
@@ -191,15 +191,15 @@ async fn a_batch_beyond_its_limit_is_refused_before_its_end_has_come() {
 #[tokio::test]
 async fn the_replies_of_a_batch_have_one_limit_and_errors_count_in_it() {
     let server = server(Gateway::new().json_rpc(), |builder| builder.config(Config::default().body_max(64 * 1024)));
-    // Short requests with replies that are four times as long.
+    // Short requests, each of which has a reply four times as long.
     let describe = |id: usize| json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/Describe"});
     let few: Vec<_> = (0..200).map(describe).collect();
     let replies = answer(&server, json!(few).to_string()).await;
     assert_eq!(replies.as_array().map(Vec::len), Some(200));
-    // The errors that would replace the replies exceed the limit too.
+    // The errors that would replace the replies exceed the limit as well.
     let many: Vec<_> = (0..900).map(describe).collect();
     assert_eq!(error(&answer(&server, json!(many).to_string()).await), (-32008, Value::Null));
-    // A long reply is replaced by an error, and the short reply after it fits.
+    // A reply that is too long is replaced by an error. The short reply after it still fits.
     let payload = "A".repeat(30_000);
     let echo = |id: usize| json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/EchoPayload", "params": {"data": payload}});
     let mut mixed: Vec<_> = (0..220).map(describe).collect();
@@ -301,7 +301,7 @@ async fn a_client_gets_no_more_items_than_it_has_given_credit_for() {
     client.say(request.to_string()).await;
     assert_eq!(client.json().await, item(1, &json!({"value": "1"})));
     assert_eq!(client.json().await, item(1, &json!({"value": "2"})));
-    // The stream has no credit left, but other calls continue.
+    // The stream has used up its credit, but other calls continue.
     client.say(add(2, 1, 1).to_string()).await;
     assert_eq!(client.json().await, sum(2, 2));
     client.say(notice("rpc.credit", &json!({"id": 1, "items": 3}))).await;
@@ -360,7 +360,7 @@ async fn open_sleeping(client: &mut Client) {
 async fn items_beyond_credit_end_only_their_stream() {
     let mut client = Client::new(&open());
     open_sleeping(&mut client).await;
-    // Sent in a single write, so that the handler has not read any item.
+    // A single write sends all items, so that the handler cannot read any of them in between.
     let items: String = (0..17).map(|_| notice("rpc.item", &json!({"id": 1, "item": {"value": "x"}}))).collect();
     client.say(items).await;
     let reply = loop {
@@ -429,7 +429,7 @@ async fn server_stop_answers_2000_calls_in_progress_and_closes() {
         .await
         .expect("server should read the request");
     let mut lines = tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(socket));
-    // The last call does not wait, so its reply implies that all calls have started.
+    // The last call returns immediately. Its reply shows that all calls before it have started.
     let first = lines.next_line().await.expect("line should be readable").expect("call should succeed");
     assert_eq!(serde_json::from_str::<Value>(&first).expect("text should be valid JSON"), sum("last", 2));
     stop.send(()).expect("receiver should be waiting");
@@ -515,7 +515,7 @@ mod hostile {
             assert_eq!(error(&client.json().await), (-32600, Value::Null));
             assert_eq!(client.rest().await, Vec::<String>::new());
         }
-        // Nested to the limit, in unused params.
+        // The unused params are nested up to the limit.
         let deep = format!("{}{}", "[".repeat(199), "]".repeat(199));
         let message = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"interop.Interop/Nothing","params":{deep}}}"#);
         assert_eq!(error(&answer(&open(), message).await), (-32601, json!(1)));

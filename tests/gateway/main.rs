@@ -1,4 +1,4 @@
-//! The other protocols of a server.
+//! Tests of the protocols that the gateway adds to a server.
 
 #[path = "../access/main.rs"]
 mod access;

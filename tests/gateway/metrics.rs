@@ -30,7 +30,7 @@ async fn called() -> Open {
         .expect("server should read the request");
     tokio::io::AsyncWriteExt::shutdown(&mut client).await.expect("connection should be open");
     assert!(crate::gateway::greeter::rest(&mut client).await.contains("Hello, Ada!"));
-    // The server may notice later than its clients that a connection has ended.
+    // The server may notice the end of a connection later than the client.
     until("the connections of the calls are closed", || server.stats.open() == 0).await;
     server
 }
@@ -108,7 +108,7 @@ async fn page_has_server_traffic_and_channel_servers() {
     for _ in 0..2 {
         soon(&mut server.began).await;
     }
-    // Both messages have been sent; the end of the stream may still be pending.
+    // Both messages have arrived, but the end of the stream may still be pending.
     until("the call that waits is alone", || counters.snapshot().servers.iter().all(|load| load.in_progress == 1))
         .await;
     let text = page(&server).await;
@@ -128,7 +128,7 @@ async fn page_has_server_traffic_and_channel_servers() {
     pending.await.expect("task should not panic").expect("call should succeed");
     drop(client);
     assert!(counters.snapshot().servers.is_empty(), "servers of a closed channel should not be counted");
-    // From here on only one HTTP connection transfers bytes.
+    // After this, only one HTTP connection transfers bytes.
     until("all connections have ended", || server.stats.open() == 0).await;
     let before = (server.stats.bytes_read(), server.stats.bytes_written());
     let response = server.exchange(get("localhost")).await;

@@ -1,4 +1,4 @@
-//! Tests of the PROXY protocol, and of ALPN protocols other than frames.
+//! Tests of the PROXY protocol, and of TLS connections that negotiate other protocols by ALPN.
 
 use crate::gateway::greeter::{PATIENCE, greet, rest};
 use crate::gateway::support::Client;
@@ -47,14 +47,14 @@ async fn serve(builder: ServerBuilder) -> (SocketAddr, Stats) {
     (address, stats)
 }
 
-/// The client address in the headers below.
+/// The address of the client in the headers below.
 const STATED: &str = "192.0.2.7:4711";
 
 const LINE: &[u8] = b"PROXY TCP4 192.0.2.7 10.0.0.1 4711 443\r\n";
 
 const BINARY: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x10\xc0\0\x02\x07\x0a\0\0\x01\x12\x67\x01\xbb\x04\0\x01\0";
 
-/// Header of a health check by the proxy (`LOCAL`).
+/// The header of a health check that the proxy itself makes (`LOCAL`).
 const LOCAL: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0";
 
 async fn connect(address: SocketAddr, header: &[u8]) -> std::io::Result<TcpStream> {
@@ -116,7 +116,7 @@ async fn connection_without_proxy_header_is_closed_and_counted() {
         let mut socket = connect(address, bytes).await.expect("server should accept the connection");
         let mut answer = Vec::new();
         let ended = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut answer)).await;
-        // The connection may be reset because the server left bytes unread.
+        // The server may leave bytes unread, and then the connection is reset.
         let _ = ended.expect("server should close the connection");
         assert_eq!(answer, b"");
     }

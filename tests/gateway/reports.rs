@@ -1,4 +1,4 @@
-//! Regression tests for public bug reports about other gateways, identified by repository and number.
+//! Regression tests for public bug reports about other gateways. Each report is named by its repository and number.
 
 use crate::gateway::greeter::{Open, all, greet, post};
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! Tests of calls in flight during the shutdown of a server with all protocols.
+//! Tests of calls that are in flight when a server with all protocols shuts down.
 
 use crate::gateway::greeter::{Open, PATIENCE, all, post, rest, soon};
 use crate::gateway::web_socket::{BINARY, CLOSE, Client, FRAMES, JSON_RPC, TEXT, frame};
@@ -68,7 +68,8 @@ async fn a_stop_loses_none_of_2000_calls_over_all_protocols() {
         .expect("write should succeed");
     soon(&mut server.began).await;
     server.stop();
-    // The idle connection closes when the shutdown begins. Other connections may not have noticed it yet.
+    // The server closes the idle connection when the shutdown begins. Clients of other connections may not have noticed
+    // the shutdown yet.
     rest(&mut idle).await;
     server.gate.add_permits(CALLS);
     let answered = async {
@@ -88,7 +89,7 @@ fn frames() -> Vec<u8> {
     (1..=MANY).flat_map(|id| packet(id, GREET, &body)).collect()
 }
 
-/// Counts the replies in `bytes`, and checks that each reports a completed handler.
+/// Counts the replies in `bytes`. Checks that the handler of each has completed.
 fn replies(bytes: &[u8]) -> usize {
     let expected = encoded(&Greeting { text: "waited".to_owned() });
     let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
@@ -133,7 +134,7 @@ fn line(id: u16) -> String {
     json!({"jsonrpc": "2.0", "id": id, "method": "greet.Greeter/Greet", "params": {"name": "wait"}}).to_string()
 }
 
-/// Returns the id of a reply, and checks that it reports a completed handler.
+/// Returns the id of a reply. Checks that its handler has completed.
 fn id(reply: &[u8]) -> u64 {
     let reply: Value = serde_json::from_slice(reply).expect("bytes should be valid JSON");
     assert_eq!(reply["result"]["text"], "waited", "{reply}");
@@ -165,7 +166,7 @@ async fn texts(address: SocketAddr) -> usize {
             assert_eq!(payload[..2], 1001_u16.to_be_bytes());
             return ids.len();
         }
-        // On a busy machine the client may seem silent, so the server may send a PING.
+        // On a busy machine, the client may be silent for so long that the server sends a PING.
         assert!(opcode != TEXT || ids.insert(id(&payload)), "each request should have one reply");
     }
 }
@@ -208,7 +209,7 @@ async fn streams(address: SocketAddr, content_type: &'static str, body: &'static
         }
         answered += usize::from(body.to_bytes().windows(6).any(|text| text == b"waited"));
     }
-    // The server closes the idle connection although the client keeps it open.
+    // The server must close the idle connection, although the client keeps it open.
     ended.await.expect("task should not panic").expect("connection should end regularly");
     assert!(goodbyes(&overheard.lock()) > 0, "server should have sent GOAWAY");
     drop(client);
@@ -227,7 +228,7 @@ pub(crate) fn goodbyes(mut frames: &[u8]) -> usize {
     goodbyes
 }
 
-/// A transport that keeps all bytes read from it.
+/// A transport that records all bytes that are read from it.
 pub(crate) struct Overheard<T> {
     pub(crate) io: T,
     pub(crate) overheard: Arc<Mutex<Vec<u8>>>,

@@ -52,7 +52,7 @@ async fn call(address: &str, method: &str, json: &str) -> (bool, String) {
 #[tokio::test]
 async fn tensor_accepts_lists_base64_and_npy_and_has_one_output() {
     let address = serve().await;
-    // numpy.save of [[1, 2], [3, 4]] as float32.
+    // The result of numpy.save for [[1, 2], [3, 4]] as float32.
     let tensor = Tensor::from_slice([2, 2], &[1.0_f32, 2.0, 3.0, 4.0]).expect("shape should match the elements");
     let mut npy = Vec::new();
     let file = bytes::Bytes::from(tensor.to_npy().expect("tensor should have a NumPy form"));
@@ -71,7 +71,7 @@ async fn tensor_accepts_lists_base64_and_npy_and_has_one_output() {
         (r#"{"dtype":"float32","shape":[3],"data":"AACAPw=="}"#, "the tensor takes 12 bytes"),
         (r#"{"dtype":"object","shape":[1],"data":"AACAPwAAAEA="}"#, "unsupported dtype"),
         (r#"[[1],2]"#, "lists at the same depth have different shapes"),
-        // An error that the handler reports for the caller's argument.
+        // An error that the handler returns because of the caller's argument.
         (r#"[1,2]"#, "the tensor has elements of int64, not float32"),
     ] {
         let (is_ok, body) = call(&address, "Scale", &format!(r#"{{"tensor":{tensor},"factor":2}}"#)).await;

@@ -1,4 +1,4 @@
-//! Tests of trace contexts that callers send in each protocol.
+//! Tests of the trace contexts that callers send in each protocol.
 
 use crate::gateway::greeter::{Open, PATIENCE, all, post};
 use crate::gateway::web_socket::{Client, JSON_RPC, TEXT, frame};
@@ -15,7 +15,7 @@ use tonic_prost::ProstCodec;
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
 
-/// Returns the callers' trace context. It is not sampled, which the server ignores.
+/// Returns the trace context of callers. Its sampled flag is not set, but the server ignores the flag.
 fn traceparent() -> String {
     format!("00-{TRACE}-{PARENT}-00")
 }
@@ -129,7 +129,7 @@ fn json_rpc(method: &str) -> String {
 
 #[tokio::test]
 async fn json_rpc_http_call_is_span_in_caller_trace() {
-    // Sent as an HTTP header field, or as metadata of the message.
+    // The trace context is sent as an HTTP header field, or as metadata of the message.
     let fields = format!("connection: close\r\ntraceparent: {}\r\n", traceparent());
     let bare = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"greet.Greeter/Greet\",\"params\":{\"name\":\"Ada\"}}";
     for request in [post("/", &fields, bare), post("/", "connection: close\r\n", &json_rpc("Greet"))] {

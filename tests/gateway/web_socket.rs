@@ -1,4 +1,4 @@
-//! Tests of WebSocket: native frames in its messages, and its protocol rules.
+//! Tests of WebSocket: its protocol rules, and native frames in its messages.
 
 use bytes::Bytes;
 use frisbee::tls::rustls::pki_types::ServerName;
@@ -175,7 +175,7 @@ fn call() -> (Bytes, Bytes) {
     (packet(1, ADD, &request).into(), packet(1, ADD, &reply).into())
 }
 
-/// Returns settings of a server that never sends first, even on a busy machine.
+/// Returns settings of a server that never sends first, even if the machine is busy.
 fn patient() -> ServerBuilder {
     let hour = Duration::from_secs(3600);
     Server::builder().config(Config::default().ping_interval(hour).idle_timeout(hour).body_max(1 << 20))
@@ -358,7 +358,8 @@ async fn texts_are_messages_of_json_rpc() {
 
 #[tokio::test]
 async fn long_texts_are_read_in_any_number_of_frames() {
-    // Characters of two to four bytes, longer than one read, so that some characters are split.
+    // The text consists of characters of two to four bytes and is longer than one read, so that reads split some
+    // characters.
     let call = |number: usize| {
         let id = format!("{number} {}", "ü€🦀x".repeat(15_000));
         format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"interop.Interop/Add","params":{{"a":20,"b":22}}}}"#)
