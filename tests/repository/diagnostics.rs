@@ -57,7 +57,7 @@ fn the_compiler_names_iter_when_a_vec_is_streamed() {
         "pub fn stream(_: impl frpc::IntoStreamingRequest<Message = u8>) {} pub fn f() { stream(vec![1_u8]); }";
     let text = compiled(source);
     assert!(text.contains("error[E0277]: `Vec<u8>` is not a stream of requests"), "{text}");
-    assert!(text.contains("becomes a stream by `frpc::iter(…)`"), "{text}");
+    assert!(text.contains("use `frpc::iter(…)` to convert"), "{text}");
     assert!(!compiled(&source.replace("vec![1_u8]", "frpc::iter(vec![1_u8])")).contains("error"));
 }
 
@@ -68,7 +68,7 @@ fn the_compiler_names_iter_when_a_handler_returns_a_vec() {
     let text = compiled(source);
     // Compilers differ in how they write the path of Status.
     assert!(text.contains("error[E0277]: `Vec<Result<u8, ") && text.contains("is not a stream of responses"), "{text}");
-    assert!(text.contains("becomes a stream by `frpc::iter(…)`"), "{text}");
+    assert!(text.contains("use `frpc::iter(…)` to convert"), "{text}");
     let mended = compiled(&source.replace("vec![Ok::<u8, Status>(1)]", "frpc::iter([Ok(1)])"));
     assert!(!mended.contains("error"), "{mended}");
 }

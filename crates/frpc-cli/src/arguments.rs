@@ -66,9 +66,10 @@ pub(crate) enum Command {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ServerArguments {
-    /// HOST:PORT, unix:PATH, unix+shm:PATH, ws://HOST:PORT/PATH or wss://HOST:PORT/PATH, or a gRPC server at
-    /// grpc://HOST:PORT or grpcs://HOST:PORT. For several servers, separate them by commas, or name a resolver:
-    /// file:PATH, dns:///HOST:PORT or etcd://HOST:PORT/PREFIX, with grpc+ before it for gRPC servers. Default: the environment variable FRPC_SERVER, or localhost:8080.
+    /// Address of the server: HOST:PORT, unix:PATH, unix+shm:PATH, ws://HOST:PORT/PATH or wss://HOST:PORT/PATH. For a
+    /// gRPC server: grpc://HOST:PORT or grpcs://HOST:PORT. For several servers, separate their addresses by commas, or
+    /// name a resolver: file:PATH, dns:///HOST:PORT or etcd://HOST:PORT/PREFIX. For gRPC servers, write grpc+ before
+    /// the resolver. Default: the environment variable FRPC_SERVER, or localhost:8080.
     #[arg(short, long, global = true, value_name = "ADDRESS")]
     pub(crate) server: Option<String>,
     /// Use TLS. Trusts the certificate authorities in --cacert. Without --cacert, trusts those of the system.

@@ -100,19 +100,19 @@
 //!
 //! | feature | effect |
 //! |---|---|
-//! | `batch` | calls of many clients as one call of a model, by `tensor::batch` |
-//! | `blocking` | calls that block their thread, for programs without async, in the module `blocking` |
+//! | `batch` | batching: one run of a model serves the calls of many clients; see `tensor::batch` |
+//! | `blocking` | blocking calls for programs without async code, in the module `blocking` |
 //! | `grpc` | calls to gRPC servers, at addresses such as `grpc://host:50051` |
 //! | `json` | messages as JSON, for code that frpc-build generates with `json(true)` |
 //! | `pubsub` | typed topics, on `frisbee-pubsub` |
-//! | `serde` | serde for settings, [`ServerSettings`] and [`ChannelSettings`], and for [`Utf8Bytes`] |
-//! | `shm` | memory shared with processes of the same host, on Linux |
+//! | `serde` | serde implementations for the settings [`ServerSettings`] and [`ChannelSettings`] and for [`Utf8Bytes`] |
+//! | `shm` | connections over shared memory, on Linux |
 //! | `signal` | `signal::terminate`, for [`Server::serve_with_shutdown`] |
 //! | `tensor` | tensors and images, the messages of `frpc/tensor.proto` |
-//! | `tls`, `tls-aws-lc` | TLS by rustls, with the cryptography of ring or of AWS-LC |
+//! | `tls`, `tls-aws-lc` | TLS with rustls, using the cryptography of ring or of AWS-LC |
 //! | `tonic` | conversions of statuses and metadata to and from tonic's types |
 //! | `uring` | connections on io_uring, on Linux |
-//! | `zstd` | compressed messages, between peers that both compress |
+//! | `zstd` | compressed messages between peers that both enable compression |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 

@@ -250,7 +250,7 @@ impl<R: Router> Engine<R> {
 
     /// Stores received bytes for the next call of [`route`](Self::route).
     pub(crate) fn handle_input(&mut self, input: Bytes) {
-        debug_assert!(self.unrouted.is_empty(), "the driver checks before it reads");
+        debug_assert!(self.unrouted.is_empty(), "driver should route all bytes before it reads");
         self.unrouted = input;
     }
 

@@ -200,7 +200,7 @@ mod tests {
         let urgency = Urgency::default();
         let started = Instant::now();
         urgency.pause(Duration::from_secs(1)).await;
-        assert_eq!(started.elapsed(), Duration::from_secs(1), "no caller waits");
+        assert_eq!(started.elapsed(), Duration::from_secs(1), "pause should not be shortened while no call waits");
         let waiters = async {
             tokio::time::sleep(Duration::from_secs(1)).await;
             std::mem::forget(urgency.wait());
@@ -217,6 +217,6 @@ mod tests {
         .await
         .expect("pause should end as soon as a call waits for a connection");
         urgency.pause(Duration::from_secs(60)).await;
-        assert_eq!(started.elapsed(), Duration::from_secs(2), "a call still waits");
+        assert_eq!(started.elapsed(), Duration::from_secs(2), "pause should be skipped while a call waits");
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn decode(flags: u8, message: Bytes, encoding: Compression, limit: u3
 /// Appends a message with its envelope prefix.
 pub(crate) fn put(out: &mut BytesMut, flags: u8, message: &[u8]) -> Result<(), Status> {
     let Ok(length) = u32::try_from(message.len()) else {
-        return Err(Status::resource_exhausted("a message has at most 2^32 - 1 bytes"));
+        return Err(Status::resource_exhausted("the message exceeds 2^32 - 1 bytes"));
     };
     out.reserve(PREFIX + message.len());
     out.put_u8(flags);

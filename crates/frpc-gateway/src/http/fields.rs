@@ -252,7 +252,7 @@ pub(crate) fn metadata<'a>(
         if !connection.is_empty() && is_of_connection(name) {
             // Reject the call. If its token were dropped, the call would run with the rights of its connection.
             if name == AUTHORIZATION {
-                return Err(InvalidField::invalid("connection names authorization, which is for the whole way"));
+                return Err(InvalidField::invalid("connection must not name the end-to-end field authorization"));
             }
             continue;
         }

@@ -94,7 +94,7 @@ pub(crate) use chain::{Chain, PooledCall, through};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a middleware",
     label = "implement `Middleware`, or pass `async |call: Call, next: Next| …`",
-    note = "an async closure that uses what it captures is not `Fn(Call, Next) -> impl Future`: clone inside of \
+    note = "an async closure that borrows its captures does not implement `Fn(Call, Next) -> impl Future`; use \
             `move |call: Call, next: Next| {{ let value = value.clone(); async move {{ … }} }}`"
 )]
 pub trait Middleware: Send + Sync + 'static {

@@ -232,7 +232,7 @@ impl<T> IntoRequest<T> for Request<T> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a stream of requests",
     label = "not a `Stream` that is `Send` and `'static`, nor a `Request` with one",
-    note = "a `Vec`, or any other iterator, becomes a stream by `frpc::iter(…)`"
+    note = "use `frpc::iter(…)` to convert a `Vec` or another iterator to a stream"
 )]
 pub trait IntoStreamingRequest {
     /// Type of the stream.

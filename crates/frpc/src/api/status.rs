@@ -156,7 +156,7 @@ macro_rules! constructors {
     ($($name:ident $code:ident),* $(,)?) => {
         impl Status {
             $(
-                #[doc = concat!("A status of [`Code::", stringify!($code), "`].")]
+                #[doc = concat!("Creates a status with the code [`Code::", stringify!($code), "`].")]
                 pub fn $name(message: impl Into<String>) -> Self {
                     Self::new(Code::$code, message)
                 }

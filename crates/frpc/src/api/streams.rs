@@ -46,7 +46,7 @@ pub type ResponseSender<M> = MessageSender<Result<M, Status>>;
 ///             return;
 ///         }
 ///     }
-///     // The end of the sender is the end of the requests.
+///     // Dropping the sender ends the request stream.
 /// });
 /// let mut greetings = client.greet_all(names).await?.into_inner();
 /// assert_eq!(greetings.message().await?.expect("stream should yield a greeting").text, "Hello, Ada!");
@@ -63,7 +63,7 @@ pub type RequestSender<M> = MessageSender<M>;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a stream of responses",
     label = "not a `Stream` whose items are `Result<_, Status>` and that is `Send` and `'static`",
-    note = "a `Vec`, or any other iterator, becomes a stream by `frpc::iter(…)`; each item is `Ok(message)`, or \
+    note = "use `frpc::iter(…)` to convert a `Vec` or another iterator to a stream; each item is `Ok(message)`, or \
             `Err(status)` to fail the call"
 )]
 pub trait Responses<M>: Stream<Item = Result<M, Status>> + Send + 'static {}
@@ -203,9 +203,9 @@ where
 /// use samples::greeter::{Greeting, Name};
 /// use frpc::{Request, ResponseStream};
 ///
-/// // The requests of a client are messages.
+/// // The items of a request stream are messages.
 /// let names = Request::new(frpc::iter(["Ada", "Grace"].map(|name| Name { name: name.to_owned() })));
-/// // The replies of a handler are results, since each of them may fail the call.
+/// // The items of a response stream are results, because an error fails the call.
 /// let texts = (1..=3).map(|n| Ok(Greeting { text: format!("Hello {n}") }));
 /// let greetings = ResponseStream::new(frpc::iter(texts));
 /// ```

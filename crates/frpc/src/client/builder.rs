@@ -296,9 +296,9 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets when connections to gRPC servers are tested. If a server sends nothing for `interval` after a call, it is sent
-    /// an HTTP/2 PING. If it also sends nothing for `timeout` after that, the connection is closed and its calls fail.
-    /// Defaults to 310 s and 20 s.
+    /// Sets when connections to gRPC servers are tested. If a server sends nothing for `interval` after a call, it is
+    /// sent an HTTP/2 PING. If it also sends nothing for `timeout` after that, the connection is closed and its calls
+    /// fail. Defaults to 310 s and 20 s.
     ///
     /// Many gRPC servers close connections on which they receive more than one PING in five minutes. Set a shorter
     /// interval only for servers that are known to allow it.

@@ -603,7 +603,7 @@ fn enveloped(encode: impl FnOnce(&mut Vec<u8>) -> Result<(), Status>) -> Result<
     let mut body = vec![0; PREFIX];
     encode(&mut body)?;
     let Ok(length) = u32::try_from(body.len() - PREFIX) else {
-        return Err(Status::resource_exhausted("a message has at most 2^32 - 1 bytes"));
+        return Err(Status::resource_exhausted("the message exceeds 2^32 - 1 bytes"));
     };
     if let Some((prefix, _)) = body.split_first_chunk_mut::<PREFIX>() {
         prefix[1..].copy_from_slice(&length.to_be_bytes());

@@ -13,7 +13,7 @@
 //! use std::sync::Arc;
 //! use std::sync::atomic::{AtomicU64, Ordering};
 //!
-//! /// Has one server, and counts the calls.
+//! /// A picker with a single server, which counts calls.
 //! struct Counting(Links, AtomicU64);
 //!
 //! impl Picker for Counting {

@@ -318,7 +318,7 @@ impl Translation {
 }
 
 impl TranslatedService {
-    /// Returns the services of this process that have peers of other versions, by name.
+    /// Returns the services of this process that have peers with another version of the schema, sorted by name.
     ///
     /// ```
     /// use frpc::observe::TranslatedService;

@@ -119,7 +119,7 @@ impl<R: Router> Engine<R> {
                 tracing::warn!(target: "frisbee::connection", ?peer, %error, suppressed, "hand-off refused: reply too long");
             }
             let refused = self.core.answer_hand_off(HandOffAnswer::Refused, &Bytes::new(), now());
-            debug_assert!(refused.is_ok(), "short packets are within every limit");
+            debug_assert!(refused.is_ok(), "short packet should be within every limit");
         }
         answered.is_ok()
     }

@@ -346,7 +346,7 @@ impl<'a> Driver<'a> {
             end_envelope(out, start, options.accepted)
         });
         if sent == Ok(false) {
-            self.refuse(key, options.protocol, Status::resource_exhausted("a message has at most 2^32 - 1 bytes"));
+            self.refuse(key, options.protocol, Status::resource_exhausted("the message exceeds 2^32 - 1 bytes"));
         }
     }
 

@@ -82,11 +82,11 @@ impl Inner {
         let ParsedCall { id, batch, shows_metadata, request: params, is_positional, .. } = call;
         let Some(id) = id.filter(|id| *id != reply::NO_ID && batch.is_none() && self.has_notices) else {
             return Err(Status::unimplemented(
-                "a method that streams is called with an id, in no batch, over TCP or WebSocket",
+                "a streaming call requires an id and TCP or WebSocket, and must not be part of a batch",
             ));
         };
         if self.ids.get(id).is_some() {
-            return Err(Status::already_exists("the id of the stream is that of a call in progress"));
+            return Err(Status::already_exists("another call in progress has the id of the streaming call"));
         }
         check_room(context, id.len())?;
         let streams_max = context.config().streams_max;
@@ -102,7 +102,7 @@ impl Inner {
         let takes_items = matches!(method.kind(), CallKind::ClientStreaming | CallKind::Streaming);
         let is_empty = |params: &[u8]| params.iter().filter(|byte| !byte.is_ascii_whitespace()).count() == 2;
         if takes_items && !is_empty(params.get_ref()) {
-            return Err(Status::invalid_argument("a method that takes items has no params: send them by rpc.item"));
+            return Err(Status::invalid_argument("a call with a request stream has no params: send rpc.item"));
         }
         let (sender, receiver) = unbounded_channel();
         let queued = Arc::<AtomicUsize>::default();
@@ -160,7 +160,7 @@ impl Inner {
             "rpc.item" => {
                 let consumed = match notice.item {
                     Some(item) => ends.take(message.slice_ref(item.as_bytes()), context),
-                    None => Err(Status::invalid_argument("rpc.item needs an item")),
+                    None => Err(Status::invalid_argument("rpc.item requires an item")),
                 };
                 if let Err(status) = consumed {
                     self.finish(number, status, context);
@@ -171,7 +171,7 @@ impl Inner {
                 (Some(items), Some(credit)) => add_credit(credit, items),
                 (Some(_), None) => {}
                 (None, _) => {
-                    let status = Status::invalid_argument("rpc.credit: items must be a number of items");
+                    let status = Status::invalid_argument("rpc.credit requires a number of items");
                     self.finish(number, status, context);
                 }
             },
@@ -239,7 +239,7 @@ impl StreamEnds {
     fn take(&mut self, item: Bytes, context: &AdapterContext) -> Result<(), Status> {
         let Some(requests) = &self.requests else { return Ok(()) };
         let Some(granted) = self.granted.checked_sub(1) else {
-            return Err(Status::resource_exhausted("more items than the handler accepts: wait for rpc.credit"));
+            return Err(Status::resource_exhausted("the request stream exceeds its credit: wait for rpc.credit"));
         };
         let length = item.len();
         let queued = self.queued.fetch_add(length, Ordering::Relaxed);

@@ -130,7 +130,7 @@ fn boxes_that_are_kept_hold_nothing_of_a_call() {
     };
     let mut around = begun(&chain, Request::new(canary.clone()), handler);
     let response = ended(&mut around).unwrap();
-    assert_eq!(Arc::strong_count(&canary), 4, "it is here, in the middleware itself, and in the response twice");
+    assert_eq!(Arc::strong_count(&canary), 4, "test, middleware and response should hold it");
     drop(response);
     assert_eq!(Arc::strong_count(&canary), 2);
     assert_eq!(boxes(&mut around).len(), 5);
