@@ -23,8 +23,8 @@ use std::time::Duration;
 use tokio::net::{ToSocketAddrs, lookup_host};
 use tokio::time::timeout;
 
-/// Default timeout for the start of a successor. Programs that fill caches first need up to some ten seconds, and
-/// systemd waits for 90 s.
+/// Default time within which a successor must report that it is ready. It leaves room for programs that fill caches for
+/// up to ten seconds or so, and ends before the start timeout of systemd, which is 90 s.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Settings of restarts.

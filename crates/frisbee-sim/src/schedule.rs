@@ -177,8 +177,9 @@ impl Faults {
         self.set(|drawn| drawn.longest = longest)
     }
 
-    /// Sets the number of occasions from which each fault triggered [upon](Self::upon) them chooses one. Defaults to
-    /// the number of faults. Use a large number for frequent events, such as writes.
+    /// Sets the range of occasions that can trigger the faults of a schedule created with [`upon`](Self::upon). Each
+    /// fault randomly chooses one of the first `occasions` occasions. Defaults to the number of faults. Use a large
+    /// number for events that occur often, such as writes, because otherwise all faults occur near the start.
     pub fn among(self, occasions: u64) -> Self {
         self.set(|drawn| drawn.among = occasions)
     }
@@ -235,7 +236,8 @@ impl PendingFault {
         *passed > self.at
     }
 
-    /// Returns the fault, and the delay with which it follows the occasion.
+    /// Draws the fault from its seed. `node` is the node of the event that triggered the fault, and `all` are the names
+    /// of all nodes. Returns the delay after the event and the fault.
     pub(crate) fn draw<'n>(&self, node: &str, all: impl Iterator<Item = &'n str>) -> (Duration, Fault) {
         let DrawRules { nodes, peers, .. } = &*self.drawn;
         let nodes = if nodes.is_empty() { vec![node.to_owned()] } else { nodes.clone() };

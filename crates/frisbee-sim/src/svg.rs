@@ -75,7 +75,8 @@ impl<'a> Drawing<'a> {
         LEFT + part * (WIDTH - LEFT - RIGHT)
     }
 
-    /// Draws the time axis with a vertical line for each round time.
+    /// Draws the time axis. A labeled vertical line marks each multiple of a round interval such as 0.5 s or 2 s. The
+    /// interval is chosen so that there are at most 17 lines.
     fn times(&self, svg: &mut String) {
         let powers = (-3..=4).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));
         let step = powers.into_iter().find(|step| self.length / step <= 16.0).unwrap_or(self.length);

@@ -82,7 +82,8 @@ pub enum Element {
 pub struct Indexes {
     pub name: String,
     numbers: Vec<i32>,
-    /// Index of each number. If an enum declares several names for a number, this is the index of the first one.
+    /// Index of each declared number, which is its place in `numbers`. If several values of the enum have the same
+    /// number, this is the index of the first one.
     indices: HashMap<i32, u32>,
 }
 
@@ -199,8 +200,9 @@ impl Indexes {
         Self { name: descriptor.full_name().to_owned(), numbers, indices }
     }
 
-    /// Returns the number that an enum declares at this index. An unknown index is represented by the number -2^31 plus
-    /// the index. Returns `None` if the enum declares that number itself.
+    /// Returns the number of the enum value at this index. An index that the enum does not declare becomes the
+    /// placeholder -2^31 + `index`, so that the value can be encoded again. Returns `None` if no placeholder is
+    /// possible, because the index is too large or the enum declares the placeholder as a number.
     pub fn number(&self, index: u32) -> Option<i32> {
         if let Some(number) = usize::try_from(index).ok().and_then(|index| self.numbers.get(index)) {
             return Some(*number);

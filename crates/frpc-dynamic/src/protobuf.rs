@@ -211,9 +211,9 @@ impl Walk {
         }
     }
 
-    /// Returns the approximate offset in the input at which `rest` begins, for error texts. The actual offset may be
-    /// smaller: input that follows an enclosing message is not known here, so only the bytes in `rest` are subtracted
-    /// from the length.
+    /// Returns the approximate offset of `rest` in the input, for error texts. `rest` is the unread part of the current
+    /// message. The result is too large within a nested message, because `rest` does not include the bytes that follow
+    /// the nested message in the input.
     fn offset(&self, rest: &[u8]) -> usize {
         self.input.saturating_sub(rest.len())
     }

@@ -97,7 +97,8 @@ static ENUM: Part = Part(&[(2, &VALUE), (3, &OPTIONS), (4, &LEAF), (5, &LEAF)]);
 static VALUE: Part = Part(&[(3, &OPTIONS)]);
 static SERVICE: Part = Part(&[(2, &METHOD), (3, &OPTIONS)]);
 static METHOD: Part = Part(&[(4, &OPTIONS)]);
-/// Items in the options of messages, fields and all other descriptors.
+/// Parts of an options message, such as `MessageOptions` or `FieldOptions`. The listed field numbers have the same
+/// meaning in the options of every kind of descriptor.
 static OPTIONS: Part = Part(&[(2, &LEAF), (20, &LEAF), (999, &OPTION)]);
 static OPTION: Part = Part(&[(2, &LEAF)]);
 static SOURCE: Part = Part(&[(1, &LOCATION)]);

@@ -212,7 +212,8 @@ fn json_for_people_is_the_same_json() {
     assert_eq!(to_json(&order(&pretty).unwrap()).unwrap(), to_json(&message).unwrap());
 }
 
-/// Regression test: an empty body was decoded as the default message, unlike by generated code.
+/// Regression test: this crate decoded an empty body as a message with default values, whereas generated code rejects
+/// an empty body.
 #[test]
 fn empty_body_is_no_message() {
     let decode = |bytes| Body::decode_root(&mut Decoder::new(bytes));

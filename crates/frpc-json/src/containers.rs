@@ -82,8 +82,9 @@ impl<C: Codec> Codec for Vec<C> {
     }
 }
 
-/// Implements [`Codec`] for a map type. The arguments are the memory in bytes of a map with one entry and the maximum
-/// memory of each further entry, both computed from the size of an entry.
+/// Implements [`Codec`] for a map type. The last two arguments are expressions that compute memory sizes in bytes from
+/// `entry`, the size of one entry. The first is the memory of a map with a single entry, and the second is the maximum
+/// memory that each further entry adds.
 macro_rules! map {
     ([$($bounds:tt)*] $map:ident<$($hasher:ident)?>, |$entry:ident| $first:expr, $each:expr) => {
         /// A map field.

@@ -49,14 +49,14 @@ pub enum DecodeReason {
     UnknownName {
         /// The full name of the enum that lacks the value.
         enumeration: Cow<'static, str>,
-        /// The beginning of the name that is not declared.
+        /// The undeclared name. A long name is truncated.
         name: String,
     },
     /// A message does not declare a field with this name.
     UnknownField {
         /// The full name of the message that lacks the field.
         message: Cow<'static, str>,
-        /// The beginning of the name that is not declared.
+        /// The undeclared name. A long name is truncated.
         name: String,
     },
     /// An object contains the same key twice, or a field both under its `json_name` and its original name.

@@ -21,7 +21,8 @@ use names::{Attributes, Names};
 /// Message type that is represented by a NumPy array.
 const TENSOR: &str = ".frpc.Tensor";
 
-/// Start of a Python field definition that has options.
+/// Start of the default value of a dataclass field that needs options, such as `default_factory` or `repr`. The options
+/// follow the parenthesis.
 const FIELD: &str = "_dataclasses.field(";
 
 /// The Python back end. Generates one typed module per package, which imports the Python package `frisbee-rpc`. A
@@ -56,7 +57,8 @@ struct Module<'a> {
     imports: BTreeSet<String>,
     /// Generated classes, each with its full protobuf name.
     classes: Vec<(String, String)>,
-    /// Classes for which the module defines an alias, used where a member hides the class name.
+    /// Names of the classes for which the module defines an alias with the prefix `_own_`. A class needs an alias if
+    /// another class has a member of the same name, because the member hides the class within that other class.
     hidden: BTreeSet<String>,
     text: String,
 }

@@ -71,7 +71,7 @@ struct Inner {
     unserved: AtomicU64,
     /// Number of connections that clients have established.
     dialled: AtomicU64,
-    /// Number of connection attempts of clients that failed.
+    /// Number of failed connection attempts by clients.
     not_dialled: AtomicU64,
     /// Live channels that use these counters. Snapshots list their servers.
     channels: Mutex<Vec<ChannelServers>>,
@@ -238,7 +238,7 @@ pub struct Snapshot {
     /// Number of connections that clients have established. After the first connection of a channel, each one replaces
     /// a lost or drained connection or leads to an additional server.
     pub connections_made: u64,
-    /// Number of connection attempts of clients that failed.
+    /// Number of failed connection attempts by clients.
     pub connections_failed: u64,
     /// Load on the servers of all live channels, sorted by name. Servers after the first 64 are merged. Channels that
     /// use a custom connector are not listed.

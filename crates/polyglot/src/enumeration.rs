@@ -118,7 +118,8 @@ fn take_number(from: &mut Decoder<'_>, error: DecodeError) -> Result<i32, Decode
     if from.peek() == Some(Kind::I32) { from.i32() } else { Err(error) }
 }
 
-/// Returns the number that represents an undeclared index of the enum.
+/// Converts an index that the enum does not declare to the number -2^31 + `index`, which can be encoded as the same
+/// index again. Fails if the index is too large, or if the enum declares a value with this number.
 #[cold]
 fn keep<E: Enumeration>(index: u32, offset: usize) -> Result<i32, DecodeError> {
     let number = i32::MIN.wrapping_add_unsigned(index);

@@ -120,7 +120,8 @@ pub(crate) fn message_impl(message: &Message<'_>, types: &Schema<'_>) -> Result<
     })
 }
 
-/// Generates the constant with the wire layout of a message, whose fingerprint stored messages carry.
+/// Generates the constant `LAYOUT` of a message, which contains the description of its wire layout and the fingerprint
+/// of the description. Stored messages start with this fingerprint, so that a reader can determine the layout.
 fn layout(name: &str, types: &Schema<'_>) -> Result<TokenStream, Error> {
     let described = types.message(name).map_err(|error| Error::new(ErrorKind::Unsupported, error.to_string()))?;
     let description = described.description.encode();
@@ -138,7 +139,8 @@ fn layout(name: &str, types: &Schema<'_>) -> Result<TokenStream, Error> {
     })
 }
 
-/// Generates the constant by which clients of gRPC servers encode and decode a message.
+/// Generates the constant `PROTOBUF` of a message. It contains the functions with which clients of gRPC servers encode
+/// and decode the message in protobuf's format.
 fn protobuf_codec() -> TokenStream {
     quote! {
         const PROTOBUF: ::core::option::Option<::frpc::polyglot::ProtobufCodec<Self>> =

@@ -31,8 +31,9 @@ pub(crate) struct OneofEnum {
 #[derive(Clone)]
 pub(crate) struct ProstField {
     pub(crate) ident: Ident,
-    /// Rust enum, if the field or its map values are a protobuf enum. The path is relative to the struct, or to the
-    /// module of the oneof's enum.
+    /// Path of the Rust enum, if the type of the field or of its map values is a protobuf enum. For a struct field, the
+    /// path is relative to the module of the struct. For a oneof variant, it is relative to the module of the oneof's
+    /// enum.
     pub(crate) enumeration: Option<Path>,
     pub(crate) boxed: bool,
     pub(crate) ty: Type,

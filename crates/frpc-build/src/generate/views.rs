@@ -259,7 +259,8 @@ impl Views<'_> {
         Ok(file.items)
     }
 
-    /// Generates code that decodes a oneof member at its position in the body. `view` is the view of the oneof.
+    /// Generates the statement that decodes the oneof member `field` if the message contains it. The statement stores
+    /// the value in `variable`, as a variant of the view enum `view`.
     fn member(&self, field: &FieldDescriptorProto, variant: &ProstField, view: &Path, variable: &Ident) -> TokenStream {
         let (name, ProstField { ident, enumeration, .. }) = (field.name(), variant);
         if let Some(enumeration) = enumeration {

@@ -241,8 +241,9 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Returns the length of part `tag` of the item at `path`, as written in the `.proto` file. Returns `None` if that
-    /// part spans several lines.
+    /// Returns the length of a part of the schema item at `path`, as written in the `.proto` file. `tag` is the field
+    /// number of that part in the item's descriptor. Returns `None` if the part spans several lines or has no recorded
+    /// position.
     fn written_length(&self, path: &[i32], tag: i32) -> Option<usize> {
         let path = [path, &[tag]].concat();
         match location(self.file, &path)?.span[..] {

@@ -9,8 +9,9 @@ use frpc_build::backend::{Index, full_name, is_map_entry, oneof_of};
 use heck::{ToLowerCamelCase as _, ToShoutySnakeCase as _};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
-/// Reserved words and names of primitive types, which cannot be used for types or constants, or not before another
-/// name, such as `keyof`. Also contains the names of CommonJS and the globals that generated code uses.
+/// Identifiers that generated types and constants must not use. The list contains the reserved words of TypeScript,
+/// names of primitive types, and words such as `keyof` that are keywords only before another name. It also contains the
+/// names that CommonJS defines in each module, and the globals that generated code uses.
 const RESERVED: [&str; 71] = [
     "abstract",
     "any",
@@ -158,8 +159,8 @@ pub(super) fn module(package: &str) -> &str {
     if package.is_empty() { "_" } else { package }
 }
 
-/// Returns the name under which a module imports the module of another package. Types do not start with `$`, and
-/// packages have distinct names.
+/// Returns the name under which a module imports the module of another package. The name is unique, because no type
+/// name starts with `$` and each package has a different name.
 pub(super) fn import(package: &str) -> String {
     format!("${}", module(package).replace('.', "$"))
 }
@@ -238,9 +239,11 @@ pub(super) fn value_names(of: &EnumDescriptorProto) -> Vec<String> {
     short_values(of).into_iter().map(|name| property(&name, &[])).collect()
 }
 
-/// Returns the names of an enum's values for use in all languages. If all values have the enum's name as a prefix, it
-/// is removed. Each language converts a remainder such as `1` to an identifier, so that adding a value does not rename
-/// others.
+/// Returns the names of an enum's values without the enum's name, which usually is their common prefix. If a value
+/// lacks the prefix, all names are returned unchanged.
+///
+/// A remainder may start with a digit, such as `1`. The generator of each language then turns it into an identifier. If
+/// such a remainder disabled the removal of the prefix, adding a value to the enum could rename all others.
 pub(crate) fn short_values(of: &EnumDescriptorProto) -> Vec<String> {
     let prefix = format!("{}_", of.name().to_shouty_snake_case());
     let short = |name: &str| -> Option<String> {

@@ -124,7 +124,7 @@ impl Drop for LeasedShard {
 }
 
 thread_local! {
-    /// Leases of this thread, one for each set of counters. Usually there is a single one.
+    /// Leases that this thread holds, one for each set of counters. Most programs have a single set of counters.
     static LEASES: RefCell<Vec<LeasedShard>> = const { RefCell::new(Vec::new()) };
 }
 

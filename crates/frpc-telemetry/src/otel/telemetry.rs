@@ -57,8 +57,9 @@ impl Telemetry {
         Self::default()
     }
 
-    /// Creates spans with this tracer. Its sampler is consulted for calls that were [sampled locally](Self::sample),
-    /// with a parent that is marked as sampled. The default sampler of the SDK accepts those.
+    /// Sets the tracer that creates the spans of calls. Only calls that [`sample`](Self::sample) has selected get a
+    /// span. For these calls, the sampler of the tracer is consulted too. It receives a parent context that is marked
+    /// as sampled, which the default sampler of the SDK accepts.
     pub fn spans(mut self, tracer: impl ObjectSafeTracer + Send + Sync + 'static) -> Self {
         self.tracer = Some(Arc::new(BoxedTracer::new(Box::new(tracer))));
         self

@@ -300,7 +300,8 @@ pub(super) struct Pair {
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) edges: Vec<Edge>,
-    /// Indexes of the type pairs whose messages contain messages of this pair.
+    /// Indexes of the type pairs that contain this pair as a nested message. If the encodings in this pair differ, the
+    /// encodings in those pairs differ too.
     users: Vec<usize>,
     /// Whether both types have the same encoding, including their nested messages.
     pub(super) is_same: bool,
