@@ -1,4 +1,4 @@
-//! The broker: its subscriptions, and the state of each connection.
+//! The broker: a router that holds the subscriptions of all connections and delivers messages to them.
 
 mod builder;
 mod session;
@@ -33,12 +33,13 @@ const QUEUE_MAX: usize = 16 * 1024 * 1024;
 /// share counts once for each of them, so the actual memory use is usually lower.
 const MEMORY_MAX: usize = 1024 * 1024 * 1024;
 
-/// Default maximum number of subscriptions per connection. Programs typically have tens. Each subscription that matches
-/// a message adds to the cost of publishing the message: with 1024, publishing takes 0.15 ms on a Zen 5.
+/// Default maximum number of subscriptions per connection. Typical programs have a few dozen. The limit bounds the cost
+/// of publishing a message, which grows with the number of matching subscriptions: with 1024, publishing takes 0.15 ms
+/// on a Zen 5.
 const PER_CONNECTION_MAX: usize = 1024;
 
-/// Default maximum number of subscriptions of all connections: one subscription on each of a million topics. They use
-/// about 300 MB.
+/// Default maximum number of subscriptions of all connections, about a million. They use about 300 MB if each one has a
+/// topic of its own.
 const TOTAL_MAX: usize = 1024 * 1024;
 
 /// Maximum number of nodes in the subscription tree per permitted subscription. A pattern has up to 16 nodes, but
@@ -49,12 +50,12 @@ const NODES_PER_SUBSCRIPTION: usize = 4;
 /// Memory of a subscription in bytes, excluding its nodes in the subscription tree and the two copies of its pattern.
 const SUBSCRIPTION_COST: usize = 256;
 
-/// Maximum memory in bytes of a node in the subscription tree, excluding its token. Includes the entry of the node in a
-/// table of two entries.
+/// Maximum memory in bytes of a node in the subscription tree, excluding its token. Includes the node's entry in its
+/// parent's table, which takes the most memory if the table has two entries.
 const NODE_COST: usize = 320;
 
-/// Maximum number of a closed connection's subscriptions that are removed at once. Topic lookups and other tasks of the
-/// thread wait for about 10 us.
+/// Number of subscriptions of a closed connection that are removed in one batch. A batch takes about 10 us, during
+/// which topic lookups and other tasks of the thread have to wait.
 const REMOVED_AT_ONCE: usize = 16;
 
 /// Policy for subscribers that read messages more slowly than they arrive.
@@ -149,9 +150,11 @@ pub(super) struct BrokerShared {
     pub(super) subscriptions: RwLock<Trie<(u64, u16), Target>>,
     /// Memory charges for the nodes of the subscription tree. Changed only while the lock of `subscriptions` is held.
     node_charges: Mutex<NodeCharges>,
-    /// Number of changes to the subscriptions. Publishers compare it to detect that their cached routes are outdated.
+    /// Number of changes to the subscriptions. A publisher remembers the number for which its cached routes are valid,
+    /// and discards them when the number has changed.
     pub(super) version: AtomicU64,
-    /// Index of the queue group member to which the next publisher sends its first message.
+    /// Counter that selects the queue group member to which a publisher sends its first message. Each publisher takes
+    /// the next value, so that publishers start with different members.
     pub(super) next_member: AtomicUsize,
     next_connection: AtomicU64,
     pub(super) operations: Operations,
@@ -184,8 +187,8 @@ pub(super) struct Target {
     pub(super) group: Option<Arc<str>>,
     /// Whether the subscription observes the subscribers of a topic (its presence) instead of its messages.
     pub(super) watches: bool,
-    /// Whether the subscriber detects missing messages by their positions. If so, the broker does not report lost
-    /// messages to it.
+    /// Whether the subscriber detects missing messages by their positions. If so, the broker does not send reports of
+    /// lost messages for this subscription.
     pub(super) is_exact: bool,
 }
 
@@ -437,8 +440,12 @@ impl BrokerShared {
         Ok(Requested { pattern, group, watches, name: self.presences.name(pattern, connection) })
     }
 
-    /// Adds a subscription. Returns whether the subscription is active. If not, the connection is notified later,
-    /// unless the subscription has a history (`follows`).
+    /// Adds a subscription. `follows` states whether the client requested it with a FOLLOW packet, which starts at a
+    /// position in the history of a topic.
+    ///
+    /// Returns whether the subscription is active, so that the caller can confirm it to the client. It is not active
+    /// yet if the backplane must first register its pattern. In that case, the backplane's registration sends the
+    /// confirmation later. A subscription with `follows` is confirmed in any case.
     fn subscribe(
         &self,
         session: &mut BrokerSession,
@@ -494,7 +501,8 @@ impl BrokerShared {
         Ok(is_active)
     }
 
-    /// Adds a subscription with a history. Queues the reply and the replayed messages for the subscribing connection.
+    /// Handles a FOLLOW packet: adds a subscription that first receives stored messages from the histories of its
+    /// topics. Queues the reply and the stored messages for the connection.
     fn follow(
         &self,
         session: &mut BrokerSession,
@@ -525,8 +533,8 @@ impl BrokerShared {
         Ok(())
     }
 
-    /// Sends the list of a topic's subscribers to a subscription that observes them. Called after the reply to the
-    /// subscription request was queued.
+    /// Sends the list of a topic's subscribers if the subscription with this id observes them. Must be called after the
+    /// reply to the subscription request was queued, so that the list follows the reply.
     fn send_list(&self, session: &BrokerSession, id: PacketId) {
         if let Some(Subscribed { pattern, .. }) = session.patterns.get(&id.0)
             && self.presences.reserves(pattern)
@@ -562,8 +570,9 @@ impl BrokerShared {
         }
     }
 
-    /// Starts a new epoch of all topic histories and notifies their subscribers. Called when an unknown number of
-    /// messages from other brokers may be missing in the histories.
+    /// Discards all topic histories and starts a new epoch, in which earlier positions are invalid. Notifies the
+    /// subscribers of the new epoch. Called when an unknown number of messages from other brokers may be missing in the
+    /// histories.
     pub(super) fn begin_epoch(&self) {
         let Some(bus) = self.bus.as_ref().filter(|_| !self.histories.is_empty()) else { return };
         let mut records = self.histories.lock();
@@ -580,8 +589,8 @@ impl BrokerShared {
         }
     }
 
-    /// Records that a topic's history lacks `missed` messages, which another broker published and which were lost in
-    /// transit.
+    /// Records that `missed` messages of another broker are missing in a topic's history, because they were lost
+    /// between the brokers. Reports the loss to the subscribers of the topic.
     pub(super) fn record_gap(&self, from: &Interest, topic: &str, missed: u64) {
         let Some(history) = self.histories.of(topic) else { return };
         let mut records = self.histories.lock();
@@ -594,7 +603,8 @@ impl BrokerShared {
             }
         });
         let next = first.saturating_add(missed);
-        // A subscriber without a position in this epoch needs the position before the gap.
+        // If the first messages of a topic are missing, subscribers have no position in this epoch yet. Send them the
+        // position before the missing messages too, so that they can compute the number of these messages.
         let offsets = if first == 1 { vec![first, next] } else { vec![next] };
         for (subscriber, ids) in connections.into_values() {
             let fill = |queue: &mut QueueDelivery<'_>| {
@@ -612,8 +622,8 @@ impl BrokerShared {
         }
     }
 
-    /// Releases the resources of a subscription that has ended: the registration for other brokers' messages, and the
-    /// subscriber's entry in the presence of the topic.
+    /// Cleans up after a subscription that has ended. Deregisters it at the backplane, so that it receives no more
+    /// messages from other brokers. Also removes the subscriber from the list of the topic's subscribers.
     fn leave(&self, subscriber: &Subscriber, id: u16, subscribed: &Subscribed) {
         if let (Some(bus), Some(interest)) = (&self.bus, &subscribed.interest) {
             bus.leave(interest, subscriber.number, id);
@@ -633,11 +643,13 @@ impl BrokerShared {
         self.disown_nodes(subscribed.nodes, subscriptions.nodes(), &session.subscriber);
         self.version.fetch_add(1, Ordering::Release);
         drop(subscriptions);
-        debug_assert!(removed.is_some(), "a session knows its subscriptions");
+        debug_assert!(removed.is_some(), "subscription of a session should be in the subscription tree");
     }
 
-    /// Charges the memory of tree nodes that are still in use although the subscriptions to which they were charged
-    /// have ended. `owned` of these nodes belonged to the removed subscriptions, and `all` nodes remain in the tree.
+    /// Updates the memory charge for tree nodes after subscriptions were removed. Nodes that were charged to the
+    /// removed subscriptions may still be in use by others, and are then charged to the server. `owned` is the number
+    /// of nodes that were charged to the removed subscriptions, and `all` is the number of nodes that remain in the
+    /// tree.
     fn disown_nodes(&self, owned: usize, all: usize, subscriber: &Subscriber) {
         let charges = &mut *self.node_charges.lock();
         charges.owned -= owned;
@@ -664,8 +676,8 @@ struct RemovedSubscriptions {
 }
 
 impl RemovedSubscriptions {
-    /// Removes the subscriptions of a closed connection, after they no longer match any topic. The first batch is
-    /// removed immediately, and the others by a task that yields between batches.
+    /// Removes the subscriptions of a closed connection. The first batch is removed immediately. A task removes the
+    /// other batches and yields after each one, so that it does not block other tasks for long.
     fn begin(broker: Arc<BrokerShared>, subscriber: Arc<Subscriber>, subscriptions: HashMap<u16, Subscribed>) {
         let runtime = subscriber.connection().runtime_handle().clone();
         let mut leaving = Self { broker, subscriber, subscriptions: subscriptions.into_iter().collect() };

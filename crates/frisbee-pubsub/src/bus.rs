@@ -130,8 +130,8 @@ pub(super) struct Bus {
     marks_due: AtomicBool,
     /// Version of the broker's subscriptions when cached references to disconnected subscribers were last removed.
     refreshed: AtomicU64,
-    /// Number of message sequences that this broker remembers, over all registered patterns. Checked before another
-    /// sequence is remembered.
+    /// Number of message counts that this broker remembers for topics of other brokers, over all registered patterns.
+    /// The total is limited, so it is checked before another count is stored.
     remembered: Arc<AtomicUsize>,
 }
 
@@ -206,7 +206,7 @@ impl Bus {
     }
 
     /// Registers a subscription's pattern at the backplane, unless the pattern is registered already. `follows` states
-    /// whether the subscription has a history.
+    /// whether the client requested the subscription from a position in the history of a topic.
     pub(super) fn join(
         &self,
         subscriber: &Arc<Subscriber>,

@@ -321,8 +321,9 @@ impl Client {
     /// After a lost connection, the subscription resumes where it was interrupted. Each message arrives exactly once
     /// and in the order of its topic, or [`RecvError::Lagged`](super::RecvError::Lagged) reports how many are missing.
     /// If the number is unknown because the broker was restarted,
-    /// [`RecvError::Reconnected`](super::RecvError::Reconnected) is returned. Topics without a history, and brokers
-    /// that do not support it, start with the next message and behave like [`subscribe`](Self::subscribe).
+    /// [`RecvError::Reconnected`](super::RecvError::Reconnected) is returned. If a topic has no history, or the broker
+    /// does not support histories, the subscription starts with the next message, as with
+    /// [`subscribe`](Self::subscribe).
     ///
     /// ```
     /// use frisbee::Server;
@@ -541,7 +542,7 @@ impl Publisher {
         poll_fn(|context| waiter.poll_send(context, |outbox| self.put(outbox, write))).await
     }
 
-    #[inline(always)] // Otherwise the slow path would keep it out of the fast one.
+    #[inline(always)] // The compiler would not inline it in the fast path, because the slow path calls it too.
     fn put<T>(&self, outbox: &mut Outbox, write: &mut impl FnMut(PacketWriter<'_>) -> T) -> T {
         let mut packet = outbox.packet(PacketId(0), self.operations.of(Kind::Message));
         packet.put_slice(&self.head);

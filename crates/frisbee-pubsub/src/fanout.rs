@@ -22,38 +22,40 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Maximum number of entries in the route cache of a publishing connection: topics and subscribers, counted together.
-/// Publishers usually have few topics. A publisher with more topics looks them up repeatedly.
+/// Maximum number of entries in the route cache of a publishing connection. Each cached topic and each of its
+/// subscribers counts as one entry. The cache is cleared beyond the limit, so a publisher with more entries looks up
+/// its topics repeatedly. Most publishers have few topics.
 const REMEMBERED_MAX: usize = 16 * 1024;
 
-/// Memory of a cached topic in bytes, excluding its name. The same amount is charged for each of the topic's
-/// subscribers.
+/// Memory of a cached topic in bytes, excluding its name and its subscribers.
 const ROUTE_COST: usize = 320;
+/// Memory of each subscriber of a cached topic in bytes.
 const SUBSCRIBER_COST: usize = 32;
 
-/// Maximum number of deliveries that are collected before they are made. A run of messages with the same route counts
-/// once for each subscriber.
+/// Maximum number of deliveries that a publisher collects before it adds the messages to the queues of their
+/// subscribers. Adding consecutive messages with the same subscribers counts as one delivery for each subscriber.
 const DELIVERIES_MAX: usize = 16 * 1024;
 
-/// Minimum size in bytes of a message that is collected separately from others, so that subscribers share its body
-/// without copying it.
+/// Minimum size in bytes of a message that is not combined with other messages. Smaller messages are combined and
+/// copied to the queue of each subscriber. A message of this size is added to the queues on its own, so that all
+/// subscribers share its body.
 const LARGE: usize = 4 * 1024;
 
-/// Lengths of bodies that are copied once before they are shared. They may be slices of a read buffer of 128 KiB, which
-/// a slow subscriber would keep alive while being charged for the slice only. Shorter bodies are always copied, and
-/// longer ones occupy most of their buffer.
+/// Lengths of bodies that are copied once before subscribers share them. Such a body may be a slice of a read buffer of
+/// 128 KiB. Without the copy, a slow subscriber would keep the whole buffer in memory but be charged only for the
+/// slice. Shorter bodies are copied in any case, and longer ones occupy most of their buffer.
 const COPIED_ONCE: RangeInclusive<usize> = SHARED_MIN..=64 * 1024;
 
 /// Minimum size in bytes of a body that an outbox shares instead of copying it.
 pub(super) const SHARED_MIN: usize = 16 * 1024;
 
-/// Maximum number of unused runs of messages that a thread keeps for reuse. A publisher that alternates between topics
-/// needs a run for each change of topic.
+/// Maximum number of unused [`RouteBatch`] values that a thread keeps for reuse. A publisher that alternates between
+/// topics needs one for each change of topic.
 const RUNS_KEPT: usize = 64;
 
 thread_local! {
-    /// Unused runs of messages. They belong to the thread rather than to a connection, so that idle connections use no
-    /// memory for runs.
+    /// Unused [`RouteBatch`] values for reuse. They belong to the thread rather than to a connection, so that idle
+    /// connections do not hold memory for them.
     static RUNS: Cell<Vec<RouteBatch>> = const { Cell::new(Vec::new()) };
 }
 
@@ -70,7 +72,7 @@ pub(super) struct Fanout {
     memory: usize,
     /// Index of the route that was used last. The next message is likely to use it too.
     last: usize,
-    /// Messages collected in this batch. A run consists of consecutive messages with the same route. Runs from the
+    /// Messages collected in this batch. Each run contains consecutive messages with the same route. Runs from the
     /// index `used` on are unused.
     runs: Vec<RouteBatch>,
     used: usize,
@@ -89,15 +91,15 @@ pub(super) trait Source {
     /// Whether messages of this origin count as published and are forwarded to other brokers.
     const PUBLISHES: bool;
 
-    /// Returns the number of the publishing connection. The task of this connection need not be woken, because it is
-    /// running.
+    /// Returns the number of the publishing connection. If this connection also subscribes, it is not woken, because
+    /// its task is already running.
     fn number(&self) -> u64;
 
     /// Returns the memory budget to which message bodies are charged if several subscribers share them.
     fn budget(&self) -> &MemoryBudget;
 
-    /// Returns the address of the publisher, if it is known. For an IPv6 address, returns its /64 network, because a
-    /// host can use all addresses of it.
+    /// Returns the address of the publisher, if it is known. Returns the /64 network of an IPv6 address, because a host
+    /// can usually choose among all addresses of its network.
     fn publisher(&self) -> Option<IpAddr> {
         None
     }
@@ -139,11 +141,12 @@ pub(super) struct Route {
     groups: Vec<Group>,
     /// Whether messages must be forwarded to other brokers, because these may have subscribers.
     is_for_bus: bool,
-    /// Whether the route has queue groups, a history or other brokers. If so, messages do not take the fast path.
+    /// Whether the messages need more than delivery to `everybody`, because the route has queue groups, a history or
+    /// other brokers. If so, they do not take the fast path.
     is_special: bool,
     history: Option<History>,
     /// Cached history of the topic, so that recording a message needs no lookup. The history may have been evicted
-    /// since.
+    /// after it was cached.
     ring: Option<Arc<Ring>>,
 }
 
@@ -248,7 +251,8 @@ impl Fanout {
         Ok(published)
     }
 
-    /// Returns the run to which the next message with this route is added.
+    /// Returns the run to which the next message with this route is added. Begins a new run if the previous message had
+    /// another route, or if either message is large.
     #[inline(always)]
     fn run(&mut self, route: usize, length: usize, recipients: usize) -> &mut QueueSegment {
         let last = self.used.checked_sub(1).and_then(|last| self.runs.get(last));
@@ -267,9 +271,9 @@ impl Fanout {
         &mut self.runs[self.used - 1].packets
     }
 
-    /// Adds the collected messages of topics with a history to their histories. While the returned guard is held, no
-    /// subscription with a history can start: it would miss these messages, which have not been queued for subscribers
-    /// yet.
+    /// Records the collected messages in the histories of their topics. The caller must hold the returned guard until
+    /// it has added the messages to the queues of their subscribers. Otherwise, another publisher could record and
+    /// queue messages in between, and the offsets of a topic would not have the same order in every queue.
     #[cold]
     fn record<'a>(&mut self, broker: &'a BrokerShared, from: &impl Source) -> MutexGuard<'a, Records> {
         let mut records = broker.histories.lock();
@@ -278,7 +282,8 @@ impl Fanout {
             let route = &mut self.routes[run.route];
             let (Some(history), Ok(topic)) = (route.history, std::str::from_utf8(&route.topic)) else { continue };
             if !is_current {
-                // Subscriptions that have started before the lock was acquired expect these messages in their queue.
+                // Look up the subscribers again. A subscription that started before the lock was acquired did not
+                // receive these messages in its replay, so they must be added to its queue.
                 route.everybody = Route::find(broker, topic).everybody;
             }
             let packets = &mut run.packets;
@@ -356,7 +361,8 @@ impl Fanout {
         self.by_topic.len()
     }
 
-    /// Frees the route cache of a connection that no longer publishes.
+    /// Frees the route cache of a connection that no longer publishes. Does nothing while collected messages use the
+    /// routes.
     pub(super) fn release(&mut self, broker: &BrokerShared) {
         if self.used == 0 {
             self.forget(broker);
@@ -364,7 +370,7 @@ impl Fanout {
     }
 
     fn forget(&mut self, broker: &BrokerShared) {
-        debug_assert_eq!(self.used, 0, "runs know their routes by their places");
+        debug_assert_eq!(self.used, 0, "no run should refer to a route of the cleared cache");
         self.by_topic = HashMap::new();
         self.routes = Vec::new();
         self.remembered = 0;
@@ -446,7 +452,8 @@ impl Route {
     /// with the same name are merged, even if their patterns differ.
     fn find(broker: &BrokerShared, topic: &str) -> Self {
         let mut everybody = Vec::new();
-        // Sort the groups: each takes the next number below, which must not differ between simulation runs.
+        // Sort the groups by name. Each group takes the next value of a counter below, and simulation runs must assign
+        // these values in the same order.
         let mut groups = BTreeMap::<Arc<str>, Vec<_>>::new();
         broker.subscriptions.read().for_each_match(topic, |(_, id), Target { subscriber, group, .. }| match group {
             None => everybody.push(subscriber.clone()),
@@ -470,7 +477,7 @@ impl Route {
     }
 
     /// Returns the route for messages of other brokers to a topic with a history. Its receivers are the history and all
-    /// subscribers.
+    /// subscribers outside queue groups. Group members have their own registrations at the backplane.
     pub(super) fn of_history(broker: &BrokerShared, topic: &str) -> Self {
         let found = Self::find(broker, topic);
         Self { groups: Vec::new(), is_for_bus: false, ..found }

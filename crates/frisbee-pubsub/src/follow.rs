@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-/// Maximum number of topics whose positions are sent again to a slow subscriber whose messages were dropped. A
-/// subscriber with more topics is disconnected.
+/// Maximum number of topics whose positions the broker sends again after it has dropped messages of a slow subscriber.
+/// The broker disconnects the subscriber if messages of more topics were dropped.
 const RESTATED_MAX: usize = 1024;
 
 /// Starting position of a subscription for topics whose position is not in the request.
@@ -212,8 +212,9 @@ impl ReplayedPositions {
         }
     }
 
-    /// Adds the topic position of a queue segment from which some messages were not sent, because they are too long for
-    /// the subscriber.
+    /// Adds the topic position of a queue segment of which some messages were not sent, because they exceed the size
+    /// limit of the subscriber. By the position, the subscriber detects that messages are missing. A reply in the
+    /// segment is not added, because it was sent.
     pub(super) fn add_sent(&mut self, mark: ReplayMark) {
         if matches!(mark, ReplayMark::Messages { .. }) {
             self.add(mark);

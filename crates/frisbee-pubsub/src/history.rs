@@ -82,19 +82,20 @@ pub(crate) struct Histories {
 
 /// State of all topic histories of a broker, which is protected by a lock.
 pub(crate) struct Records {
-    /// Number of the current epoch, to which message positions belong. A new epoch invalidates all earlier positions.
-    /// It starts when a topic is evicted, or when messages of other brokers may be missing.
+    /// Number of the current epoch, which is assigned to new histories. A message position is valid only in a history
+    /// with the same epoch. A new epoch starts when a topic is evicted, or when messages of other brokers may be
+    /// missing.
     pub(crate) epoch: u64,
     /// Whether the current epoch is unused: no message was recorded and no subscription was started in it.
     is_fresh: bool,
     /// History of each topic. Sorted by topic, so that simulation runs are deterministic.
     pub(crate) topics: BTreeMap<Arc<str>, Arc<Ring>>,
-    /// Topic histories of each publisher in the order of eviction. A history that was used since it was last considered
-    /// moves to the end of its queue instead.
+    /// Histories by the address of the publisher that created them. The first history of a queue is the next candidate
+    /// for eviction. If it was used since it was last considered, it moves to the end of its queue instead.
     candidates: BTreeMap<Option<IpAddr>, VecDeque<Arc<Ring>>>,
     bytes: usize,
-    /// Part of `bytes` in message bodies that several subscribers share. Such bodies are charged separately, and not to
-    /// the histories.
+    /// Part of `bytes` that consists of long message bodies. These are shared with the queues of subscribers and
+    /// charged separately, so they are not charged to the histories.
     shared: usize,
     charge: Option<MemoryCharge>,
 }
@@ -268,8 +269,8 @@ impl Histories {
         Recording { ring, first, count }
     }
 
-    /// Skips the offsets of missing messages in a topic's history, and removes all earlier messages from it, because a
-    /// replay must not have gaps. Returns the history and the last offset before the gap.
+    /// Skips the offsets of `missed` messages in a topic's history. Removes all earlier messages from the history,
+    /// because a replay must not have gaps. Returns the history and the offset of the first missing message.
     pub(crate) fn skip(
         &self,
         records: &mut Records,
@@ -299,8 +300,8 @@ impl Histories {
         if records.topics.len() >= self.topics_max {
             records.remove_one(publisher);
         }
-        // Allocate less than the four entries of a new `VecDeque`, which would be half of the memory of a history of
-        // one message.
+        // Reserve space for at most `limits.last` messages. A `VecDeque` that grows by itself starts with four entries,
+        // which would take half of the memory of a history with one message.
         let messages = VecDeque::with_capacity(limits.last.min(4));
         let contents = Mutex::new(Contents { messages, ..Contents::default() });
         let ring = Ring { topic: topic.into(), epoch: records.epoch, limits, contents };
@@ -340,9 +341,9 @@ impl Records {
         true
     }
 
-    /// Evicts a topic that has not been used recently, in approximate LRU order. The topic is chosen from the publisher
-    /// that has created the most topics, and from `own` if several publishers have. Otherwise, a publisher of many
-    /// topics would evict those of all others.
+    /// Evicts the history of a topic that has not been used recently, in approximate LRU order. Considers only topics
+    /// of the address that has created the most topics. Otherwise, a publisher with many topics would evict the topics
+    /// of all others. If several addresses have created equally many topics, `own` is preferred.
     fn remove_one(&mut self, own: Option<IpAddr>) {
         let share = |(of, queue): &(&Option<IpAddr>, &mut VecDeque<_>)| (queue.len(), **of == own);
         let Some((&publisher, queue)) = self.candidates.iter_mut().max_by_key(share) else { return };
@@ -372,8 +373,8 @@ impl Records {
         }
     }
 
-    /// Returns the number of bytes charged to the histories. Message bodies that several subscribers share are charged
-    /// separately and not included.
+    /// Returns the number of bytes charged to the histories. Excludes message bodies that are shared with subscribers,
+    /// because these are charged separately.
     fn own(&self) -> usize {
         self.bytes - self.shared
     }
@@ -399,7 +400,7 @@ impl Ring {
             StartPoint::Now => 0,
             StartPoint::Last => 1,
             StartPoint::Oldest => u64::MAX,
-            // A position beyond the end refers to no message of this ring.
+            // A position beyond the end is not a position in this history. Replay all messages in this case.
             StartPoint::At(next) => end.checked_sub(next).unwrap_or(u64::MAX),
         };
         let mut bytes = 0_usize;

@@ -13,8 +13,9 @@ use std::task::{Context, Poll, Waker};
 /// Memory charge in bytes for the queue entry of a message. The payload is charged separately.
 const MESSAGE_CHARGE: usize = 64;
 
-/// Maximum total size in bytes of the messages that a reader takes from its queue at once. They use memory in addition
-/// to that of a full queue. A single message may be longer.
+/// Maximum total size in bytes of the messages that a reader takes from its queue at once. Taken messages no longer
+/// count towards the limit of the queue, so the reader and a full queue together may use this much more memory. A
+/// single message may be longer.
 const TAKEN_MAX: usize = 1 << 20;
 
 /// Payload size in bytes below which a payload is copied if other messages are queued before it. Otherwise, each small
@@ -77,7 +78,7 @@ impl Message {
         &self.payload
     }
 
-    /// Like [`payload`](Self::payload), but by value.
+    /// Like [`payload`](Self::payload), but consumes the message and returns the payload by value.
     ///
     /// ```
     /// # async fn example(message: frisbee_pubsub::Message) -> Result<(), Box<dyn std::error::Error>> {
@@ -98,15 +99,16 @@ pub enum RecvError {
     /// The contained number of messages is missing at this point. The messages arrived faster than they were read, or
     /// the broker's history does not reach back to the loss of the connection. The subscription continues.
     ///
-    /// With a history, the number is exact and refers to one topic and this subscription.
+    /// If the subscription uses a history, the number is exact. It counts messages of one topic that this subscription
+    /// has missed.
     ///
-    /// Without a history, dropped messages are counted per connection. Each subscription of the connection reports the
-    /// same number, whichever subscriptions the messages were for.
+    /// Otherwise, dropped messages are counted for the whole connection. Each subscription of the connection reports
+    /// the same number, whichever subscriptions the messages were for.
     Lagged(u64),
     /// The connection was lost, and the subscription continues on a new one.
     ///
-    /// An unknown number of messages may be missing here. A subscription with a history reports this only if the broker
-    /// was restarted, has evicted the history of a topic, or accepts fewer positions than there are topics.
+    /// An unknown number of messages may be missing here. A subscription that uses a history reports this only if the
+    /// broker was restarted, has evicted the history of a topic, or accepts fewer topic positions than the client has.
     Reconnected,
     /// The message of a typed topic could not be decoded for this reason. The subscription continues.
     Undecodable(String),
@@ -192,11 +194,12 @@ impl Subscription {
     /// ```
     ///
     /// # Errors
-    /// If the connection is lost or the broker does not reply. The subscription then continues. If the client
-    /// reconnects, it continues on the next connection.
+    /// If the connection is lost or the broker does not reply. The subscription then continues, after a reconnect on
+    /// the new connection.
     ///
     /// # Cancel safety
-    /// If the future is dropped, the broker may have ended the subscription, in which case no more messages arrive.
+    /// If the future is dropped, the broker may already have ended the subscription. In that case, no more messages
+    /// arrive.
     pub async fn drain(&mut self) -> Result<(), PubSubError> {
         let client = Client(self.shared.clone(), self._own.clone());
         self.shared.unsubscribe(&client.connection()?, self.id);
@@ -298,8 +301,9 @@ impl Inbox {
 }
 
 impl Queue {
-    /// Moves the oldest entries to `received`. Moves only a part of a large queue, because moved entries are not
-    /// subject to its limit.
+    /// Moves entries to `received`, beginning with the oldest. Takes all entries of a small queue, but only about
+    /// [`TAKEN_MAX`] bytes of a large one. The limit is necessary because the reader holds moved entries in memory
+    /// although they no longer count towards the size limit of the queue.
     fn take(&mut self, received: &mut VecDeque<Entry>) {
         if self.bytes <= TAKEN_MAX {
             std::mem::swap(received, &mut self.entries);

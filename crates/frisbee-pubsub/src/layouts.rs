@@ -32,8 +32,8 @@ const KEPT_COST: usize = 256;
 /// for each subscription.
 pub(crate) const WANTED_MAX: (usize, usize) = (1024, 16);
 
-/// Fraction of the free requests that one address may use, as a divisor. After 32 addresses have used up their
-/// fractions, 14 of 1024 requests are still free.
+/// Divisor that limits the pending requests of one address. An address may use this fraction of the requests that other
+/// addresses have left free. Even if 32 addresses use as many as they may, 14 of 1024 requests remain free.
 const WANTED_PART: usize = 8;
 
 /// Descriptions that a broker keeps, and the subscribers that wait for others.
@@ -85,8 +85,9 @@ struct Wanted {
 }
 
 impl State {
-    /// Stores a valid description, charged to a connection, unless it is known. If there are too many, evicts the
-    /// oldest descriptions of the address with the most. Returns `None` if there is no memory for the description.
+    /// Stores a valid description unless it is known, and charges its memory to the connection `by`. If there are too
+    /// many descriptions, evicts the oldest ones of the address with the most. Returns `None` if there is no memory for
+    /// the description.
     fn keep(
         &mut self,
         fingerprint: [u8; 16],
@@ -137,7 +138,8 @@ impl State {
 }
 
 impl BrokerShared {
-    /// Handles a LAYOUT packet: a description, or a request consisting of a 0 and the fingerprint.
+    /// Handles a LAYOUT packet. Its body is either a description, or a request that consists of a zero byte and a
+    /// fingerprint.
     pub(super) fn handle_layout(&self, from: &Subscriber, body: &[u8], outbox: &mut Outbox) -> Routed {
         if let Some((0, fingerprint)) = body.split_first()
             && let Ok(fingerprint) = fingerprint.try_into()

@@ -82,11 +82,11 @@ pub use typed::{Topic, TopicMessage, TopicPublisher, TopicSubscription};
 use frisbee::{Operation, Outbox, PacketId, tlv};
 use std::ops::RangeInclusive;
 
-/// Number of the first operation that pub/sub uses by default. It is near the end of the range, because methods of
-/// services are numbered from 10 upwards.
+/// Default number of the first pub/sub operation. It is near the end of the range of operation numbers, because methods
+/// of services are numbered from 10 upwards.
 pub const FIRST_OPERATION: u16 = 0xFF00;
 
-/// Number of operations reserved for pub/sub. Some are not in use yet.
+/// Number of operations that pub/sub uses, one for each [`Kind`].
 const COUNT: u16 = 9;
 
 /// Default range of operations at which a [`Broker`] or a [`ClientRouter`] is mounted.
@@ -120,7 +120,7 @@ enum Kind {
     Layout,
 }
 
-/// Range of operations that a connection uses for pub/sub, given by the first one.
+/// Range of operations that a connection uses for pub/sub. Contains the number of the first one.
 #[derive(Clone, Copy, Debug)]
 struct Operations(u16);
 
@@ -176,7 +176,8 @@ enum Reason {
     Backplane = 6,
 }
 
-/// Appends a short packet to the outbox. The body must be below the maximum size of any peer.
+/// Appends a packet to the outbox. The body should be small enough for every peer. A packet that exceeds the limit of
+/// the peer is logged and not sent.
 fn put(outbox: &mut Outbox, id: PacketId, operation: Operation, body: &[u8]) {
     let mut packet = outbox.packet(id, operation);
     packet.put_slice(body);

@@ -7,7 +7,7 @@
 //! use frisbee_pubsub::nats::NatsBus;
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! // In each of the servers. Their subscribers get what is published at any of them.
+//! // Run this in each server. Its subscribers also receive the messages published at the other servers.
 //! let bus = NatsBus::connect("shop", vec!["nats://10.0.0.7:4222", "nats://10.0.0.8:4222"]).await?;
 //! let broker = Broker::builder().backplane(bus).build();
 //! Server::builder().bind("0.0.0.0:7700", broker).await?.serve().await?;

@@ -14,11 +14,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Maximum number of bytes that are moved from a subscriber's queue to its outbox at once, enough for several writes.
-/// Messages in the outbox can no longer be dropped, and replies must wait for them.
+/// The limit keeps the outbox short, because messages in the outbox can no longer be dropped, and replies are sent
+/// after them.
 const WINDOW: usize = 256 * 1024;
 
-/// Maximum size in bytes of a queue segment to which further packets are appended. Without shared segments, a queue of
-/// small messages would consist of many small allocations. Longer packets are shared by all subscribers.
+/// Maximum size in bytes of a queue segment that combines the packets of several deliveries. Combining avoids many
+/// small allocations. Packets that do not fit get a new segment.
 const TOGETHER_MAX: usize = 4 * 1024;
 
 /// Memory charge in bytes for a queue segment without its packets. Covers its entry in the queue and its allocations.
@@ -27,16 +28,16 @@ const SEGMENT_CHARGE: usize = 256;
 /// Memory charge in bytes for a [`ReplayMark`] in a queue segment.
 const MARK_CHARGE: usize = 64;
 
-/// Fraction of its queue limit that a subscriber keeps while the queues of all subscribers exceed their total limit, as
-/// a divisor. It suffices for subscribers that keep up. While the server is short of memory, the limit is this fraction
-/// of the available memory.
+/// Divisor of the queue limit of each subscriber while the queues of all subscribers exceed their total limit. The
+/// remaining space suffices for subscribers that keep up. While the server is short of memory, a queue is also limited
+/// to its available memory divided by this number.
 const LEFT_WHEN_FULL: usize = 16;
 
 /// Minimum queue size in bytes that every subscriber may use, even if the server is short of memory.
 const QUEUE_LEAST: usize = 16 * 1024;
 
-/// Fraction of the available memory that may be moved to the outbox at once while the server is short of memory, as a
-/// divisor.
+/// Divisor of the available memory while the server is short of memory. At most the resulting number of bytes is moved
+/// to an outbox at once.
 const WINDOW_WHEN_SHORT: usize = 256;
 
 /// Granularity in bytes of the memory charge of a queue.
@@ -170,8 +171,7 @@ impl QueueSegment {
         self.packets.len() + SEGMENT_CHARGE + self.marks.len() * MARK_CHARGE
     }
 
-    /// Returns the number of bytes of the segment that are charged to this queue, because no other subscriber shares
-    /// them.
+    /// Returns the number of bytes in the segment that no other subscriber shares. Only these are charged to the queue.
     fn own(&self) -> usize {
         self.charge() - self.packets.shared_len()
     }
@@ -298,7 +298,8 @@ impl Subscriber {
         self.close_queue(&mut queue, before);
     }
 
-    /// Frees the packets of the queue. `before` is the size of the queue in bytes that is currently accounted for.
+    /// Closes the queue and frees its packets. `before` is the size in bytes with which the queue is included in the
+    /// total of all queues.
     fn close_queue(&self, queue: &mut Queue, before: usize) {
         queue.closed = true;
         queue.segments = VecDeque::new();
@@ -316,7 +317,7 @@ impl Subscriber {
             queue.charge.resize(charged);
         }
         self.behind.store(queue.bytes > self.bounds.queue_max / 2, Ordering::Relaxed);
-        // If the queue has shrunk, the difference wraps, which subtracts.
+        // If the queue has shrunk, the difference wraps around, so that adding it subtracts.
         self.bounds.waiting.fetch_add(queue.bytes.wrapping_sub(before), Ordering::Relaxed);
     }
 }

@@ -80,7 +80,7 @@ pub struct ClientSession {
     routes: Vec<Route>,
     /// Index of the route that was used last. The next message is likely to use it too.
     last: usize,
-    /// Queue group subscription that received the last message.
+    /// Queue group subscription that received the last message, with its inbox. Cached for the next message.
     member: Option<(PacketId, Inboxes)>,
     /// Positions of topics that have no cached route.
     stream: Stream,
@@ -170,7 +170,7 @@ impl Router for ClientRouter {
             Some(Kind::Position) => return session.handle_positions(&self.0, id, &packet.body),
             Some(Kind::Refused) => {
                 let is_unknown = packet.body.first() == Some(&(Reason::Operation as u8));
-                // Subscribe without a history, because the broker does not support it.
+                // Subscribe without a history, because the broker supports none.
                 if let Some(pattern) = is_unknown.then(|| self.0.begins(id.0)).flatten() {
                     put(outbox, id, self.0.operations.of(Kind::Subscribe), &name(&pattern));
                     self.0.follow(id.0, super::resume::Follow::handle_plain);
@@ -256,7 +256,7 @@ impl ClientSession {
         }
         let inboxes = &*inboxes;
         let inboxes = self.member.as_ref().filter(|_| id.0 != 0).map_or(inboxes, |(_, inboxes)| inboxes);
-        // The subscription has just been dropped, so there are no inboxes.
+        // There is no inbox if the subscription has just been dropped.
         if inboxes.is_empty() {
             return Routed::Continue;
         }
@@ -288,7 +288,8 @@ impl ClientSession {
         Routed::Continue
     }
 
-    /// Handles topic positions. They belong either to live messages, or to the replay for the subscription `id`.
+    /// Handles a packet with topic positions. They belong to live messages if `id` is 0, and otherwise to the replay
+    /// for the subscription `id`.
     fn handle_positions(&mut self, shared: &ClientShared, id: PacketId, body: &[u8]) -> Routed {
         for position in Positions(body) {
             let Some((topic, next)) = position else {
@@ -324,7 +325,8 @@ impl ClientSession {
         self.stream.insert(topic, next);
     }
 
-    /// Ends a replay. Live messages follow it.
+    /// Ends the current replay of a topic's history, if there is one. Records the position after the replayed messages,
+    /// at which live messages continue.
     fn settle(&mut self, shared: &ClientShared) {
         let Some(replay) = self.replay.take() else { return };
         self.forget();

@@ -56,8 +56,8 @@ pub(super) struct Follow {
     is_started: bool,
     /// Number of topics whose positions have not been received yet.
     topics_left: u64,
-    /// Position of each topic whose history was replayed to this subscription, with the position of its live messages
-    /// at that time.
+    /// Two positions for each topic whose history was replayed to this subscription: the position after the replayed
+    /// messages, and the position of the topic's live messages at that time.
     own: HashMap<Arc<str>, (NextOffset, NextOffset)>,
     /// Whether the subscription has reported, since the last request, that an unknown number of messages is missing.
     is_reported: bool,
@@ -96,7 +96,7 @@ impl Follow {
         self.is_started
     }
 
-    /// Returns whether missing messages are detected by their positions.
+    /// Returns whether this subscription detects missing messages by their positions.
     pub(super) fn is_exact(&self) -> bool {
         self.is_started && !self.is_lossy && self.answer.is_some_and(|answer| answer.is_covered)
     }
@@ -129,7 +129,8 @@ impl Follow {
         let matching = stream.iter().filter(|(topic, _)| covers(&self.pattern, topic));
         self.expected = matching.map(|(topic, next)| (topic.clone(), *next)).collect();
         for (topic, (next, at)) in own {
-            // If the position has changed since, later messages arrived live.
+            // If the live position has changed since the replay, the subscription has received later messages live, so
+            // the live position applies.
             if stream.get(&topic).is_none_or(|now| *now == at) {
                 self.expected.insert(topic, next);
             }
@@ -149,8 +150,8 @@ impl Follow {
         !std::mem::take(&mut self.expected).is_empty()
     }
 
-    /// Continues the subscription without a history, because the broker keeps none. Returns the gap that must be
-    /// reported to the reader.
+    /// Continues the subscription without a history, because the broker keeps none. Returns the number of missing
+    /// messages to report to the reader. It is unknown after a reconnect.
     pub(super) fn handle_plain(&mut self) -> PrecedingGap {
         self.is_started = true;
         self.is_lossy = true;
@@ -158,7 +159,8 @@ impl Follow {
         if self.is_resumed { self.report() } else { PrecedingGap::None }
     }
 
-    /// Handles the broker's reply to the subscription request. Returns the gap that must be reported to the reader.
+    /// Handles the broker's reply to the subscription request. Returns [`PrecedingGap::Unknown`] if messages may be
+    /// missing and the reader must be notified.
     pub(super) fn handle_answer(&mut self, answer: Answer) -> PrecedingGap {
         let before = self.answer.replace(answer);
         let was_started = std::mem::replace(&mut self.is_started, true);
@@ -166,11 +168,14 @@ impl Follow {
         let was_lossy = std::mem::take(&mut self.is_lossy);
         let is_other = before.is_some_and(|before| before.epoch != answer.epoch);
         if was_started && is_other {
-            self.is_reported = false; // An epoch that starts during the subscription is a separate gap.
+            // The broker has started a new epoch during the subscription. Report it, even if an earlier one was
+            // reported.
+            self.is_reported = false;
         }
         let is_topic = check_topic(self.pattern.as_bytes()).is_ok();
         let is_unknown = if is_topic && !self.expected.is_empty() {
-            // If the topic was not evicted, its position will report the gap.
+            // If the broker still has the topic, the position that follows this reply shows whether messages are
+            // missing.
             answer.topics == 0
         } else {
             is_other
@@ -179,8 +184,8 @@ impl Follow {
         if is_unknown { self.report() } else { PrecedingGap::None }
     }
 
-    /// Handles the position of the next message that will be replayed to this subscription. Returns the gap before that
-    /// message.
+    /// Handles the start of a replay. `next` is the position of the first message of the topic that the broker replays.
+    /// Returns how many messages are missing between the last message that this subscription has received and `next`.
     pub(super) fn handle_position(&mut self, topic: &Arc<str>, next: NextOffset) -> PrecedingGap {
         if self.own.len() >= POSITIONS_MAX {
             self.own = HashMap::new();
@@ -198,8 +203,9 @@ impl Follow {
         if gap == PrecedingGap::Unknown { self.report() } else { gap }
     }
 
-    /// Records that the messages of a topic before `next` were replayed to this subscription. `stream` was the position
-    /// of the topic's live messages at that time.
+    /// Handles the end of a replay. This subscription has now received the messages of the topic up to the position
+    /// `next`, and continues there after a reconnect. `stream` is the position of the topic's live messages on this
+    /// connection. It shows later whether the subscription has also received live messages.
     pub(super) fn handle_replayed(&mut self, topic: &Arc<str>, next: NextOffset, stream: NextOffset) {
         self.own.insert(topic.clone(), (next, stream));
     }
@@ -209,7 +215,8 @@ impl Follow {
     }
 }
 
-/// Returns the gap between the expected position of a topic and its actual position `next`.
+/// Compares the expected position of a topic with its actual position `next`. Returns the number of messages that are
+/// missing between the two.
 pub(super) fn gap(expected: Option<NextOffset>, next: NextOffset) -> PrecedingGap {
     match expected {
         None => PrecedingGap::None,

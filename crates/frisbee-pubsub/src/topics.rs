@@ -4,12 +4,12 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Maximum length of a topic or pattern in bytes. Usual names are shorter. Even with names of this length, a table of a
-/// million topics fits into memory.
+/// Maximum length of a topic or pattern in bytes. Typical names are shorter, and a table of a million names of this
+/// length still fits into memory.
 pub(crate) const TOPIC_MAX: usize = 255;
 
-/// Maximum number of tokens in a topic or pattern. A lookup may take two branches at each token, so it visits at most
-/// 2^16 nodes, and fewer unless as many patterns are subscribed.
+/// Maximum number of tokens in a topic or pattern. It bounds the time of a lookup. At each token, a lookup may follow
+/// two branches, so that it visits at most 2^16 nodes. It only visits as many if there are as many patterns.
 pub(crate) const DEPTH_MAX: usize = 16;
 
 /// Wildcard that matches exactly one token.

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Pause between an unanswered request for a description and the next request of the subscription. Limits the delay
-/// that messages of unknown versions cause.
+/// Time after an unanswered request during which a subscription requests no other layout description. It limits the
+/// delay that messages of unknown versions cause, because each request may take 2 s.
 const DESCRIPTION_PAUSE: Duration = Duration::from_secs(10);
 
 /// A topic or pattern whose messages have one type.
@@ -25,11 +25,12 @@ const DESCRIPTION_PAUSE: Duration = Duration::from_secs(10);
 ///
 /// Messages in histories and durable topics can outlive the program that has published them. If the type has a
 /// [layout](polyglot::Message::LAYOUT), each message contains the fingerprint of the layout, and the publisher
-/// announces the layout's description to its broker. A message of another version of the type is translated: the
-/// subscription requests the description from its broker, once for each version and for at most 2 s. If there is no
-/// description, and the subscription does not [read](Self::reads) that version, the message is rejected with
-/// [`RecvError::Undecodable`], and no other description is requested for 10 s. Messages without a fingerprint are
-/// decoded as messages of this version.
+/// announces the layout's description to its broker. Messages without a fingerprint are decoded as messages of this
+/// version.
+///
+/// A subscription translates messages of other versions. For each version, it requests the description from its broker
+/// once and waits for at most 2 s. If there is no description, and the subscription does not [read](Self::reads) that
+/// version, it rejects the message with [`RecvError::Undecodable`]. It then requests no other description for 10 s.
 ///
 /// ```
 /// use frisbee_pubsub::{Broker, Client, Topic};

@@ -107,11 +107,13 @@ impl BrokerBuilder {
     /// [`Client::subscribe_from`](crate::Client::subscribe_from). If several patterns match a topic, the first one
     /// applies. Defaults to none.
     ///
-    /// With a [backplane](Self::backplane), each broker keeps the messages of all brokers from its first connection on,
-    /// independently of its subscribers. Offsets differ between brokers.
+    /// With a [backplane](Self::backplane), each broker keeps the messages of all brokers, even of topics that none of
+    /// its clients subscribe to. It begins when its first client connects. A message may have different offsets at
+    /// different brokers.
     ///
-    /// A topic takes about 300 bytes and its name. Each message takes its payload and 80 bytes. The memory is charged
-    /// to the [memory](frisbee::ServerBuilder::memory_max) of the server that has first used the topic.
+    /// Each topic takes about 300 bytes and its name. Each message takes its payload and 80 bytes. The memory of all
+    /// histories is charged to the [memory](frisbee::ServerBuilder::memory_max) of one server, which is the first
+    /// server of the broker that received a message for a history.
     ///
     /// ```
     /// use frisbee_pubsub::{Broker, History};
@@ -133,24 +135,27 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets the maximum memory of all histories in bytes. If a message would exceed it, or the server is short of
-    /// memory, the topic keeps only the last message or none. Topics without their messages take at most half of the
-    /// memory: each takes about 300 bytes and its name. Defaults to 64 MiB.
+    /// Sets the maximum memory of all histories in bytes. Defaults to 64 MiB. If a message would exceed the limit, or
+    /// if the server is short of memory, the topic of the message discards its earlier messages. It also discards the
+    /// new message if that alone exceeds the limit. The number of topics is limited so that the topics themselves,
+    /// which take about 300 bytes and their name each, use at most half of this memory.
     pub fn history_memory_max(mut self, bytes: usize) -> Self {
         self.history_memory_max = bytes;
         self
     }
 
-    /// Sets the maximum number of topics with a history. Beyond it, the history of a topic that has not been used
-    /// recently is evicted. Topics of the address that has published to the most topics are evicted first. Subscribers
-    /// with wildcards that reconnect later are then notified that messages may be missing. Defaults to 16 384.
+    /// Sets the maximum number of topics with a history. Defaults to 16 384. If a new topic exceeds the limit, the
+    /// broker evicts the history of a topic that has not been used recently. It evicts topics of the address that has
+    /// published to the most topics first. A subscription with wildcards that reconnects after an eviction is notified
+    /// that messages may be missing.
     pub fn history_topics_max(mut self, count: usize) -> Self {
         self.history_topics_max = count;
         self
     }
 
-    /// Publishes the subscribers of all topics that match a pattern, for [`Client::presence`](crate::Client::presence).
-    /// If several patterns match a topic, the first one applies. Defaults to none.
+    /// Publishes the names of the subscribers of all topics that match a pattern, for
+    /// [`Client::presence`](crate::Client::presence). If several patterns match a topic, the first one applies.
+    /// Defaults to none.
     ///
     /// `name` returns the name of a connection, for example its caller. It is called for each subscription and must not
     /// block. Connections without a name, or with a name of more than 255 bytes, are not listed, nor are subscriptions

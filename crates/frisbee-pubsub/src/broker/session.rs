@@ -1,4 +1,5 @@
-//! State of the broker for each connection: its subscriptions, its queue and its publishing cache.
+//! State that the broker keeps for each connection: its subscriptions, the queue of messages for it, and the cache of
+//! the topics to which it publishes.
 
 use super::{BrokerShared, Permit, TopicUse};
 use crate::Reason;
@@ -21,8 +22,8 @@ pub struct BrokerSession {
     pub(super) charge: MemoryCharge,
     /// Maximum body size in bytes that the peer accepts.
     pub(super) body_max: u32,
-    /// Topic to which the connection was last permitted to publish, so that repeated messages need no authorization,
-    /// with the number of changes to the connection's attachments at that time.
+    /// Topic to which the connection was last permitted to publish, and the number of changes to the connection's
+    /// attachments at that time. As long as both stay the same, further messages need no authorization.
     pub(super) permitted: Option<(Box<[u8]>, u32)>,
 }
 

@@ -11,20 +11,22 @@ const SENT_MAX: usize = 16 * 1024;
 /// Number of topics whose message counts are sent before the lock is released and acquired again.
 const PORTION: usize = 256;
 
-/// Maximum number of message sequences that a broker remembers, for one registered pattern and in total. Beyond the
-/// limit, the sequences of a pattern are forgotten, and messages lost at that moment cannot be reported.
+/// Maximum number of message counts that a broker remembers for one registered pattern. A count states how many
+/// messages another broker had published to a topic when its last message was received. Beyond the limit, all counts of
+/// the pattern are discarded, and messages that are lost at that moment are not detected.
 const HEARD_MAX: usize = 16 * 1024;
+/// Maximum number of message counts that a broker remembers for all registered patterns together.
 const HEARD_BY_ALL_MAX: usize = 1024 * 1024;
 
-/// Memory in bytes of a message sequence that is remembered, excluding its topic.
+/// Memory in bytes of a message count that the broker remembers, excluding its topic.
 const ROW_COST: usize = 96;
 
-/// Maximum plausible value of an epoch, and of the number of messages missed at once. No bus carries as many messages in
-/// a year, so a frame with a larger value is malformed.
+/// Maximum plausible number of messages that are missed at once, and of epochs between two messages. No bus carries as
+/// many messages in a year, so a frame with a larger difference is malformed.
 const MISSED_MAX: u64 = 1 << 40;
 
-/// Maximum number of positions by which a message may be late. If a message is later, the first remembered position of
-/// the sequence must have been wrong.
+/// Maximum number by which the message count or epoch of a received message may be lower than the remembered one. If
+/// the difference is larger, the remembered value must be wrong, and the received one replaces it.
 const LATE_MAX: u64 = 64 * 1024;
 
 /// Position of a message among all messages that one broker has published to one topic.
@@ -94,9 +96,10 @@ impl Row<'_> {
 pub(super) struct ReceivedCounts {
     origins: HashMap<u64, HashMap<Box<str>, (u64, u64)>>,
     rows: usize,
-    /// Memory in bytes of all message sequences that are remembered. The owner of this table charges it to the server.
+    /// Memory in bytes of all counts in this table. The owner of the table charges it to the server.
     memory: usize,
-    /// Number of message sequences that the broker remembers over all registered patterns, to which the limit applies.
+    /// Number of counts that the broker remembers over all registered patterns. All tables of the broker share this
+    /// counter, to which [`HEARD_BY_ALL_MAX`] applies.
     remembered: Arc<AtomicUsize>,
 }
 
@@ -116,7 +119,7 @@ impl ReceivedCounts {
         Self { origins: HashMap::new(), rows: 0, memory: 0, remembered }
     }
 
-    /// Returns the memory in bytes of all message sequences that are remembered.
+    /// Returns the memory in bytes of all counts in this table.
     pub(super) fn memory(&self) -> usize {
         self.memory
     }

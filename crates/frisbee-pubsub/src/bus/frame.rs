@@ -1,22 +1,32 @@
 //! Frames that brokers exchange over a bus.
 //!
-//! The bus `shop` uses the NATS subjects `shop.t.` plus a topic, `shop.c` for control frames, and `shop.n`, which has
-//! no subscriber: the "no responders" reply of NATS to it proves that NATS has processed all earlier messages. In names
-//! of queue groups, bytes other than letters, digits, `-` and `_` are encoded as `%` and two digits.
+//! The bus `shop` uses the NATS subjects `shop.t.` plus a topic for messages and `shop.c` for control frames. The
+//! subject `shop.n` has no subscriber, so NATS replies to a request on it with "no responders". The reply proves that
+//! NATS has processed all earlier messages. In names of queue groups, bytes other than letters, digits, `-` and `_` are
+//! encoded as `%` and two hexadecimal digits.
 //!
-//! A frame on `shop.t.` consists of its kind (1 for a message, 2 for a mark), 8 bytes with the number of the broker,
-//! which is drawn when it starts, a varint of its epoch, which is incremented whenever it restarts its counts, a varint
-//! of the number of messages that it has published to the topic in this epoch, including this one, the topic as a
-//! length-prefixed name, and the payload of a message. A batch consists of a byte 4 and frames of one topic, each
-//! preceded by its length in two bytes, big endian. It has at most 2048 bytes.
+//! A frame on `shop.t.` consists of these parts:
 //!
-//! The counts of a topic are consecutive: if 7 follows 4, two messages were lost. Brokers send marks of all counted
-//! topics when another broker requests them by a byte 3 on `shop.c`, and after a reconnect. A byte 5 announces members
-//! of queue groups. It is sent with the first member, every ten seconds, and within a quarter of a second after a byte
-//! 6, which is the query of a broker that has joined. After an announcement, brokers send no batches for half a minute.
+//! * its kind, one byte that is 1 for a message and 2 for a mark;
+//! * the id of the publishing broker, 8 random bytes that are drawn when the broker starts;
+//! * the broker's epoch, a varint that is incremented whenever the broker restarts its counts;
+//! * a varint of the number of messages that the broker has published to the topic in this epoch, including this one;
+//! * the topic with a length prefix;
+//! * the payload, if the frame is a message.
 //!
-//! A byte 7 and the fingerprint of a message layout request the layout's description. A broker that has the description
-//! replies with a byte 8 and the description.
+//! A batch consists of a byte 4 and several frames of one topic. A length of two bytes, big endian, precedes each
+//! frame. A batch has at most 2048 bytes.
+//!
+//! The counts of a topic are consecutive: if 7 follows 4, two messages were lost. A mark contains the current count of
+//! a topic without a message. Brokers send marks of all topics that they count after a reconnect, and when another
+//! broker requests marks by a byte 3 on `shop.c`.
+//!
+//! A byte 5 on `shop.c` announces that a broker has members of queue groups. Brokers send it with their first member,
+//! every ten seconds, and within a quarter of a second after a byte 6, by which a broker that has joined queries the
+//! others. For half a minute after an announcement, brokers send no batches.
+//!
+//! A byte 7 on `shop.c`, followed by the fingerprint of a message layout, requests the description of the layout. A
+//! broker that has the description replies with a byte 8 and the description.
 
 use super::counts::SequenceStamp;
 use bytes::Bytes;

@@ -43,7 +43,7 @@ pub struct Interest {
 #[derive(Clone)]
 struct InterestMember {
     subscriber: Arc<Subscriber>,
-    /// Whether this subscription has a history.
+    /// Whether the client requested this subscription from a position in the history of a topic.
     follows: bool,
 }
 
@@ -170,7 +170,7 @@ impl Interest {
         }
         for (subscriber, id) in asked.into_iter().flatten() {
             let operation = subscriber.operations().of(Kind::Subscribe);
-            // Ignore the error: if the connection has closed, no reply is needed.
+            // Ignore the error, because a connection that has closed needs no reply.
             let _ = subscriber.connection().send_now(|outbox| put(outbox, PacketId(id), operation, &[]));
         }
     }
@@ -285,9 +285,10 @@ impl Source for Interest {
         &self.budget
     }
 
-    /// Returns the route for a topic. A connection whose matching subscriptions all have this pattern receives a
-    /// message like a local one. A connection with further matching patterns receives it by the ids of the
-    /// subscriptions with this pattern, because it receives separate copies for the other patterns.
+    /// Returns the route for a topic: the connections with a matching subscription of this registration's pattern. If
+    /// all matching subscriptions of a connection have this pattern, the connection receives a message once for all of
+    /// them, like a message of this broker. If some have other patterns, the connection receives a separate copy for
+    /// each pattern, which is addressed to the ids of the subscriptions with that pattern.
     fn route(&self, broker: &BrokerShared, topic: &str) -> Route {
         if self.history.is_some() {
             return Route::of_history(broker, topic);

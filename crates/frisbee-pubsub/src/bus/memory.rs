@@ -1,5 +1,5 @@
-//! An in-memory backplane for the brokers of one process. It is used in tests and in simulations, where it can be made
-//! to fail.
+//! An in-memory backplane for the brokers of one process. It is used in tests and in simulations, which can make it
+//! lose frames and disconnect.
 
 use super::{Backplane, BackplaneError, Interest, Node, PendingInterest};
 use crate::topics::Trie;
@@ -158,8 +158,8 @@ impl Members {
     }
 }
 
-/// Mixes the bits of a number, for the random selection of group members. Otherwise, groups whose messages alternate
-/// would always select the same members.
+/// Mixes the bits of a number to select group members at random. With a plain counter, two groups whose messages
+/// alternate would always select the same members.
 fn scattered(number: u64) -> u64 {
     let mut mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -62,7 +62,7 @@ fn overlapping_subscriptions_each_get_message_once() {
 }
 
 /// Regression test: each pattern of a broker caches the topics that match it. A publisher at another broker could fill
-/// all of these caches, and nobody was charged for their memory.
+/// all of these caches, and their memory was not charged to any budget.
 #[test]
 fn topics_of_interests_are_charged_and_forgotten_without_memory() {
     let (runtime, [a, b]) = brokers(&MemoryBus::new(), &Broker::builder());

@@ -27,7 +27,8 @@ impl ClientShared {
             return;
         }
         own.push(layout);
-        // Do not announce to an unknown peer, whose limit may be lower than the description. `announce_all` follows.
+        // Do not announce the layout before the peer is known, because its size limit may be lower than the
+        // description. `announce_all` sends the layout later.
         if matches!(connection.peer(), PeerKind::Native(_)) {
             self.send_layout(connection, layout.description());
         }

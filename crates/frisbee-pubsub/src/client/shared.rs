@@ -137,9 +137,10 @@ impl ClientShared {
         self.inner.lock().inboxes.get(&id).map(|entered| entered.inbox.clone())
     }
 
-    /// Returns the inboxes of the subscriptions outside groups that match a topic. Excludes subscriptions with a
-    /// pending reply: they would share messages with other subscriptions of the connection, and these messages could
-    /// stop when the others end, which would leave a gap.
+    /// Returns the inboxes of the subscriptions outside queue groups that match a topic. Excludes subscriptions that
+    /// the broker has not confirmed yet. Until then, messages that match such a subscription arrive only because of
+    /// other subscriptions of the connection. If those ended, the messages would stop until the broker handles the
+    /// request, which would leave a gap.
     pub(crate) fn matching(&self, topic: &str) -> Vec<Arc<Inbox>> {
         let mut inboxes = Vec::new();
         let inner = self.inner.lock();
@@ -182,7 +183,7 @@ impl ClientShared {
     pub(crate) fn handle_lag(&self, id: u16, count: u64) {
         let inner = self.inner.lock();
         let inboxes: Vec<_> = match id {
-            // Topics with a history report missing messages by their positions.
+            // Exclude subscriptions that detect missing messages by their positions.
             0 => inner.inboxes.values().filter(|one| !one.is_exact()).map(|one| one.inbox.clone()).collect(),
             _ => inner.inboxes.get(&id).map(|entered| entered.inbox.clone()).into_iter().collect(),
         };
@@ -197,8 +198,8 @@ impl ClientShared {
         self.inner.lock().stream = (stream, is_lossy);
     }
 
-    /// Calls `handle` for a subscription with a history, and adds the returned gap to the subscription's inbox. Returns
-    /// `None` if there is no such subscription.
+    /// Calls `handle` for a subscription with a history, and reports the missing messages that it returns to the reader
+    /// of the subscription. Returns `None` if there is no such subscription.
     pub(crate) fn follow(&self, id: u16, handle: impl FnOnce(&mut Follow) -> PrecedingGap) -> Option<()> {
         let mut inner = self.inner.lock();
         let RegisteredSubscription { inbox, follow, .. } = inner.inboxes.get_mut(&id)?;

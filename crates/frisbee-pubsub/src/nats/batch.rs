@@ -3,8 +3,8 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// Maximum size of a batch of frames in bytes. It is small because NATS clients limit their queues by the number of
-/// messages, whatever their size. Even so, it makes frames of about ten bytes cheap.
+/// Maximum size of a batch of frames in bytes. The size is small because NATS clients limit their queues by the number
+/// of messages, regardless of the size of each. It is large enough that frames of about ten bytes become cheap.
 pub(crate) const BATCH_MAX: usize = 2 * 1024;
 
 /// First byte of a batch of frames. It differs from the kinds of all frames.

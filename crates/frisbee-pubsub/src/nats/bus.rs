@@ -270,8 +270,8 @@ async fn pump(client: Client, writer: Writer) {
         for waiting in portion.drain(..) {
             let charge = waiting.charge();
             unflushed += charge;
-            // The server may have lowered its maximum message size. Other brokers detect the loss by the message
-            // counts.
+            // Publishing fails if the NATS server has lowered its maximum message size. Other brokers detect the loss
+            // by the message counts.
             if let Err(error) = client.publish(waiting.subject, waiting.payload.into()).await {
                 tracing::debug!(%error, "message not published on the bus");
             }
@@ -301,7 +301,8 @@ async fn receive_control(client: Client, subjects: Arc<Subjects>, node: Node, gr
 
 /// Receives messages for a registered pattern from NATS and delivers them to the broker until the task is aborted.
 async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: Arc<Interest>, joined: PendingInterest) {
-    // Activate the interest now if NATS is disconnected, because the subscriber can receive messages of its own broker.
+    // If NATS is disconnected, activate the interest now instead of waiting, because the subscriber can already receive
+    // messages of its own broker.
     let mut joined = (client.connection_state() == State::Connected).then_some(joined);
     let subscribing = async {
         let subject = subjects.of_topic(interest.pattern());

@@ -13,11 +13,11 @@
 //! let nats = frisbee_pubsub::nats::options().connect("nats://10.0.0.7:4222").await?;
 //! let orders = DurableTopic::builder("shop", "orders.>").age_max(Duration::from_secs(7 * 86_400)).open(&nats).await?;
 //!
-//! // Stored once, however often it is published with this id.
+//! // NATS stores the message once, even if it is published several times with this id.
 //! let stored = orders.publish("orders.north", "order-4711", "42 apples").await?;
 //! assert!(!stored.is_duplicate());
 //!
-//! // All that share the name share the messages. Whoever comes first decides where it begins.
+//! // Readers with the same name share the messages. The first reader decides where the subscription begins.
 //! let mut billing = orders.subscription("billing").replay(Replay::All).open().await?;
 //! loop {
 //!     match billing.recv().await {
@@ -25,7 +25,7 @@
 //!             Ok(()) => delivery.ack().await?,
 //!             Err(_) => delivery.nak(Duration::from_secs(5)).await?,
 //!         },
-//!         Err(RecvError::Lagged(count)) => println!("{count} messages were removed before anybody got them"),
+//!         Err(RecvError::Lagged(count)) => println!("{count} messages were removed before any reader received them"),
 //!         Err(error) => return Err(error.into()),
 //!     }
 //! }
@@ -83,8 +83,8 @@ const UNAVAILABLE: usize = 503;
 
 /// A topic whose messages NATS stores, or all topics that match a pattern.
 ///
-/// Clones refer to the same topic. After the connection to NATS was lost, the topic can be used again once it is
-/// restored.
+/// Clones refer to the same topic. After the connection to NATS was lost, the topic can be used again once the
+/// connection is restored.
 #[derive(Clone, Debug)]
 pub struct DurableTopic {
     shared: Arc<Shared>,

@@ -12,18 +12,19 @@ const HAS_MEMBERS: u8 = 5;
 /// Control frame that requests announcements of queue group members. It consists of this single byte.
 const ASKS: u8 = 6;
 
-/// Number of ticks, about a second, for which a broker waits for announcements of other brokers after it has started or
-/// reconnected.
+/// Number of ticks for which a broker waits for announcements of other brokers after it has started or reconnected,
+/// about a second.
 const ANSWER_TICKS: u32 = 4;
 
-/// Number of ticks, half a minute, for which an announcement is valid.
+/// Number of ticks for which an announcement is valid, about half a minute.
 const HEARD_TICKS: u32 = 120;
 
-/// Number of ticks between two announcements of a broker. An announcement is valid for three times as long.
+/// Number of ticks between two announcements of a broker, about ten seconds. An announcement is valid for three times
+/// as long.
 const SAY_TICKS: u32 = 40;
 
-/// Tracks whether any broker on the bus has queue group members. Frames are sent to queue groups only if there may be
-/// members.
+/// Tracks whether any broker on the bus may have queue group members. If so, frames are sent individually instead of in
+/// batches.
 #[derive(Debug)]
 pub(crate) struct Groups {
     /// Number of queue group members that are connected to this broker.

@@ -16,10 +16,11 @@ use tokio::sync::Notify;
 /// Maximum number of bytes queued for NATS, an eighth of a second at 1 Gbit/s. Further frames are rejected.
 const WAITING_MAX: usize = 16 * 1024 * 1024;
 
-/// Overhead in bytes that each frame outside a batch counts in addition to its content.
+/// Overhead in bytes that is charged for each queued NATS message, in addition to the content of its frames.
 const FRAME_CHARGE: usize = 128;
 
-/// Maximum capacity of the drained queue that is kept for reuse. The frames that arrive during a write fit.
+/// Maximum capacity, in messages, of an emptied queue buffer that is kept for reuse. It suffices for the messages that
+/// are queued while others are written. A larger buffer is freed.
 const KEPT: usize = 1024;
 
 /// Bounded queue of the frames that a broker sends to NATS.
@@ -46,7 +47,7 @@ pub(crate) struct QueuedMessage {
     charge: usize,
 }
 
-/// Options for sending a frame together with other frames.
+/// Whether a frame may share a NATS message with other frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FrameOptions {
     /// The frame may be combined with queued frames of the same topic, up to a message size of this many bytes.

@@ -107,7 +107,8 @@ fn bus_outage_begins_an_epoch_and_is_stated() {
     assert_eq!(stated[0], "=0", "reply should have another epoch: {stated:?}");
     let next = NextOffset { epoch: before, offset: 2 };
     publish(&mut at_b, "a.b", 3..=3);
-    // Numbers of the new epoch start after the messages that the other broker has counted.
+    // In the new epoch, offset 1 stands for the message that was missed during the outage, so the next message has
+    // offset 2.
     assert_eq!(resumed(&b, &runtime, "a.b", next), ["=1", "1@a.b:2", "1:3"]);
     assert_eq!(shown(&mut plain), ["0:1", "-1", "0:3"]);
 }

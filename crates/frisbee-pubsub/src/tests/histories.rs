@@ -1,4 +1,4 @@
-//! Tests of topics with a history: which messages a subscriber receives from it, and where the live stream starts.
+//! Tests of topics with a history: which stored messages a subscriber receives, and where its live messages start.
 
 use super::*;
 use crate::History;
@@ -285,7 +285,7 @@ fn long_messages_are_charged_once_until_their_readers_end() {
     }
     writer.publish("a", vec![b'x'; LONG]);
     writer.run_batch();
-    // Both readers hold the last message and one that only they hold.
+    // Each reader holds the last message, which both share, and an earlier message of its own.
     assert!((3 * LONG..3 * LONG + 50_000).contains(&held(&writer)), "{}", held(&writer));
     first.vanish();
     second.vanish();

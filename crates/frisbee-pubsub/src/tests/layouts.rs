@@ -44,7 +44,7 @@ fn descriptions_are_bounded_and_charged() {
     }
     let (count, bytes, _) = broker.0.layouts.counts();
     assert!(count < 100 && bytes <= KEPT_MAX.1, "{count} {bytes}");
-    // A reader is answered as soon as somebody announces.
+    // A reader receives a description as soon as a publisher announces it.
     let wanted = description(7777, 8);
     let _ = reader.send(Kind::Layout, 0, request(&wanted));
     assert!(described(&mut reader).is_empty());
@@ -75,12 +75,12 @@ fn brokers_of_a_bus_obtain_descriptions_on_request() {
         let _ = reader.send(Kind::Layout, 0, request(&kept));
         assert_eq!(described(reader), std::slice::from_ref(&kept));
     }
-    // Descriptions that nobody wants are dropped.
+    // Descriptions that no reader has requested are dropped.
     b.0.handle_layout_of_bus(&description(2, 8));
     assert_eq!(b.0.layouts.counts().0, 1);
 }
 
-/// Regression test: 64 connections of one address used up the waiting requests of a broker.
+/// Regression test: 64 connections of one address used all pending requests that a broker permits.
 #[test]
 fn greedy_addresses_leave_requests_to_others() {
     let (runtime, broker, []) = peers(Broker::builder());

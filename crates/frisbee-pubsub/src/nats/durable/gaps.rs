@@ -1,8 +1,9 @@
 //! Detection of removed messages from the metadata of deliveries.
 //!
 //! Each delivery contains two numbers: the stream sequence of its message, and the delivery sequence of the
-//! subscription, which counts deliveries to all readers. Between two first deliveries, both numbers grow equally unless
-//! messages were removed. Deliveries to other readers count as first deliveries, so a gap is never overstated.
+//! subscription, which counts deliveries to all readers. From one first delivery of a message to the next, both numbers
+//! grow by the same amount unless messages were removed. Deliveries to other readers are counted as first deliveries,
+//! so a gap is never overstated.
 
 /// Position of a durable subscription in the stream of its topic, as reported by NATS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,8 +33,8 @@ impl GapTracker {
     /// removed since the last position.
     pub(super) fn reach(&mut self, place: StreamPosition) -> u64 {
         let Self { last, again } = *self;
-        // The sequence must not decrease, because this reader has received deliveries that a killed server has
-        // forgotten.
+        // The sequence must not decrease. If it does, a NATS server was killed and has forgotten deliveries that this
+        // reader has received.
         *self = Self::new(StreamPosition { sequence: place.sequence.max(last.sequence), ..place });
         let Some(deliveries) = place.delivery.checked_sub(last.delivery) else { return 0 };
         let sequences = place.sequence.saturating_sub(last.sequence);

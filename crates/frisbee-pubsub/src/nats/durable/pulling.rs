@@ -158,8 +158,8 @@ impl Puller {
     }
 
     /// Returns messages to NATS that were in transit when their reader was dropped, so that other readers receive them.
-    /// Stops at a heartbeat, which NATS sends once other readers have received the messages. NATS drops a pull request
-    /// when its subscriber no longer exists.
+    /// Stops when NATS sends a heartbeat, because no more messages are then in transit. NATS drops the pull request
+    /// once its subscriber no longer exists.
     async fn return_rest(&mut self, mut subscriber: Subscriber) {
         while self.asked > 0
             && self.pending > 0

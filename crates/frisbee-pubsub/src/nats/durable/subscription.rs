@@ -187,8 +187,8 @@ impl SubscriptionBuilder {
         let found = info(shared, name).await?;
         let mut place = StreamPosition::of(&found);
         if let (Replay::Sequence(first), 0) = (self.replay, place.delivery) {
-            // Start before the first stored message, because messages removed since the last delivery are missing
-            // although NATS does not report them.
+            // Count from the requested sequence number. If messages were removed there, NATS starts with the next
+            // stored message and does not report how many are missing.
             place.sequence = place.sequence.min(first.saturating_sub(1));
         }
         Ok((found, place))
