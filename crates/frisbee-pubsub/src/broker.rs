@@ -440,12 +440,12 @@ impl BrokerShared {
         Ok(Requested { pattern, group, watches, name: self.presences.name(pattern, connection) })
     }
 
-    /// Adds a subscription. `follows` states whether the client requested it with a FOLLOW packet, which starts at a
-    /// position in the history of a topic.
+    /// Adds a subscription. `follows` states whether the client requested it with a FOLLOW packet, to start at a
+    /// position in the histories of its topics.
     ///
     /// Returns whether the subscription is active, so that the caller can confirm it to the client. It is not active
-    /// yet if the backplane must first register its pattern. In that case, the backplane's registration sends the
-    /// confirmation later. A subscription with `follows` is confirmed in any case.
+    /// yet while the backplane registers its pattern. In that case, the client receives the confirmation when the
+    /// pattern is registered. A subscription with `follows` is confirmed in any case.
     fn subscribe(
         &self,
         session: &mut BrokerSession,

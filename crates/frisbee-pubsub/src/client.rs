@@ -436,7 +436,8 @@ impl Client {
         let (answer, answered) = oneshot::channel();
         let operation = self.0.operations.of(Kind::Sync);
         {
-            // Hold the lock across both steps, because replies arrive in the order of the requests.
+            // Hold the lock while the request is sent and its caller is registered, because replies arrive in the order
+            // of the requests.
             let mut inner = self.0.inner.lock();
             if inner.syncs.len() >= SYNCS_MAX {
                 return Err(PubSubError::NoAnswer);

@@ -302,7 +302,7 @@ impl Fanout {
             return;
         }
         self.deliveries = 0;
-        // Charge long bodies once, before histories store them.
+        // Charge long bodies before histories store them, so that histories and queues share the charge.
         for packets in self.runs[..self.used].iter_mut().map(|run| &mut run.packets.packets) {
             packets.map_shared(|bytes| from.budget().share(bytes));
         }

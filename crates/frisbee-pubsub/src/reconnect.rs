@@ -93,8 +93,8 @@ async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
             again.inbox.extend([Entry::Notice(Notice::Reconnected)].into_iter(), shared.inbox_max);
         }
         if request(shared, connection, again).await.is_err() {
-            // The connection was lost again, possibly before these subscriptions were registered on it. Mark them as
-            // lost here, because nothing else would.
+            // The connection was lost again, possibly before `again` above removed the marks of these subscriptions.
+            // Mark all subscriptions as lost, so that the next connection renews them.
             return shared.lose_all();
         }
     }

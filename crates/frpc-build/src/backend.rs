@@ -83,8 +83,8 @@ impl<'a> Checked<'a> {
         Ok(Self { schema, index, plan, codec: externs.codec })
     }
 
-    /// Returns an encoded `FileDescriptorSet` with those of `files` that declare services and with their imports,
-    /// including custom options and comments. Returns `None` if no file declares a service.
+    /// Returns an encoded `FileDescriptorSet` that contains the files among `files` that declare services, and their
+    /// imports. Custom options and comments are included. Returns `None` if no file declares a service.
     ///
     /// # Errors
     ///

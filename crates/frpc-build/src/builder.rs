@@ -99,8 +99,9 @@ impl Builder {
     /// Defaults to `false`.
     ///
     /// A service `Greeter` gets the trait `DynGreeter`, for plugins and for tests that choose an implementation at run
-    /// time. Every implementation of `Greeter` implements `DynGreeter`, and `Arc<dyn DynGreeter>` implements `Greeter`:
-    /// `GreeterServer::new(greeter)` serves one. `docs/schemas.md` in the repository has an example.
+    /// time. Every implementation of `Greeter` implements `DynGreeter`, and `Arc<dyn DynGreeter>` implements `Greeter`.
+    /// `GreeterServer::new` therefore also accepts an `Arc<dyn DynGreeter>`. `docs/schemas.md` in the repository has an
+    /// example.
     ///
     /// # Examples
     ///
@@ -315,12 +316,12 @@ impl Builder {
         self
     }
 
-    /// Generates the layout of the selected messages, whose published and stored bodies then carry its fingerprint.
-    /// Takes one [path](Self#paths) or several.
+    /// Generates a constant with the wire layout of each selected message. Published and stored bodies of these
+    /// messages then start with the fingerprint of the layout. Takes one [path](Self#paths) or several.
     ///
-    /// A typed topic refuses messages of other versions by name instead of misreading them, and translates those of the
-    /// versions that its reader names. Select messages that are published; a layout has about 60 bytes for each message
-    /// in it.
+    /// By the fingerprint, a typed topic detects messages of another version of the schema. It translates them if it
+    /// knows their layout, and otherwise rejects them instead of misreading them. Select only messages that are
+    /// published or stored, because a layout takes about 60 bytes for each message type that it contains.
     pub fn message_layouts(mut self, paths: impl IntoPaths) -> Self {
         let paths = self.note("message_layouts", Target::Message, paths);
         self.externs.message_layouts.extend(paths);
@@ -349,15 +350,15 @@ impl Builder {
         self
     }
 
-    /// Enables or disables `#[allow]` attributes in the generated code. Defaults to `true`, which allows `dead_code`
-    /// and `unreachable_pub`, because a program may use only part of the code and include it in a private module, and
-    /// `deprecated`, because codecs use deprecated fields.
+    /// Enables or disables `#[allow]` attributes in the generated code. Defaults to `true`. The attributes allow
+    /// `dead_code` and `unreachable_pub`, because a program may use only part of the code and include it in a private
+    /// module. They also allow `deprecated`, because codecs use deprecated fields.
     ///
-    /// In a crate that forbids one of these lints, `#[allow]` is the error E0453. With `false` the generated code
-    /// contains none of them and must be in a public module of a library. The schema's `deprecated` options are then
-    /// ignored, and clippy lints are allowed by name rather than by group. `missing_docs` is never allowed, because all
-    /// public items have comments. `dead_code` can only be denied, not forbidden: prost's derive macro allows it in the
-    /// code that it adds to messages with enums or optional fields.
+    /// Use `false` in a crate that forbids one of these lints, because `#[allow]` is then the error E0453. The
+    /// generated code must then be in a public module of a library. It allows only clippy lints, by name rather than by
+    /// group, and ignores the schema's `deprecated` options. `missing_docs` is never allowed, because all public items
+    /// have comments. `dead_code` can only be denied, not forbidden, because prost's derive macro allows it in the code
+    /// that it adds to messages with enums or optional fields.
     ///
     /// ```no_run
     /// // In a library with `#![forbid(deprecated, missing_docs, unreachable_pub)]`.
@@ -375,7 +376,7 @@ impl Builder {
         self
     }
 
-    /// Records the paths passed to an option, to warn later about paths without a match.
+    /// Records the paths passed to an option. The build later warns about recorded paths that match nothing.
     fn note(&mut self, option: &'static str, target: Target, paths: impl IntoPaths) -> Vec<String> {
         let paths = paths.into_paths();
         self.option_paths.extend(paths.iter().map(|path| OptionPath { option, path: path.clone(), target }));

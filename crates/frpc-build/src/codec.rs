@@ -24,8 +24,8 @@ pub enum Codec {
     /// and the only one that Go peers support. Fields can only be appended to a message.
     #[default]
     Polyglot,
-    /// Protobuf's encoding, within one bytes value. Fields can be added, removed and reordered as protobuf allows. A
-    /// peer that expects the other codec replies with an error.
+    /// Protobuf's encoding. The body of a call contains the encoded message as a single bytes value. Fields can be
+    /// added, removed and reordered as protobuf allows. A peer that expects the other codec replies with an error.
     ///
     /// prost decodes these messages. The maximum nesting depth is 100. The memory for lists, maps and boxes is computed
     /// before decoding and charged to the server's budget. As with Polyglot, a message is rejected if it would take

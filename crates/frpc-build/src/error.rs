@@ -63,7 +63,7 @@ impl Error {
         self
     }
 
-    /// Returns the cause.
+    /// Returns the category of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }

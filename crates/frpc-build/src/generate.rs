@@ -89,7 +89,8 @@ fn modules(
     let (names, values) = type_names::make_distinct(&mut files, externs, warn);
     mark(&mut config, index, &names);
     let mut texts = run_prost(&mut config, schema, files)?;
-    // The names in the schema, for `as_str_name` and `from_str_name`.
+    // Restore the names of renamed enum values in string literals, because `as_str_name` and `from_str_name` must use
+    // the names in the schema.
     for text in texts.values_mut() {
         values.iter().for_each(|(new, old)| *text = text.replace(&format!("\"{new}\""), &format!("\"{old}\"")));
     }
@@ -194,7 +195,8 @@ fn run_prost(
     schema: &Schema,
     files: Vec<FileDescriptorProto>,
 ) -> Result<HashMap<Module, String>, Error> {
-    // Collects the code of types that prost-build must know but for which no code is generated.
+    // A module for the code of types that prost-build must know but for which this build generates no code. It is
+    // discarded.
     let skipped = Module::from_parts(["(skipped)"]);
     let files = files.into_iter().map(|mut file| {
         clean_file(&mut file);
@@ -306,8 +308,8 @@ impl Codecs<'_> {
         let redacted = redact::redacted(&message);
         let has_own_debug = fields.has_btree_map || shares_strings(&item.attrs) || !redacted.is_empty();
         if has_own_debug && prost_code::skip_debug(&mut item.attrs) {
-            // Also needed for `BTreeMap`, because prost-derive 0.14 ignores `prost_path` there and requires the crate
-            // prost.
+            // This also applies to structs with a `BTreeMap`, because prost-derive 0.14 ignores `prost_path` in their
+            // `Debug` and would require the crate prost.
             codecs.push(redact::struct_debug(&item.ident, &Generics::default(), fields.order.iter(), &redacted));
         }
         Ok(codecs)

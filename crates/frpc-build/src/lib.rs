@@ -35,7 +35,8 @@
 //! * the trait `Greeter`, which a server implements with plain `async fn`s,
 //! * `GreeterServer`, which serves an implementation of the trait, and `GreeterClient`, which calls one.
 //!
-//! [`configure`] gives a [`Builder`] with all options, named like those of tonic's and prost's builders:
+//! [`configure`] returns a [`Builder`] with all options. The options have the same names as those of tonic's and
+//! prost's builders:
 //!
 //! ```no_run
 //! // build.rs
@@ -55,8 +56,8 @@
 //! # Changes of a schema
 //!
 //! Generated code contains a description of each service's methods and messages: field numbers, types and wire order.
-//! Peers of different versions exchange their descriptions, and one of them translates. So a schema may change as
-//! protobuf allows: `docs/evolution.md` in the repository lists the changes.
+//! Peers with different versions of a schema exchange their descriptions, and one of them translates messages. A schema
+//! may therefore change in the ways that protobuf allows. `docs/evolution.md` in the repository lists these changes.
 //!
 //! # Operations
 //!
@@ -84,8 +85,10 @@
 //!
 //! # Names
 //!
-//! Messages have the names assigned by prost-build. If the name of a trait, server, client or method is taken, for
-//! example by a message `GreeterClient` or a method `New`, `_` is appended and cargo shows a warning.
+//! Messages have the names assigned by prost-build. If two types or enum values would have the same name in Rust, such
+//! as `XML` and `Xml`, a number is appended to the second one. If the name of a trait, server, client or method is
+//! taken, for example by a message `GreeterClient` or a method `New`, `_` is appended. In both cases cargo shows a
+//! warning.
 //!
 //! # Well-known types
 //!
@@ -95,15 +98,16 @@
 //!
 //! # Limits
 //!
-//! The schema has to be proto3. These are errors that name file, line and column:
+//! The schema must use proto3. The following constructs are rejected with an error that names the file, line and
+//! column:
 //!
-//! * proto2 with its groups, required fields, extensions and default values. Custom options may be declared, in proto2
-//!   too, and are ignored, except those of `frpc/agent.proto`.
+//! * proto2, with its groups, required fields, extensions and default values. Declarations of custom options are
+//!   accepted, even in proto2 files. These options are ignored, except those of `frpc/agent.proto`.
 //! * Editions.
 //! * Fields and methods with types of `descriptor.proto`, or of `api.proto` and `type.proto` without
 //!   [`compile_well_known_types`](Builder::compile_well_known_types).
-//! * Types or enum values in one scope that would have the same name in Rust, and with an `include_file` packages that
-//!   would have the same module as a message.
+//! * With an `include_file`, packages whose module would have the same name as the module of a message with nested
+//!   types.
 
 #![forbid(unsafe_code)]
 
@@ -150,9 +154,9 @@ pub fn compile_protos(proto: impl AsRef<Path>) -> Result<(), Error> {
     configure().compile_protos(&[proto], &[folder])
 }
 
-/// Restores the options of fields and methods that prost-types drops when decoding: `debug_redact` and those of
-/// `frpc/agent.proto`. `encoded` is the same schema as an encoded `FileDescriptorSet`. For programs that receive their
-/// schema from protoc. Has no effect if `encoded` is invalid.
+/// Restores options of fields and methods that prost-types drops when it decodes a schema: `debug_redact` and those of
+/// `frpc/agent.proto`. `encoded` must be the same schema as an encoded `FileDescriptorSet`. If it is invalid, nothing
+/// is restored. Programs that receive their schema from protoc need this function.
 pub fn keep_options(fds: &mut prost_types::FileDescriptorSet, encoded: &[u8]) {
     schema::options::keep_options(&mut fds.file, encoded);
 }

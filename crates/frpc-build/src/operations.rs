@@ -7,24 +7,26 @@ use prost_types::FileDescriptorProto;
 use crate::error::{Error, ErrorKind};
 use crate::schema::{OPERATION_FIRST, OPERATIONS_KEPT, Schema, full_name, has_kept_operations, tag, within};
 
-/// How methods get their operations, the numbers that identify them on the wire.
+/// Rule by which methods get their operations, the numbers that identify them on the wire.
 ///
-/// Native peers match methods by name, so operations may change. Peers of the base protocol, such as Go programs, know
-/// operations only: for them, a method must keep its own.
+/// Native peers match methods by name, so operations may change. Peers of the base protocol, such as Go programs,
+/// identify methods only by their operations. The operation of a method that such peers use must not change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Numbering {
-    /// Methods are numbered in the order of declaration, through all services of a file.
+    /// Methods are numbered in the order of declaration, across all services of a file.
     ///
-    /// The first file of a build counts from 10, as in Go. Each further file that declares methods counts from the
-    /// lowest free multiple of 100, so that one server can serve all of them; the operations up to the next multiple
-    /// are left for the file to grow. Files that the build names come before those that they import, both sorted by
-    /// name. [`operation_base`](crate::Builder::operation_base) overrides all of this.
+    /// The first file of a build starts at 10, as in Go. Each further file that declares methods starts at the lowest
+    /// free multiple of 100, so that one server can serve all of them. The numbers up to the next multiple remain free
+    /// for methods that are added to the file later.
+    ///
+    /// Files that are passed to the build come before the files that they import, and both groups are sorted by name.
+    /// [`operation_base`](crate::Builder::operation_base) sets the first number of a file explicitly.
     #[default]
     Sequential,
     /// Go's rule: like [`Sequential`](Self::Sequential), but every file without an
-    /// [`operation_base`](crate::Builder::operation_base) counts from 10. Services of two such files cannot share a
-    /// server. Use this if a build has several files whose peers are written in Go.
+    /// [`operation_base`](crate::Builder::operation_base) starts at 10. Services of two such files cannot share a
+    /// server. Use this rule if a build has several files whose peers are written in Go.
     Go,
 }
 
@@ -154,7 +156,8 @@ fn first_free(used: &BTreeSet<u16>, methods: u32) -> Option<u32> {
         fits && (room == 0 || u16::try_from(first).is_ok_and(|first| used.range(first..=last).next().is_none()))
     };
     let lowest = u32::from(OPERATION_FIRST);
-    // Reserve no numbers before the first file, because `operation_base` may place another file directly after it.
+    // Reserve no numbers after the methods of the first file, because `operation_base` may place another file directly
+    // behind them.
     if is_free(lowest, methods) {
         return Some(lowest);
     }

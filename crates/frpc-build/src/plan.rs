@@ -83,8 +83,8 @@ impl Plan {
         Ok(Self { operations, layouts })
     }
 
-    /// Returns an iterator over the services of a file that yields the operation numbers of each service's methods in
-    /// the order of declaration.
+    /// Returns the operation numbers of a file's methods, one slice for each service. Services and methods are in the
+    /// order of declaration.
     pub fn operations<'a>(&'a self, file: &FileDescriptorProto) -> impl Iterator<Item = &'a [u16]> + use<'a> {
         self.operations.get(file.name()).into_iter().flatten().map(Vec::as_slice)
     }
@@ -137,8 +137,8 @@ fn layout(
 }
 
 /// Removes the messages from a service description, so that peers never translate them. Protobuf-encoded messages need
-/// no translation, because fields are identified by number. The name differs from that of the same service in the
-/// Polyglot encoding.
+/// no translation, because fields are identified by number. Also changes the name, so that the description differs from
+/// that of the same service in the Polyglot encoding.
 fn without_messages(mut description: Description) -> Description {
     description.name.push_str(" (protobuf)");
     description.types = vec![TypeLayout::Message(Vec::new())];

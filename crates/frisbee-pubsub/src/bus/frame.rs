@@ -32,7 +32,8 @@ use super::counts::SequenceStamp;
 use bytes::Bytes;
 use frisbee::tlv;
 
-/// Maximum length of a frame's header in bytes: its kind and the position of its message.
+/// Maximum length of a frame's header in bytes: the kind of the frame, the broker's id, and two varints for the epoch
+/// and the count.
 const HEAD_MAX: usize = 1 + 8 + 10 + 10;
 
 /// Control frame that requests the message counts of all topics. It consists of this single byte.

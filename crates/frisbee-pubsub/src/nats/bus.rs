@@ -31,16 +31,16 @@ const PORTION: usize = 256;
 /// whole batches. A single message may be longer.
 const PASSED_MAX: usize = 16 * 1024;
 
-/// Number of written bytes after which the NATS client is flushed. The client's queue is limited only in the number of
-/// messages, to 2048 of any size.
+/// Number of written bytes after which the NATS client is flushed. Flushing limits the memory of the client's queue,
+/// which may otherwise contain 2048 messages of any size.
 const UNFLUSHED_MAX: usize = 1024 * 1024;
 
 /// Maximum pause between attempts to connect to NATS. It is short enough that the bus works again within two seconds
 /// after a NATS server has restarted.
 const PAUSE_MAX: Duration = Duration::from_millis(500);
 
-/// Minimum interval between two replies to brokers that ask whether they missed messages, and between two such
-/// questions of this broker.
+/// Minimum interval between two replies to brokers that ask whether they missed messages, and between two such queries
+/// by this broker.
 const TICK: Duration = Duration::from_millis(250);
 
 /// Time within which NATS should activate a subscription. Afterwards, the subscription is reported as active in any

@@ -21,8 +21,8 @@ use crate::schema::patterns::remarks;
 impl Builder {
     /// Generates code for the files `protos` and their imports, and writes it to the output folder.
     ///
-    /// Imports are searched in the folders `includes` in order. So are paths in `protos` that do not exist. Without
-    /// includes, the current folder is searched.
+    /// Imports are searched in the folders `includes` in order. A path in `protos` that does not exist is searched in
+    /// the same way. Without includes, the current folder is searched.
     ///
     /// # Errors
     ///
@@ -43,8 +43,9 @@ impl Builder {
     }
 
     /// Generates code for a parsed schema and writes it to the output folder. Comments and error positions are
-    /// available if the descriptors contain source information. The types of prost-types drop custom options, so no
-    /// method is a tool for agents unless [`keep_options`](crate::keep_options) restored them.
+    /// available only if the descriptors contain source information. The types of prost-types drop custom options.
+    /// Methods are therefore offered as tools for agents only if [`keep_options`](crate::keep_options) has restored
+    /// these options.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! Makes prost's code encode negative zeros, because prost omits values that are equal to zero.
 //!
-//! Messages with floats that have no presence, or with maps of floats or messages, derive prost's traits with the
-//! functions of `frpc::codegen::floats`, which omit only positive zeros.
+//! prost's traits are derived with the functions of `frpc::codegen::floats`, which omit only positive zeros. This
+//! applies to messages that have floats without presence, maps of floats, or maps of messages.
 
 use prost_types::DescriptorProto;
 use prost_types::field_descriptor_proto::{Label, Type as Kind};
@@ -15,7 +15,7 @@ use crate::generate::prost_code::{ProstAttribute, generics, marker};
 use crate::generate::utf8_bytes::{prost_path, shares_strings};
 use crate::schema::Index;
 
-/// The field of a message that a struct field stands for.
+/// Kind of a message field whose encoding must keep negative zeros.
 #[derive(Clone, Copy, PartialEq)]
 enum Value {
     /// A singular float, with or without presence.
@@ -24,7 +24,7 @@ enum Value {
     Map,
 }
 
-/// Replaces the functions that encode floats and maps.
+/// Replaces the functions that encode floats and maps in messages that may contain negative zeros.
 pub(crate) fn distinguish_zeros(items: &mut [Item], index: &Index<'_>) -> Result<(), Error> {
     for item in items {
         match item {
@@ -79,7 +79,8 @@ fn value(field: &Field, message: &DescriptorProto, index: &Index<'_>) -> Result<
     })
 }
 
-/// Declares a float without presence as required, and one with presence as a group.
+/// Changes the `#[prost]` attribute of a float field, so that prost's derive macro calls the replaced functions for it.
+/// Declares a float without presence as `required`, and a float with presence as `group`.
 fn declare(attribute: &mut Attribute) {
     let metas = metas(attribute);
     if metas.iter().any(is_optional) {
@@ -104,7 +105,8 @@ fn metas(attribute: &Attribute) -> Vec<Meta> {
     if metas.iter().any(|meta| meta.path().is_ident("tag")) { metas } else { Vec::new() }
 }
 
-/// Generates the getters of floats that are declared as groups, because prost derives none.
+/// Generates the getters of floats with presence. prost derives no getters for them, because they are declared as
+/// groups.
 pub(crate) fn getters(item: &ItemStruct) -> Option<Item> {
     let groups = item.fields.iter().filter(|field| {
         field.attrs.iter().any(|attribute| metas(attribute).iter().any(|meta| meta.path().is_ident("group")))

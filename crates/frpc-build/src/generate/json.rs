@@ -1,8 +1,8 @@
 //! Generates the JSON mapping: frpc-json's `Fields` for structs and `Enumeration` for enums.
 //!
-//! A message has one line per field and direction, in the order of declaration. Well-known types have their own JSON
-//! forms, implemented by a macro in frpc-json. The parser has already set the JSON names of all fields and rejected
-//! duplicates.
+//! The generated code of a message has one line per field and direction, in the order of declaration. Well-known types
+//! have JSON forms of their own, which a macro in frpc-json implements. The parser has already set the JSON names of
+//! all fields and rejected duplicates.
 
 use std::collections::HashSet;
 
@@ -149,8 +149,8 @@ fn member_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<T
     Ok(codec(field, enumeration.as_ref(), boxed, &ty).unwrap_or_else(|| quote! { #ty }))
 }
 
-/// Returns the codec of a value if its Rust type alone does not determine it, which is the case for enums and for boxed
-/// values of type `ty`.
+/// Returns the codec of a value whose Rust type `ty` does not determine it, such as an enum, which is a number in Rust,
+/// or a boxed value. Returns `None` for other values.
 fn codec(field: &FieldDescriptorProto, enumeration: Option<&Path>, is_boxed: bool, ty: &Type) -> Option<TokenStream> {
     match enumeration {
         _ if field.type_name() == NULL_VALUE => Some(quote! { ::frpc::json::Null }),

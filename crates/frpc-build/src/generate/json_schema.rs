@@ -1,7 +1,7 @@
 //! JSON Schemas (draft 7) of messages in the JSON mapping, for service documents such as OpenRPC.
 //!
-//! A schema describes the form that is written. Readers accept more, such as original field names and `null` for an
-//! absent field. Schemas refer to each other by their paths in such a document.
+//! A schema describes the JSON that frpc writes. Readers accept more, such as original field names and `null` for an
+//! absent field. Schemas refer to each other by their paths in the service document.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -90,9 +90,9 @@ fn add(attributes: &mut Vec<Attribute>, text: impl FnOnce() -> String) {
     }
 }
 
-/// Adds an `#[allow]` attribute to each item. By default, the attribute lists whole lint groups, and the lints that
-/// code triggers if a program uses only a part of it. If `forbids` is set, it lists only the Clippy lints that
-/// generated code triggers, because an `#[allow]` of a lint that the program forbids is a compile error.
+/// Adds an `#[allow]` attribute to each item. By default, the attribute names whole groups of Clippy lints, and rustc
+/// lints such as `dead_code`. If `forbids` is set, it names only the Clippy lints that generated code may trigger,
+/// because an `#[allow]` of a lint that the program forbids is a compile error.
 pub(crate) fn allow(items: &mut [Item], forbids: bool) {
     let lints = if forbids { CLIPPY.join(", ") } else { ALLOWED.to_owned() };
     let lints: TokenStream = lints.parse().expect("list of lints should parse as tokens");

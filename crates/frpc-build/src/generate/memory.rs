@@ -1,7 +1,8 @@
-//! Generates memory accounting for the protobuf codec: the types of all fields that are lists, maps or boxes.
+//! Generates memory accounting for the protobuf codec, which needs the types of all fields that are lists, maps or
+//! boxes.
 //!
-//! prost allocates as much as the input demands, so frpc computes the memory before decoding. The Polyglot decoder
-//! counts while it decodes.
+//! prost allocates as much memory as the input demands, so frpc computes the memory before decoding. The Polyglot codec
+//! needs no such code, because its decoder counts memory while it decodes.
 
 use proc_macro2::{Literal, TokenStream};
 use prost_types::FieldDescriptorProto;

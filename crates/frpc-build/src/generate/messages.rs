@@ -1,7 +1,8 @@
 //! Generates codecs: `polyglot::Fields` for structs, `Oneof` for the enums of oneofs and `Enumeration` for enums.
 //!
-//! A codec has one line per field, in wire order, with the protobuf name. The Rust type determines the kind of a field.
-//! The exceptions are enums, which are `i32` in prost's structs, and wrappers, which are plain values.
+//! The generated code has one line per field, in wire order, with the protobuf name of the field. The Rust type
+//! determines the codec of a field, with two exceptions: enums, which are `i32` in prost's structs, and wrappers, which
+//! are plain values.
 
 use std::collections::{HashMap, HashSet};
 
@@ -80,7 +81,7 @@ pub(crate) fn message_impl(message: &Message<'_>, types: &Schema<'_>) -> Result<
     let Lines { encode, decode, result, over, over_end, has_memory } = lines;
     let is_leaf = order.iter().all(|field| field.r#type() != FieldType::Message);
     let inline = (is_leaf && order.len() <= INLINED_MAX).then(|| quote! { #[inline(always)] });
-    // Inlined, because few programs use it, and only in the place where they read messages.
+    // Inline this function, because few programs call it, and only in the place where they read messages.
     let inline_over = inline.clone().unwrap_or_else(|| quote! { #[inline] });
     let over = has_memory.then(|| {
         quote! {
@@ -271,8 +272,8 @@ impl Message<'_> {
     }
 }
 
-/// Returns the codec of a type if its Rust type does not determine it. Enums are numbers in Rust, and wrappers are
-/// plain values.
+/// Returns the codec of a type whose Rust type does not determine it: an enum, which is a number in Rust, or a wrapper,
+/// which is a plain value. Returns `None` for other types.
 fn codec(externs: &Externs, full_name: &str, enumeration: Option<&Path>, boxed: bool) -> Option<TokenStream> {
     let index = enumeration.map(|path| quote! { ::frpc::polyglot::Index<#path> });
     index.or_else(|| externs.field_codec(full_name, boxed))

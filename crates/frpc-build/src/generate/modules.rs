@@ -25,8 +25,8 @@ pub(super) struct Inner {
     pub(super) message: String,
 }
 
-/// Returns the modules that prost-build has generated for the nested types of messages. The module of a message follows
-/// the message.
+/// Returns the modules that prost-build has generated for the nested types of messages. The message of a module is the
+/// last message before it in `items`.
 pub(super) fn of_messages(items: &[Item]) -> Vec<Inner> {
     let mut message = String::new();
     let mut modules = Vec::new();
@@ -42,8 +42,8 @@ pub(super) fn of_messages(items: &[Item]) -> Vec<Inner> {
     modules
 }
 
-/// Rejects packages whose module name also exists within another package. Only needed for include files, which combine
-/// all modules.
+/// Rejects packages whose module would have the same path as the module for the nested types of a message. Only needed
+/// for include files, which combine all modules.
 pub(super) fn check_modules(checked: &Checked<'_>, modules: &[Generated]) -> Result<(), Error> {
     for outer in modules {
         for Inner { ident, message } in &outer.inner {

@@ -1,4 +1,5 @@
-//! Generates the code of a service: method constants, a trait, a server and a client. The logic is in frpc.
+//! Generates the code of a service: method constants, a trait, a server and a client. This code only calls functions of
+//! frpc, which contain the logic.
 
 use heck::ToShoutySnakeCase as _;
 use polyglot::layout::Fingerprint;
@@ -222,7 +223,7 @@ fn method_tokens(
         });
         let protobuf = (externs.protobuf && !rpc.is_raw)
             .then(|| quote! { .format(::frpc::codegen::protobuf_format::<#request, #reply>()) });
-        // A qualified call, because `Arc` may have a method of the same name.
+        // Call the method through the trait, because `Arc` may have a method of the same name.
         quote! { .#kind(#constant, |service, request| async move { #of::#name(&*service, request).await }) #json #protobuf }
     }).collect()
 }
@@ -244,7 +245,7 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
         let reply = if rpc.streams_replies { quote! { ::frpc::Streaming<#reply> } } else { quote! { #reply } };
         let result = quote! { ::core::result::Result<::frpc::Response<#reply>, ::frpc::Status> };
         let method = if !rpc.streams_requests && !rpc.streams_replies {
-            // Not an `async fn`, because its future would store the argument in addition to the call.
+            // Do not generate an `async fn`, because its future would store the argument in addition to the call.
             quote! {
                 pub fn #name(&self, request: #argument) -> impl ::core::future::Future<Output = #result> + ::core::marker::Send + '_ {
                     self.channel.#kind(&#constant, #into)
@@ -263,7 +264,8 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
             #method
         }
     });
-    // Without methods, the channel of a client is never read, which `dead_code` would report.
+    // Add an accessor for the channel if the service has no methods. Otherwise, nothing would read the channel, which
+    // `dead_code` would report.
     let accessor = rpcs.is_empty().then(|| {
         quote! {
             /// The channel of the client.

@@ -1,8 +1,8 @@
-//! Distinct Rust names of types and of the values of enums. Types such as `XML` and `Xml` have one name in Rust, so all
-//! but one are renamed.
+//! Distinct Rust names of types and of the values of enums. Types such as `XML` and `Xml` would have the same name in
+//! Rust, so all but one are renamed.
 //!
-//! prost-build derives names from descriptors, so its copy of the descriptors is changed. Generated code is assigned to
-//! the original types by [markers](super::prost_code).
+//! prost-build derives names from descriptors, so the renaming changes the copy of the descriptors that prost-build
+//! receives. [Markers](super::prost_code) assign the generated code to the original types.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,8 +18,8 @@ pub(crate) type TypeNames = HashMap<String, String>;
 /// Names of renamed enum values for prost-build, each with the name in the schema.
 pub(crate) type ValueNames = Vec<(String, String)>;
 
-/// Renames types and enum values in `files` whose names are taken, by appending a number. Enums keep their names before
-/// messages, because the names of their variants depend on them.
+/// Renames types and enum values in `files` whose Rust names are taken, by appending a number. If an enum and a message
+/// would have the same name, the message is renamed, because the names of enum variants depend on the name of the enum.
 pub(crate) fn make_distinct(
     files: &mut [FileDescriptorProto],
     externs: &Externs,
@@ -104,17 +104,19 @@ impl Renamer<'_> {
         self.names.insert(old, format!("{}.{name}", scope.1));
     }
 
-    /// Renames the values of an enum whose variants would have one name, on which prost-build panics.
+    /// Renames the values of an enum whose variants would have the same name, because prost-build panics on such
+    /// values.
     fn values(&mut self, of: &mut EnumDescriptorProto) {
         let owner = of.name().to_owned();
         let (mut variants, mut numbers) = (HashSet::new(), HashSet::new());
         for value in &mut of.value {
-            // An alias has no variant.
+            // Skip aliases, because they have no variant.
             if !numbers.insert(value.number()) || variants.insert(variant_name(&owner, value.name())) {
                 continue;
             }
             let old = value.name().to_owned();
-            // The underscores do not affect the variant, but no other value has such a name.
+            // Separate the number by underscores. They do not affect the name of the variant, and no other value has
+            // such a name.
             let mut names = (2_u32..).map(|number| format!("{old}___{number}"));
             let Some(new) = names.find(|name| variants.insert(variant_name(&owner, name))) else { continue };
             let [wanted, variant] = [&old, &new].map(|name| variant_name(&owner, name));

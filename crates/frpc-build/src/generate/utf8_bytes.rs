@@ -1,6 +1,7 @@
 //! Replaces `String` by `Utf8Bytes` in prost's code, because prost-build has no option for it.
 //!
-//! Such types derive prost's traits with the functions of `frpc::codegen::utf8_bytes`, which support `Utf8Bytes`.
+//! Types with such fields derive prost's traits with the functions of `frpc::codegen::utf8_bytes`, which support
+//! `Utf8Bytes`.
 
 use proc_macro2::TokenStream;
 use prost_types::DescriptorProto;

@@ -67,7 +67,8 @@ struct Borrowed {
 struct Lines {
     /// Types of the view's fields, by field name.
     declared: HashMap<Ident, TokenStream>,
-    /// Decoding statements. Only messages with oneofs need them.
+    /// Decoding statements. Only messages with oneofs need them, because other fields may be encoded between the
+    /// members of a oneof.
     decode: Vec<TokenStream>,
     /// Field initializers of the struct expression that the decoder returns.
     result: Vec<TokenStream>,

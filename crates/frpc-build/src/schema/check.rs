@@ -1,8 +1,8 @@
 //! Rejects unsupported schemas before code generation.
 //!
 //! Rejects constructs that have no encoding (proto2, groups, extensions) and names that are not protobuf identifiers.
-//! The parser never produces such names, but forged descriptor sets can. Later code may use every name in source code
-//! and file names.
+//! The parser never produces such names, but forged descriptor sets can contain them. After this check, every name can
+//! safely be used in source code and file names.
 
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{

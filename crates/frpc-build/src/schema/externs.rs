@@ -118,7 +118,7 @@ impl Externs {
         }
     }
 
-    /// Returns whether generated code can compute the heap memory of messages of this type, which it cannot for the
+    /// Returns whether generated code can compute the heap memory of messages of this type. It cannot do so for the
     /// types of `extern_path`.
     pub(crate) fn counts_memory(&self, full_name: &str) -> bool {
         match self.owner(full_name) {
@@ -128,8 +128,8 @@ impl Externs {
         }
     }
 
-    /// Rejects a field whose type has no codec. In the protobuf encoding, prost has codecs for all types, but some have
-    /// no JSON mapping.
+    /// Rejects a field whose type has no codec. In the protobuf encoding, prost has codecs for all types, so a type is
+    /// rejected only if the build also generates the JSON mapping and the type has none.
     pub(crate) fn check_field(
         &self,
         full_name: &str,

@@ -1,6 +1,7 @@
 //! The paths by which options select parts of the schema, and warnings for paths without a match.
 //!
-//! Without the warnings, a misspelled path or one of another kind of item would be ignored silently.
+//! Without the warnings, an option would silently ignore a path that is misspelled or that selects another kind of
+//! item.
 
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FieldDescriptorProto};
@@ -115,7 +116,8 @@ impl Named {
     }
 
     /// Adds a field under all paths that prost-build accepts for it. Some options find a oneof member by its path
-    /// within the oneof and others by its path within the message, and the values of every map are named `value`.
+    /// within the oneof, and others by its path within the message. In the paths of map values, the name of the field
+    /// is replaced by `value`.
     fn add_field(&mut self, name: &str, message: &DescriptorProto, field: &FieldDescriptorProto) {
         let owner = name.rsplit_once('.').map_or("", |(owner, _)| owner);
         let oneof = field.oneof_index.and_then(|at| message.oneof_decl.get(usize::try_from(at).ok()?));
