@@ -378,7 +378,7 @@ pub(crate) struct PubArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct SubArguments {
-    /// Topic pattern, in which * stands for one token and > at the end for all further tokens: orders.*
+    /// Topic pattern, such as orders.*; * matches one token, and > at the end matches all further tokens.
     pub(crate) pattern: String,
     /// Share the messages with the other members of this group.
     #[arg(long, value_name = "GROUP")]

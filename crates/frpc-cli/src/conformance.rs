@@ -2,8 +2,8 @@
 //!
 //! The table contains malformed input, and input that is just within the rules. The reference implementation of the
 //! tests uses the same table. The server must serve tests/proto/interop.proto of the repository, because the cases call
-//! its methods. A client is a command that calls `Add` of this schema with 1 and 2, once for each case. Its exit code
-//! is 0, or 64 plus the code of the failure, like that of `frpc call`.
+//! its methods. A client is a command that calls `Add` of this schema with 1 and 2, once for each case. Like `frpc
+//! call`, it exits with 0 if the call succeeds, and with 64 plus the status code if it fails.
 
 use crate::arguments::{ConformanceArguments, ServerArguments};
 use crate::failure::{Failure, STATUS_BASE};
@@ -402,7 +402,7 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn client_that_does_not_connect_fails_its_case() {
-        let case = cases().next().expect("table should have cases");
+        let case = cases().next().expect("conformance table should contain cases");
         let found = client_reaction("false", &case).await.expect("command should start");
         assert_eq!(found, "exit status: 1");
     }

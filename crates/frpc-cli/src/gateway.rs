@@ -90,7 +90,7 @@ pub(crate) async fn gateway(
     };
     let served = tokio::select! {
         served = server.serve_with_shutdown(frpc::signal::terminate()) => served,
-        () = reload_on_hangup(reload) => unreachable!("reloading ends only with the process"),
+        () = reload_on_hangup(reload) => unreachable!("reload loop should not end"),
     };
     mirror.abort();
     Ok(served?)

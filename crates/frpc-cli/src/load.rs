@@ -227,8 +227,8 @@ impl Caller for Calls {
 }
 
 impl Calls {
-    /// Returns the index of the method for call `number`. Calls are made in rounds, in which each method is called as
-    /// often as its weight states.
+    /// Returns the index of the method for call `number`. Calls are made in rounds. The number of calls of each method
+    /// per round is equal to its weight.
     fn method_of(&self, number: u64) -> usize {
         if self.methods.len() == 1 {
             return 0;

@@ -227,8 +227,8 @@ async fn send<T: AsyncRead + AsyncWrite>(sender: Option<&mut Sender<T>>) -> io::
     Ok(())
 }
 
-/// Returns the next line from the server with its line feed, or the reason why there is none. If the future is dropped,
-/// the next call continues with the same line.
+/// Returns the next line from the server, including its line feed. If no line can be received, returns the reason. If
+/// the future is dropped, the next call continues with the same line.
 async fn receive<T: AsyncRead + AsyncWrite>(receiver: Option<&mut Receiver<T>>) -> Result<Vec<u8>, &'static str> {
     let Some(Receiver { reader, reply }) = receiver else { return std::future::pending().await };
     loop {

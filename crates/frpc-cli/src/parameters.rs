@@ -191,7 +191,7 @@ fn single(kind: &Kind, argument: &ParameterValue) -> Result<Value, String> {
     })
 }
 
-/// Converts nested lists or a NumPy file to a tensor. Returns `None` if the message type is not that of tensors, or if
+/// Converts nested lists or a NumPy file to a tensor. Returns `None` if the message type is not `frpc.Tensor`, or if
 /// the value is neither a list nor a NumPy file.
 fn tensor(descriptor: &MessageDescriptor, argument: &ParameterValue) -> Option<Result<DynamicMessage, String>> {
     if descriptor.full_name() != TENSOR {

@@ -5,8 +5,8 @@
 //!
 //! # Decisions
 //!
-//! * **Errors name the line.** A rule that is silently ignored would admit or reject callers by mistake, so unknown
-//!   keys, patterns without a match and conditions that no caller can meet are errors.
+//! * **Errors name the line.** Unknown keys, patterns without a match, and conditions that no caller can meet are
+//!   errors. If such a rule were ignored, callers would be admitted or rejected by mistake.
 //! * **Patterns are resolved here.** `Access` takes method names, so that methods added to a program's schema later are
 //!   closed by default. A gateway starts with a fixed schema, and the operator may open a whole service.
 

@@ -223,7 +223,7 @@ impl Schema {
     }
 }
 
-/// Returns a schema with 20,000 messages, from `M0` to `M19999`, each of which contains the next one. An untrusted
+/// Returns a schema with 20,000 messages, from `M0` to `M19999`. Each message contains the next one. An untrusted
 /// server could send such a schema.
 #[cfg(test)]
 pub(crate) fn long_chain() -> DescriptorPool {

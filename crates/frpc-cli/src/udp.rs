@@ -25,8 +25,8 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 /// Maximum payload of an IPv4 datagram: 65535 bytes minus the IP and UDP headers.
 const DATAGRAM_MAX: usize = 65_507;
 
-/// Default length in bytes to which a request is padded. With this length, servers with default settings send replies
-/// of up to 1200 bytes, because they limit a reply to 1200 bytes and to three times the length of its request.
+/// Default length in bytes to which a request is padded. By default, servers limit a reply to 1200 bytes and to three
+/// times the length of its request. This length permits replies of 1200 bytes.
 pub(crate) const DEFAULT_PAD: usize = 400;
 
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(3);
@@ -409,7 +409,7 @@ mod tests {
     fn error_keeps_its_status_by_name_or_number() {
         let status = |error: &str| {
             let reply = Reply::parse(7, format!(r#"{{"jsonrpc":"2.0","id":7,"error":{error}}}"#).as_bytes());
-            reply.expect("datagram should be the reply to this request").result.expect_err("call should fail").code()
+            reply.expect("datagram should be the reply").result.expect_err("reply should be an error").code()
         };
         assert_eq!(status(r#"{"code":-32005,"message":"none","data":{"status":"NOT_FOUND"}}"#), Code::NotFound);
         assert_eq!(status(r#"{"code":-32601,"message":"none"}"#), Code::Unimplemented);

@@ -271,8 +271,8 @@ impl Calls {
         self.queue.enter(place, context)
     }
 
-    /// Grants free slots to queued callers. Returns the callers to wake and, if there are any, the connection, whose
-    /// driver must be woken as well.
+    /// Grants free slots to queued callers. Returns the callers to wake. If there are any, also returns the connection,
+    /// because its driver must be woken too.
     #[must_use]
     pub(crate) fn grant_slots(&mut self) -> (Vec<Waker>, Option<Connection>) {
         if self.queue.is_empty() {

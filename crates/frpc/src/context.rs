@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// Properties of a call, such as its deadline, that are inherited by the calls its handler makes.
+/// Properties of a call, such as its deadline, that the calls made by its handler inherit.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct InheritedContext {
     pub(crate) deadline: Option<Instant>,

@@ -189,10 +189,10 @@ statuses! {
         _ => invalid_argument,
     }
 
-    /// Converts to [`InvalidArgument`](crate::Code::InvalidArgument) if the topic is invalid, to
-    /// [`Unavailable`](crate::Code::Unavailable) if the connection is closed or the broker does not respond, to
-    /// [`FailedPrecondition`](crate::Code::FailedPrecondition) if the broker rejects the request, and to
-    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) if a queue is full.
+    /// Converts an invalid topic to [`InvalidArgument`](crate::Code::InvalidArgument), and a request that the broker
+    /// rejects to [`FailedPrecondition`](crate::Code::FailedPrecondition). A full queue becomes
+    /// [`ResourceExhausted`](crate::Code::ResourceExhausted). A closed connection and a broker that does not respond
+    /// become [`Unavailable`](crate::Code::Unavailable).
     #[cfg(feature = "pubsub")]
     PubSubError, wrapped in PubSubError::Send {
         PubSubError::Topic(_) => invalid_argument,

@@ -100,9 +100,9 @@ impl Status {
     /// Returns whether the call may have run on the server. If not, it is safe to retry.
     ///
     /// A call has not run if it was not sent, or if a native server rejected it before running middleware and handler.
-    /// A server does so if the method does not exist, the layouts are incompatible, the deadline has passed, the
-    /// request cannot be decoded, the server is out of capacity, or the handler [rejects](Self::rejected) the call.
-    /// After any other failure reported by the server, the call may have run.
+    /// A native server rejects a call if the method does not exist, the layouts are incompatible, the deadline has
+    /// passed, the request cannot be decoded, or the server is out of capacity. A call has also not run if its handler
+    /// [rejects](Self::rejected) it. After any other failure reported by the server, the call may have run.
     ///
     /// ```
     /// use frpc::Status;
@@ -116,8 +116,8 @@ impl Status {
         !self.0.not_run
     }
 
-    /// Declares that the handler has done nothing for the call, so that a native caller knows that the call [has not
-    /// run](Self::may_have_run) and may retry it. Intended for handlers that forward calls.
+    /// Declares that the handler has had no effect, so that the call counts as [not run](Self::may_have_run). A native
+    /// caller may then retry the call. Intended for handlers that forward calls.
     ///
     /// ```
     /// let status = frpc::Status::unavailable("the queue is full").rejected();

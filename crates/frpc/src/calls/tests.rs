@@ -133,7 +133,7 @@ fn unsent_and_cancelled_calls_release_their_slots() {
     assert!(calls.is_idle());
     let answered = calls.begin(ADD, None, Waker::noop()).unwrap();
     calls.handle_reply(packet(answered.id, ADD, b"sum"));
-    assert!(!cancels(&mut calls, answered), "call that the server has completed should need no CANCEL");
+    assert!(!cancels(&mut calls, answered), "no CANCEL should be sent for a call with a reply");
     assert!(calls.is_idle());
 }
 
@@ -151,7 +151,7 @@ fn calls_expire_in_time_and_a_late_reply_harms_nobody() {
     assert_eq!(wake.len(), 1);
     calls.handle_reply(packet(soon.id, ADD, b"late"));
     assert!(matches!(take(&mut calls, soon), Poll::Ready(CallOutcome::Expired)));
-    assert!(!cancels(&mut calls, soon), "call that the server has completed should need no CANCEL");
+    assert!(!cancels(&mut calls, soon), "no CANCEL should be sent for a call with a reply");
     calls.handle_reply(packet(later.id, ADD, b"in time"));
     assert_eq!(reply(&mut calls, later), b"in time");
     assert_eq!(calls.free.len(), 2);

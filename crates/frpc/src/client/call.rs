@@ -143,9 +143,9 @@ impl<'a> PendingCall<'a> {
         })
     }
 
-    /// Registers the call and writes its request. Invariant: the lock of the mailbox, to which `outbox` belongs, is
-    /// acquired before that of the call table. On return, either the call is registered and its request is in the
-    /// outbox, or the call has been revoked. No waker is called here.
+    /// Registers the call and writes its request. Invariant: the lock of the mailbox that contains `outbox` is acquired
+    /// before the lock of the call table. On return, either the call is registered and its request is in the outbox, or
+    /// the call has been revoked. No waker is called here.
     fn write<A: EncodeBody>(
         &self,
         message: &A,

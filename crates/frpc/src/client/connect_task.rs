@@ -68,8 +68,8 @@ pub(crate) struct ConnectTask {
     changed: Notify,
 }
 
-/// State of connecting to a server. Values whose drop runs user code, such as errors and connections, must not be
-/// dropped under its lock.
+/// State of connecting to a server. Errors and connections must not be dropped while its lock is held, because dropping
+/// them may run user code.
 #[derive(Default)]
 struct Progress {
     /// The task that makes connection attempts, if it is running.

@@ -142,7 +142,7 @@ impl Link {
     /// Returns the native connection.
     ///
     /// # Errors
-    /// If the link is that of a gRPC server, for parts of a channel that need a native one.
+    /// If the link leads to a gRPC server. Called by code that requires a native connection.
     pub(crate) fn native(&self) -> Result<&Connection, Status> {
         let missing = || Status::unimplemented("gRPC servers do not support hand-off").not_run();
         self.connection.as_ref().ok_or_else(missing)

@@ -2,8 +2,8 @@
 //!
 //! A channel to a single server uses a built-in picker. Other pickers, such as the fleet of the crate `frpc-balance`,
 //! are set by [`ChannelBuilder::connect_picker`](crate::ChannelBuilder::connect_picker). A picker uses its
-//! [`LinkFactory`] to create [`Links`], each of which manages the connections to one server. Events of a server are
-//! reported to its [`ServerObserver`].
+//! [`LinkFactory`] to create [`Links`] for each server, which manage the connections to the server. Events of a server
+//! are reported to its [`ServerObserver`].
 //!
 //! ```
 //! use frpc::observe::ServerLoad;

@@ -460,7 +460,7 @@ where
     S: Stream,
     S::Item: Message,
 {
-    let failure = |_| unreachable!("each item is a message");
+    let failure = |_| unreachable!("item should be a message");
     send_all(sender, messages, writing, |message| Some(message), failure, |_| {}, || {}).await?;
     send_end(sender);
     Ok(())

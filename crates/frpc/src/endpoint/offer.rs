@@ -247,8 +247,8 @@ macro_rules! offering_setters {
             /// the services.
             ///
             /// The router receives the packets with these operations, and the streams whose first packet
-            /// [names](frisbee::opening) one of them. The operations must not overlap with those of services, which
-            /// start at 10, or with those that the channel calls.
+            /// [names](frisbee::opening) one of them. The operations must not overlap with those of the offered
+            /// services, which start at 10, or with those of the services that the channel calls.
             ///
             /// ```
             /// use frpc::Server;
@@ -320,10 +320,10 @@ macro_rules! offering_setters {
 
             /// Announces a service that this end calls, as in `builder().calls::<EchoClient>()`.
             ///
-            /// The announcement is sent to native peers when the connection is established. The first call of a channel
-            /// then need not wait for the server's HELLO, and a client with a newer schema knows the layout of the
-            /// calls that its server makes. Services can be called without an announcement too. A generated client that
-            /// connects by itself announces its service.
+            /// The announcement is sent to native peers when the connection is established. With an announcement, the
+            /// first call of a channel need not wait for the server's HELLO. If a server announces the services that it
+            /// calls, a client with a newer schema knows their layout. Services can be called without an announcement
+            /// too. A generated client that connects by itself announces its service.
             pub fn calls<C: $crate::schema::layout::Client>(mut self) -> Self {
                 if !self.offering().called.contains(&C::LAYOUT) {
                     self.offering().called.push(C::LAYOUT);

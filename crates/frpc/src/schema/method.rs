@@ -22,7 +22,7 @@ impl Method {
     /// If the operation is below 10. Such operations are reserved for the protocol.
     pub const fn new(layout: &'static Layout, name: &'static str, operation: u16) -> Self {
         let Some(operation) = Operation::user(operation) else {
-            panic!("operations of methods must be 10 or above");
+            panic!("operation number of a method must be at least 10");
         };
         Self { layout, name, operation, idempotent: false, without_side_effects: false, is_tool: false }
     }

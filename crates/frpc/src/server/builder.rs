@@ -290,8 +290,9 @@ impl ServerBuilder {
     /// Binds a TCP socket to `host:port`, such as `127.0.0.1:8080` or `[::]:8080`. Port 0 selects a free port.
     ///
     /// # Errors
-    /// If no address can be bound, two services or mounted routers overlap, a policy, hand-off or middleware refers to
-    /// a method that does not exist, or [`Policy::AtMost`] or a hand-off refers to a streaming method.
+    /// If no address can be bound, or if two services or mounted routers overlap. Also if a policy, a hand-off or
+    /// middleware is set for a nonexistent method, or if [`Policy::AtMost`] or a hand-off is set for a streaming
+    /// method.
     ///
     /// # Cancel safety
     /// Dropping the future binds nothing.

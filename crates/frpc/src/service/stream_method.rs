@@ -34,8 +34,8 @@ pub(crate) enum Body {
 /// Future of a call.
 pub(crate) type Calling = Pin<Box<dyn Future<Output = Result<Response<Body>, Status>> + Send>>;
 
-/// A streaming method. `In` is the argument of its handler and `Out` is the result, each of which is a message or a
-/// stream of messages.
+/// A streaming method. `In` is the type of the handler's argument, and `Out` is the type of its result. Each is a
+/// message or a stream of messages.
 pub(crate) struct StreamMethod<S, H, A, B, In, Out, F> {
     service: Arc<S>,
     handler: H,

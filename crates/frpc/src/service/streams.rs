@@ -95,8 +95,8 @@ impl ReceivedStream<'_> {
         replies.carried_by(connection);
         let failure = |item: Result<B, Status>| item.err().unwrap_or_else(|| unreachable!("item should be a failure"));
         let count = |count| _ = shared_receiver.sent.fetch_add(count, Ordering::Relaxed);
-        // Send HEADERS if there is nothing else to send, because the caller may be waiting for the handler to accept
-        // the call.
+        // Send HEADERS even if no message is ready, because the caller may be waiting for the handler to accept the
+        // call.
         let silent = || {
             if !has_headers {
                 let _ = send_headers(sender, &Metadata::new());

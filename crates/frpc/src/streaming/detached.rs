@@ -1,4 +1,4 @@
-//! Streams whose messages come from a source other than a frisbee stream, such as another protocol or a test.
+//! Streams with messages from a source other than a frisbee stream, such as another protocol or a test.
 
 use super::{ReceiverEnd, Streaming};
 use crate::wire::body::DecodeOptions;

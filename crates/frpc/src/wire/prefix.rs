@@ -319,7 +319,8 @@ pub(crate) fn trace_alone(body: &[u8]) -> Option<TraceContext> {
     TraceContext::from_bytes(body.get(..TRACE_ALONE_LEN)?.strip_prefix(&TRACE_ALONE)?)
 }
 
-/// Returns the load report in the prefix of a body, if there is one, and whether a message follows the prefix.
+/// Returns the load report in the prefix of a body, and whether a message follows the prefix. Returns `None` if there
+/// is no load report.
 pub(crate) fn report(body: &[u8]) -> Option<(Report, bool)> {
     let (items, rest) = split(body).ok().filter(|_| is_present(body))?;
     let mut items = Items::new(items).map_while(|item| item);

@@ -28,7 +28,7 @@ fn call(metadata: &Metadata) -> GrpcCall<'_> {
 async fn request_that_cannot_be_sent_fails_its_call() {
     let (links, mut server) = connected().await;
     let requests = GrpcRequests::Stream(Box::pin(crate::iter([Err(Status::out_of_range("too long"))])));
-    let (status, _) = links.call(&call(&Metadata::new()), requests).await.err().expect("call should fail");
+    let (status, _) = links.call(&call(&Metadata::new()), requests).await.err().expect("invalid request should fail");
     assert_eq!((status.code(), status.message()), (Code::OutOfRange, "too long"));
     let mut sent = vec![0; 1024];
     let mut read = 0;
@@ -50,9 +50,9 @@ async fn dead_server_is_detected_between_cancelled_calls() {
         timeout(Duration::from_secs(3), links.call(&call(&metadata), requests)).await
     };
     for _ in 0..2 {
-        assert!(unary().await.is_err(), "call should wait until its timeout");
+        assert!(unary().await.is_err(), "call should wait for its reply until the timeout");
     }
-    let (status, _) = unary().await.expect("connection should end").err().expect("call should fail");
+    let (status, _) = unary().await.expect("connection should end in time").err().expect("lost call should fail");
     assert!(status.message().contains("has not answered a PING"), "{status}");
     let mut sent = Vec::new();
     server.read_to_end(&mut sent).await.expect("client should close the connection");

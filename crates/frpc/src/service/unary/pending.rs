@@ -56,7 +56,7 @@ pub(super) struct Waiting<'a, A, B> {
 
 impl<A, B: Message + Send + 'static> Waiting<'_, A, B> {
     fn take(&mut self) -> ParkedFuture<Result<Response<B>, Status>, Answer> {
-        self.handler.take().unwrap_or_else(|| unreachable!("handler is taken only once"))
+        self.handler.take().unwrap_or_else(|| unreachable!("handler should be taken only once"))
     }
 
     /// Returns a future that resolves to the handler's outcome, with the response message converted by `map`.
