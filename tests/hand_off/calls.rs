@@ -1,4 +1,4 @@
-//! Tests of generated services whose handlers hand their connections off, to an echo through a gateway.
+//! Tests of generated services with handlers that hand off their connections, from a gateway to an echo server.
 
 use super::expect_echo;
 use frisbee_tests::extension::maybe::Choice;
@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-/// Starts a target that echoes.
+/// Starts an echo server, the target of connections.
 async fn echo() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -48,7 +48,7 @@ fn target(name: &str) -> Target {
     Target { name: name.to_owned() }
 }
 
-/// Polls a call once, which sends it.
+/// Polls a call once. This sends the call.
 async fn begin<F: Future>(mut call: Pin<&mut F>) {
     let is_ready = poll_fn(|context| Poll::Ready(call.as_mut().poll(context).is_ready())).await;
     assert!(!is_ready, "hand-off should wait, because the reply cannot have been sent");
@@ -67,12 +67,13 @@ async fn a_handler_gives_its_connection_away_after_calls_on_it() {
     assert!(matches!(connection.closed().await, frisbee::CloseReason::HandedOff));
     expect_echo(raw).await;
     assert!(handed.take().is_none());
-    // Calls use a new connection, which is not signed in.
+    // Calls use a new connection, on which nobody has signed in.
     let status = client.open(target("echo")).await.unwrap_err();
     assert_eq!(status.code(), Code::Unauthenticated);
 }
 
-/// A server whose connections soon end is dialled with growing pauses. Thirty of them take half a minute.
+/// A channel reconnects with growing pauses if connections end soon. Thirty such connections take half a minute of
+/// virtual time.
 #[tokio::test(start_paused = true)]
 async fn successive_hand_offs_reconnect_without_pause() {
     let builder = Server::builder().add_service(InteropServer::new(Giving));
@@ -146,7 +147,7 @@ async fn pending_calls_prevent_hand_off_and_later_calls_wait() {
     let asking = InteropClient::new(asking);
     let sleep = |millis| SleepRequest { millis, ..Default::default() };
 
-    // The kind of the server is known from now on, so that calls are sent at once.
+    // From here on, the client knows the kind of the server, so it sends calls immediately.
     client.sleep(sleep(0)).await.unwrap();
 
     let mut slow = std::pin::pin!(client.sleep(sleep(1)));
@@ -159,11 +160,11 @@ async fn pending_calls_prevent_hand_off_and_later_calls_wait() {
     request.set_timeout(Duration::from_millis(20));
     assert_eq!(client.sleep(request).await.unwrap_err().code(), Code::DeadlineExceeded);
     while asking.sleep(sleep(0)).await.is_err() {
-        // This call was cancelled as well and will be answered shortly.
+        // This call was cancelled too, and its reply is about to arrive.
         tokio::task::yield_now().await;
     }
 
-    // The service hands nothing off. Calls made during the request wait and are answered afterwards.
+    // The service does not hand off the connection. Calls made during the request wait and are then answered.
     let mut sleeping = std::pin::pin!(asking.sleep(sleep(1)));
     begin(sleeping.as_mut()).await;
     let mut waits = std::pin::pin!(client.sleep(sleep(0)));
@@ -180,7 +181,7 @@ async fn hand_off_to_go_server_fails_at_once() {
     let (here, mut there) = frisbee::memory();
     tokio::spawn(async move {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
-        // Go replies to a PING with a PONG and skips HELLO.
+        // A Go server replies to a PING with a PONG and sends no HELLO.
         there.write_all(&frisbee_tests::raw::packet(0, 1, &[])).await.unwrap();
         there.read_to_end(&mut Vec::new()).await.unwrap();
     });
@@ -189,7 +190,7 @@ async fn hand_off_to_go_server_fails_at_once() {
     assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, false), "{status}");
 }
 
-/// A service whose `DoNothing` hands the connection off. The new owner closes it.
+/// A service that hands off the connection when `DoNothing` is called. The new owner closes it.
 struct Giving;
 
 impl Interop for Giving {
@@ -207,7 +208,7 @@ impl Interop for Giving {
     }
 }
 
-/// A service that hands its connection off with a nested reply.
+/// A service that hands off its connection with a nested reply.
 struct Deep;
 
 impl Extension for Deep {
@@ -219,7 +220,7 @@ impl Extension for Deep {
     }
 }
 
-/// Regression: the call failed and left the transport in its slot.
+/// Regression: the call failed, but its caller could still take the transport.
 #[tokio::test]
 async fn hand_off_with_unreadable_reply_leaves_no_transport() {
     let server = Server::builder().add_service(ExtensionServer::new(Deep)).method_hand_off("extension.Extension/Echo");
@@ -238,7 +239,7 @@ async fn giving() -> Channel {
     channel
 }
 
-/// Makes calls of a kind until it is stopped, and counts them.
+/// Makes calls until `stop` is set, and returns their number.
 async fn call_on<F: Future<Output = Result<(), Status>>>(stop: &AtomicBool, call: impl Fn() -> F) -> usize {
     let mut calls = 0;
     while !stop.load(Ordering::Relaxed) {

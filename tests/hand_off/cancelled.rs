@@ -1,4 +1,4 @@
-//! Tests of cancelled hand-off requests: the notification of the peer, and the effect on other calls.
+//! Tests of cancelled hand-off requests. They must notify the peer, and must not affect other calls.
 
 use super::segments::{hello, read_until};
 use super::{Gateway, PATIENCE, TUNNEL, client, packet, served};
@@ -21,7 +21,7 @@ async fn begin<F: Future>(mut future: Pin<&mut F>) {
     assert!(!is_ready, "hand-off should wait, because the reply cannot have been sent");
 }
 
-/// Returns a server that leaves hand-off requests undecided.
+/// Returns a server that does not decide about hand-off requests, and a receiver of these requests.
 fn holding() -> (Acceptor<Gateway>, mpsc::UnboundedReceiver<frisbee::HandOffRequest>) {
     let (holds, held) = mpsc::unbounded_channel();
     (Server::builder().build(Gateway { held: Some(holds) }).unwrap(), held)
@@ -57,7 +57,7 @@ async fn a_hand_off_that_was_given_up_before_it_was_sent_is_not_sent() {
     let (connection, mut received) = client(served(&Server::builder().build(Gateway { held: None }).unwrap())).await;
     connection.peer_known().await.unwrap();
     connection.send_now(|outbox| outbox.forward(&packet("before"))).unwrap().unwrap();
-    // The connection's task has not run yet.
+    // The connection's task has not run yet, so the request has not been sent.
     begin(Box::pin(connection.hand_off(TUNNEL, "hold")).as_mut()).await;
     connection.send_now(|outbox| outbox.forward(&packet("behind"))).unwrap().unwrap();
     for body in ["before", "behind"] {
@@ -98,7 +98,7 @@ async fn connection_granted_after_cancelled_request_is_closed() {
     }
 }
 
-/// Returns a channel whose first connection goes to a server controlled by the test and whose next one is served.
+/// Returns a channel. The test controls the server of its first connection, and a real server serves the next one.
 async fn scripted<F>(script: impl FnOnce(DuplexStream) -> F + Send + 'static) -> Channel
 where
     F: Future<Output = ()> + Send + 'static,
@@ -149,7 +149,7 @@ async fn calls_after_cancelled_granted_hand_off_use_new_connection() {
     assert!(counts.await.unwrap().into_inner().message().await.unwrap().is_some());
 }
 
-/// A service whose hand-off handlers wait forever, and are counted.
+/// A service with hand-off handlers that never complete. It counts them.
 #[derive(Clone, Default)]
 struct Endless(Arc<AtomicUsize>);
 
@@ -178,7 +178,7 @@ impl Interop for Endless {
 async fn cancelled_call_drops_handler_and_keeps_connection() {
     let inside = Endless::default();
     let server = frpc::Server::builder().add_service(InteropServer::new(inside.clone()));
-    // Only one handler may run, so that a permit which is not released is detected.
+    // Only one handler may run at a time, so the test notices if a permit is not released.
     let policy = Policy::AtMost(1);
     let server = server.method_hand_off("interop.Interop/DoNothing").method_policy("interop.Interop/DoNothing", policy);
     let channel = Channel::connect(frisbee_tests::serve(server).await.to_string()).await.unwrap();
@@ -187,7 +187,7 @@ async fn cancelled_call_drops_handler_and_keeps_connection() {
     let asking = InteropClient::new(asking);
     let client = InteropClient::new(channel);
     for _ in 0..20 {
-        // This waits until the earlier request has been answered. Afterwards the connection is idle.
+        // This call waits until the earlier request has been answered. The connection is then idle.
         client.do_nothing(Empty {}).await.unwrap();
         let mut request = Box::pin(asking.do_nothing(Empty {}));
         let entered = until("the handler runs", || inside.0.load(Ordering::SeqCst) == 1);
@@ -199,7 +199,7 @@ async fn cancelled_call_drops_handler_and_keeps_connection() {
     assert!(!connection.is_closed() && handed.take().is_none());
 }
 
-/// The client sends no cancellation, so only the server can drop the handler.
+/// The client does not send a cancellation, so the server must drop the handler at the deadline.
 #[tokio::test]
 async fn cancelled_hand_off_drops_its_handler() {
     let inside = Endless::default();

@@ -1,4 +1,4 @@
-//! Tests of connections that are handed off, on every transport and under disturbances.
+//! Tests of connection hand-off on every transport, and while other work is in progress.
 
 mod calls;
 mod cancelled;
@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::sync::{mpsc, oneshot};
 
-/// Maximum time to wait for events that take milliseconds, because the machine may be busy.
+/// Maximum time to wait for an event. Events take milliseconds, but the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const TUNNEL: Operation = Operation::FIRST_USER;
@@ -28,10 +28,10 @@ fn operation(number: u16) -> Operation {
     Operation::user(number).unwrap()
 }
 
-/// A protocol that decides hand-offs as requested and echoes packets. After a hand-off it sends a greeting and echoes
-/// bytes.
+/// A protocol that echoes packets, and decides about hand-offs as the request says. After a hand-off, it sends a
+/// greeting and echoes bytes.
 struct Gateway {
-    /// The receiver of requests that the test decides.
+    /// Sender of requests about which the test decides.
     held: Option<mpsc::UnboundedSender<HandOffRequest>>,
 }
 
@@ -39,7 +39,7 @@ const GREETING: &[u8] = b"state your request";
 
 async fn greet_and_echo(mut raw: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
     raw.write_all(GREETING).await?;
-    // TLS may buffer bytes that the socket did not accept at once.
+    // TLS may still buffer bytes, because the socket did not accept them.
     raw.flush().await?;
     echo(raw).await
 }
@@ -117,7 +117,7 @@ fn packet(body: &'static str) -> Packet {
     Packet::new(PacketId(1), TUNNEL, body)
 }
 
-/// Sends a mebibyte and receives its echo concurrently.
+/// Sends a mebibyte, and receives its echo at the same time.
 async fn expect_echo(raw: impl AsyncRead + AsyncWrite + Unpin) {
     let sent: Vec<u8> = (0_u32..1 << 18).flat_map(u32::to_be_bytes).collect();
     let (mut read, mut write) = tokio::io::split(raw);
@@ -168,7 +168,8 @@ async fn refused_hand_off_keeps_connection_and_may_be_retried() {
     expect_greeting(&mut accepted.transport).await;
 }
 
-/// Regression test: a packet after the request was queued, counted as sent, and lost if the request was granted.
+/// Regression test: a packet sent after the request was queued and reported as sent. It was lost if the hand-off
+/// succeeded.
 #[tokio::test]
 async fn packets_after_hand_off_request_wait_for_answer() {
     let (holds, mut held) = mpsc::unbounded_channel();
@@ -185,7 +186,7 @@ async fn packets_after_hand_off_request_wait_for_answer() {
         let mut sending = pin!(connection.send(&behind));
         assert!(poll_fn(|context| Poll::Ready(sending.as_mut().poll(context).is_pending())).await);
         assert!(matches!(connection.try_send(&behind), Err(TrySendError::Full)));
-        // Packets that the server sends during this are received.
+        // The client still receives packets that the server sends while it decides.
         request.connection().send(&packet("crossing")).await.unwrap();
         assert_eq!(received.recv().await.unwrap().body, "crossing");
         let again = connection.hand_off(TUNNEL, "accept").await.unwrap_err();
@@ -228,7 +229,7 @@ async fn streams_and_work_at_either_end_prevent_hand_off() {
         tokio::task::yield_now().await;
     }
 
-    // The server opens a stream while it decides.
+    // The server opens a stream before it has decided.
     let asking = connection.hand_off(TUNNEL, "hold");
     let deciding = async {
         let request = held.recv().await.unwrap();
@@ -240,7 +241,7 @@ async fn streams_and_work_at_either_end_prevent_hand_off() {
     assert!(matches!(refused, Err(HandOffError::Busy)), "{refused:?}");
     drop(stream);
 
-    // The client does not know about this work.
+    // The client does not know that the server is still processing this packet.
     connection.send(&packet("work")).await.unwrap();
     received.recv().await.unwrap();
     busy(&connection).await;
@@ -310,7 +311,7 @@ async fn hand_off_of_ended_connection_releases_new_owner() {
     connection.abort();
     asking.await.unwrap().unwrap_err();
     requested_connection.closed().await;
-    // The new owner has a handle to the connection, as is usual.
+    // The new owner usually keeps a handle to the connection.
     let (takes, transport) = oneshot::channel();
     requests.accept("", HandOffTarget::new(move |_| async move { drop(takes.send(requested_connection)) }));
     tokio::time::timeout(PATIENCE, transport).await.expect("transport should arrive within the timeout").unwrap_err();
@@ -349,7 +350,7 @@ async fn prearranged_ends_take_transport_without_request() {
     assert!(matches!(again, HandOffError::Closed(CloseReason::HandedOff)), "{again}");
 }
 
-/// A router that passes its connections to the test and echoes packets.
+/// A router that echoes packets and passes its connections to the test.
 struct Lends(mpsc::UnboundedSender<Connection>);
 
 impl Router for Lends {

@@ -1,5 +1,5 @@
-//! Tests of hand-offs over sockets that race with packets, streams, refusals and closes from both ends. frisbee-core
-//! tests the rules themselves in ten thousand races in virtual time.
+//! Tests of hand-offs over sockets while both ends send packets, open streams, refuse hand-offs and close the
+//! connection. frisbee-core tests the rules themselves with ten thousand races in virtual time.
 
 use super::{GREETING, Gateway, PATIENCE, TUNNEL, packet};
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 const TIMES: u64 = 400;
 
-/// Runs one connection and returns whether it was handed off.
+/// Runs the race on one connection. Returns whether it was handed off.
 async fn race(address: SocketAddr, seed: u64) -> bool {
     let mut dice = fastrand::Rng::with_seed(seed);
     let handlers = Handlers::new().on(TUNNEL, |_, _| async { None });

@@ -1,4 +1,4 @@
-//! Tests of bytes in the same segment as the last packet, a hundred times on every transport.
+//! Tests of bytes that arrive in the same segment as the last packet. Each transport is tested a hundred times.
 
 use super::{GREETING, Gateway, PATIENCE, TUNNEL, operation};
 use bytes::Bytes;
@@ -14,7 +14,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 
 const TIMES: usize = 100;
 
-/// A mebibyte with a different value at each position.
+/// A mebibyte in which each group of four bytes is different.
 static RAW: LazyLock<Vec<u8>> = LazyLock::new(|| (0_u32..1 << 18).flat_map(u32::to_le_bytes).collect());
 
 trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
@@ -26,7 +26,7 @@ pub(super) fn hello() -> Vec<u8> {
     packet(0, 3, b"fris\x01")
 }
 
-/// Reads to the end and compares the bytes with the expected ones, in pieces of any size.
+/// Reads to the end in pieces of any size, and compares the bytes with [`RAW`].
 async fn expect_raw(io: &mut (impl AsyncRead + Unpin)) {
     let mut buffer = vec![0; 64 * 1024];
     let mut rest = &RAW[..];
@@ -38,7 +38,7 @@ async fn expect_raw(io: &mut (impl AsyncRead + Unpin)) {
     }
 }
 
-/// Reads packets until one of the given operation, and returns the bytes after it.
+/// Reads packets until one has the given operation. Returns the bytes that follow it.
 pub(super) async fn read_until(io: &mut (impl AsyncRead + Unpin), wanted: u16) -> Bytes {
     let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
     loop {
@@ -55,7 +55,7 @@ pub(super) async fn read_until(io: &mut (impl AsyncRead + Unpin), wanted: u16) -
     }
 }
 
-/// Checks that a native client receives the connection and all bytes from a peer that writes packets, the reply and a
+/// Checks that a native client receives the connection and all bytes if its peer writes packets, the reply and a
 /// mebibyte at once.
 async fn client_gets_all(here: impl Io, mut there: impl Io) {
     let (bodies, mut received) = mpsc::unbounded_channel();
@@ -84,8 +84,7 @@ async fn client_gets_all(here: impl Io, mut there: impl Io) {
     peer.await.unwrap();
 }
 
-/// Checks that a native server receives the connection and all bytes from a peer that writes packets and a mebibyte at
-/// once.
+/// Checks that a native server receives the connection and all bytes if its peer writes packets and a mebibyte at once.
 async fn server_gets_all(mut here: impl Io, there: impl Io) {
     let acceptor = Server::builder().build(Gateway { held: None }).unwrap();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
@@ -160,7 +159,7 @@ async fn expect_kind<T: 'static>(raw: RawTransport) {
     assert!(early.len() <= GREETING.len());
 }
 
-/// Hands a connection off, ends the server with its threads, and uses the connection.
+/// Hands off a connection, stops the server and its threads, and then uses the connection.
 async fn outlives(server: Server<Gateway>, client: frisbee::ClientBuilder) {
     let address = server.local_addr();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

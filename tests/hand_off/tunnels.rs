@@ -1,4 +1,4 @@
-//! Streams as bytes: tunnels among other traffic on one connection.
+//! Tests of streams that carry bytes: tunnels next to other traffic on the same connection.
 
 use super::{PATIENCE, expect_echo};
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// Echoes packets, and serves streams as their first packet specifies.
+/// A protocol that echoes packets. The first packet of a stream selects how the stream is served.
 struct Tunnels;
 
 impl Router for Tunnels {
@@ -107,7 +107,7 @@ async fn a_writer_waits_for_a_reader() {
             counted.fetch_add(count, Ordering::Relaxed);
         }
     });
-    // Packets pass until the writer has sent as much as its credit permits.
+    // The writer stops when it has used up its credit, and other packets still pass.
     for _ in 0..100 {
         connection.open_stream(&Bytes::from_static(b"reset")).await.unwrap().recv().await;
     }
@@ -117,7 +117,7 @@ async fn a_writer_waits_for_a_reader() {
     writing.abort();
 }
 
-/// One connection carries a hundred tunnels and packets. One of the tunnels transfers as much as it can.
+/// One connection carries a hundred tunnels and ordinary packets, while one of the tunnels transfers as much as it can.
 #[tokio::test(flavor = "multi_thread")]
 async fn bulk_transfer_in_one_tunnel_does_not_block_others() {
     let call = Operation::user(20).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of malformed and misplaced batches.
+//! Tests of malformed batches, and of batches for streams that are not open.
 
 use frisbee_tests::attacks::ADD;
 use frisbee_tests::interop::{AddRequest, Count, Range};
@@ -11,14 +11,14 @@ use frpc::polyglot::{Encoder, Form, encode_root};
 const BATCH: u16 = 9;
 const SUM_UP: u16 = 22;
 
-/// The packet that makes a peer native.
+/// Returns the packet that makes a peer native.
 fn hello() -> Vec<u8> {
     let mut core = frisbee_core::Connection::client(&Default::default(), std::time::Instant::now());
     let begins = core.outbox().take_bytes();
     begins[..begins.len() - 10].to_vec() // Without the PING behind it.
 }
 
-/// A client that appears native to its server, with an open stream of requests.
+/// Connects a client that appears native to the server, and opens a stream of requests.
 async fn streaming() -> Raw {
     let mut peer = Raw::connect(serve_interop().await).await;
     peer.write(&hello()).await;
@@ -43,7 +43,7 @@ async fn empty_or_inconsistent_batch_closes_connection() {
         let mut peer = streaming().await;
         peer.write(&packet(1, BATCH, body)).await;
         peer.closed().await;
-        // A malformed batch closes the connection even without an open stream.
+        // A malformed batch closes the connection even if no stream is open.
         let mut peer = Raw::connect(serve_interop().await).await;
         peer.write(&[hello(), packet(77, BATCH, body)].concat()).await;
         peer.closed().await;
@@ -53,7 +53,7 @@ async fn empty_or_inconsistent_batch_closes_connection() {
 #[tokio::test]
 async fn a_batch_for_a_stream_that_is_not_open_is_ignored() {
     let mut peer = streaming().await;
-    // A stream that never existed, one in the peer's range, and one that has ended.
+    // A stream that was never opened, and one in the id range of the server. The stream below has ended.
     for id in [2, 0x8000] {
         peer.write(&packet(id, BATCH, &[0, 0])).await;
     }

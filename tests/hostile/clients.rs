@@ -1,4 +1,4 @@
-//! Tests of the effects of broken and hostile peers on a server with a healthy client.
+//! Tests of how broken and hostile clients affect a server and a healthy client.
 
 use bytes::Bytes;
 use frisbee::Config;
@@ -21,7 +21,7 @@ use tokio::time::Instant;
 const DO_NOTHING: u16 = 15;
 const COUNT_UP: u16 = 21;
 
-/// Returns the call Add(20, 22), whose reply shows that a connection is open.
+/// Returns the call Add(20, 22). Its reply shows that a connection is open.
 fn add(id: u16) -> Vec<u8> {
     packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))
 }
@@ -166,7 +166,7 @@ async fn finished_stream_frees_its_slot_at_once() {
     let mut peer = Raw::connect(serve_interop().await).await;
     let range = [8, 0, 0x0d, 0, 0x0d, 2]; // One number from 0.
     for id in 1..=600 {
-        // The client does not close streams, like Go.
+        // Like Go, the client does not close its streams.
         peer.write(&[packet(id, 2, &[9, COUNT_UP as u8]), packet(id, 2, &range)].concat()).await;
         let mut bodies = Vec::new();
         while bodies.last().is_none_or(|body: &Bytes| !body.is_empty()) {
@@ -186,7 +186,7 @@ async fn invalid_openings_are_refused_and_stray_packets_ignored() {
         assert_eq!(error_text(&peer.next().await.expect("stream should end").body).as_deref(), Some("EOF"));
         assert_eq!(peer.next().await.expect("stream should be closed").body, Bytes::new());
     }
-    // A message that belongs to no stream, a truncated varint, and a close without a stream.
+    // Each of these belongs to no open stream: a message, a truncated varint, and a close.
     for stray in [&[6, 5, 0x0a, 3, b'E', b'O', b'F'][..], &[8, 0], &[9, 0x80], &[]] {
         peer.write(&packet(4, 2, stray)).await;
     }
@@ -239,7 +239,7 @@ async fn half_closed_client_still_gets_replies() {
         replies.push((reply.operation.number(), reply.id.0));
     }
     replies.sort_unstable();
-    // The stream consists of three messages, its end, and the close that frees its id.
+    // The stream consists of three messages, its end, and the close, which releases its id.
     assert_eq!(replies, [(2, 1), (2, 1), (2, 1), (2, 1), (2, 1), (ADD, 2), (19, 1)]);
 }
 
@@ -308,7 +308,7 @@ async fn requests_cut_anywhere_by_the_network_are_put_together() {
     }
 }
 
-/// Returns the virtual time that it takes to answer bytes sent at once.
+/// Sends bytes at once. Returns the virtual time until they have been answered.
 async fn time_to_answer(bytes: Vec<u8>) -> Duration {
     let server =
         Server::builder().add_service(InteropServer::new(Service)).build().expect("services should not overlap");
@@ -330,7 +330,7 @@ async fn time_to_answer(bytes: Vec<u8>) -> Duration {
     elapsed
 }
 
-/// Repeats a packet. Packets that open streams get distinct ids.
+/// Repeats a packet. If it opens a stream, each copy has another id.
 fn repeated(packet: &[u8], count: usize) -> Vec<u8> {
     let mut all = packet.repeat(count);
     if packet[4..6] == [0, 2] {
@@ -348,7 +348,7 @@ async fn peer_exceeding_useless_packets_is_paused_without_loss() {
     let metadata = [&[0x10, 0xb0, 0x09][..], &entry, &[8, 0]].concat();
     let sleep = packet(7, 19, &encoded(&SleepRequest { millis: 3_600_000, tag: 1 }));
     let cancel = packet(7, 6, &[19]);
-    // The call pays for a part of the cancellation.
+    // The useful bytes of the call are deducted from the cost of the cancellation.
     let cancelled = (cancel.len() + 64 - sleep.len(), [sleep, cancel].concat());
     let useless = [
         packet(0, 1, &[]),
@@ -382,11 +382,11 @@ async fn a_peer_that_sends_useful_packets_is_never_paused() {
     assert!(elapsed < Duration::from_millis(10), "{elapsed:?}");
 }
 
-/// A stream is refused by its handle, which wakes the connection's own task.
+/// The handle of a stream refuses it, and this wakes the connection's own task.
 #[tokio::test]
 async fn endless_stream_openings_do_not_starve_others() {
     const OPENS: usize = 20_000;
-    // Each turn routes 1024 packets, without pauses.
+    // Each turn routes 1024 packets, and the server does not pause the peer.
     let config = Config::default().turn_max(Duration::MAX).abuse_rate(u32::MAX);
     let server = Server::builder().add_service(InteropServer::new(Service)).config(config);
     let acceptor = server.build().expect("settings should be valid");

@@ -1,5 +1,5 @@
-//! Attackers at many addresses that make the server hold memory, and a client at another address whose calls are never
-//! rejected. Each test runs alone in its process, because it measures the memory of the process.
+//! Tests of attackers at many addresses that make the server hold memory. Calls of a client at another address must
+//! always succeed. Each test runs alone in its process, because it measures the memory of the process.
 
 use frisbee_tests::hoard::Hoard;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
@@ -22,8 +22,8 @@ const MIB: usize = 1 << 20;
 /// Memory limit of the server in bytes.
 const MEMORY: usize = 64 * MIB;
 
-/// Resident memory permitted in addition to the limit: buffers that the process keeps for reuse, fragmentation,
-/// connections, and the attackers.
+/// Resident memory permitted in addition to the limit. It covers buffers that the process keeps for reuse,
+/// fragmentation, connections, and the attackers.
 const BESIDE: usize = 64 * MIB;
 
 /// Number of bytes that all attackers together try to make the server hold.
@@ -62,7 +62,7 @@ impl Attack {
         match self {
             Self::HalfBodies => (header(1, PAYLOAD, 2 << 20), MIB),
             Self::HalfFragments => {
-                // On each of 8 channels, the first part of a request of 2 MiB.
+                // The first part of a request of 2 MiB, on each of 8 channels.
                 let part = |id: u8| {
                     let head = [id, PAYLOAD as u8, id, 0x80, 0x80, 0x80, 1];
                     packet(7, 3, &[&head[..], &[0; 60_000]].concat())
@@ -103,7 +103,7 @@ async fn connect_from(last: u8, server: SocketAddr) -> TcpStream {
     socket.connect(server).await.expect("server should accept the connection")
 }
 
-/// Writes as much as the server reads, and keeps the connection open without reading.
+/// Writes as many bytes as the server reads. Keeps the connection open without reading.
 async fn attack(bytes: Arc<(Vec<u8>, usize)>, last: u8, server: SocketAddr) {
     let mut socket = connect_from(last, server).await;
     let (first, zeros) = &*bytes;
@@ -115,7 +115,7 @@ async fn attack(bytes: Arc<(Vec<u8>, usize)>, last: u8, server: SocketAddr) {
     pending::<()>().await;
 }
 
-/// Attacks from 8 and then 32 addresses, and checks that calls from another address succeed.
+/// Attacks from 8 addresses, and then from 32. Checks that calls from another address succeed.
 async fn besiege(kind: Attack) {
     const HOUR: Duration = Duration::from_secs(3600);
     let config = Config::default().idle_timeout(HOUR).write_timeout(HOUR).least_rate_window(HOUR);

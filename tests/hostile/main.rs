@@ -1,4 +1,4 @@
-//! Broken and hostile peers, and networks that fail.
+//! Tests of broken and hostile peers, and of failing networks.
 
 mod batches;
 mod clients;

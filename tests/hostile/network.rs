@@ -1,5 +1,5 @@
-//! Tests of network and system faults: a proxy that delays, cuts, drops and corrupts bytes, over sockets and in virtual
-//! time; exhausted descriptors, little memory, killed servers, stalled readers and slow writers.
+//! Tests of faults of networks and systems. A proxy delays, cuts, drops and corrupts bytes, over sockets and in virtual
+//! time. Other tests exhaust descriptors and memory, kill servers, and let peers read or write slowly.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, SleepRequest};
 use frisbee_tests::raw::{Raw, header, packet};
@@ -29,11 +29,11 @@ async fn soon<T>(what: &str, work: impl Future<Output = T>) -> T {
 struct Manner {
     /// Delay in milliseconds before each write.
     delay: AtomicU64,
-    /// Number of bytes after which both directions are cut. Never if 0.
+    /// Number of bytes after which both directions are cut, or 0 for never.
     cut_behind: AtomicU64,
     /// Drops all bytes silently.
     silent: AtomicBool,
-    /// A bit is flipped in one of this many bytes. Never if 0.
+    /// Average number of bytes of which one has a flipped bit, or 0 for none.
     flip_one_in: AtomicU64,
 }
 
@@ -54,7 +54,7 @@ async fn proxy(server: SocketAddr) -> (SocketAddr, Arc<Manner>) {
     (address, manner)
 }
 
-/// Starts an in-memory server behind a proxy, and returns a connector to them.
+/// Starts an in-memory server behind a proxy. Returns a connector for connections through the proxy.
 fn proxied(
     builder: ServerBuilder,
     manner: &Arc<Manner>,
@@ -132,7 +132,7 @@ async fn behind_a_proxy_that_delays_every_call_succeeds() {
     assert_eq!(echo, payload);
 }
 
-/// Makes `calls` calls over connections that are cut after some hundred bytes.
+/// Makes `calls` calls, while each connection is cut after a few hundred bytes.
 async fn call_while_cut(client: &InteropClient, manner: &Manner, calls: i64) {
     let (mut succeeded, mut failed) = (0, 0);
     for a in 0..calls {
@@ -155,7 +155,7 @@ async fn call_while_cut(client: &InteropClient, manner: &Manner, calls: i64) {
 async fn cut_connection_fails_its_calls_and_next_call_reconnects() {
     let (address, manner) = proxy(serve_interop().await).await;
     let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
-    // A channel pauses before it replaces connections that soon end.
+    // A channel reconnects with a pause if its connections end soon.
     call_while_cut(&client, &manner, 80).await;
 }
 
@@ -204,7 +204,7 @@ fn wary() -> (ServerBuilder, ChannelBuilder) {
     (Server::builder().config(config()), channel)
 }
 
-/// Makes calls and streams while bits are flipped, and one call afterwards. Returns the number of successes.
+/// Makes calls and streams while bits are flipped, and then one call without faults. Returns the number of successes.
 async fn call_while_flipped(client: &InteropClient, manner: &Manner, rounds: i64) -> i64 {
     manner.flip_one_in.store(300, Ordering::Relaxed);
     let mut succeeded = 0;
@@ -253,7 +253,7 @@ struct Other {
 }
 
 impl Other {
-    /// Returns how often accepting a connection has failed.
+    /// Returns how many times the server has failed to accept a connection.
     async fn not_accepted(&mut self) -> u64 {
         let input = self.child.stdin.as_mut().expect("pipe should be configured");
         input.write_all(b"\n").await.expect("write should succeed");
@@ -328,7 +328,7 @@ async fn server_without_descriptors_serves_and_recovers() {
     for a in 0..100 {
         early.add(AddRequest { a, b: 1 }).await.expect("call should succeed");
     }
-    // Pauses become a second long within the first ten failures.
+    // Within the first ten failures, the pauses grow to one second.
     let (failures, most) = (server.not_accepted().await - before, 10 + started.elapsed().as_secs());
     assert!(failures <= most, "accepting failed {failures} times within {:?}", started.elapsed());
     drop(hoard);
@@ -366,7 +366,8 @@ async fn a_server_with_little_memory_refuses_and_lives() {
     if !is_there("prlimit") {
         return;
     }
-    // The address space holds the program and its threads' stacks, but not the 300 MiB that the clients send.
+    // The address space is large enough for the program and the stacks of its threads. It is too small for the 300 MiB
+    // that the clients send.
     let Other { mut child, address, output: _output } = child(&["--as=700000000"]).await;
     let early = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     let mut peers = Vec::new();
@@ -374,7 +375,7 @@ async fn a_server_with_little_memory_refuses_and_lives() {
     for _ in 0..100 {
         let mut peer = Raw::connect(address).await;
         peer.write(&header(1, 17, 5 << 20)).await;
-        // Sends three of the declared five MiB.
+        // Sends three of the five MiB that the packet announces.
         for _ in 0..48 {
             let written = tokio::time::timeout(SECOND, peer.socket.write_all(&piece)).await;
             if !matches!(written, Ok(Ok(()))) {

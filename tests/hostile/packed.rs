@@ -1,4 +1,4 @@
-//! Compressed messages that are none, lie about their length, or come where none may.
+//! Tests of compressed messages that are invalid, state a wrong length, or arrive where none are permitted.
 
 use frisbee::{BatchEnd, Connection, Outbox, Packet, Routed, Router};
 use frisbee_tests::attacks::ADD;
@@ -20,7 +20,7 @@ fn server() -> ServerBuilder {
     Server::builder().add_service(InteropServer::new(Service)).accept_compressed()
 }
 
-/// A message that gets shorter, and its frame.
+/// Returns a message that compression makes shorter, and its compressed frame.
 fn message(length: usize) -> (Vec<u8>, Vec<u8>) {
     let text = "a library lends books to readers, ".repeat(length / 34 + 1);
     let message = encoded(&Payload { seq: 1, data: text.as_bytes()[..length].to_vec() });
@@ -28,11 +28,11 @@ fn message(length: usize) -> (Vec<u8>, Vec<u8>) {
     (message, frame)
 }
 
-/// The text of the error that answers a body. The connection stays open.
+/// Returns the text of the error that answers a body. The connection must stay open.
 async fn refusal(peer: &mut Raw, body: &[u8]) -> String {
     peer.write(&packet(3, ECHO, body)).await;
     let reply = peer.next().await.expect("connection should stay open");
-    // A native peer gets the code first, in a prefix of a few bytes.
+    // In a reply to a native peer, a short prefix with the status code comes first.
     let error = match reply.body[..] {
         [0x10, length, ref rest @ ..] => &rest[usize::from(length)..],
         ref error => error,
@@ -117,7 +117,7 @@ async fn a_bomb_is_refused_before_its_memory_is_taken() {
     let frame = zstd::bulk::compress(&zeros, 1).expect("memory should be available");
     let text = refusal(&mut peer, &body(zeros.len() as u64, &frame)).await;
     assert!(text.contains("more than 256 times"), "{text}");
-    // As compressed as permitted, and larger than the server's memory.
+    // This message is compressed as much as permitted, and larger than the server's memory.
     let (message, frame) = message(4 << 20);
     let noise: Vec<u8> = std::iter::repeat_with(|| fastrand::u8(..)).take(message.len() / 250).collect();
     let mixed = [message, noise].concat();
@@ -149,7 +149,7 @@ async fn unauthorized_caller_is_refused_before_unpacking() {
     }
 }
 
-/// Counts the turns of a connection.
+/// A router that counts the turns of a connection.
 struct BatchCounter(Arc<AtomicU64>);
 
 impl Router for BatchCounter {

@@ -1,5 +1,5 @@
-//! Tests of the effects of broken and hostile servers on a client: it keeps its deadlines, holds little memory, and
-//! never takes a failure for a success.
+//! Tests of how broken and hostile servers affect a client. The client must keep its deadlines, hold little memory, and
+//! never mistake a failure for a success.
 
 use frisbee::Config;
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, Payload, Range};
@@ -42,7 +42,7 @@ async fn stray_replies_answer_no_call() {
 #[tokio::test]
 async fn no_reply_that_is_cut_or_changed_is_taken_for_another_message() {
     let (client, mut liar) = deceived(|builder| builder).await;
-    // Truncated bodies, bodies of other kinds, lengths beyond the end, and an error without a text.
+    // Truncated bodies, bodies of other kinds, lengths beyond the end of the body, and an error without a text.
     let mut bodies: Vec<Vec<u8>> = (0..SUM.len()).map(|cut| SUM[..cut].to_vec()).filter(|cut| cut.len() != 2).collect();
     bodies.extend([vec![9, 0], vec![0xff; 64], vec![8], vec![6, 5, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f], vec![6, 6]]);
     for body in bodies {
@@ -71,7 +71,7 @@ async fn a_server_that_opens_unrequested_streams_is_left() {
         written += 1;
     }
     let status = call.await.expect("caller should not panic").expect_err("call without a reply should fail");
-    // Bytes that are in the pipe at the end were written but not read.
+    // When the connection ended, some bytes had been written to the pipe but not read.
     assert!((100..110).contains(&written), "server wrote {written} thousand lies: {status}");
     assert_eq!(status.code(), Code::Unavailable);
     ignoring.abort();
@@ -98,7 +98,7 @@ async fn a_reply_that_trickles_costs_no_more_than_the_deadline() {
     let reply = packet(request.id.0, request.operation.number(), &SUM);
     slow.write(&reply[..reply.len() - 1]).await;
     assert_eq!(code(call.await.expect("caller should not panic")), Code::DeadlineExceeded);
-    // The rest of the reply arrives now and answers no call.
+    // The last byte of the reply arrives only now. The client must ignore this reply.
     slow.write(&reply[reply.len() - 1..]).await;
     let call = calling(&client, 2);
     let request = slow.next().await.expect("connection should stay open");
@@ -110,7 +110,7 @@ async fn a_reply_that_trickles_costs_no_more_than_the_deadline() {
 async fn slowly_reading_server_costs_calls_only_their_deadlines() {
     let (client, mut slow) = deceived(|builder| builder.timeout(Duration::from_millis(300))).await;
     slow.write(&packet(0, 1, &[])).await; // A PONG, as sent by Go.
-    // These requests exceed the sockets' buffers and leave a further call pending.
+    // These requests are larger than the buffers of the sockets, so the next call has to wait.
     let mut fillers = tokio::task::JoinSet::new();
     for _ in 0..6 {
         let mut filling = Request::new(Payload { seq: 1, data: vec![1; 5_000_000] });
@@ -118,7 +118,7 @@ async fn slowly_reading_server_costs_calls_only_their_deadlines() {
         let client = client.clone();
         fillers.spawn(async move { client.echo_payload(filling).await.map(drop) });
     }
-    // The server reads a little from time to time, so that it is not disconnected because it reads nothing.
+    // The server reads a little from time to time, because the client would close the connection if it read nothing.
     let reading = tokio::spawn(async move {
         loop {
             let _ = slow.socket.read(&mut [0; 100_000]).await;
@@ -179,8 +179,8 @@ async fn overlong_or_invalid_headers_end_connection_and_calls() {
     }
 }
 
-/// Regression: such messages were counted, and a client that had left a few long streams of a Go server early lost its
-/// connection.
+/// Regression: messages of streams that the client had ended counted as stray packets. A client that left a few long
+/// streams of a Go server early lost its connection.
 #[tokio::test]
 async fn messages_crossing_stream_end_are_not_faults_of_server() {
     let (client, mut peer) = deceived(|builder| builder).await;
@@ -193,7 +193,7 @@ async fn messages_crossing_stream_end_are_not_faults_of_server() {
     let call = calling(&client, 1);
     let request = loop {
         let packet = peer.next().await.expect("connection should stay open");
-        // The requested range of the stream and its close precede this packet.
+        // Before this packet, the client has sent the request of the stream and its close.
         if packet.operation.number() != 2 {
             break packet;
         }
@@ -261,7 +261,8 @@ async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
     for _ in 0..10 {
         liar.write(&packet(id, 2, &bytes).repeat(1_000)).await;
     }
-    // The reset follows the request and its end. It precedes any read, which would grant credit.
+    // The client sends its request, the end of its direction, and then the reset. It resets the stream before the test
+    // reads a message, which would grant credit.
     loop {
         let packet = liar.next().await.expect("connection should stay open");
         if packet.operation.number() == 7 && !packet.body.is_empty() {

@@ -1,4 +1,5 @@
-//! A healthy client together with every kind of hostile peer. In its own process, since others measure their memory.
+//! Tests a healthy client next to every kind of hostile peer. It runs in a process of its own, because other tests
+//! measure the memory of their process.
 
 use frisbee_pubsub::{self as pubsub, Broker};
 use frisbee_tests::attacks::{self, Appetite, Target};
@@ -16,8 +17,8 @@ async fn healthy_client_sees_no_error_during_attacks() {
     let gateway = Gateway::new().json_rpc().http(Http::new().connect().grpc()).web_socket();
     let plain = serve_interop_with(Server::builder().mount(pubsub::OPERATIONS, Broker::new()).gateway(gateway)).await;
     for attack in attacks::all() {
-        // The benchmark's operation is 10. This schema has another message there, so the benchmark's valid bytes are
-        // invalid here.
+        // The attacks use operation 10, as in the benchmark. Here this operation has another message, so bodies that
+        // are valid in the benchmark are invalid.
         let address = if attack.target == Target::Tls { tls } else { plain };
         let healthy = Healthy::connect(plain).await;
         let attacking = attack.run(address, Appetite::Little);

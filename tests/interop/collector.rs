@@ -1,7 +1,8 @@
-//! One trace from a client by two servers, gRPC at a third and a broker to a subscriber: as an exporter in
-//! memory gets it, and as a real collector of OpenTelemetry does, by OTLP.
+//! Traces a path from a client through two servers, a third server called by gRPC, and a broker to a subscriber. An
+//! in-memory exporter and a real OpenTelemetry collector, which receives OTLP, must both see one trace.
 //!
-//! The collector is built from Go modules, which takes a minute or more: only where `FRISBEE_REQUIRE_COLLECTOR` is set.
+//! The collector is built from Go modules. This takes a minute or more, so the test runs only if
+//! `FRISBEE_REQUIRE_COLLECTOR` is set.
 
 use super::databases::servers::port;
 use super::go;
@@ -68,7 +69,7 @@ impl Greeter for Service {
 
 async fn serve(next: Next, telemetry: &Telemetry) -> String {
     let gateway = Gateway::new().http(Http::new().grpc());
-    // All servers belong to the same owner.
+    // All servers belong to the same operator, so they trust each other's trace contexts.
     let builder = Server::builder().observer(telemetry.clone().trust_peers());
     let server = builder.add_service(GreeterServer::new(Service(next))).gateway(gateway).bind("127.0.0.1:0").await;
     let server = server.expect("loopback port should be free");
@@ -110,7 +111,7 @@ async fn travel(provider: &SdkTracerProvider) {
         drop(tracer.start_with_context("take", &frpc_telemetry::otel::context()));
     });
     carried.await;
-    // The server ends a call once its reply is queued.
+    // The server ends a call only after it has queued the reply.
     frisbee_tests::until("all calls have ended", || telemetry.in_progress() == 0).await;
 }
 
@@ -151,7 +152,7 @@ impl Shown {
     }
 }
 
-/// Returns the spans of the whole path, each of which is the parent of the next.
+/// The spans of the whole path. Each is the parent of the next one.
 const WAY: [(&str, &str); 6] = [
     ("Client", "greet.Greeter/Greet"),
     ("Server", "greet.Greeter/Greet"),
@@ -192,7 +193,7 @@ struct Collector {
 impl Collector {
     async fn start() -> Option<Self> {
         if std::env::var_os("FRISBEE_REQUIRE_COLLECTOR").is_none() {
-            // Written to the terminal directly, because captured output is shown only if the test fails.
+            // Written to the terminal directly, because captured output is shown only for failed tests.
             let _ = std::io::stderr()
                 .lock()
                 .write_all(b"\nSKIPPED: FRISBEE_REQUIRE_COLLECTOR is not set, so no trace was sent to a collector\n");
@@ -255,7 +256,7 @@ async fn servers_grpc_and_broker_form_one_trace_in_collector() {
     flushed.expect("collector should accept the spans");
     assert_eq!((exports.exported(), exports.failed(), exports.dropped()), (WAY.len() as u64, 0, 0));
     let spans = || collector.spans.lock().unwrap().clone();
-    // Of the compared fields, the kind is written last.
+    // The collector writes the kind last of all fields that are compared.
     frisbee_tests::until("the collector has written all spans", || {
         spans().len() == WAY.len() && spans().iter().all(|span| !span.kind.is_empty())
     })

@@ -1,7 +1,7 @@
-//! Real protocols on connections that were handed off, and through streams: PostgreSQL and etcd, from Debian's
-//! packages `postgresql` and `etcd-server`.
+//! Tests of real protocols over handed-off connections and streams: PostgreSQL and etcd, from Debian's packages
+//! `postgresql` and `etcd-server`.
 //!
-//! Where they are not installed the tests say so and pass, unless `FRISBEE_REQUIRE_SERVERS` is set.
+//! If they are not installed, the tests print a message and pass, unless `FRISBEE_REQUIRE_SERVERS` is set.
 
 pub(crate) mod servers;
 
@@ -28,7 +28,7 @@ use tonic_prost::ProstCodec;
 /// Maximum time to wait for a server. Replies take milliseconds, but the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A gateway to a target over TLS, and a channel to it whose user has logged in.
+/// Starts a gateway to a target. Returns a channel to it over TLS, on which a user has logged in.
 async fn gateway(target: &str, address: &str) -> Channel {
     let authority = Authority::default();
     let service = Service {
@@ -51,7 +51,7 @@ async fn open(channel: &Channel, target: &str) -> RawTransport {
     handed.take().expect("gateway should hand off its connection")
 }
 
-/// Writes rows to PostgreSQL and reads them, with PostgreSQL's own client over any transport.
+/// Writes rows to PostgreSQL and reads them again, with PostgreSQL's own client over any transport.
 async fn expect_postgres(mut io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -1,8 +1,8 @@
-//! Servers that are found by etcd, from Debian's package `etcd-server`: they register, leave and die, and etcd itself
-//! dies.
+//! Tests of servers that clients find through etcd, from Debian's package `etcd-server`. Servers register, leave and
+//! die, and etcd itself dies.
 //!
-//! Where it is not installed the tests say so and pass, unless `FRISBEE_REQUIRE_SERVERS` is set.
-//! `FRISBEE_ETCD_AWAY` is for how many seconds etcd is away.
+//! If etcd is not installed, the tests print a message and pass, unless `FRISBEE_REQUIRE_SERVERS` is set.
+//! `FRISBEE_ETCD_AWAY` sets for how many seconds etcd is down.
 
 use super::databases::servers;
 use frpc::{Channel, Server};
@@ -19,10 +19,10 @@ use tokio::task::JoinHandle;
 
 const PREFIX: &str = "shop/";
 
-/// Maximum time to wait for events that take seconds, because the machine may be busy.
+/// Maximum time to wait for an event. Events take seconds, but the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server that is registered.
+/// A registered server.
 struct Shop {
     address: String,
     registered: Registered,
@@ -75,7 +75,7 @@ async fn until_addresses(channel: &Channel, shops: &[&str]) {
     waited.unwrap_or_else(|_| panic!("{:?} are known, and not {expected:?}", addresses(channel)));
 }
 
-/// Starts callers that fail the test if a call fails. Returns the number of their calls.
+/// Starts callers, which fail the test if a call fails. Returns the number of their calls.
 fn callers(channel: &Channel, over: &Arc<AtomicBool>) -> (Arc<AtomicU64>, Vec<JoinHandle<()>>) {
     let calls = Arc::<AtomicU64>::default();
     let caller = |_| {
@@ -161,7 +161,7 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
     let address = format!("http://{}", server.address);
     let etcd = Etcd::new([&address]).expect("address should be valid");
     let stays = Shop::open(&etcd).await;
-    // For etcd, this is a separate process.
+    // A separate runtime looks like a separate process to etcd.
     let dies = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -182,7 +182,7 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
         .await
         .expect("channel should connect to a resolved server");
     until_addresses(&channel, &[&stays.address, "127.0.0.1:9"]).await;
-    // Waits longer than the lease, which must therefore be renewed.
+    // Waits longer than the lease, so the lease must be renewed.
     tokio::time::sleep(2 * TTL).await;
     assert_eq!(addresses(&channel).len(), 2);
     dies.shutdown_background();
@@ -192,7 +192,8 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
     println!("gone {:?} after its death, with a lease of {TTL:?}", died.elapsed());
 }
 
-/// Regression test: the server could no longer be found, although it was running and renewed its lease.
+/// Regression test: after its key was deleted, a server could not be found any more, although it was running and
+/// renewed its lease.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_was_deleted_is_put_again() {
     let Some(server) = servers::etcd().await else { return };
@@ -204,7 +205,7 @@ async fn a_key_that_was_deleted_is_put_again() {
         registered.registered().await;
         registered
     };
-    // The second server has the key, which expires with its lease.
+    // Both servers have the same key. It now belongs to the lease of the second one.
     let (_stays, leaves) = (registered().await, registered().await);
     leaves.leave().await;
     let mut resolver = EtcdResolver::new(&etcd, PREFIX);

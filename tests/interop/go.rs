@@ -1,4 +1,4 @@
-//! Building and running the Go peers.
+//! Builds and runs the Go peers.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command as Blocking, Stdio};
@@ -12,7 +12,8 @@ pub(crate) struct Peer {
     environment: Vec<(&'static str, PathBuf)>,
 }
 
-/// A serving Go process. It ends when its standard input is closed, so at the latest with this process.
+/// A serving Go process. It exits when its standard input is closed, which happens at the latest when this process
+/// ends.
 pub(crate) struct Serving {
     pub(crate) address: String,
     _stdin: ChildStdin,
@@ -26,7 +27,7 @@ impl Peer {
         Self::built(&BUILT, ".", "./cmd/peer")
     }
 
-    /// Builds the program with the last frisbee-go that has 8-byte headers, if Go is installed.
+    /// Builds the program with the last version of frisbee-go that has 8-byte headers, if Go is installed.
     pub(crate) fn old() -> Option<Self> {
         static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
         Self::built(&BUILT, "v0_10_2", "./cmd/peer-old")
@@ -66,7 +67,7 @@ impl Peer {
         Serving { address, _stdin: stdin, _child: child }
     }
 
-    /// Runs the program's test cases against a server. There must be at least `cases`.
+    /// Runs the program's test cases against a server. At least `at_least` cases must run.
     pub(crate) async fn call(&self, address: &str, options: &[&str], at_least: usize) {
         let output = Command::new(&self.program)
             .args(["call", address])
@@ -91,7 +92,7 @@ pub(crate) fn build(module: &str, package: &str) -> Option<PathBuf> {
             std::env::var_os("FRISBEE_REQUIRE_GO").is_none(),
             "Go should be installed, because FRISBEE_REQUIRE_GO is set"
         );
-        // Written to the terminal directly, because captured output is shown only if the test fails.
+        // Written to the terminal directly, because captured output is shown only for failed tests.
         let _ = std::io::Write::write_all(
             &mut std::io::stderr().lock(),
             b"\nSKIPPED: Go is not installed, so nothing was tested with Go peers\n",

@@ -1,8 +1,8 @@
-//! A real API server of Kubernetes: the manifest of docs/resolvers.md, and a Service whose slices come, change and go
-//! while the server is killed and starts again.
+//! Tests of a real Kubernetes API server: the manifest of docs/resolvers.md, and a Service whose endpoint slices are
+//! created, changed and deleted while the server is killed and restarted.
 //!
-//! It is built from Go modules, which takes many minutes the first time: only where `FRISBEE_REQUIRE_APISERVER` is set.
-//! No controllers run, so the test writes the slices itself, as they would.
+//! The API server is built from Go modules. This takes many minutes the first time, so the tests run only if
+//! `FRISBEE_REQUIRE_APISERVER` is set. No controllers run, so the test writes the endpoint slices itself.
 
 use super::databases::servers;
 use super::go;
@@ -25,7 +25,7 @@ use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
-/// Maximum duration of a step, even on a busy machine.
+/// Maximum duration of a step, including on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/prod/endpointslices";
@@ -43,7 +43,7 @@ struct ApiServer {
 impl ApiServer {
     async fn start() -> Option<Self> {
         if std::env::var_os("FRISBEE_REQUIRE_APISERVER").is_none() {
-            // Written to the terminal directly, because captured output is shown only if the test fails.
+            // Written to the terminal directly, because captured output is shown only for failed tests.
             let _ = std::io::stderr()
                 .lock()
                 .write_all(b"\nSKIPPED: FRISBEE_REQUIRE_APISERVER is not set, so no API server was watched\n");
@@ -90,7 +90,7 @@ impl ApiServer {
         self.until_ready().await;
     }
 
-    /// Sends a request with YAML or JSON as the administrator. Returns an error if the server cannot be reached.
+    /// Sends a request with YAML or JSON as the administrator. Returns `None` if the server cannot be reached.
     async fn http_request(&self, method: &str, path: &str, body: &str) -> Option<(u16, Vec<u8>)> {
         let socket = TcpStream::connect(&self.address).await.ok()?;
         let io = self.tls.connect_io(socket, "127.0.0.1").await.ok()?;
@@ -104,7 +104,7 @@ impl ApiServer {
         Some((status, response.into_body().collect().await.ok()?.to_bytes().into()))
     }
 
-    /// Sends a request that must succeed.
+    /// Sends a request, which must succeed, and returns the response.
     async fn does(&self, method: &str, path: &str, body: &str) -> Value {
         let (status, answer) = self.http_request(method, path, body).await.expect("API server should respond");
         let text = String::from_utf8_lossy(&answer);
@@ -152,7 +152,7 @@ fn serve(program: &PathBuf, folder: &TempDir, address: &str, etcd: &str) -> Chil
         .args(["--tls-cert-file", "certificate", "--tls-private-key-file", "key", "--token-auth-file", "tokens"])
         .args(["--service-account-issuer", "https://test", "--service-account-key-file", "certificate"])
         .args(["--service-account-signing-key-file", "key", "--service-cluster-ip-range", "10.0.0.0/24"])
-        // Only the API server runs, without the controllers that create service accounts.
+        // No controllers run next to the API server, so nothing creates service accounts.
         .args(["--authorization-mode", "RBAC", "--endpoint-reconciler-type", "none"])
         .args(["--advertise-address", "192.0.2.1", "--disable-admission-plugins", "ServiceAccount"])
         .stdin(Stdio::null())
@@ -163,7 +163,7 @@ fn serve(program: &PathBuf, folder: &TempDir, address: &str, etcd: &str) -> Chil
         .expect("process should start")
 }
 
-/// Returns the objects of the page's manifest, each with the path at which it is created.
+/// Returns the objects in the manifest of the page. Each comes with the path at which it is created.
 fn manifest() -> Vec<(&'static str, &'static str)> {
     let (_, page) =
         include_str!("../../docs/resolvers.md").split_once("```yaml\n").expect("page should contain a manifest");
@@ -191,13 +191,13 @@ fn pod(address: &str, ready: bool, terminating: bool) -> Value {
         "conditions": {"ready": ready, "serving": true, "terminating": terminating}})
 }
 
-/// Returns the next set of endpoints as text, and ignores failures before it.
+/// Returns the next set of endpoints as text. Ignores failures before it.
 async fn next(resolver: &mut KubernetesResolver) -> Vec<String> {
     let asking = async {
         loop {
             match resolver.next().await {
                 Ok(endpoints) => return endpoints.iter().map(Endpoint::to_string).collect(),
-                // Retries like a channel.
+                // Retries after a failure, as a channel does.
                 Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
             }
         }
@@ -244,7 +244,7 @@ async fn kubernetes_service_is_followed_through_restarts() {
     server.restart().await;
     server.replace(&slice("shop-1", &[pod(one, true, false), pod(three, true, false)])).await;
     while next(&mut resolver).await != [text(one), text(three)] {}
-    // Its backend may also be unavailable.
+    // The database of the API server may fail as well.
     server.etcd.kill().await;
     server.etcd.restart().await;
     server.until_ready().await;

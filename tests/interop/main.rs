@@ -1,6 +1,6 @@
-//! Real Go programs on frisbee-go, in both directions and both versions of the header.
+//! Tests with real Go programs that use frisbee-go: in both directions, and with both versions of the header.
 //!
-//! Needs Go. Where there is none, the tests say so and pass, unless `FRISBEE_REQUIRE_GO` is set.
+//! The tests need Go. Without it, they print a message and pass, unless `FRISBEE_REQUIRE_GO` is set.
 
 mod collector;
 mod databases;
@@ -23,12 +23,12 @@ use frpc::{Channel, Code, HeaderForm, Request, RequestStream, Response, Response
 use go::Peer;
 use std::time::Duration;
 
-/// Configures a server for the Go suite, which opens 600 streams at once, more than the default limit.
+/// Configures a server for the Go suite. The suite opens 600 streams at once, which is more than the default limit.
 fn generous() -> frpc::ServerBuilder {
     Server::builder().config(frisbee::Config::default().streams_max(1000))
 }
 
-/// Connects a client with long timeouts, because the suite's calls take long on a busy machine.
+/// Connects a client with long timeouts, because the calls of the suite take long on a busy machine.
 async fn connected(address: &str, form: HeaderForm) -> Channel {
     let builder = Channel::builder().header_form(form).timeout(Duration::from_secs(120));
     builder.connect(address).await.expect("server should accept the connection")
@@ -76,7 +76,7 @@ async fn a_go_server_with_old_headers_answers_every_call() {
 async fn client_without_old_headers_setting_names_go_server() {
     let Some(peer) = Peer::old() else { return };
     let server = peer.serve().await;
-    // The peer parses HELLO as a packet of 1.7 GB and allocates memory for it.
+    // This peer parses HELLO as a packet of 1.7 GB, and allocates memory for it.
     let builder =
         Channel::builder().peer_kind_timeout(Duration::from_secs(60)).reconnect_timeout(Duration::from_secs(60));
     let channel = builder.connect(&server.address).await.expect("server should accept the connection");
@@ -84,7 +84,7 @@ async fn client_without_old_headers_setting_names_go_server() {
     assert!(failure.to_string().ends_with("set `header_form(HeaderForm::Old)`"), "{failure}");
 }
 
-/// The changed service. Its Go peers use the first version of the schema.
+/// A service with the changed schema. Its Go peers use the first version.
 struct Changed;
 
 type Reply<T> = Result<Response<T>, Status>;
@@ -177,7 +177,7 @@ async fn client_of_changed_schema_calls_go_servers() {
         };
         let sent = next::Mixed { note: "dropped".to_owned(), ..mixed.clone() };
         assert_eq!(client.echo_mixed(sent).await.unwrap().into_inner(), mixed);
-        // An enum value that the Go program lacks.
+        // The schema of the Go program does not declare this enum value.
         let yellow = next::Mixed { enum_seventh: next::Color::Yellow.into(), ..mixed };
         client.echo_mixed(yellow).await.expect_err("Go should have no such value");
 

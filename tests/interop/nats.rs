@@ -1,7 +1,7 @@
-//! Tests of brokers that are connected by NATS (Debian's package `nats-server`): the messages that their subscribers
-//! receive, also when the server is killed.
+//! Tests of brokers connected by NATS, from Debian's package `nats-server`. They check which messages subscribers
+//! receive, including when the server is killed.
 //!
-//! If NATS is not installed, the tests print a note and pass, unless `FRISBEE_REQUIRE_SERVERS` is set.
+//! If NATS is not installed, the tests print a message and pass, unless `FRISBEE_REQUIRE_SERVERS` is set.
 //! `FRISBEE_BUS_MESSAGES` sets the number of messages that each broker publishes, 10 000 by default.
 
 mod batches;
@@ -24,13 +24,13 @@ use tokio::time::timeout;
 
 const BROKERS: usize = 3;
 
-/// Patterns of each connection, all of which match every topic.
+/// Patterns to which each connection subscribes. All of them match every topic.
 const PATTERNS: [&str; 3] = ["numbers.*.x", "numbers.>", ">"];
 
-/// Maximum number of messages in flight, far below the limits of the queues.
+/// Maximum number of messages in flight. It is far below the limits of the queues.
 const UNHEARD_MAX: u64 = 20_000;
 
-/// Maximum time to wait for events that take milliseconds, because the machine may be busy.
+/// Maximum time to wait for an event. Events take milliseconds, but the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn messages() -> u64 {
@@ -75,8 +75,8 @@ async fn until(what: &str, is: impl Fn() -> bool) {
     timeout(PATIENCE, reached).await.unwrap_or_else(|_| panic!("not within {PATIENCE:?}: {what}"));
 }
 
-/// Publishes numbers from 1 on to the topic of a broker, no faster than all subscribers receive. `received` contains
-/// the counts of each subscription for all brokers.
+/// Publishes numbers from 1 on to the topic of a broker, only as fast as all subscribers receive them. `received`
+/// contains the counts of each subscription for all brokers.
 async fn publish(client: Client, at: usize, published: Arc<AtomicU64>, received: Vec<Arc<AtomicU64>>) {
     let publisher = client.publisher(&format!("numbers.{at}.x")).expect("topic should be valid");
     for number in 1..=messages() {
@@ -124,7 +124,8 @@ async fn overlapping_patterns_deliver_once_in_order_on_three_brokers() {
         writers.spawn(publish(client.clone(), at, published.clone(), received.clone()));
     }
     writers.join_all().await;
-    // No message is duplicated: the next message of each broker is the next that each subscription receives.
+    // No message may be duplicated, so each subscription must receive the message that each broker publishes now as its
+    // next one.
     let mut subscriptions = listeners.join_all().await;
     for client in &clients {
         client.publish("end", "").await.expect("broker should accept the message");
@@ -141,7 +142,7 @@ async fn group_members_get_equal_shares_on_every_broker() {
     let clients = clients(&server.address).await;
     let all = messages() * BROKERS as u64;
     let (received, mut shares) = (Arc::<AtomicU64>::default(), Vec::new());
-    // The group may have any name. The three brokers have one, two and three members.
+    // A group may have any name. Its members are at the three brokers: one, two and three of them.
     for (at, client) in clients.iter().enumerate() {
         for _ in 0..=at {
             let subscribed = client.queue_subscribe("numbers.>", "two words.*").await;
@@ -190,7 +191,7 @@ async fn sole_group_member_gets_messages_of_its_broker() {
     }
 }
 
-/// Messages received by a subscription, and losses reported to it.
+/// The messages that a subscription has received, and the losses that it has reported.
 #[derive(Default)]
 struct Account {
     received: AtomicU64,
@@ -221,7 +222,7 @@ async fn keep(mut subscription: Subscription, account: Arc<Account>) {
     }
 }
 
-/// Returns an account for each pattern of each client.
+/// Subscribes each client to all patterns. Returns an account for each subscription.
 async fn listen_everywhere(clients: &[Client]) -> Vec<Arc<Account>> {
     let mut accounts = Vec::new();
     for client in clients {
@@ -237,10 +238,10 @@ async fn listen_everywhere(clients: &[Client]) -> Vec<Arc<Account>> {
     accounts
 }
 
-/// Waits until each published message was received once or reported as lost.
+/// Waits until each subscription has received or reported as lost every published message.
 async fn settle(accounts: &[Arc<Account>], published: u64) {
     until("all is heard or said", || accounts.iter().all(|account| account.sum() >= published)).await;
-    // Longer than brokers take to report the number of lost messages.
+    // Brokers need less time than this to report lost messages.
     tokio::time::sleep(Duration::from_millis(600)).await;
     for account in accounts {
         assert_eq!(
@@ -252,7 +253,7 @@ async fn settle(accounts: &[Arc<Account>], published: u64) {
     }
 }
 
-/// Each client publishes numbers to its own topic, about ten per millisecond.
+/// Publishers of consecutive numbers. Each client publishes to its own topic, about ten messages per millisecond.
 struct Load {
     over: Arc<AtomicBool>,
     published: Arc<AtomicU64>,
@@ -260,7 +261,7 @@ struct Load {
 }
 
 impl Load {
-    /// Number at which the last client may stop publishing.
+    /// Starts a publisher at each client. If `last` is set, the last client stops after this number.
     fn start(clients: &[Client], last: Option<u64>) -> Self {
         let (over, published) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
         let mut writers = JoinSet::new();
@@ -306,8 +307,8 @@ async fn killed_server_leaves_exactly_reported_gap() {
     let Some(mut server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
     let accounts = listen_everywhere(&clients).await;
-    // The third client sends nothing after the server has stopped, and the loss of its last messages must be reported
-    // too.
+    // The third client publishes nothing after the server has been killed. The loss of its last messages must be
+    // reported too.
     let mut load = Load::start(&clients, Some(3_000));
     let all = |least: u64| accounts.iter().all(|account| account.received.load(Ordering::SeqCst) >= least);
     until("all are heard", || all(3_000)).await;
@@ -321,7 +322,7 @@ async fn killed_server_leaves_exactly_reported_gap() {
     let published = load.end().await;
     settle(&accounts, published).await;
     println!("{published} published, {} missed", accounts[0].missed.load(Ordering::SeqCst));
-    // Subscriptions of groups are also resumed.
+    // The subscription of a group must continue too.
     let mut jobs = clients[0].queue_subscribe("jobs", "workers").await.expect("broker should accept the subscription");
     clients[1].publish("jobs", "1").await.expect("broker should accept the message");
     assert_eq!(next(&mut jobs).await.expect("connection should stay open"), "jobs 1");
@@ -332,7 +333,7 @@ async fn messages_that_nats_does_not_take_are_refused_with_the_reason() {
     let Some(mut server) = servers::nats(&[]).await else { return };
     let client = client(&server.address, Broker::builder().when_away(OutagePolicy::Refuse)).await;
     let mut subscription = client.subscribe("a").await.expect("broker should accept the subscription");
-    // The default maximum of NATS is 1 MiB.
+    // By default, NATS accepts messages of up to 1 MiB.
     client.publish("a", vec![0; 1 << 20]).await.expect("broker should accept the message");
     let Err(PubSubError::Refused(text)) = client.sync().await else { panic!("it is too long") };
     assert!(text.ends_with("exceeds the 1048576 bytes that the backplane accepts"), "{text}");
@@ -371,11 +372,11 @@ async fn frames_of_strangers_on_the_subjects_of_a_bus_are_dropped() {
             stranger.publish(subject, payload.to_vec().into()).await.expect("broker should accept the message");
         }
     }
-    // More tokens than a topic may have.
+    // This topic has more tokens than permitted.
     let deep = format!("test.t{}", ".a".repeat(300));
     stranger.publish(deep, "x".into()).await.expect("broker should accept the message");
     stranger.flush().await.expect("flush should succeed");
-    // Otherwise a broker's own connection would continue the sequence after these messages.
+    // The messages above must not be mistaken for a part of the broker's own sequence.
     for _ in 0..2 {
         clients[1].publish("a", "x").await.expect("broker should accept the message");
         assert_eq!(next(&mut subscription).await.expect("connection should stay open"), "a x");

@@ -1,15 +1,15 @@
 //! Tests that exchange `.npy` files with NumPy.
 //!
-//! Needs Python with NumPy: that of `FRISBEE_PYTHON`, or `python3`. Without it the test says so and passes, unless
-//! `FRISBEE_REQUIRE_NUMPY` is set.
+//! `FRISBEE_PYTHON` names a Python with NumPy; the default is `python3`. Without NumPy, the test prints a message and
+//! passes, unless `FRISBEE_REQUIRE_NUMPY` is set.
 
 use frpc::tensor::{Tensor, TensorError};
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// Writes arrays of every type, byte order and memory layout to the given folder, each with a file of its elements in C
-/// order as little-endian bytes.
+/// Writes arrays of every type, byte order and memory layout to the given folder. For each array, another file contains
+/// its elements in C order as little-endian bytes.
 const WRITE: &str = r#"
 import sys, numpy as np
 folder = sys.argv[1]

@@ -1,6 +1,6 @@
-//! The dashboard and the alerts of the example `operated`, before a real Prometheus that reads the metrics of a server.
+//! Tests the dashboard and the alerts of the example `operated` against a real Prometheus that scrapes a server.
 //!
-//! Without an installed Prometheus the test prints a note and passes, unless `FRISBEE_REQUIRE_SERVERS` is set.
+//! If Prometheus is not installed, the test prints a message and passes, unless `FRISBEE_REQUIRE_SERVERS` is set.
 
 use super::databases::servers;
 use frpc::pubsub::Broker;
@@ -20,8 +20,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/operated")
 }
 
-/// Starts a server and makes calls that succeed, fail or have an unknown method, until the test ends. Returns its
-/// address.
+/// Starts a server. Until the test ends, makes calls that succeed, fail or have an unknown method. Returns the address
+/// of the server.
 async fn server() -> String {
     let counters = Counters::new();
     let topics = Broker::new();
@@ -35,12 +35,12 @@ async fn server() -> String {
     let calling = address.clone();
     tokio::spawn(async move {
         loop {
-            // The metrics of channels include this one.
+            // This channel appears in the metrics of channels.
             let builder = Channel::builder().batch_observer(counters.clone());
             let Ok(channel) = builder.connect(calling.as_str()).await else { return };
             let client = GreeterClient::new(channel);
             let _ = client.greet(Name { name: "Ada".to_owned() }).await;
-            // The deadline has passed when the call arrives, so the call fails at the server.
+            // The deadline has already passed when the call arrives, so the call fails at the server.
             let mut late = frpc::Request::new(Name { name: "Eve".to_owned() });
             late.set_timeout(Duration::from_nanos(1));
             let _ = client.greet(late).await;

@@ -1,4 +1,4 @@
-//! Tests of connections that become raw without a handshake, with Go's `RawTransport()` as the peer.
+//! Tests of connections that become raw without a handshake. The peer is a Go program that calls `RawTransport()`.
 
 use super::go::Peer;
 use frisbee::{
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const TURN: Operation = Operation::FIRST_USER;
 const GREETING: &[u8] = b"raw from here on\n";
 
-/// Takes over the connection at the first packet of [`TURN`]. A server echoes the packet first.
+/// A router that takes over the connection when a packet of [`TURN`] arrives. A server echoes this packet first.
 struct RawRouter {
     echoes: bool,
     sender: Mutex<Option<oneshot::Sender<RawTransport>>>,
@@ -34,7 +34,7 @@ impl Router for RawRouter {
     }
 }
 
-/// Reads the greeting. A Go program sends PINGs until it calls `RawTransport()`, and they may follow the last packet.
+/// Reads the greeting. A Go program sends PINGs until it calls `RawTransport()`, so PINGs may follow the last packet.
 async fn expect_greeting(raw: &mut RawTransport) {
     let reading = async {
         let mut head = [0; 10];

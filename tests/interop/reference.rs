@@ -1,8 +1,8 @@
-//! The second implementation of the wire, `tests/wire/reference.py`, in both directions, and malformed input for both
-//! ends.
+//! Tests with the second implementation of the protocol, `tests/wire/reference.py`: in both directions, and with
+//! malformed input for both ends.
 //!
-//! Needs Python: that of `FRISBEE_PYTHON`, or `python3`. Without it the tests say so and pass, unless
-//! `FRISBEE_REQUIRE_PYTHON` is set.
+//! `FRISBEE_PYTHON` names the interpreter; the default is `python3`. Without Python, the tests print a message and
+//! pass, unless `FRISBEE_REQUIRE_PYTHON` is set.
 
 use super::suite;
 use crate::two_way::call_every_kind;
@@ -48,7 +48,7 @@ fn python() -> Option<&'static OsString> {
             env::var_os("FRISBEE_REQUIRE_PYTHON").is_none(),
             "Python should be installed, because FRISBEE_REQUIRE_PYTHON is set"
         );
-        // The test's own output is shown only if it fails; this line is always visible.
+        // Written to the terminal directly, because captured output is shown only for failed tests.
         let _ = std::io::stderr().lock().write_all(b"\nSKIPPED: Python is not installed: no test with the reference\n");
         None
     });
@@ -58,7 +58,7 @@ fn python() -> Option<&'static OsString> {
 fn command(python: &OsString, arguments: &[&str]) -> Command {
     let checks = Path::new(env!("CARGO_MANIFEST_DIR")).join("wire/reference_checks.py");
     let mut command = Command::new(python);
-    // `-B`: no cache of bytecode in the source tree.
+    // `-B` prevents Python from writing bytecode into the source tree.
     command.arg("-B").arg(checks).args(arguments).stdin(Stdio::null()).kill_on_drop(true);
     command
 }
@@ -117,7 +117,8 @@ async fn reference_client_is_called_and_leaves_with_server() {
     let address = server.address.to_string();
     let arguments = ["offer", &address];
     let serving = async {
-        // The first connection learns the layout of the service from HELLO, and the second offers the service.
+        // Over the first connection, the client learns the layout of the service from HELLO. It announces the service
+        // on the second one.
         connections.recv().await.expect("a client should connect");
         let connection = connections.recv().await.expect("a client should connect again");
         let client = InteropClient::new(Channel::from_connection(&connection));
@@ -132,7 +133,7 @@ async fn reference_client_is_called_and_leaves_with_server() {
 
 const TUNNEL: Operation = Operation::FIRST_USER;
 
-/// Echoes packets, and the bytes of connections that it hands off.
+/// A protocol that echoes packets, and echoes bytes on connections that it hands off.
 struct Tunnel;
 
 impl Router for Tunnel {
@@ -186,7 +187,7 @@ async fn rust_client_gets_every_answer_of_reference_server() {
     let server = Reference::start(python, &["serve", "interop"]).await;
     let channel = Channel::builder().timeout(PATIENCE).connect(&server.address).await;
     let client = InteropClient::new(channel.expect("server should accept the connection"));
-    // The other cases are load tests, for which the reference implementation is not designed.
+    // The other cases are load tests, and the reference implementation is not fast enough for them.
     let is_small = |case: &&suite::Case| {
         !["load/", "ids/", "silence/", "streams/many", "error/1000", "payload/4MiB-ten"]
             .iter()
@@ -215,7 +216,7 @@ async fn reference_server_answers_metadata_statuses_and_calls_back() {
     let failure = Failure { code: Code::NotFound as i32, text: "gone".into(), details: vec![1, 2] };
     let status = client.fail(failure).await.expect_err("call should fail");
     assert_eq!((status.code(), status.message(), status.details()), (Code::NotFound, "gone", &[1, 2][..]));
-    // The reference peer calls this program's `Get` to handle `Ask`.
+    // To handle `Ask`, the reference peer calls `Get` of this program.
     let answer = client.ask(Time { millis: 3 }).await.expect("the reference should call back");
     assert_eq!(answer.get_ref().millis, 3);
     let mut request = Request::new(Time { millis: 3_600_000 });
@@ -283,8 +284,8 @@ async fn rust_client_reacts_to_malformed_input_as_specified() {
     assert!(count >= 150, "only {count} test cases ran");
 }
 
-/// Returns the numbers above 1 in a text: decimal ones, also with spaces between thousands, and pairs of hexadecimal
-/// digits.
+/// Returns the numbers above 1 in a text: decimal numbers, including those with spaces between thousands, and pairs of
+/// hexadecimal digits.
 fn numbers(text: &str) -> BTreeSet<u64> {
     let is_digit = |c: char| c.is_ascii_hexdigit() || c == 'x';
     let words = text.split(|c: char| !is_digit(c)).filter(|word| !word.is_empty());

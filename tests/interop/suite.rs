@@ -1,4 +1,4 @@
-//! A native client's expectations of a server of the interop schema, in any implementation.
+//! Test cases that a server of the interop schema must pass, in any implementation, with a native client.
 
 use frisbee_tests::interop::{
     AddRequest, Color, Count, Empty, Inner, InteropClient, Lists, Maps, Middle, Mixed, Nested, Payload, Range, Scalars,
@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 type Outcome = Result<(), String>;
 type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
-/// A test case with its name and action.
+/// A test case: its name and its action.
 pub(crate) type Case = (&'static str, fn(InteropClient) -> Running);
 
 macro_rules! cases {
@@ -27,10 +27,10 @@ macro_rules! cases {
 /// Maximum duration of a case, even on a slow machine.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Duration in milliseconds that exceeds the limit of a case.
+/// A duration in milliseconds that is longer than the time limit of a case.
 const FOR_EVER: u32 = 600_000;
 
-/// Runs cases one after the other on one connection, so that each case also checks that earlier ones left the
+/// Runs cases one after the other on the same connection. Each case also checks that the earlier ones left the
 /// connection intact.
 pub(crate) async fn run(client: &InteropClient, cases: &[Case]) {
     let mut failed = Vec::new();
@@ -117,7 +117,7 @@ pub(crate) const ALL: &[Case] = cases! {
     "silence/6s" silence,
 };
 
-/// Cases for the old version, whose Go code differs only in the header.
+/// The cases for the old version. Its Go code differs only in the header.
 pub(crate) const OLD: &[Case] = cases! {
     "unary/add" add,
     "unary/1000-one-by-one" one_by_one,
@@ -314,7 +314,7 @@ async fn unknown_color(client: InteropClient) -> Outcome {
     for index in [4, 99, 1 << 20, i32::MAX] {
         echo_scalars(client.clone(), Scalars { color: i32::MIN + index, ..typical() }).await?;
     }
-    // Only native peers can exchange a number that the schema does not declare and that represents no index.
+    // A number that the schema does not declare and that is not an index can only be exchanged by native peers.
     match client.echo_scalars(Scalars { color: 4, ..typical() }).await {
         Ok(echoed) => equal(&echoed.into_inner().color, &4),
         Err(refused) => equal(&refused.code(), &Code::Internal),
@@ -402,13 +402,13 @@ async fn out_of_order(client: InteropClient) -> Outcome {
     if poll_fn(|context| Poll::Ready(slow.as_mut().poll(context).is_ready())).await {
         return Err("the slow call was over at once".into());
     }
-    // The call fails at its deadline if it waits for the slow one.
+    // If this call had to wait for the slow one, it would exceed its deadline.
     let quick = client.sleep(SleepRequest { millis: 1, tag: 2 }).await.map_err(text)?.into_inner();
     equal(&quick.tag, &2)
 }
 
 async fn sleeps_at_once(client: InteropClient) -> Outcome {
-    // The calls run concurrently because a sequence would exceed the time limit of a case.
+    // The calls run concurrently. One after the other, they would exceed the time limit of a case.
     let millis = 2 * u32::try_from(LIMIT.as_millis()).unwrap_or(u32::MAX) / 100;
     all(100, move |tag| {
         let client = client.clone();
@@ -453,7 +453,7 @@ async fn ten_thousand_at_once(client: InteropClient) -> Outcome {
 }
 
 async fn more_than_in_flight(client: InteropClient) -> Outcome {
-    // A client keeps 16 384 calls in flight, and further calls wait.
+    // A client has at most 16 384 calls in flight, and further calls wait.
     all(20_000, move |tag| {
         let client = client.clone();
         async move {
@@ -571,7 +571,8 @@ async fn streams_with_calls(client: InteropClient) -> Outcome {
 }
 
 async fn successive_streams(client: InteropClient) -> Outcome {
-    // The long run makes more calls than there are ids, and than slots in a Go peer that does not release them.
+    // The long run makes more calls than there are ids. It also exceeds the number of slots in a Go peer that never
+    // releases them.
     let many = std::env::var("FRISBEE_MANY").ok().and_then(|many| many.parse().ok());
     for n in 0..many.map_or(300, |many: i64| (many / 3).min(25_000)) {
         counts_up(client.clone(), n % 4).await?;

@@ -1,4 +1,4 @@
-//! Mutual TLS with Go peers, in both directions.
+//! Tests of mutual TLS with Go peers, in both directions.
 
 use super::go::Peer;
 use super::{generous, suite};

@@ -1,5 +1,5 @@
-//! Tests that connections need no timer: while both ends work, virtual time does not advance, and each stall moves it
-//! to the next PING.
+//! Tests that connections make progress without timers. While both ends have work to do, virtual time must not advance.
+//! A stall would advance it to the next PING.
 
 use fastrand::Rng;
 use frisbee_tests::interop::{InteropClient, InteropServer, Payload, Range, Text};
@@ -16,8 +16,8 @@ use tokio::io::DuplexStream;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// Returns a random length up to `most`. Short lengths are as likely as long ones, and a quarter is close to the
-/// maximum.
+/// Returns a random length of up to `most`. Short lengths are as likely as long ones, and a quarter of all lengths is
+/// close to the maximum.
 fn length(dice: &mut Rng, most: usize) -> usize {
     if dice.u8(0..4) == 0 {
         return dice.usize(most / 2..=most);
@@ -26,7 +26,7 @@ fn length(dice: &mut Rng, most: usize) -> usize {
     dice.usize(0..=1 << bits)
 }
 
-/// Returns a client of a server over a pipe, with random sizes.
+/// Returns a client of a server over a pipe. The sizes of buffers are random.
 async fn client(dice: &mut Rng) -> InteropClient {
     let config = |dice: &mut Rng| match dice.bool() {
         true => Config::default(),
@@ -39,7 +39,7 @@ async fn client(dice: &mut Rng) -> InteropClient {
     let (here, there) = tokio::io::duplex(4096 + length(dice, 1 << 20));
     let mut serving = Box::pin(async move { server.serve_connection(there).await });
     let mut pauses = dice.fork();
-    // The task often runs late, so that a turn finds both new input and room for output.
+    // This task often runs late, so that a turn finds both new input and space for output.
     tokio::spawn(poll_fn(move |context| {
         if pauses.u8(0..4) > 0 {
             context.waker().wake_by_ref();
@@ -120,7 +120,7 @@ impl Wake for Flag {
     }
 }
 
-/// A caller that has just received its reply has its next request ready before callers that wait for room.
+/// A caller that has just received its reply could send its next request before callers that wait for space.
 #[tokio::test(start_paused = true)]
 async fn new_call_leaves_room_to_a_call_that_waited() {
     let server =

@@ -1,4 +1,4 @@
-//! Tests that each end limits the nesting depth of messages, and that the sender of deeper ones receives an error.
+//! Tests that each end limits the nesting depth of messages. The sender of a deeper message must receive an error.
 
 use frisbee_pubsub::{Broker, Client};
 use frisbee_tests::nesting::{Deep, Depths, DepthsClient, DepthsServer};
@@ -9,10 +9,10 @@ use frpc::{
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// A depth above the default limit.
+/// A depth beyond the default limit.
 const DEEP: u32 = 150;
 
-/// A depth below the default limit.
+/// A depth within the default limit.
 const SHALLOW: u32 = 20;
 
 /// A service that echoes its requests.
@@ -49,7 +49,7 @@ fn levels(count: u32) -> Deep {
     (1..count).fold(Deep::default(), |inner, _| Deep { next: Some(Box::new(inner)) })
 }
 
-/// Connects a client over a connection that does not reconnect. The server runs on threads of its own.
+/// Connects a client that does not reconnect. The server runs on its own threads.
 async fn connected(server: ServerBuilder, channel: ChannelBuilder) -> DepthsClient {
     let server = server
         .add_service(DepthsServer::new(Same))
@@ -62,7 +62,7 @@ async fn connected(server: ServerBuilder, channel: ChannelBuilder) -> DepthsClie
     DepthsClient::new(channel.connect_io(io).await.expect("connection in memory should be accepted"))
 }
 
-/// Sends a message with `count` levels in every kind of call, in both directions, and returns the results.
+/// Sends messages with `count` levels in calls of every kind, in both directions. Returns the results.
 async fn every_kind(client: &DepthsClient, count: u32) -> [Result<Deep, Status>; 4] {
     let one = || frpc::iter([levels(count)]);
     async fn first(replies: Reply<Streaming<Deep>>) -> Result<Deep, Status> {
@@ -77,8 +77,8 @@ async fn every_kind(client: &DepthsClient, count: u32) -> [Result<Deep, Status>;
     ]
 }
 
-/// Asserts that messages of up to `max` levels are echoed, that deeper ones fail with `codes`, and that the connection
-/// continues.
+/// Asserts that messages of up to `max` levels are echoed, and that deeper ones fail with `codes`. The connection must
+/// stay open.
 async fn nests(client: &DepthsClient, max: u32, codes: [Code; 4]) {
     for (result, code) in every_kind(client, max + 1).await.into_iter().zip(codes) {
         let status = result.expect_err("message should be nested too deep");
@@ -141,7 +141,7 @@ async fn calls_of_a_server_keep_to_the_settings_of_both_ends() {
         client.back(levels(count)).await.map(Response::into_inner)
     };
     assert!(back(DEEP, DEEP, DEEP).await.expect("message should be within both nesting limits") == levels(DEEP));
-    // The client's request is accepted, but the server's request to the client is not.
+    // The server accepts the client's request, but the client does not accept the request of the server.
     let status = back(DEEP, SHALLOW, SHALLOW + 1).await.expect_err("reply should exceed the client's limit");
     assert_eq!(status.code(), Code::InvalidArgument, "{status}");
     assert!(status.message().ends_with("messages nest deeper than 20"), "{status}");
@@ -149,7 +149,7 @@ async fn calls_of_a_server_keep_to_the_settings_of_both_ends() {
 
 #[tokio::test]
 async fn replies_to_a_server_keep_to_its_setting() {
-    /// Replies with more levels than it receives.
+    /// A service that replies with more levels than its request has.
     struct Deeper;
 
     impl Depths for Deeper {

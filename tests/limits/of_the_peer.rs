@@ -1,4 +1,4 @@
-//! Tests of limits announced by the peer, at their boundaries: concurrent calls and streams, lengths and credit.
+//! Tests of limits that the peer announces, at their boundaries: concurrent calls and streams, lengths and credit.
 
 use bytes::Bytes;
 use frisbee::{Client, Config, Handlers};
@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Maximum time to wait for an event that should occur at once.
+/// Maximum time to wait for an event that should happen immediately.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const SUM: AddRequest = AddRequest { a: 1, b: 1 };
@@ -37,7 +37,8 @@ fn within<T>(timeout: Duration, message: T) -> Request<T> {
     request
 }
 
-/// Regression: calls that a client had sent before it knew the limit of the server failed.
+/// Regression: a client that did not know the limit of the server yet sent more calls than permitted, and these calls
+/// failed.
 #[tokio::test]
 async fn early_burst_of_calls_keeps_server_limit() {
     let config = Config::default().calls_max(10);
@@ -58,8 +59,8 @@ async fn early_burst_of_calls_keeps_server_limit() {
     }
 }
 
-/// A client may not know the limit, for example before the server's HELLO. Regression: handlers of rejected calls had
-/// started.
+/// A client may not know the limit, for example because the server's HELLO has not arrived yet. Regression: rejected
+/// calls had already started their handlers.
 #[tokio::test]
 async fn calls_beyond_limit_are_refused_before_they_run() {
     const CALLS: u16 = 40;
@@ -87,7 +88,7 @@ async fn calls_beyond_limit_are_refused_before_they_run() {
     }
 }
 
-/// Regression: a task whose call had ended started the next one before waiting tasks, so that two of six tasks made
+/// Regression: a task whose call had ended started its next call before tasks that were waiting. Two of six tasks made
 /// nearly all calls.
 #[tokio::test]
 async fn tasks_at_call_limit_take_turns() {
@@ -110,8 +111,8 @@ async fn tasks_at_call_limit_take_turns() {
     assert!(made.iter().all(|made| *made > CALLS / 12), "{made:?}");
 }
 
-/// Regression: streams and tasks were counted as calls, so that with enough of them every call with a pending handler
-/// was rejected.
+/// Regression: streams and tasks counted as calls. If there were enough of them, every call with a pending handler was
+/// rejected.
 #[tokio::test]
 async fn idle_streams_leave_permits_to_calls() {
     const STREAMS: usize = 10;

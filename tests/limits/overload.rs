@@ -1,5 +1,5 @@
-//! Tests of demand beyond a server's limits, over sockets and in memory: the memory of one address, the order of turns,
-//! retained buffers, and reported figures. Limits that hold on any network are tested in `simulation/overload.rs`.
+//! Tests of load beyond the limits of a server, over sockets and in memory: the memory of one address, the order of
+//! turns, retained buffers, and statistics. `simulation/overload.rs` tests limits that hold on any network.
 
 use bytes::Bytes;
 use frisbee::{
@@ -54,9 +54,9 @@ async fn arriving_bodies_stay_within_server_memory() {
         peers.push(peer);
     }
     until("most are refused", || stats.rejected() >= 44).await;
-    // The connections of one address may hold three quarters of the memory.
+    // All connections of one address may hold at most three quarters of the memory.
     assert!(stats.memory_held() <= 6 * MIB, "server holds {} bytes", stats.memory_held());
-    // Every accepted client is served, and the other connections stay open.
+    // Every accepted request is answered, and the connections of the others stay open.
     let mut served = 0;
     for peer in &mut peers {
         peer.write(&request[MIB..]).await;
@@ -71,11 +71,11 @@ async fn arriving_bodies_stay_within_server_memory() {
 
 #[tokio::test(start_paused = true)]
 async fn producers_resume_as_soon_as_waiting_packets_are_written() {
-    // The pipe accepts all pending bytes in one write.
+    // The pipe is large enough to accept all pending bytes in one write.
     let (here, mut there) = tokio::io::duplex(16 * MIB);
     let client = frisbee::Client::builder().config(Config::default().hello(false));
     let connection = client.connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
-    // The peer reads everything and sends nothing, so that only writes wake the connection.
+    // The peer reads everything but sends nothing, so only writes wake the connection.
     let reader = tokio::spawn(async move {
         let mut read = vec![0; 64 * 1024];
         while tokio::io::AsyncReadExt::read(&mut there, &mut read).await.is_ok_and(|count| count > 0) {}
@@ -126,7 +126,7 @@ impl Router for BatchCounter {
     }
 }
 
-/// Regression: such senders had 61 turns before the runtime polled the sockets of others.
+/// Regression: clients that send without end had 61 turns before the runtime polled other sockets.
 #[tokio::test]
 async fn endless_senders_delay_others_by_one_batch_each() {
     let batches = Arc::new(AtomicU64::new(0));
@@ -143,7 +143,7 @@ async fn endless_senders_delay_others_by_one_batch_each() {
         let acceptor = acceptor.clone();
         async move { acceptor.serve_connection(served).await }
     });
-    // One packet per read, many per read, and packets of the protocol itself.
+    // One client sends one packet per read, one sends many, and one sends packets of the protocol itself.
     for (bytes, at_once) in
         [(packet(1, 11, b"x"), 11), (packet(1, 11, b"x"), usize::MAX), (packet(0, 1, b""), usize::MAX)]
     {
@@ -153,7 +153,7 @@ async fn endless_senders_delay_others_by_one_batch_each() {
     for id in 0..100 {
         tokio::task::yield_now().await;
         let before = batches.load(Ordering::Relaxed);
-        // The packet is in the server's socket when this returns, and the runtime has not polled the socket yet.
+        // After this write, the packet is in the socket of the server. The runtime has not polled the socket yet.
         std::io::Write::write_all(&mut healthy, &packet(id, 10, b"")).expect("server should read the packet");
         let at = coming.recv().await.expect("channel should stay open");
         // There are three senders with at most four reads per turn.
@@ -161,7 +161,8 @@ async fn endless_senders_delay_others_by_one_batch_each() {
     }
 }
 
-/// Regression: such a peer kept its thread in a loop, both after a handshake and after a connection.
+/// Regression: a peer that kept sending after the server had closed kept its thread in a loop. This happened after a
+/// failed handshake and after a connection.
 #[tokio::test(flavor = "multi_thread")]
 async fn peer_sending_after_close_is_disconnected_in_time() {
     let authority = Authority::default();
@@ -222,7 +223,7 @@ fn hello() -> Bytes {
     let now = Instant::now();
     let mut core = frisbee_core::Connection::client(&Default::default(), now);
     let begins = core.outbox().take_bytes();
-    // The part between the header and a PING of ten bytes.
+    // Returns the part between the header and the PING, which has ten bytes.
     begins.slice(10..begins.len() - 10)
 }
 
@@ -246,7 +247,8 @@ async fn short_bodies_of_handlers_that_wait_keep_no_read_buffers() {
     for _ in 0..3 {
         are_copies.push(bodies.recv().await.expect("channel should stay open"));
     }
-    // Whether handlers are pending is known after the first one, which is charged its whole buffer.
+    // The first handler is charged its whole buffer. It shows that handlers stay pending, so the bodies of the next
+    // ones are copied.
     assert_eq!(are_copies[1..], [true, true]);
     until("they wait", || stats.memory_held() > 128 * 1024 + 2 * 700).await;
     assert!(stats.memory_held() < 128 * 1024 + 4 * 1024, "{}", stats.memory_held());
@@ -292,7 +294,7 @@ async fn client_at_memory_limit_begins_no_requests() {
     let (client, mut server) = tokio::join!(client, server);
     let _client = client.expect("server should accept the connection");
     server.write(&(0..1000).flat_map(|id| packet(id, 10, b"")).collect::<Vec<_>>()).await;
-    // Plain handlers have no other way to report this.
+    // Handlers of a router cannot reject a request, so the connection is closed.
     server.closed().await;
     assert!(started.load(Ordering::SeqCst) < 200, "{started:?}");
 }
@@ -355,7 +357,7 @@ async fn server_over_memory_refuses_hand_off_call() {
     assert_eq!(stats.rejected(), 1);
 }
 
-/// Regression: the call waited until the connection was closed because of its silence.
+/// Regression: the call waited until the connection was closed by the keepalive timeout.
 #[tokio::test]
 async fn hand_off_call_body_without_memory_ends_connection() {
     let (client, stats) = asking(MIB).await;

@@ -1,4 +1,5 @@
-//! Tests of clients that connect and stay silent, with and without TLS: they are limited and do not block others.
+//! Tests of clients that connect and send nothing, with and without TLS. Their number is limited, and they must not
+//! block other clients.
 
 use frisbee::{CloseKind, CloseReason, Config};
 use frisbee_tests::attacks::ADD;
@@ -15,7 +16,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// Maximum time in which an honest client must connect, in virtual time.
+/// Maximum virtual time in which an honest client must be able to connect.
 const SOON: Duration = Duration::from_millis(200);
 
 fn acceptor(builder: ServerBuilder) -> Acceptor {
@@ -33,7 +34,7 @@ fn add() -> Vec<u8> {
     packet(1, ADD, &encoded(&AddRequest { a: 20, b: 22 }))
 }
 
-/// Connects with TLS and makes a call. Returns how long that takes.
+/// Connects with TLS and makes a call. Returns the time that this takes.
 async fn call(acceptor: &Acceptor, authority: &Authority) -> Duration {
     let started = Instant::now();
     let (here, _serving) = connect(acceptor);
@@ -89,7 +90,8 @@ async fn oldest_silent_clients_are_closed_beyond_limit() {
     let authority = Authority::default();
     let builder = || Server::builder().silent_max(3);
     let greeting = authority.client_hello();
-    // Half of a header, half of a handshake, and a complete one without a reply all count as silence.
+    // A client is silent if it sends nothing, half of a header, half of a handshake, or a complete handshake and
+    // nothing else.
     let cases = [
         (builder(), vec![], 0),
         (builder(), vec![0, 0x0f], 0),
@@ -144,7 +146,8 @@ async fn a_client_that_has_sent_its_first_packet_is_never_displaced() {
     assert_eq!(acceptor.stats().closed_by(CloseKind::NoFirstHeader), 20);
 }
 
-/// Regression: each newcomer displaced one that was about to speak, so most of a crowd failed.
+/// Regression: each new client evicted one that was about to send. If many clients connected at once, most of them
+/// failed.
 #[tokio::test(start_paused = true)]
 async fn crowd_beyond_silent_limit_is_served() {
     let acceptor = acceptor(Server::builder().silent_max(8));
@@ -162,7 +165,7 @@ async fn clients_with_unread_bytes_are_served() {
     let authority = Authority::default();
     let builder = || Server::builder().silent_max(1);
     let secured = || builder().tls(authority.server());
-    // Repeated, because the runtime also polls its sockets after every 61 tasks.
+    // Repeated, because the runtime also polls its sockets after every 61 tasks, which may hide a failure.
     for round in 0..10 {
         let (builder, prefix) = if round < 5 { (builder(), add()) } else { (secured(), authority.client_hello()) };
         let acceptor = acceptor(builder);
@@ -204,7 +207,7 @@ async fn silent_connections_are_bounded_with_every_driver() {
             let socket = tokio::net::TcpStream::connect(address).await.expect("server should be listening");
             silent.push(tokio::spawn(async move { tokio::io::copy(&mut { socket }, &mut tokio::io::sink()).await }));
         }
-        // Silent connections may be closed after their first second, when others arrive.
+        // After one second, the server may close silent connections when new clients connect.
         let arriving = tokio::spawn(async move {
             let (mut arrived, mut pause) = (Vec::new(), tokio::time::interval(Duration::from_millis(100)));
             loop {

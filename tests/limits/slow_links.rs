@@ -1,5 +1,5 @@
-//! Tests of links with low bandwidth and of peers that read slowly: the progress of other work, queued bytes, and
-//! aborted connections. They run in virtual time, except for one test over sockets.
+//! Tests of links with low bandwidth and of peers that read slowly. They check that other work progresses, how many
+//! bytes are queued, and which connections are closed. All but one of them run in virtual time.
 
 mod full;
 mod sockets;
@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 const MB: u32 = 1_000_000;
 
-/// Size of the buffers at the link's ends in bytes, which is negligible.
+/// Size in bytes of the buffers at the ends of a link. It is small compared to the transferred data.
 const BUFFER: usize = 8 * 1024;
 
 /// A service that echoes its requests and counts sleeping handlers.
@@ -45,7 +45,8 @@ impl Drop for Asleep {
 impl Interop for Service {
     left_to_service!(echoes, do_nothing, fail, add, describe, count_up);
 
-    /// Sends texts of the length that the first message states without end, or answers like the common service.
+    /// If the metadata entry `flood` states a length, sends texts of this length without end. Otherwise answers like
+    /// the common service.
     async fn chat(&self, request: Request<Streaming<Text>>) -> Result<Response<ResponseStream<Text>>, Status> {
         let Some(length) = request.metadata().get("flood").and_then(|length| length.parse().ok()) else {
             return frisbee_tests::service::Service.chat(request).await;
@@ -94,7 +95,7 @@ fn link([there, back]: [u32; 2]) -> (DuplexStream, DuplexStream) {
     (one, other)
 }
 
-/// A client of a server at the other end of a link.
+/// A client and its server, connected by a link.
 struct Linked {
     client: InteropClient,
     connection: frisbee::Connection,
@@ -136,7 +137,7 @@ impl Linked {
         assert_eq!(transferred.expect("slow transfer should complete").get_ref().data.len(), down as usize);
     }
 
-    /// Makes the server start a reply of `down` bytes. Most of it is queued when this returns.
+    /// Makes the server start a reply of `down` bytes. Returns when most of the reply is queued.
     async fn begin_reply(self: &Arc<Self>, down: u32) -> tokio::task::JoinHandle<()> {
         let this = self.clone();
         let reply = tokio::spawn(async move { this.transfer(0, down).await });
@@ -198,7 +199,8 @@ async fn large_request_and_large_reply_overlap() {
     linked.expect_open();
 }
 
-/// The requests exceed what the server queues, so it stops reading for minutes and its client cannot write.
+/// The requests are larger than what the server queues. The server stops reading for minutes, and the client cannot
+/// write.
 #[tokio::test(start_paused = true)]
 async fn slow_replies_allow_megabytes_of_queued_requests() {
     let linked = Arc::new(Linked::by([MB, 60_000]).await);
@@ -234,7 +236,7 @@ async fn call_cancels_at_once_despite_large_queued_reply() {
 #[tokio::test(start_paused = true)]
 async fn cancelled_request_queued_by_slow_reply_never_runs() {
     const LENGTH: usize = 20_000;
-    // Queued output is also counted, and shrinks by 10 kB in a tenth of a second.
+    // Queued output is charged too. It shrinks by 10 kB in a tenth of a second.
     let linked = Arc::new(Linked::by([500_000, 100_000]).await);
     let reply = linked.begin_reply(5 * MB).await;
     let before = linked.stats.memory_held();
@@ -254,7 +256,7 @@ async fn cancelled_request_queued_by_slow_reply_never_runs() {
     calls.drain(5..).for_each(|call| call.abort());
     tokio::time::sleep(Duration::from_millis(100)).await;
     let left = linked.stats.memory_held();
-    // The connection keeps 16 KiB for its next requests.
+    // The connection keeps a buffer of 16 KiB for its next requests.
     assert!(
         (14 * LENGTH..18 * LENGTH).contains(&(held - left)),
         "replies of 15 of 20 calls should be released: {left} of {held} bytes are left"
@@ -297,7 +299,7 @@ async fn open_stream_continues_and_new_one_waits_during_slow_reply() {
         async move { client.sum_up(patient(counts)).await }
     });
     let reply = linked.begin_reply(5 * MB).await;
-    // This uses up the credit. The server grants more after its reply.
+    // These messages use up the credit. The server grants more credit after its reply.
     for value in 0..2_000 {
         count.send(Count { value }).await.expect("message should be sent");
     }
@@ -353,7 +355,7 @@ fn expect_even(received: &[Arc<AtomicUsize>]) {
     assert!(least > 0 && most - least <= most / 5, "{received:?}");
 }
 
-/// Streams whose handlers had filled the outbox starved the others, and a call waited behind a mebibyte.
+/// Regression: streams whose handlers had filled the outbox starved all others, and a call waited behind a mebibyte.
 #[tokio::test(start_paused = true)]
 async fn streams_share_slow_link_evenly_and_calls_pass_them() {
     const RATE: u32 = 200_000;
@@ -363,7 +365,7 @@ async fn streams_share_slow_link_evenly_and_calls_pass_them() {
         tokio::time::sleep(Duration::from_secs(1)).await;
         let asked = Instant::now();
         linked.client.add(patient(AddRequest { a: 1, b: second })).await.expect("call should succeed");
-        // 64 KiB at the server, and the buffers of the link.
+        // The call waits for at most 64 KiB queued at the server, and for the buffers of the link.
         assert!(asked.elapsed() < Duration::from_secs(1) * 96 * 1024 / RATE, "{:?}", asked.elapsed());
     }
     expect_even(&received);
@@ -376,7 +378,7 @@ async fn streams_of_long_messages_get_no_larger_share() {
     let received = flood(&linked, [100, 1_000, 10_000, 100_000].repeat(3)).await;
     tokio::time::sleep(Duration::from_secs(60)).await;
     expect_even(&received);
-    // A stream that begins later shares what is left, and does not catch up.
+    // A stream that starts later gets an equal share from then on, and does not catch up.
     let late = flood(&linked, [1_000]).await;
     let before = received[0].load(Ordering::SeqCst);
     tokio::time::sleep(Duration::from_secs(30)).await;
@@ -418,7 +420,8 @@ async fn reply_to_acceptor_passes_queued_requests() {
     call.await.expect("task should not panic").expect("call should succeed");
 }
 
-/// Both ends call each other over a link without a buffer, and neither gets ahead of its replies.
+/// Both ends call each other over a link without a buffer. Neither end sends more requests while it has replies to
+/// send.
 #[tokio::test(start_paused = true)]
 async fn mutual_large_calls_do_not_deadlock_on_slow_link() {
     let linked = Arc::new(Linked::by([100_000, 100_000]).await);

@@ -1,9 +1,10 @@
-//! Compiles schemas without `#[allow]` of lints.
+//! Compiles schemas into code without `#[allow]` attributes for lints.
 
 use std::error::Error;
 use std::path::Path;
 
-/// All golden schemas: comments and none, deprecated items, services, oneofs, maps, enums.
+/// All golden schemas. They contain items with and without comments, deprecated items, services, oneofs, maps and
+/// enums.
 const SCHEMAS: [&str; 15] = [
     "collisions",
     "comments",

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 pub(crate) const PAYLOAD: u16 = 17;
 pub(crate) const MIB: usize = 1024 * 1024;
 
-/// A service that holds every payload until it is released, and then replies with the given number of bytes.
+/// A service that holds every payload until it is released. It then replies with the given number of bytes.
 #[derive(Clone)]
 pub(crate) struct WaitingService {
     pub(crate) started: Arc<AtomicUsize>,
@@ -32,7 +32,7 @@ impl WaitingService {
     }
 }
 
-/// Counts the end of a handler, whatever its reason.
+/// Counts the end of a handler, no matter why it ends.
 struct Ending(Arc<AtomicUsize>);
 
 impl Drop for Ending {
@@ -53,7 +53,7 @@ impl Interop for WaitingService {
     left_to_service!(echoes, do_nothing, fail, add, sleep, describe, count_up, sum_up, chat);
 }
 
-/// Returns a configuration with which an unreading peer keeps its connection, however slow the machine is.
+/// Returns settings with which a peer that does not read keeps its connection, even on a slow machine.
 pub(crate) fn unhurried() -> Config {
     const HOUR: Duration = Duration::from_secs(3600);
     Config::default().idle_timeout(HOUR).write_timeout(HOUR).least_rate_window(HOUR)
@@ -69,7 +69,7 @@ pub(crate) fn server_with(config: Config, service: impl Interop, memory_max: usi
     builder.add_service(InteropServer::new(service)).build().expect("services should not overlap")
 }
 
-/// Returns a peer that writes bytes and reads only as much as the test reads.
+/// Returns a peer that reads only as much as the test reads.
 pub(crate) fn peer(acceptor: &Acceptor) -> DuplexStream {
     let (here, there) = tokio::io::duplex(1024);
     let acceptor = acceptor.clone();
@@ -82,7 +82,7 @@ pub(crate) fn request(id: u16, length: usize) -> Vec<u8> {
     packet(id, PAYLOAD, &encoded(&Payload { seq: id.into(), data: vec![1; length] }))
 }
 
-/// Writes as long as the server reads, until `stats` shows the given number of rejected requests.
+/// Repeats bytes until `stats` shows the given number of rejected requests.
 pub(crate) async fn write_until_rejected(peer: &mut DuplexStream, bytes: &[u8], stats: &Stats, rejected: u64) {
     let watching = async {
         while stats.rejected() < rejected {

@@ -1,4 +1,4 @@
-//! Tests of clients of other protocols that make a server hold as much memory as possible.
+//! Tests of clients of gateway protocols that make a server hold as much memory as possible.
 
 use super::attackers::{MIB, Witness};
 use frisbee_tests::hoard::Hoard;
@@ -17,7 +17,7 @@ use tokio::sync::watch;
 /// The memory limit of the server.
 const MEMORY: usize = 16 * MIB;
 
-/// Returns a server with all protocols, at which an unreading peer keeps its connection.
+/// Returns a server with all protocols. A peer that does not read keeps its connection.
 fn server() -> (Acceptor, Stats, Hoard, watch::Sender<bool>) {
     const HOUR: Duration = Duration::from_secs(3600);
     let config = Config::default().idle_timeout(HOUR).write_timeout(HOUR).least_rate_window(HOUR);
@@ -52,7 +52,7 @@ fn post(path: &str, body: &str) -> String {
     )
 }
 
-/// Asserts that the server stays within its memory limit and serves a healthy client.
+/// Asserts that the server is within its memory limit and serves a healthy client.
 async fn is_well(acceptor: &Acceptor, stats: &Stats) {
     let witness = Witness::of(acceptor).await;
     witness.is_served(50).await;
@@ -110,7 +110,7 @@ async fn http_replies_beyond_memory_are_refused() {
     until("nothing is held", || stats.memory_held() == 0).await;
 }
 
-/// Writes calls until the server rejects one. At most `most` calls may be pending.
+/// Writes calls until the server rejects one. Fails if more than `most` calls are pending.
 async fn waits_for_less_than(most: usize, next: impl Fn(usize) -> String) {
     let (acceptor, stats, service, _release) = server();
     let (mut reader, mut writer) = tokio::io::split(peer(&acceptor));
@@ -170,7 +170,7 @@ async fn unread_streams_wait_for_memory() {
             format!(r#"{{"jsonrpc":"2.0","method":"rpc.item","params":{{"id":"{id}","item":{{"value":"1000000"}}}}}}"#);
         calls += &(open + &item);
     }
-    // The server stops reading when a client reads nothing.
+    // The server stops reading from a client that does not read.
     let writing = tokio::spawn(async move { writer.write_all(calls.as_bytes()).await });
     until("some have begun", || service.started.load(Ordering::SeqCst) > 2).await;
     until("items wait", || stats.memory_held() > MIB).await;
@@ -193,7 +193,7 @@ async fn unread_web_socket_stream_is_bounded() {
     hog.write_all(upgrade.as_bytes()).await.expect("write should succeed");
     let item = r#"{"jsonrpc":"2.0","method":"rpc.item","params":{"id":"1","item":{"value":"16384"}}}"#;
     for text in [call("1", "Chat", "{}", "").trim_end(), item] {
-        // The mask is zero.
+        // The mask of the frame is zero.
         let head = [0x81, 0x80 | text.len() as u8, 0, 0, 0, 0];
         assert!(text.len() < 126);
         hog.write_all(&[&head, text.as_bytes()].concat()).await.expect("write should succeed");
@@ -201,7 +201,7 @@ async fn unread_web_socket_stream_is_bounded() {
     until("it has begun", || service.started.load(Ordering::SeqCst) == 1).await;
     let mut read = vec![0; 1024];
     for _ in 0..2000 {
-        // The client reads slowly. Its unread output must not accumulate.
+        // The client reads slowly. The server must not accumulate output for it.
         let _ = hog.read(&mut read).await.expect("read should succeed");
         tokio::task::yield_now().await;
     }
@@ -212,7 +212,7 @@ async fn unread_web_socket_stream_is_bounded() {
     until("nothing is held", || stats.memory_held() == 0).await;
 }
 
-/// Number of requests that a greedy client starts and does not continue.
+/// Number of requests that a greedy client starts but does not complete.
 const BEGUN: usize = 100;
 
 /// Returns an HTTP/2 frame with the given type, flags and stream.
@@ -221,13 +221,13 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Returns HTTP/2 requests that announce a long body and contain one byte of it.
+/// Returns HTTP/2 requests that announce a long body but contain only one byte of it.
 fn half_bodies_of_http2(path: &str, content_type: &str) -> Vec<u8> {
     let field = |index: &[u8], value: &str| {
         let length = u8::try_from(value.len()).expect("value should be short");
         [index, &[length], value.as_bytes()].concat()
     };
-    // Indices of HPACK's static table: POST, http, the path, the host, the type and the length.
+    // Indices into HPACK's static table: POST, http, the path, the host, the content type and the length.
     let head = [
         vec![0x83, 0x86],
         field(&[0x04], path),
@@ -251,7 +251,8 @@ async fn connect_from(from: [u8; 4], server: SocketAddr) -> TcpStream {
     socket.connect(server).await.expect("server should accept the connection")
 }
 
-/// Memory is reserved for received bytes, so the announced lengths of one client do not cause rejections of another.
+/// The server reserves memory only for bytes that it has received. The lengths that one client announces must not cause
+/// rejections of another client's calls.
 #[tokio::test]
 async fn half_bodies_of_one_address_refuse_no_call_of_another() {
     const UPGRADE: &str = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
@@ -265,8 +266,8 @@ async fn half_bodies_of_one_address_refuse_no_call_of_another() {
     // A masked text frame that announces 100 000 bytes.
     let frame = [0x81, 0xFF, 0, 0, 0, 0, 0, 1, 0x86, 0xA0, 0, 0, 0, 0];
     let path = "/interop.Interop/EchoPayload";
-    // The number of connections and the parts that each sends, with or without waiting for a response to the previous
-    // one.
+    // Each attack has a number of connections, and the parts that each connection sends. All connections send a part
+    // before the next part is sent.
     let attacks: [(&str, usize, Vec<Vec<u8>>); 6] = [
         ("HTTP/1.1", BEGUN, vec![http("application/json").into(), b"{".to_vec(), b" ".to_vec()]),
         ("MCP", BEGUN, vec![http("application/json").replace(path, "/mcp").into(), b"{".to_vec(), b" ".to_vec()]),
@@ -290,7 +291,7 @@ async fn half_bodies_of_one_address_refuse_no_call_of_another() {
         }
         for part in &parts {
             for peer in &mut greedy {
-                // The server may have rejected the request.
+                // The write may fail, because the server may have rejected the request.
                 let _ = peer.write_all(part).await;
             }
             for number in 0..20 {

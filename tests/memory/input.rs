@@ -1,4 +1,4 @@
-//! Tests of held requests and of concurrent requests of other clients.
+//! Tests of requests that a server holds, while other clients make requests.
 
 use super::attackers::{MIB, WaitingService, Witness, peer, request, server, write_until_rejected};
 use super::output::replies;
@@ -39,7 +39,7 @@ async fn burst_of_queued_requests_leaves_other_clients_served() {
     assert_eq!(stats.rejected(), 0);
 }
 
-/// Regression: the request was rejected because of its own charge while it was being received.
+/// Regression: while a request was being received, its own charge caused its rejection.
 #[tokio::test]
 async fn request_of_quarter_of_memory_in_pieces_is_served() {
     let (service, release) = WaitingService::new(0);
@@ -97,7 +97,7 @@ async fn expanding_message_is_refused_without_memory() {
     let stats = acceptor.stats();
     let witness = Witness::of(&acceptor).await;
     let mut hog = peer(&acceptor);
-    // A list of empty messages with one byte each, whose elements take 32 bytes in memory.
+    // A list of empty messages. Each takes one byte on the wire, and 32 bytes in memory.
     let mut body = frisbee_tests::raw::encoded(&frisbee_tests::interop::Lists::default());
     assert!(body.ends_with(&[1, 3, 0x0a, 0]), "last list of the message should contain messages");
     body.truncate(body.len() - 4);

@@ -1,5 +1,5 @@
-//! Tests of the memory that a server holds for hostile peers, and of the service for a healthy client. Peers use pipes
-//! of one kilobyte where socket buffers would hide memory of the server.
+//! Tests of the memory that a server holds for hostile peers, and whether a healthy client is served. Most peers use
+//! pipes of one kilobyte, because the buffers of sockets would hide memory of the server.
 
 mod attackers;
 mod gateway;

@@ -7,7 +7,7 @@ use frisbee_tests::until;
 use std::sync::atomic::Ordering;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
-/// Reads the given number of replies, as long as the server runs. Returns the number of rejections and the total number
+/// Reads the given number of replies, or until the server stops. Returns the number of rejections and the total number
 /// of bytes.
 pub(crate) async fn replies(peer: &mut DuplexStream, count: usize) -> (usize, usize) {
     let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
@@ -45,7 +45,7 @@ async fn replies_without_memory_are_refused_and_all_calls_answered() {
     witness.is_served(100).await;
     assert!((6 * MIB..=16 * MIB).contains(&stats.memory_held()), "server holds {} bytes", stats.memory_held());
     let (refused, bytes) = replies(&mut hog, CALLS).await;
-    // A single caller receives three quarters of the memory.
+    // A single caller may hold three quarters of the memory.
     assert!(bytes <= 12 * MIB && refused >= CALLS - 24, "{bytes} bytes arrived, and {refused} calls were rejected");
     until("nothing is held", || stats.memory_held() == 0).await;
 }
@@ -72,7 +72,7 @@ async fn unread_output_of_many_peers_stays_within_server_memory() {
     for one in &mut peers {
         bytes += replies(one, 4).await.1;
     }
-    // Bytes that are read make room for later ones.
+    // When the peer reads bytes, memory becomes available for others.
     assert!(bytes < 4 * PEERS * MIB / 2, "{bytes}");
     until("nothing is held", || stats.memory_held() == 0).await;
 }

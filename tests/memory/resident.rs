@@ -1,5 +1,5 @@
-//! Tests the resident memory of a process while its server is attacked, and afterwards. The test runs alone in its
-//! process, whose memory it measures.
+//! Tests the resident memory of a process during and after attacks on its server. The test runs alone, because it
+//! measures the memory of its process.
 
 #[allow(dead_code)] // The rest of it is for peers without sockets.
 mod attackers;
@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 /// The memory limit of the server.
 const MEMORY: usize = 64 * MIB;
 
-/// Additional resident memory: that of the allocator, of the socket buffers at both ends, and of the attackers.
+/// Resident memory in addition to the limit. It covers the allocator, the socket buffers at both ends, and the
+/// attackers.
 const BESIDE: usize = 96 * MIB;
 
 /// Maximum increase of resident memory ten seconds after an attack.
@@ -36,7 +37,7 @@ async fn serve(service: WaitingService) -> (SocketAddr, frisbee::Stats) {
     (address, stats)
 }
 
-/// Sends requests whose handlers wait until all have arrived, and then reply with megabytes that are never read.
+/// Sends requests whose handlers wait until all have arrived. The handlers then reply with megabytes that nobody reads.
 async fn unread_replies() {
     const CALLS: u16 = 1000;
     let (service, release) = WaitingService::new(MIB);
@@ -62,7 +63,7 @@ async fn waiting_handlers() {
     until("no more are begun", || stats.rejected() > 0).await;
 }
 
-/// Subscribes and reads none of many small messages.
+/// Subscribes to many small messages without reading any of them.
 async fn stalled_subscribers() {
     let broker = Broker::new();
     let server = frisbee::Server::builder().memory_max(MEMORY).bind("127.0.0.1:0", broker.clone()).await;
@@ -94,7 +95,7 @@ async fn process_memory_is_bounded_and_returned_after_attack() {
     if resident_kib().is_none() {
         return eprintln!("skipped: this system does not report resident memory");
     }
-    // The baseline of a server.
+    // The first attack sets the baseline of the process.
     waiting_handlers().await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let before = resident();

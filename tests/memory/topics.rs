@@ -27,7 +27,7 @@ async fn client(acceptor: &Acceptor<Broker>) -> Client {
     let router = ClientRouter::new();
     let client = router.client();
     let connection = frisbee::Client::builder().connect_io(peer(acceptor, MIB), router).await;
-    // The client's handles keep the connection open.
+    // The connection stays open because its handles are never dropped.
     std::mem::forget(connection.expect("connection in memory should succeed"));
     client
 }
@@ -57,7 +57,7 @@ async fn unread_subscriber_queues_stay_within_server_memory() {
         let message = messages.recv().await.expect("channel should stay open");
         assert_eq!(message.payload()[..4], number.to_be_bytes());
     }
-    // This is 4 MiB for each of 32 subscribers.
+    // The broker could hold 4 MiB for each of 32 subscribers.
     assert!(broker.waiting() < 8 * MIB, "{} bytes wait in the broker", broker.waiting());
     let held = stats.memory_held();
     assert!((2 * MIB..8 * MIB).contains(&held), "broker holds {held} bytes");
@@ -100,7 +100,7 @@ async fn streams_that_are_open_are_charged_until_nobody_has_them() {
     let mut peers = Vec::new();
     for _ in 0..8 {
         let mut one = super::attackers::peer(&acceptor);
-        // The operation of a method that accepts messages. None are sent.
+        // The method accepts a stream of messages, but none are sent.
         let opens: Vec<_> = (1..=256).flat_map(|id| packet(id, 2, &[9, 23])).collect();
         one.write_all(&opens).await.expect("write should succeed");
         peers.push(one);

@@ -1,4 +1,4 @@
-//! Starting the servers, each with a directory of its own that goes with it.
+//! Starts database servers, each with its own directory, which is removed with the server.
 
 use std::future::Future;
 use std::io::Write;
@@ -40,14 +40,13 @@ fn find(program: &str, others: impl IntoIterator<Item = PathBuf>) -> Option<Path
     if found.is_none() {
         let missing = format!("{program} is not installed");
         assert!(std::env::var_os("FRISBEE_REQUIRE_SERVERS").is_none(), "server program is required: {missing}");
-        // Written to the terminal directly, because captured output is shown only if the test fails.
+        // Written to the terminal directly, because captured output is shown only for failed tests.
         let _ = writeln!(std::io::stderr().lock(), "\nSKIPPED: {missing}, so nothing was tested with it");
     }
     found
 }
 
-/// Returns a port that is currently free and that the system never assigns automatically, because its ephemeral ports
-/// begin at 32768.
+/// Returns a free port. The system does not assign it automatically, because its ephemeral ports start at 32768.
 pub(crate) async fn port() -> u16 {
     loop {
         let port = fastrand::u16(16_384..32_768);
@@ -71,7 +70,8 @@ async fn until<T, F: Future<Output = Option<T>>>(what: &str, attempt: impl Fn() 
     done.unwrap_or_else(|_| panic!("{what} has not come up"))
 }
 
-/// Returns the ids of a user and its group for a process started by root, because PostgreSQL refuses to run as root.
+/// Returns the ids of a user and its group. PostgreSQL refuses to run as root, so a process that root starts needs
+/// another user.
 fn user(name: &str) -> Option<(u32, u32)> {
     let users = std::fs::read_to_string("/etc/passwd").ok()?;
     let fields = users.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|fields| fields[0] == name)?;
@@ -93,8 +93,7 @@ fn postgres_folders() -> Vec<PathBuf> {
     versions.map(|version| version.path().join("bin")).collect()
 }
 
-/// Runs PostgreSQL's own client, which prints rows without decoration. It connects to this port of the loopback
-/// interface.
+/// Runs PostgreSQL's own client against this port on loopback. It prints rows without decoration.
 pub(crate) fn psql(port: u16) -> Command {
     let program = find("psql", postgres_folders()).expect("psql should be installed with the server");
     let mut command = Command::new(program);
@@ -103,7 +102,7 @@ pub(crate) fn psql(port: u16) -> Command {
     command
 }
 
-/// Starts PostgreSQL. Its user `postgres` needs no password.
+/// Starts PostgreSQL. The user `postgres` can connect without a password.
 pub(crate) async fn postgres() -> Option<Running> {
     let initdb = find("initdb", postgres_folders())?;
     let program = find("postgres", postgres_folders())?;
@@ -132,7 +131,7 @@ pub(crate) async fn postgres() -> Option<Running> {
     Some(Running { address, _child: child, _folder: folder })
 }
 
-/// An etcd server with one member. Tests can kill it and restart it with its data.
+/// An etcd server with one member. Tests can kill it, and restart it with its data.
 pub(crate) struct Etcd {
     pub(crate) address: String,
     peers: String,

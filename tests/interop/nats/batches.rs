@@ -1,4 +1,4 @@
-//! The number of NATS messages into which brokers pack consecutive messages.
+//! Tests how many NATS messages brokers use for consecutive messages, because they pack several into one.
 
 use super::super::databases::servers;
 use super::{PATIENCE, clients, next, until};
@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::time::timeout;
 
-/// Number of messages that are published in a row.
+/// Number of consecutive messages.
 const ROW: u64 = 1000;
 
-/// Publishes a series of messages and checks that a subscription receives them in order. Returns the number of NATS
+/// Publishes consecutive messages and checks that a subscription receives them in order. Returns the number of NATS
 /// messages that carried them.
 async fn row(client: &Client, written: &mut async_nats::Subscriber, received: &mut Subscription) -> u64 {
     let publisher = client.publisher("numbers").expect("topic should be valid");
@@ -45,7 +45,7 @@ async fn messages_are_batched_unless_a_group_exists() {
     let mut written = observer.subscribe("test.t.numbers").await.expect("broker should accept the subscription");
     observer.flush().await.expect("flush should succeed");
     let mut received = clients[1].subscribe("numbers").await.expect("broker should accept the subscription");
-    // Brokers that have just started wait for the group announcements of others.
+    // New brokers first wait for other brokers to announce their groups.
     let few = async {
         loop {
             let count = row(&clients[0], &mut written, &mut received).await;

@@ -1,4 +1,4 @@
-//! A bus and a durable topic on a cluster of three servers, of them one is killed.
+//! Tests of a bus and a durable topic on a cluster of three NATS servers. One of the servers is killed.
 
 use super::super::databases::servers::{self, Nats};
 use super::durable::{Book, work, write};
@@ -37,7 +37,7 @@ async fn joined(nodes: &[Nats]) {
     }
 }
 
-/// Returns a client of a broker that first connects to one of the servers and knows all of them.
+/// Returns a client of a broker that knows all servers and first connects to one of them.
 async fn client(nodes: &[Nats], at: usize) -> Client {
     let mut addresses: Vec<_> = nodes.iter().map(|node| node.address.clone()).collect();
     addresses.rotate_left(at);
@@ -55,16 +55,16 @@ async fn killed_node_leaves_reported_gap_and_brokers_fail_over() {
         clients.push(client(&nodes, at).await);
     }
     let accounts = listen_everywhere(&clients).await;
-    // A group member at the broker whose server is killed.
+    // This member of a group is at the broker whose NATS server will be killed.
     let mut jobs = clients[0].queue_subscribe("jobs", "workers").await.expect("broker should accept the subscription");
     let mut load = Load::start(&clients, None);
     let received_by_all = |least: u64| accounts.iter().all(|account| account.received.load(Ordering::SeqCst) >= least);
     until("all are heard", || received_by_all(3_000)).await;
     nodes[0].kill().await;
-    // Subscribers at the other servers receive each other's messages without interruption. Messages of the first server
-    // are missing while it is down, and vice versa.
+    // Subscribers at the other two servers receive each other's messages without interruption. While the first server
+    // is down, messages between it and the others are lost.
     until("the gap is said", || accounts.iter().all(|account| account.missed.load(Ordering::SeqCst) > 0)).await;
-    // Far more messages than were in flight.
+    // This is far more than the number of messages in flight.
     let received: Vec<_> = accounts.iter().map(|account| account.received.load(Ordering::SeqCst)).collect();
     let goes_on = || {
         accounts
@@ -77,14 +77,14 @@ async fn killed_node_leaves_reported_gap_and_brokers_fail_over() {
     settle(&accounts, published).await;
     let missed: Vec<_> = accounts.iter().map(|account| account.missed.load(Ordering::SeqCst)).collect();
     println!("{published} published, missed: {missed:?}");
-    // Subscriptions of groups are also resumed.
+    // The subscription of a group must continue too.
     clients[1].publish("jobs", "1").await.expect("broker should accept the message");
     assert_eq!(next(&mut jobs).await.expect("connection should stay open"), "jobs 1");
     clients[0].publish("jobs", "2").await.expect("broker should accept the message");
     assert_eq!(next(&mut jobs).await.expect("connection should stay open"), "jobs 2");
 }
 
-/// Opens a topic that each of the servers stores. This waits until the servers have found each other.
+/// Opens a topic that all three servers store. Waits until the servers have found each other.
 async fn replicated(nodes: &[Nats]) -> DurableTopic {
     let addresses: Vec<_> = nodes.iter().map(|node| node.address.clone()).collect();
     let client = frisbee_pubsub::nats::options().connect(addresses).await.expect("server should accept the connection");
@@ -111,7 +111,7 @@ async fn cluster_messages_are_processed_after_leader_loss() {
         let subscription = topic.subscription("workers").replay(Replay::All).ack_timeout(Duration::from_secs(2));
         let opening = async {
             loop {
-                // The cluster has no leader until the next election.
+                // Until the next election, the cluster has no leader.
                 if let Ok(subscription) = subscription.clone().open().await {
                     return subscription;
                 }

@@ -1,4 +1,5 @@
-//! Durable topics: stored messages are delivered until they are acknowledged, also when the server is killed.
+//! Tests of durable topics. Stored messages must be delivered until they are acknowledged, including when the server is
+//! killed.
 
 use super::super::databases::servers::{self, Nats};
 use super::{PATIENCE, until};
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// Acknowledgement timeout that is longer than any test, so that it causes no redelivery.
+/// An acknowledgement timeout that is longer than any test, so that no message is redelivered because of it.
 const LONG: Duration = Duration::from_secs(3600);
 
 async fn jetstream() -> Option<Nats> {
@@ -31,7 +32,7 @@ async fn client(server: &Nats) -> async_nats::Client {
     frisbee_pubsub::nats::options().connect(&*server.address).await.expect("server should accept the connection")
 }
 
-/// Opens a durable topic in memory, for tests that do not kill the server.
+/// Returns settings of a topic that is stored in memory, for tests that do not kill the server.
 fn jobs() -> DurableTopicBuilder {
     DurableTopic::builder("test", "jobs.>").storage(Storage::Memory)
 }
@@ -64,8 +65,8 @@ async fn subscribe(topic: &DurableTopic, name: &str, replay: Replay) -> Subscrip
     topic.subscription(name).replay(replay).ack_timeout(LONG).open().await.expect("NATS should accept the request")
 }
 
-/// Returns whether a file in which NATS stores the position of a subscription contains these bytes. NATS writes the
-/// file some time after a message is acknowledged, so it may lose the position even in a graceful shutdown.
+/// Returns whether these bytes are in the file in which NATS stores the position of a subscription. NATS writes the
+/// file some time after a message is acknowledged, so even a graceful shutdown may lose the position.
 fn is_stored(folder: &Path, needle: &[u8]) -> bool {
     std::fs::read_dir(folder).is_ok_and(|entries| {
         entries.flatten().map(|entry| entry.path()).any(|path| match path.file_name() {
@@ -92,13 +93,13 @@ async fn durable_message_is_translated_for_newer_reader() {
     let delivery = next(&mut subscription).await.expect("message should be delivered");
     let read = orders.decode(delivery.payload()).expect("message of a named version should be translated");
     assert_eq!(read, new::Order { id: "a".to_owned(), token: "secret".to_owned(), ..new::Order::default() });
-    // A version that the reader does not name.
+    // The reader does not know this version.
     let delivery = next(&mut subscription).await.expect("message should be delivered");
     let refused = Topic::<new::Amount>::new("jobs.x").decode(delivery.payload()).expect_err("version is unknown");
     assert!(refused.to_string().contains("a version that the reader does not know"), "{refused}");
 }
 
-/// Messages processed by a reader that stores ids, and all deliveries.
+/// The messages that a reader has processed, and all deliveries. The reader stores the ids of messages.
 #[derive(Default)]
 pub(super) struct Book {
     /// Sequence numbers of received messages, by id.
@@ -107,8 +108,8 @@ pub(super) struct Book {
 }
 
 impl Book {
-    /// Returns whether all `stored` ids were processed. Panics if an id was received under several sequence numbers,
-    /// because NATS then stored it several times.
+    /// Returns whether all `stored` ids have been processed. Panics if an id was received with several sequence
+    /// numbers, because NATS then stored the message more than once.
     pub(super) fn has_done(&self, stored: &BTreeSet<String>) -> bool {
         let done = self.done.lock();
         let twice: Vec<_> = done.iter().filter(|(_, sequences)| sequences.len() > 1).collect();
@@ -126,12 +127,12 @@ pub(super) async fn work(mut subscription: Subscription, book: Arc<Book>) {
         let id = delivery.id().expect("delivery should have an id").to_owned();
         book.done.lock().entry(id).or_default().insert(delivery.sequence());
         book.deliveries.fetch_add(1, Ordering::SeqCst);
-        // Unacknowledged messages are delivered again.
+        // If acknowledging fails, the message is delivered again.
         let _ = delivery.ack().await;
     }
 }
 
-/// Publishes until the test is over, and repeats each id until NATS has stored it.
+/// Publishes until the test is over. Repeats each id until NATS has stored it.
 pub(super) async fn write(
     topic: DurableTopic,
     writer: usize,
@@ -168,7 +169,7 @@ async fn stored_messages_are_processed_once_despite_server_kill() {
     let stored = Arc::<Mutex<BTreeSet<String>>>::default();
     let mut writers = JoinSet::new();
     for writer in 0..3 {
-        // Uses a separate connection, so that publishers do not wait for each other.
+        // Each publisher has its own connection, so that publishers do not wait for each other.
         let topic = open(&server, DurableTopic::builder("test", "jobs.>")).await;
         writers.spawn(write(topic, writer, over.clone(), stored.clone()));
     }
@@ -225,7 +226,7 @@ async fn subscription_starts_at_position_and_resumes() {
     let mut by_time = subscribe(&topic, "time", Replay::Time(times[5])).await;
     let mut by_sequence = subscribe(&topic, "sequence", Replay::Sequence(4)).await;
     let mut new = subscribe(&topic, "new", Replay::New).await;
-    // The subscription already exists, so it continues at its position.
+    // The subscription exists already, so it continues at its position.
     let mut again = subscribe(&topic, "all", Replay::New).await;
     publish(&topic, [10]).await;
     for (subscription, first) in [(&mut by_time, 6), (&mut by_sequence, 4), (&mut new, 10), (&mut again, 7)] {
@@ -245,7 +246,7 @@ async fn readers_with_one_name_share_its_messages_and_others_get_all() {
     let received = Arc::<Mutex<BTreeMap<usize, Vec<u64>>>>::default();
     let mut readers = JoinSet::new();
     for (reader, name) in ["workers", "workers", "two words.*>"].into_iter().enumerate() {
-        // NATS knows each subscription before anything is published.
+        // NATS must know each subscription before anything is published.
         let (mut subscription, received) = (subscribe(&topic, name, Replay::All).await, received.clone());
         readers.spawn(async move {
             loop {
@@ -287,7 +288,7 @@ async fn unacknowledged_message_is_redelivered_with_count() {
     let fourth = next(&mut subscription).await.expect("connection should stay open");
     assert_eq!((fourth.sequence(), fourth.attempt()), (1, 4));
     fourth.term().await.expect("NATS should confirm the message");
-    // A redelivered message would have arrived by now.
+    // If the message were redelivered, it would have arrived by now.
     publish(&topic, [2]).await;
     let other = next(&mut subscription).await.expect("connection should stay open");
     assert_eq!((other.sequence(), other.attempt()), (2, 1));
@@ -301,15 +302,16 @@ async fn a_message_that_is_in_progress_does_not_come_again() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     let limit = Duration::from_secs(1);
-    // If this process is suspended for longer than the limit, the result is inconclusive and the test is repeated.
+    // If this process is suspended for longer than the acknowledgement timeout, the round has no result and is
+    // repeated.
     for round in 0.. {
         let reader = topic.subscription(&format!("reader{round}")).ack_timeout(limit);
         let mut first = reader.clone().open().await.expect("NATS should accept the request");
-        // NATS counts from the delivery, and the second reader is opened after it.
+        // NATS measures the timeout from the delivery. The second reader is opened after the delivery.
         let (mut last, mut longest) = (Instant::now(), Duration::ZERO);
         publish(&topic, [2 * round]).await;
         let mut delivery = next(&mut first).await.expect("connection should stay open");
-        // NATS redelivers a message to a waiting reader.
+        // If NATS redelivers the message, this waiting reader receives it.
         let mut second = reader.open().await.expect("NATS should accept the request");
         let second = tokio::spawn(async move { done(&mut second).await });
         let started = Instant::now();
@@ -343,7 +345,7 @@ async fn no_more_messages_are_in_flight_than_may_be() {
     let consumer = jetstream.get_consumer_from_stream("reader", "test=2ejobs=2e=3e").await;
     let consumer: PullConsumer = consumer.expect("consumer should exist");
     for _ in 0..20 {
-        // NATS may have sent a message between the two checks.
+        // NATS may send a message between the two checks.
         let looking = async { consumer.get_info().await.expect("NATS should be reachable").num_ack_pending };
         tokio::select! {
             biased;
@@ -364,15 +366,14 @@ async fn messages_removed_unread_are_counted_across_restart() {
     for number in 1..=5 {
         assert_eq!(done(&mut subscription).await, number);
     }
-    // Messages 6 to 910 are removed.
+    // The topic has a limit, so messages 6 to 910 are removed.
     publish(&topic, 11..=1010).await;
     assert_eq!(next(&mut subscription).await.expect_err("next item should be an error"), RecvError::Lagged(905));
     assert_eq!(done(&mut subscription).await, 911);
-    // Messages 912 to 1110 are published without a reader. Then the server ends.
+    // Messages 912 to 1110 are published while there is no reader. Then the server is stopped.
     drop(subscription);
     publish(&topic, 1011..=1210).await;
-    // The sixth message received was number 911. It was acknowledged and delivered, as NATS stores in variable-length
-    // integers.
+    // The sixth message received was number 911. NATS stores these two numbers as varints.
     until("the place of the subscription is on disk", || is_stored(server.folder(), &[6, 0x8F, 7, 6, 0x8F, 7])).await;
     server.stop().await;
     server.restart().await;
@@ -383,7 +384,7 @@ async fn messages_removed_unread_are_counted_across_restart() {
     let mut late = subscribe(&topic, "late", Replay::Sequence(1001)).await;
     assert_eq!(next(&mut late).await.expect_err("next item should be an error"), RecvError::Lagged(110));
     assert_eq!(done(&mut late).await, 1111);
-    // A reader that starts with the messages that are still stored misses none.
+    // A reader that starts with the stored messages misses none.
     assert_eq!(done(&mut subscribe(&topic, "all", Replay::All).await).await, 1111);
 }
 
@@ -391,7 +392,7 @@ async fn messages_removed_unread_are_counted_across_restart() {
 async fn unread_messages_of_a_reader_that_is_dropped_go_to_others() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
-    // Long messages, so that most are in flight when the first is read.
+    // The messages are long, so most of them are still in flight when the first one is read.
     for number in 1..=100 {
         topic
             .publish("jobs.x", &number.to_string(), format!("{number:060000}"))
@@ -507,7 +508,7 @@ async fn messages_of_strangers_harm_no_reader() {
         stranger.subscribe("$JS.API.CONSUMER.MSG.NEXT.>").await.expect("broker should accept the subscription");
     stranger.flush().await.expect("flush should succeed");
     let mut subscription = subscribe(&topic, "reader", Replay::All).await;
-    // An unrequested message is sent to the reader's inbox.
+    // Sends an unrequested message to the inbox of the reader.
     let forging = async {
         let request = inboxes.next().await.expect("reader should send a request");
         let inbox = request.reply.expect("request should have a reply subject");
@@ -517,7 +518,7 @@ async fn messages_of_strangers_harm_no_reader() {
             forged.await.expect("NATS should be reachable");
         }
         stranger.publish(inbox, "forged".into()).await.expect("broker should accept the message");
-        // These messages are stored, although they have no id, or one that no native publisher would use.
+        // NATS stores these messages. They have no id, or an id that no native publisher would use.
         stranger.publish("test.d.jobs.a", "1".into()).await.expect("broker should accept the message");
         let mut headers = HeaderMap::new();
         headers.insert("Nats-Msg-Id", "x".repeat(900).as_str());

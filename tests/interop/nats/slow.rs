@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Number of messages that arrive at once, many times the queue's limit.
+/// Number of messages that arrive at once. It is many times the limit of the queue.
 const BURST: u64 = 20_000;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -27,7 +27,7 @@ async fn slow_broker_requests_gaps_few_times_not_per_message() {
             counted.fetch_add(1, Ordering::SeqCst);
         }
     });
-    // The queue contains one message. NATS's client reports each further one as dropped.
+    // The queue holds one message. The NATS client reports every further message as dropped.
     let slow = frisbee_pubsub::nats::options().subscription_capacity(1);
     let slow = NatsBus::connect_with("test", &*server.address, slow).await.expect("NATS should be reachable");
     let slow = serve(Broker::builder().backplane(slow).build()).await;
@@ -38,7 +38,7 @@ async fn slow_broker_requests_gaps_few_times_not_per_message() {
         slow.subscribe("numbers").await.expect("broker should accept the subscription"),
         account.clone(),
     ));
-    // The first is received, so that missing ones after it can be counted.
+    // The first message must arrive, because missing messages can be counted only after it.
     fast.publish("numbers", "1").await.expect("broker should accept the message");
     until("the first is heard", || account.received.load(Ordering::SeqCst) == 1).await;
     let (started, before) = (Instant::now(), request_count.load(Ordering::SeqCst));
@@ -46,7 +46,7 @@ async fn slow_broker_requests_gaps_few_times_not_per_message() {
         fast.publish("numbers", number.to_string()).await.expect("broker should accept the message");
     }
     until("all are heard or said to be missed", || account.sum() == BURST).await;
-    // A burst may end before the first tick. Its last message then completes the count.
+    // If all messages arrive before the first tick, the last message completes the count.
     until("it requests its gaps", || request_count.load(Ordering::SeqCst) > before).await;
     let missed = account.missed.load(Ordering::SeqCst);
     let (request_count, ticks) =

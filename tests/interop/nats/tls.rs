@@ -1,4 +1,4 @@
-//! Buses whose connections to NATS are encrypted.
+//! Tests of buses with encrypted connections to NATS.
 
 use super::super::databases::servers;
 use super::{next, serve};

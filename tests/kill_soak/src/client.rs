@@ -1,4 +1,4 @@
-//! The calls of the load, and their outcomes.
+//! Makes the calls of the load, and records their outcomes.
 
 use crate::proto::{Done, Job, WorkClient};
 use crate::{Kind, Transport, data_of};
@@ -13,22 +13,22 @@ pub(crate) const CHANNELS: usize = 4;
 /// Number of concurrent calls per channel.
 const CALLS: usize = 6;
 
-/// Time after which a call counts as hung. It exceeds every deadline.
+/// Time after which a call counts as hung. It is longer than every deadline.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The outcome of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
-    /// No call was made with this id, because its kind was not needed.
+    /// This id was reserved for a kind of call that was not needed, so no call was made.
     Unused,
     /// The call was dropped by the client or is still in progress.
     Dropped,
     Answered,
     /// The call failed and may have run.
     Failed,
-    /// The call failed and its status states that it has not run.
+    /// The call failed, and its status states that it has not run.
     NotRun,
-    /// The reply has other content than expected, or the error reports a protocol violation.
+    /// The reply has unexpected content, or the error reports a protocol violation.
     Wrong,
     Hung,
 }
@@ -90,7 +90,7 @@ impl Load {
         errors
     }
 
-    /// Opens channels one after the other, and makes calls on each.
+    /// Opens one channel after the other, and makes calls on each.
     pub(crate) async fn run(self: std::sync::Arc<Self>, mut random: fastrand::Rng) {
         while !self.stopped.load(Ordering::Relaxed) {
             let channel = Channel::builder()
@@ -100,7 +100,7 @@ impl Load {
                 .connect_lazy(self.target.clone())
                 .expect("address should be valid");
             let client = WorkClient::new(channel);
-            // Rings of shared memory grow only at the beginning of a connection, so most channels are short.
+            // A ring of shared memory grows only at the start of a connection. Most channels are therefore short.
             let calls = if random.u8(..8) > 0 { random.u32(..4) } else { random.u32(..2000) };
             let tasks = (0..CALLS).map(|_| {
                 let (load, client, random) = (self.clone(), client.clone(), random.fork());
@@ -122,7 +122,7 @@ impl Load {
     }
 
     async fn call(&self, client: &WorkClient, random: &mut fastrand::Rng) {
-        // Half of the calls are unary ones that may not be repeated.
+        // Half of the calls are unary calls that must not be repeated.
         let kinds = [Kind::Once, Kind::Once, Kind::Once, Kind::Repeat, Kind::Download, Kind::Upload, Kind::Talk];
         let id = self.begin(*random.choice(&kinds).expect("list of kinds should not be empty"));
         let calling = tokio::time::timeout(PATIENCE, exchange(client, random, id));
@@ -139,7 +139,7 @@ impl Load {
             Ok(Ok(())) => (Fate::Answered, None),
             Ok(Err(Failure::Wrong(problem))) => (Fate::Wrong, Some(format!("wrong {:?}: {problem}", Kind::of(id)))),
             Ok(Err(Failure::Status(status))) => {
-                // Both ends are trustworthy, so a protocol violation means that bytes were changed in transit.
+                // Both ends can be trusted, so a protocol violation means that bytes were changed in transit.
                 let text = format!("{:?}: {}", status.code(), status.message());
                 let is_broken =
                     ["protocol", "claims", "the bell", "InvalidData"].iter().any(|sign| text.contains(sign));
@@ -154,7 +154,7 @@ impl Load {
         };
         self.fates.lock().expect("lock should not be poisoned")[id as usize] = fate;
         if let Some(error) = error {
-            // Numbers differ from call to call.
+            // The numbers in a text differ from call to call, so they are replaced.
             let error = error.replace(|letter: char| letter.is_ascii_digit(), "#");
             *self.errors.lock().expect("lock should not be poisoned").entry(error).or_default() += 1;
             tokio::time::sleep(Duration::from_millis(random.u64(1..50))).await;
@@ -176,8 +176,8 @@ impl Load {
 }
 
 /// Returns a random message length of up to a megabyte. Most messages are short. Some fill a multiple of 16 KiB, the
-/// minimum size of a segment of a shared-memory ring, because replacing a ring is most difficult when a read empties
-/// its last segment exactly.
+/// minimum size of a segment of a ring in shared memory. Replacing a ring is most difficult if a read empties its last
+/// segment exactly.
 fn length(random: &mut fastrand::Rng) -> usize {
     match random.u8(..40) {
         // The header and the other fields take about 22 bytes in a reply, and 35 in a request.
@@ -206,7 +206,7 @@ fn check(done: &Done, id: u64, part: u32, length: usize) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Makes a call and checks the content of everything received.
+/// Makes a call and checks the content of everything that is received.
 async fn exchange(client: &WorkClient, random: &mut fastrand::Rng, id: u64) -> Result<(), Failure> {
     let first = job(id, 0, random);
     let (replies, reply_length) = (first.replies, first.reply_length as usize);

@@ -1,4 +1,4 @@
-//! Tests of the memory that an unreading peer can make an end hold, and of the reaction to such a peer.
+//! Tests of peers that do not read: how much memory an end holds for them, and how it reacts.
 
 use super::Config;
 use bytes::Bytes;
@@ -30,7 +30,7 @@ fn echo() -> Handlers {
         .on_stream(move |_, stream| drop(sender.send(stream)))
 }
 
-/// Returns a peer of a server that has sent a request with a large reply and does not read it.
+/// Returns the peer of a server. The peer has sent a request with a large reply, and does not read the reply.
 async fn served(router: impl Router, config: Config, body: usize) -> (DuplexStream, JoinHandle<CloseReason>) {
     let acceptor = Server::builder().config(config).build(router).unwrap();
     let (mut here, there) = tokio::io::duplex(64 * 1024);
@@ -41,10 +41,10 @@ async fn served(router: impl Router, config: Config, body: usize) -> (DuplexStre
     (here, serving)
 }
 
-/// Writes repeated bytes until the server stops reading, and returns how many it has accepted.
+/// Repeats bytes until the server stops reading. Returns the number of bytes that the server has accepted.
 async fn accepted_bytes(peer: &mut DuplexStream, repeated: &[u8]) -> usize {
     let mut accepted = 0;
-    // This is longer than a pause of reading.
+    // The timeout is longer than any pause of the server between reads.
     while let Ok(written) =
         tokio::time::timeout(Duration::from_secs(4), peer.write(&repeated[accepted % repeated.len()..])).await
     {
@@ -65,14 +65,15 @@ async fn unreading_peer_makes_server_hold_few_megabytes() {
     for (repeated, most) in [(large, 3 * MIB), (small, MIB), (opens, MIB), (messages, 2 * MIB), (requests, 4 * MIB)] {
         let config = Config::default().write_timeout(patience).idle_timeout(patience).abuse_rate(u32::MAX);
         let (mut peer, _serving) = served(echo(), config, 2 * MIB).await;
-        // While requests are queued, a hand-off request is rejected with an error.
+        // While requests are queued, the server rejects a hand-off request.
         peer.write_all(&packet(1, ECHO, b"waits")).await.expect("write should succeed");
         let accepted = accepted_bytes(&mut peer, &repeated).await;
         assert!(accepted <= most, "peer accepted {accepted} bytes of {:x?}", &repeated[..10]);
     }
 }
 
-/// The rest of a large body is read in the turn whose write has made room, and no bytes follow it.
+/// The rest of a large body arrives in the same turn in which a write makes space. No bytes follow that would wake the
+/// connection.
 #[tokio::test(start_paused = true)]
 async fn large_request_that_ends_as_room_appears_is_answered() {
     let acceptor = Server::builder().build(echo()).unwrap();
@@ -80,7 +81,7 @@ async fn large_request_that_ends_as_room_appears_is_answered() {
     tokio::spawn(async move { acceptor.serve_connection(there).await });
     let (first, second) = (packet(1, ECHO, &vec![1; 3 * MIB]), packet(2, ECHO, &vec![2; MIB]));
     peer.write_all(&[packet(0, 3, b"fris\x01"), first.clone()].concat()).await.expect("write should succeed");
-    // The peer reads nothing, so more than the limit of the server's outbox is pending.
+    // The peer reads nothing, so the server's outbox exceeds its limit.
     tokio::time::sleep(Duration::from_millis(1)).await;
     peer.write_all(&second).await.expect("write should succeed");
     let mut answers = vec![0; MIB + MIB / 2];
@@ -98,7 +99,7 @@ async fn large_request_that_ends_as_room_appears_is_answered() {
 async fn unreading_peer_is_closed_after_write_timeout() {
     let started = Instant::now();
     let (mut peer, serving) = served(echo(), Config::default(), 2 * MIB).await;
-    // The peer is not silent.
+    // The peer sends PINGs, so that it does not count as silent.
     let pinging = tokio::spawn(async move {
         while peer.write_all(&packet(0, 0, b"")).await.is_ok() {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -107,7 +108,7 @@ async fn unreading_peer_is_closed_after_write_timeout() {
     });
     let reason = serving.await.expect("task should not panic");
     assert!(matches!(reason, CloseReason::WriteTimeout { .. }), "{reason}");
-    // The socket has accepted 64 KiB.
+    // Without reading, the socket accepts 64 KiB.
     assert!((5..8).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
     drop(pinging.await);
 }
@@ -138,7 +139,7 @@ async fn vanished_peer_with_backlog_is_detected_in_time() {
     assert!((10..11).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
 }
 
-/// Queued output uses up the share of the connection before the fixed limit is reached.
+/// The connection's share of the memory is used up by queued output before the fixed limit is reached.
 #[tokio::test(start_paused = true)]
 async fn peer_unread_for_lack_of_memory_is_not_silent() {
     let acceptor = Server::builder().memory_max(800_000).build(echo()).unwrap();
@@ -150,8 +151,8 @@ async fn peer_unread_for_lack_of_memory_is_not_silent() {
     let stats = acceptor.stats();
     until("it holds its share", || stats.memory_held() > 350_000).await;
     let mut accepted = vec![0; MIB];
-    // This is longer than a peer may be silent and shorter than it may read nothing. Afterwards fewer bytes are pending
-    // than permitted.
+    // This takes longer than a peer may be silent, but less time than it may leave output unread. Afterwards, the
+    // output is below the limit.
     for _ in 0..2 {
         for _ in 0..7 {
             tokio::time::sleep(Duration::from_secs(2)).await;
@@ -161,7 +162,7 @@ async fn peer_unread_for_lack_of_memory_is_not_silent() {
     }
 }
 
-/// A router that echoes packets and hands the connection off after a certain one.
+/// A router that echoes packets, and hands off the connection after a certain packet.
 struct Leaving;
 
 impl Router for Leaving {
@@ -183,12 +184,12 @@ impl Router for Leaving {
     }
 }
 
-/// A router with the default policy defers every packet.
+/// With the default policy, a router defers all packets while the outbox is full.
 #[tokio::test(start_paused = true)]
 async fn bytes_after_deferred_last_packet_are_not_routed() {
     let (mut peer, _serving) = served(Leaving, Config::default(), 2 * MIB).await;
     let last = packet(2, ECHO, b"the rest is raw");
-    // Interpreted as packets, these bytes would be a CANCEL and half of a header.
+    // If the server parsed these bytes as packets, they would be a CANCEL and half of a header.
     let raw = [packet(1, 6, &[10]), vec![0, 15, 0, 0, 0, 0, 0, 0, 0]].concat();
     peer.write_all(&[last.clone(), raw.clone()].concat()).await.expect("write should succeed");
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -201,7 +202,7 @@ async fn bytes_after_deferred_last_packet_are_not_routed() {
     assert!(answers.ends_with(&expected), "{:x?}", &answers[answers.len().saturating_sub(60)..]);
 }
 
-/// A hand-off request is rejected while requests are queued. The queued requests are answered.
+/// While requests are queued, a hand-off request is rejected. The queued requests are answered.
 #[tokio::test(start_paused = true)]
 async fn a_connection_is_not_handed_off_while_requests_wait() {
     let (mut peer, _serving) = served(echo(), Config::default(), 2 * MIB).await;
@@ -227,7 +228,7 @@ async fn queued_requests_of_half_closed_peer_are_answered() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     let mut answers = Vec::new();
     peer.read_to_end(&mut answers).await.expect("peer should close the connection cleanly");
-    // The server has sent a PING to the peer between the replies.
+    // Between the replies, the server has sent a PING.
     let answered = Bytes::from(answers);
     let ping = packet(0, 0, b"");
     let end = answered.len();

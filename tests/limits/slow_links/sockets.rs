@@ -1,4 +1,5 @@
-//! The same over sockets and on every available driver, with shorter times and smaller sizes.
+//! Tests of slow links over sockets and on every available driver. Times are shorter and sizes smaller than in virtual
+//! time.
 
 use super::{MB, Service, patient};
 use frisbee::{Config, IoBackend};
@@ -11,14 +12,14 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 
-/// The rate of a link in bytes per second and direction.
+/// Rate of a link in each direction, in bytes per second.
 const RATE: u32 = MB;
 
-/// Number of bytes per direction. It exceeds the buffers of the system, so that the rest is pending for longer than a
-/// peer may be silent.
+/// Number of bytes in each direction. It is larger than the buffers of the system, so that bytes are pending for longer
+/// than a peer may be silent.
 const LENGTH: u32 = 5 * MB;
 
-/// Returns settings with a fraction of the usual timeouts. The rate is sixty times the minimum.
+/// Returns settings with shorter timeouts than usual. The minimum rate is a sixtieth of the rate of the link.
 fn quick() -> Config {
     Config::default()
         .ping_interval(Duration::from_millis(200))

@@ -1,4 +1,4 @@
-//! The end that sends requests: a table of slots, which hold the replies until their callers take them.
+//! The end that sends requests. A table of slots holds replies until their callers take them.
 
 use crate::RESULT;
 use frisbee::bytes::Bytes;
@@ -16,14 +16,15 @@ use std::task::{Context, Poll, Waker};
 /// Maximum number of requests in flight on a connection.
 const IN_FLIGHT_MAX: usize = 1024;
 
-/// Maximum length in bytes of replies that are copied, so that a stored reply does not keep the read buffer alive.
+/// Maximum length in bytes of replies that are copied. A short reply is copied so that it does not keep the whole read
+/// buffer alive.
 const COPY_MAX: usize = 4096;
 
 /// Router of the requesting end. It passes replies to the [`Caller`]s of its connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Replies;
 
-/// Handle that sends requests over a connection. Clones share its table of requests.
+/// Handle that sends requests over a connection. Clones share a table of requests.
 #[derive(Clone, Debug)]
 pub struct Caller {
     connection: Connection,
@@ -87,7 +88,7 @@ impl Drop for PendingReply<'_> {
         if table.0.lock().abandon(id) && is_native {
             let mut body = Vec::with_capacity(3);
             tlv::put_varint(&mut body, self.method.number().into());
-            // If the connection has ended, no handler is running.
+            // The result is ignored, because no handler runs if the connection has ended.
             let _ = connection.send_now(|outbox| outbox.push(id, Operation::CANCEL, body));
         }
     }
@@ -112,7 +113,7 @@ impl Router for Replies {
         OverflowPolicy::Route
     }
 
-    /// A connection with pending replies is not closed as idle.
+    /// A connection with pending replies must not be closed as idle.
     fn event(&self, session: &mut RepliesSession, event: &mut ConnectionEvent<'_>) {
         if let ConnectionEvent::Closing { is_busy } = event {
             *is_busy = session.0.0.lock().in_flight() > 0;
@@ -155,7 +156,7 @@ enum Slot {
 }
 
 impl Table {
-    /// Registers a request and queues its packet. Holds the connection's lock, so the connection cannot end in between.
+    /// Registers a request and queues its packet. Holds the connection lock, so the connection cannot end in between.
     fn send(&self, outbox: &mut Outbox, method: Operation, request: &[u8]) -> Result<PacketId, CallError> {
         let mut slots = self.0.lock();
         if let Some(reason) = &slots.ended {

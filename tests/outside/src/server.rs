@@ -1,4 +1,4 @@
-//! The end that replies: handlers in place, or else as tasks of their connection.
+//! The end that replies. It polls handlers in place, and runs those that stay pending as tasks of their connection.
 
 use crate::{ERROR, RESULT};
 use frisbee::bytes::Bytes;
@@ -14,10 +14,10 @@ use std::sync::Arc;
 /// Result of a handler: a body, or an error text for the caller.
 pub type Outcome = Result<Bytes, String>;
 
-/// Serves requests by an async function of method and body.
+/// Serves requests with an async function that takes the method and the body.
 pub struct Service<H> {
     handler: H,
-    /// Whether handlers run in place. Cleared when one has blocked its thread.
+    /// Whether handlers run in place. Cleared when a handler has blocked its thread.
     permission: Arc<InlinePermission>,
 }
 
@@ -35,7 +35,7 @@ where
 /// State that a [`Service`] keeps for a connection.
 pub struct ServiceSession<F> {
     connection: Connection,
-    /// Polls handlers once, in place.
+    /// Polls each handler once, in place.
     slot: InlineSlot<F, Reply>,
     permission: PermissionHandle,
 }
@@ -73,7 +73,7 @@ where
         Routed::Continue
     }
 
-    /// Requests wait while the peer does not read replies. Cancellations and streams do not.
+    /// While the peer does not read replies, requests have to wait. Cancellations and streams do not.
     fn overflow(&self, _session: &ServiceSession<F>, _packet: &Packet) -> OverflowPolicy {
         OverflowPolicy::Wait
     }
@@ -99,7 +99,7 @@ where
 }
 
 impl<F: Future<Output = Outcome> + Send + 'static> ServiceSession<F> {
-    /// Runs a pending handler as a task, and charges the memory of its request.
+    /// Runs a pending handler as a task. The memory of its request is charged to the connection.
     fn spawn(
         &self,
         id: PacketId,
@@ -128,7 +128,7 @@ impl Continuation<Outcome> for Reply {
     fn then(self, worked: UnwindResult<Outcome>) {
         let Self { task, id, method } = self;
         let outcome = worked.unwrap_or_else(|_panic| Err("the handler panicked".to_owned()));
-        // The connection may have ended, and the caller with it.
+        // The result is ignored, because the connection may have ended.
         let _ = task.answer(|outbox| put_reply(outbox, id, method, outcome));
     }
 }
@@ -146,7 +146,7 @@ fn put_reply(outbox: &mut Outbox, id: PacketId, method: Operation, outcome: Outc
     }
 }
 
-/// Truncates an error text that exceeds the maximum length, so that the error can always be sent.
+/// Writes an error text. Truncates a long text, so that the error can always be sent.
 fn put_error(outbox: &mut Outbox, id: PacketId, method: Operation, text: &str) {
     let mut packet = outbox.packet(id, method);
     packet.put_slice(&[ERROR]);
@@ -155,7 +155,7 @@ fn put_error(outbox: &mut Outbox, id: PacketId, method: Operation, text: &str) {
     debug_assert!(sent.is_ok(), "peer should accept {ERROR_MAX} bytes");
 }
 
-/// Maximum length in bytes of an error text, which is within the limit of every peer.
+/// Maximum length in bytes of an error text. Every peer accepts bodies of this length.
 const ERROR_MAX: usize = 1024;
 
 impl<H> fmt::Debug for Service<H> {
