@@ -36,17 +36,22 @@ impl Dialler {
         Self { name, server_name: Arc::default(), is_single: false, dial: Box::new(dial) }
     }
 
+    /// Checks an address of a native server.
+    pub(crate) fn check_address(address: &str) -> Result<(), frisbee::Error> {
+        if !is_grpc(address) {
+            return Client::check_address(address);
+        }
+        let problem = match cfg!(feature = "grpc") {
+            true => "the server uses gRPC; set it by `ChannelBuilder::grpc` for all servers of the channel",
+            false => "calls to gRPC servers need the feature grpc",
+        };
+        let source = io::Error::new(io::ErrorKind::InvalidInput, problem);
+        Err(frisbee::Error::Connect { address: address.to_owned(), source })
+    }
+
     /// Creates a dialler for an address. Fails if the address is invalid.
     pub(crate) fn address(address: String) -> Result<Self, frisbee::Error> {
-        if is_grpc(&address) {
-            let problem = match cfg!(feature = "grpc") {
-                true => "the server uses gRPC; set it by `ChannelBuilder::grpc` for all servers of the channel",
-                false => "calls to gRPC servers need the feature grpc",
-            };
-            let source = io::Error::new(io::ErrorKind::InvalidInput, problem);
-            return Err(frisbee::Error::Connect { address, source });
-        }
-        Client::check_address(&address)?;
+        Self::check_address(&address)?;
         let (name, server_name) = (address.clone(), Arc::<Mutex<Option<String>>>::default());
         let stated = server_name.clone();
         let dial = move |client: ClientBuilder, endpoint| -> Dialling {

@@ -75,7 +75,11 @@ impl LinkFactory {
     /// # Errors
     /// If the address is invalid.
     pub fn check_address(&self, address: &str) -> Result<(), Error> {
-        self.to_address(address, None).map(drop)
+        #[cfg(feature = "grpc")]
+        if self.grpc.is_some() {
+            return self.to_address(address, None).map(drop);
+        }
+        Ok(Dialler::check_address(address)?)
     }
 
     /// Returns the [reconnect timeout](crate::ChannelBuilder::reconnect_timeout) of the channel.
