@@ -121,16 +121,13 @@ impl Hello {
         let mut bytes = Vec::with_capacity(NUMBERS_MAX.saturating_add(self.items.0.len()));
         bytes.extend_from_slice(&SIGNATURE);
         bytes.push(self.version);
-        let mut value = Vec::with_capacity(5);
         for (kind, number) in [
             (BODY_MAX_ITEM, self.body_max),
             (STREAMS, self.streams_max),
             (CALLS, self.calls_max),
             (CREDIT, self.stream_credit),
         ] {
-            value.clear();
-            tlv::put_varint(&mut value, number.into());
-            tlv::put_item(&mut bytes, kind, &value);
+            put_number(&mut bytes, kind, number);
         }
         if self.hand_off_cancel {
             tlv::put_item(&mut bytes, HAND_OFF_CANCEL, &[]);
@@ -139,9 +136,7 @@ impl Hello {
             tlv::put_item(&mut bytes, BATCHES, &[]);
         }
         if self.fragment_channels > 0 {
-            value.clear();
-            tlv::put_varint(&mut value, self.fragment_channels.into());
-            tlv::put_item(&mut bytes, CHANNELS, &value);
+            put_number(&mut bytes, CHANNELS, self.fragment_channels.into());
         }
         bytes.extend_from_slice(&self.items.0);
         bytes
@@ -174,7 +169,7 @@ impl Hello {
             fragment_channels: 0,
             items: HelloItems::default(),
         };
-        let mut items = Vec::new();
+        let mut items = Vec::with_capacity(rest.len());
         let mut seen = [false; Self::FIRST_USER_ITEM as usize];
         for item in Items::new(rest) {
             let (kind, value) = item.ok_or(HelloError::Truncated)?;
@@ -203,6 +198,13 @@ impl Hello {
         hello.items = HelloItems(items.into_boxed_slice());
         Ok(hello)
     }
+}
+
+/// Appends an item whose value is a varint.
+fn put_number(bytes: &mut Vec<u8>, kind: u8, number: u32) {
+    let varint_len = number.max(1).ilog2().wrapping_div(7).saturating_add(1);
+    bytes.extend_from_slice(&[kind, varint_len as u8]); // At most five bytes.
+    tlv::put_varint(bytes, number.into());
 }
 
 /// Reason why a HELLO is rejected.
