@@ -93,7 +93,7 @@ fn call_on_an_idle_runtime_ends_at_its_deadline() {
     };
     for channel in [channel, within] {
         let client = GreeterClient::new(channel);
-        other.block_on(async {
+        let calls = async move || {
             let greeted = tokio::time::timeout(PATIENCE, client.greet(request())).await;
             let greeted = greeted.expect("call should end in time").expect_err("call should fail without an answer");
             assert_eq!(greeted.code(), Code::DeadlineExceeded);
@@ -102,6 +102,12 @@ fn call_on_an_idle_runtime_ends_at_its_deadline() {
             });
             let recited = recited.await.expect("stream should end in time").expect_err("stream should fail");
             assert_eq!(recited.code(), Code::DeadlineExceeded);
-        });
+        };
+        other.block_on(calls());
+        // Calls of tasks look up the runtimes of tasks that have called before.
+        for runtime in [&own, &other, &other] {
+            let calls = calls.clone();
+            runtime.block_on(async { tokio::spawn(async move { calls().await }).await }).expect("calls should end");
+        }
     }
 }

@@ -1,11 +1,14 @@
 //! The clock of the runtime, and timers that can be polled by tasks of other runtimes.
 
+use std::cell::Cell;
 use std::future::poll_fn;
+use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
-use tokio::runtime::{EnterGuard, Handle, RuntimeFlavor};
+use tokio::runtime::{self, EnterGuard, Handle, RuntimeFlavor};
+use tokio::task;
 use tokio::time::{Sleep, Timeout};
 
 /// Returns the current time of the runtime's clock, which tests can pause.
@@ -13,11 +16,59 @@ pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
+/// Number of entries of [`RUNTIMES_OF_TASKS`].
+const REMEMBERED_TASKS: usize = 16;
+
+thread_local! {
+    /// Tasks that recently made calls on this thread, with their runtimes, indexed by the low bits of their ids. A
+    /// lookup takes fewer instructions than [`Handle::try_current`], which clones an `Arc`.
+    static RUNTIMES_OF_TASKS: [Cell<Option<(task::Id, runtime::Id)>>; REMEMBERED_TASKS] =
+        const { [const { Cell::new(None) }; REMEMBERED_TASKS] };
+}
+
 /// Returns whether `runtime` is a single-threaded runtime other than the current one. The connections and timers of
 /// such a runtime make progress only during `block_on`.
+#[inline]
 pub(crate) fn may_be_idle(runtime: &Handle) -> bool {
-    runtime.runtime_flavor() == RuntimeFlavor::CurrentThread
-        && Handle::try_current().is_ok_and(|current| current.id() != runtime.id())
+    if runtime.runtime_flavor() != RuntimeFlavor::CurrentThread {
+        return false;
+    }
+    let (task, runtime) = (task::try_id(), runtime.id());
+    let is_known = |task| RUNTIMES_OF_TASKS.with(|tasks| tasks[index(task)].get() == Some((task, runtime)));
+    !task.is_some_and(is_known) && is_elsewhere(task, runtime)
+}
+
+/// Returns whether the current runtime is not `runtime`. If the caller is a task, records the current runtime.
+#[cold]
+fn is_elsewhere(task: Option<task::Id>, runtime: runtime::Id) -> bool {
+    let Ok(current) = Handle::try_current() else { return false };
+    if let Some(task) = task {
+        RUNTIMES_OF_TASKS.with(|tasks| tasks[index(task)].set(Some((task, current.id()))));
+    }
+    current.id() != runtime
+}
+
+/// Returns the index of a task in [`RUNTIMES_OF_TASKS`]. The number of its id can only be obtained from its hash.
+fn index(task: task::Id) -> usize {
+    struct Number(u64);
+
+    impl Hasher for Number {
+        fn finish(&self) -> u64 {
+            self.0
+        }
+
+        fn write(&mut self, bytes: &[u8]) {
+            self.0 = bytes.first().copied().map_or(0, u64::from);
+        }
+
+        fn write_u64(&mut self, number: u64) {
+            self.0 = number;
+        }
+    }
+
+    let mut number = Number(0);
+    task.hash(&mut number);
+    number.0 as usize % REMEMBERED_TASKS
 }
 
 /// Enters the runtime of a timer: `runtime`, or the caller's if `runtime` [may be idle](may_be_idle).
@@ -36,7 +87,7 @@ pub(crate) fn sleep_until(runtime: &Handle, at: Instant) -> Sleep {
 /// that may outlive it.
 pub(crate) async fn wait_until(runtime: &Handle, at: Instant) -> bool {
     // Exempt from the cooperative budget, so that a task that has used its budget still notices its deadline.
-    let mut timer = pin!(tokio::task::unconstrained(sleep_until(runtime, at)));
+    let mut timer = pin!(task::unconstrained(sleep_until(runtime, at)));
     poll_fn(|context| {
         // Catch the panic of a timer whose runtime has shut down. There is no other way to detect the shutdown.
         let polled = catch_unwind(AssertUnwindSafe(|| timer.as_mut().poll(context)));

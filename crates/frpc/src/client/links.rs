@@ -79,7 +79,12 @@ impl Links {
 
     /// Returns the current connection, if there is one that accepts calls.
     pub fn current(&self) -> Option<Arc<Link>> {
-        current_link(&self.current).filter(|link| link.takes_calls())
+        let link = current_link(&self.current)?;
+        match &self.source {
+            #[cfg(feature = "grpc")]
+            LinkSource::Grpc(links) if !links.is_connected() => None,
+            _ => Some(link),
+        }
     }
 
     /// Returns the current connection or establishes a new one. Retries failed attempts with exponential backoff.

@@ -139,7 +139,9 @@ where
             Pick::Ready(PickedConnection { link, probe: None }) => {
                 match call.try_send(&self.message, &link, context.waker()) {
                     Some(ticket) => {
-                        self.state = UnaryState::Sent(InFlight::new(link, &call, ticket));
+                        let sent = UnaryState::Sent(InFlight::new(link, &call, ticket));
+                        // The state was `New`, which has nothing to drop. The compiler cannot know this.
+                        std::mem::forget(std::mem::replace(&mut self.state, sent));
                         return true;
                     }
                     None => Some(PickedConnection::new(link)),
