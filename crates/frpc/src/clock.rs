@@ -26,8 +26,8 @@ thread_local! {
         const { [const { Cell::new(None) }; REMEMBERED_TASKS] };
 }
 
-/// Returns whether `runtime` is a single-threaded runtime other than the current one. The connections and timers of
-/// such a runtime make progress only during `block_on`.
+/// Returns whether the current thread is in a runtime other than `runtime`, and `runtime` is single-threaded. The
+/// connections and timers of such a runtime make progress only during its `block_on`.
 #[inline]
 pub(crate) fn may_be_idle(runtime: &Handle) -> bool {
     if runtime.runtime_flavor() != RuntimeFlavor::CurrentThread {

@@ -83,7 +83,7 @@ pub(super) struct TopView {
     marked: Option<u64>,
     /// Name of the highlighted method.
     marked_method: Option<String>,
-    /// Number of the connection that is shown in detail, with the details or the reason why they are missing.
+    /// Number of the connection that is shown in detail, with its details or a text that is shown in their place.
     pub(super) detail: Option<(u64, Result<ConnectionReply, String>)>,
 }
 

@@ -210,9 +210,9 @@ impl ChannelBuilder {
         self
     }
 
-    /// Makes [`connect`](Self::connect) and [`connect_lazy`](Self::connect_lazy) accept addresses of the form
-    /// `http://host:port` and, on channels with TLS, `https://host:port`. Existing settings may contain such addresses.
-    /// The scheme is ignored: the channel calls a native server at the host and port.
+    /// Makes [`connect`](Self::connect) and [`connect_lazy`](Self::connect_lazy) accept URIs, which existing settings
+    /// may contain: `http://host:port` on channels without TLS, and `https://host:port` on channels with TLS. The
+    /// channel calls a native server at the host and port, like for an address without a scheme.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
