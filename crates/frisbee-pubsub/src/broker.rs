@@ -145,8 +145,8 @@ pub struct BrokerBuilder {
 /// State of a [`Broker`] that all of its connections share.
 #[derive(Debug)]
 pub(super) struct BrokerShared {
-    /// All subscriptions, by connection number and subscription id. Read for topics that are not in the route cache of
-    /// their publisher.
+    /// All subscriptions, by connection number and subscription id. Publishers look up only topics that are not in
+    /// their route cache.
     pub(super) subscriptions: RwLock<Trie<(u64, u16), Target>>,
     /// Memory charges for the nodes of the subscription tree. Changed only while the lock of `subscriptions` is held.
     node_charges: Mutex<NodeCharges>,
@@ -185,7 +185,7 @@ struct NodeCharges {
 pub(super) struct Target {
     pub(super) subscriber: Arc<Subscriber>,
     pub(super) group: Option<Arc<str>>,
-    /// Whether the subscription observes the subscribers of a topic (its presence) instead of its messages.
+    /// Whether the subscription receives the presence of a topic, the list of its subscribers, instead of its messages.
     pub(super) watches: bool,
     /// Whether the subscriber detects missing messages by their positions. If so, the broker does not send reports of
     /// lost messages for this subscription.
@@ -400,7 +400,7 @@ impl Router for Broker {
 struct Requested<'a> {
     pattern: &'a str,
     group: Option<Arc<str>>,
-    /// Whether the subscription observes the subscribers of a topic (its presence) instead of its messages.
+    /// Whether the subscription receives the presence of a topic, the list of its subscribers, instead of its messages.
     watches: bool,
     /// Name under which the subscriber is listed in the presence of the topic, or `None` if it is not listed.
     name: Option<Arc<str>>,

@@ -495,7 +495,8 @@ impl Publisher {
             let newer = self.shared.newer(&self.connection);
             let _ = newer.as_ref().unwrap_or(&self.connection).peer_known().await;
         }
-        // Two closures and no `publish_with`, because the compiler inlines only closures with a single call.
+        // Write the closure twice instead of calling `publish_with`, because the compiler inlines only closures with a
+        // single call.
         let written = match self.try_publish(&mut |packet: PacketWriter<'_>| put_payload(packet, &payload)) {
             Some(written) => written,
             None => self.publish_later(&mut |packet: PacketWriter<'_>| put_payload(packet, &payload)).await?,

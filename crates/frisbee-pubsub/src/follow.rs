@@ -1,4 +1,5 @@
-//! Wire format of subscriptions with a history: requests, replies and positions. docs/wire.md describes the encoding.
+//! Wire format of subscriptions that use topic histories: requests, replies and positions. docs/wire.md describes the
+//! encoding.
 
 use super::history::{Ring, StartPoint};
 use super::{Kind, Operations, put};
@@ -37,7 +38,8 @@ pub(super) struct NextOffset {
     pub(super) offset: u64,
 }
 
-/// Contents of a FOLLOW packet, which requests a subscription with a history. The pattern is not included.
+/// Contents of a FOLLOW packet after the pattern. The packet requests a subscription that starts at a position in the
+/// histories of its topics.
 #[derive(Debug)]
 pub(super) struct Request<'a> {
     pub(super) opening: StartPosition,

@@ -21,7 +21,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Maximum number of messages kept per topic. A history bridges lost connections and is not a message store.
+/// Maximum number of messages that a history keeps per topic. A larger number is not useful, because a history bridges
+/// lost connections and is not a message store.
 const LAST_MAX: usize = 64 * 1024;
 
 /// Default maximum memory of a broker's topic histories in bytes: 64 KiB for each of a thousand topics.

@@ -19,7 +19,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Time for which a subscriber waits for a description. Longer than a round trip to another broker of the bus.
+/// Time for which a subscriber waits for a description. It is longer than a round trip to another broker of the bus.
 pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Maximum number and total size in bytes of the descriptions that a broker keeps: a thousand message types of 4 KiB.
@@ -28,8 +28,8 @@ pub(crate) const KEPT_MAX: (usize, usize) = (1024, 4 * 1024 * 1024);
 /// Memory of a stored description in bytes, in addition to its length.
 const KEPT_COST: usize = 256;
 
-/// Maximum number of pending requests for descriptions, of a broker and of one connection. A subscriber has one request
-/// for each subscription.
+/// Maximum number of pending requests for descriptions: of a broker, and of one connection. A connection has at most
+/// one request for each of its subscriptions.
 pub(crate) const WANTED_MAX: (usize, usize) = (1024, 16);
 
 /// Divisor that limits the pending requests of one address. An address may use this fraction of the requests that other

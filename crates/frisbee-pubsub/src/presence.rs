@@ -53,8 +53,8 @@ pub(super) struct Presences {
     topics: Mutex<BTreeMap<Arc<str>, Names>>,
 }
 
-/// Subscribers of a topic by name. The value of a name is the number of subscriptions of each connection with this
-/// name, by connection number.
+/// Subscribers of a topic by name. Each name has a map from the number of each connection with this name to its number
+/// of subscriptions.
 type Names = BTreeMap<Arc<str>, BTreeMap<u64, u32>>;
 
 impl PresenceRules {

@@ -101,7 +101,8 @@ struct Queue {
     charge: MemoryCharge,
     /// Number of messages that were lost since the last report of lost messages to the subscriber.
     lost: u64,
-    /// Whether the connection has subscriptions with a history.
+    /// Whether any subscription of the connection uses a topic history, so that the subscriber must receive topic
+    /// positions.
     follows: bool,
     /// Replies and topic positions that must be sent again, because the queue segments that contained them were
     /// dropped.
@@ -116,8 +117,8 @@ pub(super) struct QueueSegment {
     pub(super) messages: u64,
     /// Length in bytes of the longest message body in the segment.
     pub(super) longest: u32,
-    /// Topic positions of the messages in the segment. If the segment is dropped, subscribers with a history receive
-    /// the positions instead.
+    /// Topic positions of the messages in the segment. If the segment is dropped, subscribers that use topic histories
+    /// receive the positions instead.
     marks: Vec<ReplayMark>,
 }
 
@@ -361,12 +362,12 @@ impl QueueDelivery<'_> {
         self.0.own += added.1;
     }
 
-    /// Returns whether the connection has subscriptions with a history.
+    /// Returns whether any subscription of the connection uses a topic history.
     pub(super) fn follows(&self) -> bool {
         self.0.follows
     }
 
-    /// Records that the connection has a subscription with a history.
+    /// Records that a subscription of the connection uses a topic history.
     pub(super) fn set_follows(&mut self) {
         self.0.follows = true;
     }

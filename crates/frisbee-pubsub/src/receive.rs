@@ -219,7 +219,7 @@ const NO_BROKER: &str = "invalid answer; the peer may not be a broker";
 /// Decodes the body of a rejection, which consists of the number of a reason and a text.
 fn refusal(body: &[u8]) -> Option<String> {
     let (_, text) = body.split_first()?;
-    // A server without a broker replies in a different format.
+    // A server without a broker replies in a different format, which may not be readable text.
     let text = str::from_utf8(text).ok().filter(|text| !text.contains(char::is_control));
     Some(text.unwrap_or(NO_BROKER).to_owned())
 }

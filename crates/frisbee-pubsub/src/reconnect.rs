@@ -88,7 +88,8 @@ pub(super) fn pause(attempt: usize, min: Duration, max: Duration) -> Duration {
 async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
     let mut disconnected = shared.again();
     for again in &mut disconnected {
-        // Subscriptions with a history are excluded, because the broker's reply states whether messages may be missing.
+        // Subscriptions that use a history are excluded, because the broker's reply states whether messages may be
+        // missing.
         if again.kind == Kind::Subscribe {
             again.inbox.extend([Entry::Notice(Notice::Reconnected)].into_iter(), shared.inbox_max);
         }

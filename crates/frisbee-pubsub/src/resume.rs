@@ -1,4 +1,5 @@
-//! Client side of subscriptions with a history: where they start, and which messages are missing after a reconnect.
+//! Client side of subscriptions that use topic histories: where they start, and which messages are missing after a
+//! reconnect.
 
 use super::covers;
 use super::follow::{Answer, NextOffset, StartPosition, put_position};
@@ -36,8 +37,8 @@ pub(super) enum PrecedingGap {
 /// Position of the next live message for each topic on a connection. All subscriptions of the connection share it.
 pub(super) type Stream = HashMap<Arc<str>, NextOffset>;
 
-/// Position tracking of a subscription with a history. It detects missing messages, and after a reconnect requests the
-/// messages that follow the last one received.
+/// Position tracking of a subscription that uses a history. It detects missing messages, and after a reconnect requests
+/// the messages that follow the last one received.
 #[derive(Debug)]
 pub(super) struct Follow {
     pattern: Box<str>,
@@ -54,7 +55,7 @@ pub(super) struct Follow {
     answer: Option<Answer>,
     /// Whether the broker has confirmed the subscription on the current connection.
     is_started: bool,
-    /// Number of topics whose positions have not been received yet.
+    /// Number of topics whose positions the broker has announced in its reply but not sent yet.
     topics_left: u64,
     /// Two positions for each topic whose history was replayed to this subscription: the position after the replayed
     /// messages, and the position of the topic's live messages at that time.
@@ -101,7 +102,7 @@ impl Follow {
         self.is_started && !self.is_lossy && self.answer.is_some_and(|answer| answer.is_covered)
     }
 
-    /// Encodes the body of a subscription request after the pattern.
+    /// Encodes the part of a subscription request that follows the pattern.
     pub(super) fn request(&self) -> Vec<u8> {
         let mut body = vec![self.opening as u8];
         let mut positions: Vec<_> = self.expected.iter().collect();
@@ -112,8 +113,8 @@ impl Follow {
         body
     }
 
-    /// Handles the loss of the connection, so that the next request resumes on another one. `stream` contains the last
-    /// position of each topic.
+    /// Handles the loss of the connection by preparing the next request, which resumes the subscription on another
+    /// connection. `stream` contains the last position of each topic.
     pub(super) fn handle_loss(&mut self, stream: &Stream, is_lossy: bool) {
         let was_started = std::mem::take(&mut self.is_started);
         self.is_reported = false;

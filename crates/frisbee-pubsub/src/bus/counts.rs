@@ -124,13 +124,13 @@ impl ReceivedCounts {
         self.memory
     }
 
-    /// Records a received message. Returns whether messages before it were missed.
+    /// Records a received message. Returns how many messages before it were missed.
     pub(super) fn message(&mut self, topic: &str, stamp: SequenceStamp) -> StampVerdict {
         let Some(before) = stamp.count.checked_sub(1) else { return StampVerdict::Malformed };
         self.assess(topic, stamp, before)
     }
 
-    /// Records a message count that another broker has sent. Returns whether messages are missing.
+    /// Records a message count that another broker has sent. Returns how many messages are missing.
     pub(super) fn mark(&mut self, topic: &str, stamp: SequenceStamp) -> StampVerdict {
         self.assess(topic, stamp, stamp.count)
     }
@@ -145,7 +145,7 @@ impl ReceivedCounts {
         };
         let (epoch, count) = *row;
         let heed = if stamp.epoch == epoch && stamp.count <= count {
-            // A mark whose last message was received is also old.
+            // A mark is also old if the last message that it counts was received.
             if count - stamp.count <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }
         } else if stamp.epoch < epoch {
             if epoch - stamp.epoch <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }

@@ -114,7 +114,7 @@ impl Interest {
         self.history.is_some()
     }
 
-    /// Returns the subscriptions with a history that receive messages through this registration.
+    /// Returns the subscriptions that use a topic history and receive messages through this registration.
     pub(crate) fn followers(&self) -> Vec<(u16, Arc<Subscriber>)> {
         let members = self.members.lock();
         let followers = members.iter().filter(|(_, member)| member.follows);

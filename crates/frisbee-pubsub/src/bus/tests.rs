@@ -140,7 +140,7 @@ fn first_subscription_adds_interest_and_last_removes_it() {
     ask(&mut one, 1, "a", "");
     ask(&mut one, 2, "a", "");
     ask(&mut other, 1, "a", "");
-    // Each group member has its own interest, so that shares are equal.
+    // Each group member has its own interest, so that all members receive equal shares.
     ask(&mut one, 3, "a", "G");
     ask(&mut other, 3, "a", "G");
     assert_eq!(*notes.asked.lock(), ["+a", "+aG", "+aG"]);

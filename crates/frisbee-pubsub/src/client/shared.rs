@@ -124,7 +124,7 @@ impl ClientShared {
     }
 
     pub(crate) fn unsubscribe(&self, connection: &Connection, id: u16) {
-        // Ignore the error: if the connection has closed, the broker has already removed the subscription.
+        // Ignore the error, because the broker has already removed the subscriptions of a closed connection.
         let _ = connection.send_now(|outbox| put(outbox, PacketId(id), self.operations.of(Kind::Unsubscribe), &[]));
     }
 
@@ -198,8 +198,8 @@ impl ClientShared {
         self.inner.lock().stream = (stream, is_lossy);
     }
 
-    /// Calls `handle` for a subscription with a history, and reports the missing messages that it returns to the reader
-    /// of the subscription. Returns `None` if there is no such subscription.
+    /// Calls `handle` for a subscription that uses a history, and reports the missing messages that it returns to the
+    /// reader of the subscription. Returns `None` if there is no such subscription.
     pub(crate) fn follow(&self, id: u16, handle: impl FnOnce(&mut Follow) -> PrecedingGap) -> Option<()> {
         let mut inner = self.inner.lock();
         let RegisteredSubscription { inbox, follow, .. } = inner.inboxes.get_mut(&id)?;
@@ -211,7 +211,7 @@ impl ClientShared {
         Some(())
     }
 
-    /// Returns the pattern of a subscription with a history whose request the broker has not answered yet.
+    /// Returns the pattern of a subscription if it uses a history and the broker has not answered its request yet.
     pub(crate) fn begins(&self, id: u16) -> Option<Box<str>> {
         let inner = self.inner.lock();
         let entered = inner.inboxes.get(&id)?;

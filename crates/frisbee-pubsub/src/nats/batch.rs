@@ -35,7 +35,7 @@ impl Payload {
             return false;
         }
         if let Self::Frame(first) = self {
-            // Allocate twice the size, so that the batch grows along with its charge.
+            // Allocate only twice the current size, so that the memory of the batch grows along with its charge.
             let mut frames = BytesMut::with_capacity(2 * (first.len() + frame.len() + 1 + 2 * LENGTH));
             frames.put_u8(BATCH);
             put(&mut frames, first);

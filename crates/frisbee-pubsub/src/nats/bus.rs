@@ -1,8 +1,8 @@
 //! Connections to NATS, over which a broker subscribes, publishes and receives messages.
 //!
-//! There are two connections. The first one publishes and has most subscriptions, and NATS does not echo its own
-//! messages to it. The second one has the subscriptions of queue groups, whose members also receive the messages of
-//! their own broker.
+//! There are two connections. The first one publishes messages and has all subscriptions except those of queue groups.
+//! NATS does not echo its own messages to it. The second one has the subscriptions of queue groups, because their
+//! members also receive the messages of their own broker.
 
 use crate::nats::batch;
 use crate::nats::groups::{self, Groups};
@@ -130,7 +130,7 @@ impl NatsBus {
             std::future::ready(())
         });
         let client = first.connect(&servers[..]).await.map_err(io::Error::other)?;
-        // Messages of groups have no counts, so this is the only way to detect their loss.
+        // Messages for queue groups have no counts, so these events are the only way to detect their loss.
         let slow = was_slow.clone();
         let second = options.event_callback(move |event| {
             handle_event(None, &slow, &event);
@@ -277,8 +277,7 @@ async fn pump(client: Client, writer: Writer) {
             }
             if unflushed > UNFLUSHED_MAX {
                 unflushed = 0;
-                // Ignore the error: flushing fails only if the client is closed, in which case publishing fails as
-                // well.
+                // Ignore the error, because flushing fails only if the client is closed. Publishing then fails as well.
                 let _ = client.flush().await;
             }
             writer.written(charge);

@@ -208,7 +208,7 @@ impl DurableTopic {
         SubscriptionBuilder::new(self.clone(), name)
     }
 
-    /// Deletes the subscription with this name, and with it the position up to which it has read. Its readers receive
+    /// Deletes the subscription with this name, including its position in the topic. Its readers receive
     /// [`RecvError::Gone`]. Returns whether the subscription existed.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Tests of subscriptions with a history over connections that break. Each message arrives once and in order, or is
+//! Tests of subscriptions that use a history over connections that break. Each message arrives once and in order, or is
 //! reported as missing.
 
 use frisbee::{Acceptor, BODY_MAX_LEAST, Config, SendError, Server, memory};

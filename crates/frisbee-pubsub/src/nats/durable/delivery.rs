@@ -13,9 +13,9 @@ use tokio::time::{Instant, sleep};
 
 /// A message that was delivered to a reader, who must [acknowledge](Self::ack) it.
 ///
-/// A message that is not acknowledged within the acknowledgement timeout is delivered again, even if it was dropped
-/// earlier.
-#[must_use = "a message that is not acknowledged comes again"]
+/// A message that is not acknowledged within the acknowledgement timeout is delivered again. Dropping this value
+/// neither acknowledges nor rejects the message.
+#[must_use = "a message that is not acknowledged is delivered again"]
 pub struct Delivery {
     pub(super) shared: Arc<Shared>,
     pub(super) subject: Subject,
@@ -164,7 +164,7 @@ impl Delivery {
     }
 }
 
-/// Creates a negative acknowledgement. The delay is never zero, because NATS would treat that as unspecified.
+/// Creates a negative acknowledgement. Omits a delay of zero, because NATS would treat it as unspecified.
 fn nak(after: Duration) -> AckKind {
     AckKind::Nak((!after.is_zero()).then_some(after))
 }
