@@ -98,9 +98,10 @@ impl Faults {
         Self::of(DrawRules { peers: nodes.clone(), nodes, ..DrawRules::new(count, Duration::from_secs(10)) })
     }
 
-    /// Creates a schedule of `count` faults upon events. Each chooses one of the first `count` occasions and affects
-    /// the node of the event within 100 ms for up to 4 s. The faults are derived from the seed and are of the
-    /// [usual](FaultKind::USUAL) kinds by default. Faults whose occasion does not occur are not injected.
+    /// Creates a schedule of `count` random faults that events trigger. An event that can trigger a fault is called an
+    /// occasion. Each fault chooses one of the first `count` occasions and affects the node of that event. It begins
+    /// within 100 ms after the event and lasts up to 4 s. The faults are derived from the seed and are of the
+    /// [usual](FaultKind::USUAL) kinds by default. A fault whose occasion does not occur is not injected.
     ///
     /// For example, leaders can fail when they are elected, and machines while they write:
     ///
@@ -291,6 +292,6 @@ fn below(rng: &mut Rng, time: Duration) -> Duration {
 }
 
 fn pick<'a, T>(rng: &mut Rng, of: &'a [T]) -> &'a T {
-    // A `u64`, because the result must not depend on the word size.
+    // Draw a `u64` instead of a `usize`, because the result must not depend on the word size.
     &of[rng.u64(..of.len() as u64) as usize]
 }

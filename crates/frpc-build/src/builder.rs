@@ -49,7 +49,7 @@ pub struct Builder {
     backend: Option<Box<dyn Backend>>,
     file_descriptor_set_path: Option<PathBuf>,
     emit_rerun_if_changed: bool,
-    /// Schema paths passed to options, kept to warn about paths without a match.
+    /// Schema paths that were passed to options. The build warns about paths that match nothing.
     option_paths: Vec<OptionPath>,
 }
 
@@ -146,8 +146,8 @@ impl Builder {
     /// `frpc_json`. Defaults to `false`.
     ///
     /// Requires frpc's feature `json`. The generated code finds `frpc_json` at `frpc::json`, with the functions
-    /// `to_json` and `from_json`. Works with either codec. Methods support the format `json` in calls of adapter
-    /// connections, unless their requests are not decoded.
+    /// `to_json` and `from_json`. Works with either codec. Calls over adapter connections can then use the format
+    /// `json`, except for methods with [undecoded requests](Self::undecoded_requests).
     ///
     /// The generated servers embed the comments of the schema and JSON Schemas of the messages of methods, for
     /// documents such as OpenRPC. **Every caller of the server can then read the comments**, unless
@@ -170,9 +170,9 @@ impl Builder {
         self
     }
 
-    /// Enables or disables calls with protobuf-encoded messages in addition to the [`codec`](Self::codec). This is the
-    /// format `proto` of adapter connections, which gRPC and Connect use. Generated clients can then also call gRPC
-    /// servers, with the feature `grpc` of frpc. Defaults to `false`.
+    /// Enables or disables protobuf's encoding of messages, in addition to the [`codec`](Self::codec). Defaults to
+    /// `false`. Adapter connections then support the format `proto`, which gRPC and Connect use. With the feature
+    /// `grpc` of frpc, generated clients can also call gRPC servers.
     ///
     /// Methods with [undecoded requests](Self::undecoded_requests) do not support this format. A crate whose request
     /// types are used through [`extern_path`](Self::extern_path) has to implement `frpc::codegen::Protobuf` for them.
@@ -189,8 +189,8 @@ impl Builder {
         self
     }
 
-    /// Embeds the schema in the generated services, for `frpc_reflection::Reflection`, which tools like grpcurl query.
-    /// Defaults to `false`, which adds nothing to the program.
+    /// Enables or disables the embedding of the schema in the generated services. `frpc_reflection::Reflection` serves
+    /// an embedded schema to tools like grpcurl. Defaults to `false`, which adds nothing to the program.
     ///
     /// The generated code of each package with services contains `SCHEMA`: an encoded `FileDescriptorSet` of the files
     /// with these services and their imports, with all comments. **Every caller of the server can then read the
@@ -281,8 +281,8 @@ impl Builder {
         self
     }
 
-    /// Generates the selected bytes fields as `Bytes` instead of `Vec<u8>`, which decodes them without copying. Takes
-    /// one [path](Self#paths) or several.
+    /// Generates the selected bytes fields as `Bytes` instead of `Vec<u8>`, so that they are decoded without copying.
+    /// Takes one [path](Self#paths) or several.
     pub fn bytes(mut self, paths: impl IntoPaths) -> Self {
         let paths = self.note("bytes", Target::BytesField, paths);
         self.prost.bytes(paths);

@@ -38,7 +38,7 @@ impl Folder {
     /// Writes the generated files to the folder. The name of a package consists of identifiers and dots (see
     /// `schema/check.rs`), so its path cannot leave the folder.
     ///
-    /// Warns about a file in `OUT_DIR` that another build of the same build script wrote.
+    /// Warns about a file in `OUT_DIR` that the same build script has already written in another build.
     pub(crate) fn write(&self, files: &[OutputFile], warn: &mut dyn FnMut(String)) -> Result<(), Error> {
         static WRITTEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
         for OutputFile { name, text } in files.iter().filter(|_| self.is_cargos) {

@@ -15,20 +15,21 @@ use prost_reflect::prost_types::{
 use prost_reflect::{DescriptorPool, Kind};
 use std::collections::{HashMap, HashSet};
 
-/// Maximum number of items in a schema, which is several times that of a large program. Limited because prost-reflect
-/// allocates two kilobytes for a message that takes five bytes in the input, and compares some items with all others.
+/// Maximum number of items in a schema, several times that of a large program. The limit is necessary because
+/// prost-reflect allocates two kilobytes for a message that takes five bytes in the input, and compares some items with
+/// all others.
 const PARTS_MAX: usize = 100_000;
 
-/// Maximum length of an item's full name in bytes. Limited because prost-reflect stores several copies of each full
-/// name.
+/// Maximum length of an item's full name in bytes. The limit is necessary because prost-reflect stores several copies
+/// of each full name.
 const NAME_MAX: usize = 512;
 
-/// Maximum number of enum values, counted once for each field that has the enum as its type. Limited because the
-/// [layout](crate::layout) of each such field contains the values of the enum.
+/// Maximum number of enum values, counted once for each field that has the enum as its type. The limit is necessary
+/// because the [layout](crate::layout) of each such field contains the values of the enum.
 const VALUES_MAX: usize = 1 << 22;
 
-/// Maximum number of paths of public imports that start at one file. Limited because prost-reflect follows each path
-/// recursively.
+/// Maximum number of paths of public imports that start at one file. The limit is necessary because prost-reflect
+/// follows each path recursively.
 const PATHS_MAX: usize = 1000;
 
 /// Maximum total number of imports on all paths of public imports.

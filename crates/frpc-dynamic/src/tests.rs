@@ -1,5 +1,5 @@
-//! The JSON of messages by descriptors, where it needs care. `tests/conformance` compares it with generated code at
-//! large.
+//! Tests of the JSON of dynamic messages in special cases. `tests/conformance` compares the JSON of ordinary messages
+//! with that of generated code.
 
 use frpc_dynamic::{
     Body, Codec, DescriptorPool, DynamicMessage, JsonError, MessageDescriptor, from_json, from_json_positional,

@@ -168,7 +168,7 @@ impl Generator<'_> {
             if members.is_empty() {
                 continue; // This is the synthetic oneof of an optional field.
             }
-            // Written after the fields, because it would otherwise hide their types.
+            // Write this property after the fields. If it came first, its name could hide a type that a field uses.
             let (name, members) = (names.oneof(at), members.join(", "));
             let _ = writeln!(module.text, "\n    @_builtins.property");
             let _ = writeln!(module.text, "    def {name}(self) -> _typing.Literal[{members}] | None:");

@@ -86,8 +86,8 @@ const RESERVED: [&str; 71] = [
     "yield",
 ];
 
-/// Properties that all objects and classes have, `toJSON`, which `JSON.stringify` calls, and `__proto__`, which sets
-/// the prototype in an object literal.
+/// Property names that generated types must not use. All objects and classes have these properties. The exceptions are
+/// `toJSON`, which `JSON.stringify` calls, and `__proto__`, which sets the prototype in an object literal.
 const INHERITED: [&str; 10] = [
     "__proto__",
     "constructor",

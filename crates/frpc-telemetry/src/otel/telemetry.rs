@@ -202,7 +202,7 @@ fn begin(
     attributes.extend(attempt.map(|attempt| KeyValue::new(names::ATTEMPT, i64::from(attempt))));
     let builder = SpanBuilder::from_name(name(about)).with_kind(kind).with_attributes(attributes);
     let span = tracer.build_with_context(builder, &parent);
-    // Without ids, keep the trace context, because a no-op tracer may return spans without any.
+    // Keep the trace context if the span has no ids, because a no-op tracer may return such spans.
     *trace = of_span(span.span_context()).or_else(|| unrecorded(trace.as_ref()));
     span
 }
