@@ -1,5 +1,5 @@
-//! Tests of handlers that block the thread which drives their connections: other connections continue, and the log
-//! names the method. They run alone in their process, because they read the whole log.
+//! Tests of handlers that block the thread that drives their connections. Other connections must continue, and the log
+//! must name the method. Each test runs alone in its process, because it reads the whole log.
 
 use frisbee::{Connection, Handlers, IoBackend, Operation, Outbox, Packet, PacketId, Routed, Router};
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, SleepRequest, Text};
@@ -24,10 +24,10 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// Maximum time to wait for an event that is due soon.
+/// Maximum time to wait for an event that should happen soon.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Number of other connections, and of the calls that each makes while a handler blocks.
+/// Number of other connections, and number of calls that each of them makes while a handler blocks.
 const OTHERS: usize = 15;
 const CALLS: usize = 20;
 
@@ -41,18 +41,18 @@ enum How {
 
 const ALL: [How; 3] = [How::Blocks, How::BlocksInPlace, How::Computes];
 
-/// A service whose `add` replies at once and whose `sleep` occupies its thread.
+/// A service with an `add` that replies immediately and a `sleep` that occupies its thread.
 #[derive(Clone)]
 struct Holding {
     how: How,
     started: events::UnboundedSender<String>,
     released: Arc<Mutex<mpsc::Receiver<()>>>,
-    /// The flag that computing handlers check.
+    /// A flag that handlers check while they occupy the processor.
     is_released: Arc<AtomicBool>,
 }
 
 impl Holding {
-    /// Occupies the thread until it is released.
+    /// Occupies the thread until the test releases it.
     fn hold(&self) {
         self.started.send(thread_name()).expect("receiver should be waiting");
         let wait = || {
@@ -88,7 +88,7 @@ fn thread_name() -> String {
     thread::current().name().unwrap_or_default().to_owned()
 }
 
-/// The test's control of a handler that occupies its thread.
+/// Controls a handler that occupies its thread.
 struct Holder {
     /// Receives the threads on which handlers start.
     started: events::UnboundedReceiver<String>,
@@ -121,7 +121,7 @@ async fn add(client: &InteropClient) {
     assert_eq!(sum.into_inner().total, 3);
 }
 
-/// Returns connections that have been used, so that they are assigned to threads.
+/// Returns connections on which calls were made, so that each belongs to a thread.
 async fn others(address: &str) -> Vec<InteropClient> {
     let mut others = Vec::new();
     for _ in 0..OTHERS {
@@ -132,7 +132,7 @@ async fn others(address: &str) -> Vec<InteropClient> {
     others
 }
 
-/// Makes the calls of each connection.
+/// Makes calls on each connection.
 async fn call(others: &[InteropClient]) {
     let mut calling = JoinSet::new();
     for client in others {
@@ -215,7 +215,8 @@ fn lines_about(peer: impl fmt::Debug) -> Vec<String> {
     LINES.lock().expect("lock should not be poisoned").iter().filter(|line| line.contains(&peer)).cloned().collect()
 }
 
-/// Waits until there are log lines about a peer, and returns them. Logging is delayed to detect a panic.
+/// Waits until the log contains lines about a peer, and returns them. The server delays such lines, because the handler
+/// may be panicking.
 async fn line_about(peer: impl fmt::Debug) -> Vec<String> {
     until("it is noticed", || !lines_about(&peer).is_empty()).await;
     lines_about(peer)
@@ -227,7 +228,7 @@ fn listen_to_the_log() {
         .call_once(|| tracing::subscriber::set_global_default(Keeping).expect("no other subscriber should be set"));
 }
 
-/// Returns whether all servers use io_uring, regardless of their builders. A ring is bound to its thread.
+/// Returns whether all servers use io_uring, whatever their builders select. A ring belongs to one thread.
 fn uring_is_required() -> bool {
     let is_required = std::env::var_os("FRISBEE_IO_BACKEND").is_some_and(|backend| backend == "require");
     if is_required {
@@ -261,7 +262,7 @@ fn blocking_method_gets_tasks_and_one_log_line() {
                 .expect("socket should have a local address");
             let client = InteropClient::new(channel);
             let mut threads = Vec::new();
-            // After more than a second, the handler is tried in place again.
+            // After more than a second, the server polls the handler in place again.
             while threads.last().is_none_or(|thread: &String| thread != "caller") {
                 let sleeping = tokio::spawn({
                     let client = client.clone();
@@ -285,7 +286,7 @@ fn blocking_method_gets_tasks_and_one_log_line() {
     }
 }
 
-/// A service that replies to the messages of a stream, and occupies its thread before some replies.
+/// A service that replies to the messages of a stream. Before some replies, it occupies its thread.
 #[derive(Clone)]
 struct Chatting(Holding);
 
@@ -304,7 +305,7 @@ impl Interop for Chatting {
     }
 }
 
-/// A stream to [`Chatting`].
+/// A stream to the service [`Chatting`].
 struct Chat {
     sender: RequestSender<Text>,
     answers: Streaming<Text>,
@@ -320,7 +321,7 @@ impl Chat {
         self.sender.send(Text { value: value.to_owned() }).await.expect("message should be sent");
     }
 
-    /// Returns the thread on which a message is answered.
+    /// Sends a message. Returns the name of the thread that answered it.
     async fn answer(&mut self) -> String {
         self.answers.message().await.expect("stream should not fail").expect("stream should be open").value
     }
@@ -353,7 +354,7 @@ fn blocking_stream_handler_moves_and_is_logged() {
             until("it is noticed", || !lines_about(peer).is_empty()).await;
             if backend == IoBackend::Tokio && !uring_is_required() {
                 call(&others).await;
-                // The blocking connection also makes calls.
+                // The blocked connection makes calls too.
                 call(std::slice::from_ref(&client)).await;
             }
             holder.release();
@@ -449,7 +450,7 @@ async fn blocking_client_handler_does_not_delay_other_channels() {
 const HOLDS: Operation = Operation::user(70).unwrap();
 const ECHOES: Operation = Operation::user(71).unwrap();
 
-/// A router that echoes packets, and occupies its thread before some of them.
+/// A router that echoes packets. Before some of them, it occupies its thread.
 struct Blocking(Holding);
 
 impl Router for Blocking {
@@ -466,7 +467,7 @@ impl Router for Blocking {
     }
 }
 
-/// Connects a client and returns the echoes that it receives.
+/// Connects a client. Returns its connection and a receiver of echoes.
 async fn echoing(address: std::net::SocketAddr) -> (Connection, events::UnboundedReceiver<Packet>) {
     let (sender, packets) = events::unbounded_channel();
     let respond = move |_: Connection, packet: Packet| {
@@ -477,8 +478,9 @@ async fn echoing(address: std::net::SocketAddr) -> (Connection, events::Unbounde
     (frisbee::Client::builder().connect(address, handlers).await.expect("server should accept the connection"), packets)
 }
 
-/// Lets a router or handler block its thread, and checks that other connections continue. The handlers of an operation
-/// known to block run in the caller's runtime, which therefore needs a thread for its clients even on one processor.
+/// Lets a router or handler block its thread, and checks that other connections continue. If an operation is known to
+/// block, its handlers run in the caller's runtime. This runtime needs another thread for its clients even on one
+/// processor.
 async fn hold_one_and_echo_on_others(router: impl Router, holder: &mut Holder) -> (Connection, Vec<String>) {
     let server = frisbee::Server::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
     let server = server.bind("127.0.0.1:0", router).await.expect("server should bind to a free address");
@@ -544,7 +546,7 @@ async fn one_blocking_handler_is_logged_and_delays_no_connection() {
     assert!(lines[0].contains("method=70"), "{lines:#?}");
 }
 
-/// A service that panics once its thread is considered blocked, like one that prints a long backtrace.
+/// A service that panics when its thread is already considered blocked, like a handler that prints a long backtrace.
 struct Panicking(Arc<AtomicBool>);
 
 impl Interop for Panicking {
@@ -560,7 +562,7 @@ impl Interop for Panicking {
     }
 }
 
-/// Returns the log lines about a handler that panics, while the panic hook takes the given time.
+/// Returns the log lines about a handler that panics. The panic hook takes the given time.
 fn lines_of_a_panic(hook: Duration) -> Vec<String> {
     listen_to_the_log();
     std::panic::set_hook(Box::new(move |_| thread::sleep(hook)));
@@ -572,7 +574,7 @@ fn lines_of_a_panic(hook: Duration) -> Vec<String> {
         let client = connect(&address).await;
         client.sleep(SleepRequest::default()).await.expect_err("panicking handler should fail the call");
         assert!(has_run.load(Ordering::Relaxed));
-        // Longer than the time for which logging is delayed to detect a panic.
+        // Longer than a line about a blocked thread is delayed.
         tokio::time::sleep(Duration::from_secs(1)).await;
         LINES.lock().expect("lock should not be poisoned").clone()
     })

@@ -1,4 +1,4 @@
-//! Tests of busy polling, by the processor time that threads consume.
+//! Tests of busy polling. They measure the processor time of threads.
 
 use frisbee_tests::interop::{AddRequest, InteropClient};
 use frisbee_tests::process::ran_alone;
@@ -13,10 +13,10 @@ use std::time::Duration;
 /// How long a connection busy-polls in these tests.
 const BUSY: Duration = Duration::from_millis(400);
 
-/// Maximum number of attempts, because a busy machine may give the worker too little time to measure.
+/// Maximum number of attempts. On a busy machine, the worker may get too little processor time for a measurement.
 const ATTEMPTS_MAX: usize = 20;
 
-/// Returns the run time of each worker's thread in nanoseconds, by thread id.
+/// Returns the processor time of each worker's thread in nanoseconds, by thread id.
 fn worked() -> BTreeMap<OsString, u64> {
     let threads = fs::read_dir("/proc/self/task").expect("folder should be readable").flatten();
     let is_worker = |path: &Path| fs::read_to_string(path.join("comm")).is_ok_and(|name| name.starts_with("frisbee-"));
@@ -28,8 +28,8 @@ fn worked() -> BTreeMap<OsString, u64> {
     workers.filter_map(|thread| Some((thread.file_name(), ran(&thread.path())?))).collect()
 }
 
-/// Returns the run time of workers during the interval in nanoseconds. Returns `None` if a worker moved to another
-/// thread, because it seemed to be blocked on a busy machine.
+/// Returns the processor time of workers during the interval, in nanoseconds. Returns `None` if a worker has moved to
+/// another thread, because it seemed to be blocked.
 async fn working(time: Duration) -> Option<u64> {
     let before = worked();
     tokio::time::sleep(time).await;
@@ -48,7 +48,7 @@ async fn a_busy_worker_stays_awake_for_its_time_and_then_sleeps() {
     while times.len() < ATTEMPTS_MAX {
         client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
         let awake = working(BUSY).await;
-        // The polling time is over, plus a margin for a busy machine.
+        // Waits until busy polling has ended, with a margin for a busy machine.
         tokio::time::sleep(BUSY / 2).await;
         let asleep = working(BUSY).await;
         if let (Some(awake), Some(asleep)) = (awake, asleep)

@@ -1,10 +1,10 @@
-//! Descriptors and maps of connections over shared memory.
+//! Tests that connections over shared memory release their descriptors and mappings.
 
 use frisbee_shm::{Listener, Stream, connect};
 use frisbee_tests::process::ran_alone;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// Returns the open descriptors and shared memory maps of this process.
+/// Returns the number of open descriptors and of shared memory mappings of this process.
 fn open_descriptors() -> (usize, usize) {
     let descriptors = std::fs::read_dir("/proc/self/fd").expect("folder should be readable").count();
     let maps = std::fs::read_to_string("/proc/self/maps").expect("file should be readable");
@@ -53,7 +53,8 @@ async fn a_connection_that_has_ended_leaves_no_descriptor_and_no_map() {
     );
     drop(open);
     assert_eq!(open_descriptors(), before);
-    // A connection whose ring was enlarged, while the client's new ring was not received.
+    // A connection whose server has enlarged its ring. The client has enlarged its ring too, but the server has not
+    // received the new one.
     let (mut client, mut server) = pair(&listener, &path).await;
     server.write_all(&[7; 300_000]).await.expect("write should succeed");
     client.read_exact(&mut [0; 300_000]).await.expect("peer should send the expected bytes");
@@ -66,7 +67,7 @@ async fn a_connection_that_has_ended_leaves_no_descriptor_and_no_map() {
     );
     drop((client, server));
     assert_eq!(open_descriptors(), before);
-    // A connection that ends before shared memory is negotiated.
+    // A connection that ends before the peers have negotiated shared memory.
     drop(tokio::net::UnixStream::connect(&path).await);
     let error = listener.accept().await.expect("client should connect").read(&mut [0]).await;
     assert_eq!(error.expect("input should end"), 0);

@@ -1,4 +1,4 @@
-//! Allocations, counted for all threads of the process.
+//! Tests of allocations, counted for all threads of the process.
 
 mod allocator;
 mod bursts;

@@ -1,4 +1,4 @@
-//! What broken and hostile peers cost of the memory of the whole process.
+//! Tests of the memory that broken and hostile peers cost the whole process.
 
 use frisbee::tlv;
 use frisbee::{Config, Handlers, Operation};
@@ -33,13 +33,15 @@ async fn declared_lengths_cost_no_memory() {
     }
     let grown = resident_kib().expect("memory usage should be readable").saturating_sub(before);
     assert!(grown < 64 * 1024, "memory has grown by {grown} KiB");
-    // Reserved memory takes no physical memory until it is written. Each of the lengths is 4 GiB or more.
+    // Reserved memory takes no physical memory before it is written, so it is checked separately. Each length that the
+    // peer states is 4 GiB or more.
     let released = released_kib().expect("value should be in /proc");
     assert!(released < 1024 * 1024, "process has reserved {released} KiB");
     healthy.was_well().await;
 }
 
-/// HELLO of a client that announces calls of services: their names, each with the same number of operations.
+/// Returns the HELLO of a client that announces calls of services. Each service has a name of this length and the same
+/// number of operations.
 fn greeting(services: usize, name: usize, operations: usize) -> Vec<u8> {
     let mut content = b"fris\x01".to_vec();
     for number in 0..services {
@@ -69,7 +71,7 @@ async fn a_hello_costs_a_few_times_its_length_of_memory() {
     let mut greetings: Vec<_> = [(1, 32_000, 32_000), (1, 10, 65_000), (2_700, 4, 1), (20, 1_000, 2_000)]
         .map(|(services, name, operations)| greeting(services, name, operations))
         .into();
-    // Items that are unknown to this server.
+    // These items are unknown to the server.
     greetings.push(packet(0, 3, &[b"fris\x01".to_vec(), [40, 1, 0].repeat(21_000)].concat()));
     let add = packet(1, ADD, &encoded(&AddRequest { a: 20, b: 22 }));
     let mut peers = Vec::new();
@@ -84,7 +86,7 @@ async fn a_hello_costs_a_few_times_its_length_of_memory() {
         peers.push(peer);
     }
     let grown = resident_kib().expect("memory usage should be readable").saturating_sub(before);
-    // A sanitizer keeps additional memory for each block.
+    // A sanitizer allocates additional memory for each block.
     let most = if std::env::var_os("ASAN_OPTIONS").is_some() { 64 * 1024 } else { 30 * 1024 };
     assert!(grown < most, "memory has grown by {grown} KiB for {} peers", peers.len());
     healthy.was_well().await;
@@ -101,7 +103,7 @@ async fn a_client_that_takes_no_replies_is_given_up_and_costs_little() {
     let mut greedy = Raw::connect(address).await;
     let before = resident_kib().expect("memory usage should be readable");
     let request = packet(1, 17, &encoded(&Payload { seq: 1, data: vec![1; 1 << 20] }));
-    // The part of 200 MiB that the socket accepts until the server closes it.
+    // Writes the part of 200 MiB that the socket accepts before the server closes the connection.
     let writing = async { while greedy.socket.write_all(&request).await.is_ok() {} };
     tokio::time::timeout(Duration::from_secs(20), writing).await.expect("write should complete within the timeout");
     let grown = resident_kib().expect("memory usage should be readable").saturating_sub(before);

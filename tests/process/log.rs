@@ -1,4 +1,4 @@
-//! The log of a server about failing handlers and peers that break the protocol.
+//! Tests of the log of a server, about failing handlers and about peers that violate the protocol.
 
 use frisbee::{Client, CloseKind, Handlers};
 use frisbee_tests::interop::{Count, Interop, InteropClient, InteropServer, Range, Sum, Text};
@@ -62,7 +62,7 @@ impl Subscriber for Keeping {
     fn exit(&self, _: &Id) {}
 }
 
-/// Fails or panics, at once or later.
+/// A service that fails or panics, immediately or later.
 struct Failing;
 
 impl Interop for Failing {
@@ -115,7 +115,7 @@ async fn panicking_or_internal_handler_is_logged_with_method_and_peer() {
                 |line: &&(Level, &str, String)| line.0 == level && line.1.starts_with("frpc") && line.2.contains(text);
             lines.iter().find(is).map(|(.., line)| line.clone())
         };
-        // Two kinds of panics may share a limit of one line a second.
+        // The log is limited to one line per second. Two kinds of panics may share this limit, so the call is repeated.
         let line = tokio::time::timeout(Duration::from_secs(20), async {
             loop {
                 match method {
@@ -143,7 +143,7 @@ async fn panicking_or_internal_handler_is_logged_with_method_and_peer() {
     }
 }
 
-/// Returns the number of captured lines at the level INFO or above.
+/// Returns the number of captured lines with the level INFO or higher.
 fn lines_at_info() -> usize {
     LINES.lock().expect("lock should not be poisoned").iter().filter(|(level, ..)| *level <= Level::INFO).count()
 }
@@ -164,7 +164,7 @@ async fn repeated_protocol_violations_log_one_line_a_second() {
     let seconds = started.elapsed().as_secs_f64().ceil();
     let lines = lines_at_info();
     assert!((1..=seconds as usize + 1).contains(&lines), "server logged {lines} lines in {seconds} s");
-    // Suppressed lines are counted in the next line.
+    // After a second, the next line states the number of suppressed lines.
     tokio::time::sleep(Duration::from_millis(1_050)).await;
     let mut peer = Raw::connect(address).await;
     peer.write(b"GET / HTTP/1.1\r\n\r\n").await;
@@ -179,7 +179,7 @@ async fn settings_are_logged_once_only_if_enabled() {
     }
     for is_logged in [true, false] {
         listen();
-        // Each with a distinct time, which identifies its line.
+        // Each has a different timeout, which identifies its log line.
         let idle = |seconds| frpc::Config::default().idle_timeout(Duration::from_secs(seconds));
         let server = Server::builder().config(idle(31)).log_settings(is_logged);
         let address = serve(server.add_service(InteropServer::new(Failing))).await;
@@ -244,7 +244,7 @@ async fn tls_client_without_certificate_is_logged_with_its_remedy() {
     .await;
 }
 
-/// Waits for a line of the log.
+/// Waits until a matching line has been logged.
 async fn until_logged(is: impl Fn(&str) -> bool) {
     let is_logged = || LINES.lock().expect("lock should not be poisoned").iter().any(|(.., line)| is(line));
     frisbee_tests::until("it is logged", is_logged).await;

@@ -1,4 +1,4 @@
-//! Tests that measure the whole process, its memory and its threads, or listen to its log. Each runs in a process of
+//! Tests that measure the memory or the threads of the whole process, or read its log. Each test runs in a process of
 //! its own, one at a time.
 
 mod blocked;

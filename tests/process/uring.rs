@@ -1,5 +1,5 @@
 //! Tests specific to io_uring: operations that outlive their tasks, methods that depend on the size of transfers, and
-//! systems without io_uring. All other tests also run on it, with `FRISBEE_IO_BACKEND=require`.
+//! systems without io_uring. With `FRISBEE_IO_BACKEND=require`, all other tests run on io_uring too.
 
 use bytes::Bytes;
 use frisbee::rpc::ConnectionExt;
@@ -43,7 +43,7 @@ fn sockets() -> usize {
 #[tokio::test(flavor = "multi_thread")]
 async fn transfers_of_every_size_arrive_as_they_were_sent() {
     let client = client(serve().await).await;
-    // The sizes rise and fall, which switches from shared buffers to reads in bulk and back.
+    // The sizes grow and shrink, so that reads switch between shared buffers and bulk reads.
     let sizes = [0, 1, 100, 4_000, 16_447, 16_448, 70_000, 300_000, 2_000_000, 300_000, 16_000, 50, 1];
     for round in 0..3 {
         for size in sizes {
@@ -66,8 +66,8 @@ async fn transfers_of_every_size_arrive_as_they_were_sent() {
     }
 }
 
-/// Covers all kinds of ends: cancelled calls, and connections dropped with requests, replies and partial ones in
-/// flight.
+/// Covers every way in which calls and connections end. Calls are cancelled, and connections are dropped with requests,
+/// replies and incomplete requests in flight.
 #[tokio::test(flavor = "multi_thread")]
 async fn dropped_calls_and_connections_leave_no_state() {
     let address = serve().await;
@@ -93,7 +93,7 @@ async fn dropped_calls_and_connections_leave_no_state() {
                 calls.iter().for_each(tokio::task::JoinHandle::abort);
             }));
             peers.push(tokio::spawn(async move {
-                // The peer requests more than it reads, stops within a request, and disconnects.
+                // This peer requests more than it reads, stops within a request, and disconnects.
                 let mut peer = Raw::connect(address).await;
                 let request = packet(1, 17, &[&[8, 0, 0x0a, 1, 4, 0x0a, 0xe0, 0xa7, 0x12][..], &[7; 300_000]].concat());
                 let requests = [&request[..], &request[..], &request[..1_000 * number as usize + 1]].concat();
@@ -111,7 +111,7 @@ async fn dropped_calls_and_connections_leave_no_state() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    // Concurrent tests also open sockets temporarily.
+    // Other tests in this process open sockets temporarily.
     tokio::time::timeout(Duration::from_secs(60), gone).await.expect("sockets should close within the timeout");
 }
 
@@ -131,7 +131,7 @@ async fn unreading_peer_does_not_delay_others_on_its_ring() {
     }
 }
 
-/// The socket accepts so little at once that most sends are partial or fail, and must resume where they stopped.
+/// The socket accepts few bytes at once. Most sends are partial or fail, and must resume at the right position.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_peer_that_takes_little_at_once_gets_every_byte() {
     const CALLS: u16 = 20_000;
@@ -149,7 +149,7 @@ async fn a_peer_that_takes_little_at_once_gets_every_byte() {
     let request = [&[8, 0, 0x0a, 1, 4, 0x0a, 0xe8, 0x07][..], &[7; 1_000]].concat();
     let requests: Vec<u8> = (1..=CALLS).flat_map(|id| packet(id, 17, &request)).collect();
     let writing = tokio::spawn(async move { { writer }.write_all(&requests).await });
-    // Replies are mostly in order, but a handler may move to a task, for example when another process occupies the
+    // Most replies are in order. A handler may still become a task, for example because another process occupies the
     // processor.
     let mut unanswered: BTreeSet<u16> = (1..=CALLS).collect();
     while !unanswered.is_empty() {
@@ -161,7 +161,7 @@ async fn a_peer_that_takes_little_at_once_gets_every_byte() {
     writing.await.expect("task should not panic").expect("server should read everything");
 }
 
-/// Runs `child.rs` with a failing system call. Returns `None` and prints a line where strace cannot be used.
+/// Runs `child.rs` with a failing system call. Prints a message and returns `None` if strace cannot be used.
 fn with_fault(runtime: &str, fault: &str) -> Option<String> {
     let works = |output: &Output| output.status.success();
     if !Command::new("strace").args(["-o", "/dev/null", "true"]).output().as_ref().is_ok_and(works) {
@@ -180,7 +180,8 @@ fn with_fault(runtime: &str, fault: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// io_uring is forbidden by a seccomp profile, absent, out of memory, or too old for the required features.
+/// Errors of a system where a seccomp profile forbids io_uring, where it is absent or out of memory, or where it lacks
+/// required features.
 const ABSENT: [&str; 4] = [
     "io_uring_setup:error=EPERM",
     "io_uring_setup:error=ENOSYS",
@@ -223,7 +224,7 @@ fn interrupted_system_calls_lose_nothing() {
     }
 }
 
-/// Hands each connection off to an echo, on request or after a certain packet.
+/// A router that hands off each connection to an echo, on request or after a certain packet.
 struct Echoes;
 
 impl frisbee::Router for Echoes {
@@ -258,7 +259,8 @@ fn echo() -> frisbee::HandOffTarget {
     })
 }
 
-/// Sends two mebibytes and receives their echo concurrently. `received` contains the bytes that arrived before.
+/// Sends two mebibytes and receives their echo at the same time. `received` contains bytes of the echo that arrived
+/// before.
 async fn expect_echo(io: impl AsyncRead + AsyncWrite + Unpin, mut received: Vec<u8>, sent: &[u8], sent_already: usize) {
     let (mut read, mut write) = tokio::io::split(io);
     let writing = async {
@@ -278,7 +280,7 @@ async fn handed_off_socket_leaves_ring_with_every_byte() {
     tokio::spawn(server.serve());
     let sent: Vec<u8> = (0_u32..1 << 19).flat_map(u32::to_le_bytes).collect();
     for _ in 0..50 {
-        // The hand-off is requested by a client whose own socket is also on a ring.
+        // A client with a socket on a ring requests the hand-off.
         let operation = Operation::FIRST_USER;
         let builder = frisbee::Client::builder().io_backend(IoBackend::Uring);
         let connection = builder.connect(address, Handlers::new()).await.unwrap();
@@ -286,7 +288,7 @@ async fn handed_off_socket_leaves_ring_with_every_byte() {
         assert!(accepted.transport.is::<TcpStream>());
         expect_echo(accepted.transport, Vec::new(), &sent, 0).await;
 
-        // The hand-off is not announced, and raw bytes are in the same segment as the packet.
+        // The hand-off is not announced. Raw bytes arrive in the same segment as the packet.
         let mut socket = TcpStream::connect(address).await.unwrap();
         let last = packet(1, 10, b"raw from here on");
         let already = 300_000;
@@ -302,7 +304,7 @@ async fn handed_off_socket_leaves_ring_with_every_byte() {
 async fn old_headers_client_sends_header_before_first_packet() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    // The caller receives the connection before the ring starts to drive it, and may thus be the first to send.
+    // The caller gets the connection before the ring drives it, so the caller may be the first to send.
     for round in 0..50 {
         let config = Config::default().hello(false);
         let client = frisbee::Client::builder().io_backend(IoBackend::Uring).config(config);

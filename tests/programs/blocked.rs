@@ -1,4 +1,4 @@
-//! What fifteen connections notice of a handler that blocks its thread on a sixteenth.
+//! Measures how a handler that blocks its thread affects fifteen other connections.
 
 use super::{LIFE, Running, Verdict, WINDOW, percentile};
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, SleepRequest};
@@ -10,22 +10,22 @@ use std::time::{Duration, Instant};
 use tokio::process::Command;
 use tokio::task::JoinSet;
 
-/// Name of the table row.
+/// Name of the row in the table.
 pub(crate) const NAME: &str = "a handler that blocks";
 
-/// Time for which the handler blocks on each call.
+/// Time for which each call blocks its thread.
 const BLOCKED: Duration = Duration::from_secs(2);
 
-/// Number of connections besides the one whose handler blocks.
+/// Number of connections other than the one with the blocking handler.
 const OTHERS: usize = 15;
 
-/// Interval between calls of the other connections, regardless of earlier calls.
+/// Interval between calls of the other connections. A call starts even if earlier ones are in progress.
 const PACE: Duration = Duration::from_millis(10);
 
-/// Maximum p99 of the other connections in milliseconds. A blocked thread is replaced after 12.
+/// Maximum p99 of the other connections in milliseconds. The server replaces a blocked thread after 12 ms.
 const P99_MAX: f64 = 20.0;
 
-/// Like [`frisbee_tests::service::Service`], except that sleeping blocks the thread.
+/// Like [`frisbee_tests::service::Service`], but `sleep` blocks the thread.
 struct Blocking;
 
 impl Interop for Blocking {
@@ -38,7 +38,7 @@ impl Interop for Blocking {
     }
 }
 
-/// Serves in a runtime configured like that of real servers.
+/// Runs a server in a runtime with the usual settings of servers.
 pub(crate) fn run() -> super::Result<Verdict> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -69,7 +69,7 @@ pub(crate) async fn besiege(time: Duration) -> super::Result<Verdict> {
     Ok(verdict)
 }
 
-/// Measures the latencies of the other connections, from the time at which each call was due.
+/// Measures the latencies of the other connections. A latency starts when the call was due.
 async fn watch(address: SocketAddr, time: Duration, is_blocked: bool) -> super::Result<Vec<Duration>> {
     let address = address.to_string();
     let mut others = JoinSet::new();

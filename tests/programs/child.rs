@@ -1,8 +1,8 @@
-//! The server that tests run in a process of its own, to limit it, to kill it, or to have its system calls fail.
+//! A server that tests run in a separate process, to limit its resources, to kill it, or to make its system calls fail.
 //!
-//! `child serve` serves until it is killed, and for each line of its input says how often accepting has failed. `child
-//! twice` serves and calls two servers in turn, and prints the outcome of each and how often the log has warned of
-//! io_uring.
+//! `child serve` serves until it is killed. For each line of its input, it prints the number of failures to accept a
+//! connection. `child twice` starts and calls two servers, one after the other. It prints the outcome of each, and the
+//! number of warnings about io_uring in the log.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::service::Service;
@@ -27,7 +27,7 @@ async fn bind(builder: ServerBuilder) -> Result<Server, frpc::Error> {
 }
 
 async fn serve() -> Result<(), Box<dyn Error>> {
-    // Silent peers are closed for reasons other than their age.
+    // With these timeouts, silent peers are not closed because of their age.
     let hour = Duration::from_secs(3_600);
     let config = frisbee::Config::default().idle_timeout(hour);
     let builder =
@@ -45,7 +45,7 @@ async fn serve() -> Result<(), Box<dyn Error>> {
 
 async fn twice() -> Result<(), Box<dyn Error>> {
     tracing::subscriber::set_global_default(Log)?;
-    // Workers are separate threads, which use io_uring if possible.
+    // Workers are separate threads. They use io_uring if it is available.
     let server = || Server::builder().workers(frpc::Workers::PerCore);
     let (first, second) = (bind(server()).await?, bind(server()).await?);
     for server in [first, second] {
@@ -67,8 +67,7 @@ async fn twice() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Counts the warnings about io_uring. Other warnings may occur if the machine is busy, for example about slow
-/// handlers.
+/// Counts the warnings about io_uring. On a busy machine, there may be other warnings, for example about slow handlers.
 struct Log;
 
 static WARNINGS: AtomicUsize = AtomicUsize::new(0);

@@ -1,7 +1,8 @@
-//! A server that tests restart: `generation PATH serve` takes over at the control socket `PATH` and serves the interop
-//! schema on a TCP socket and on the Unix socket `PATH.service`, until its input ends or a successor has taken over.
+//! A server that tests restart.
 //!
-//! `hang` and `panic` in place of `serve` take the sockets and never become ready.
+//! `generation PATH serve` takes over from the process at the control socket `PATH`. It serves the interop schema on a
+//! TCP socket and on the Unix socket `PATH.service`, until its input ends or a successor has taken over. With `hang` or
+//! `panic` instead of `serve`, it takes the sockets but never becomes ready.
 
 use frisbee_restart::Restart;
 use frisbee_tests::interop::InteropServer;
@@ -11,7 +12,7 @@ use std::error::Error;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// Time for calls to complete. It exceeds all calls of the tests except endless ones.
+/// Time for calls to complete. It is longer than all calls of the tests, except endless ones.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(4);
 
 #[tokio::main]

@@ -1,4 +1,5 @@
-//! Memory of a server whose gateway clients make it hold as much as they can, and the latencies of a witness client.
+//! Measures the memory of a server while gateway clients make it hold as much as possible, and the latencies of another
+//! client.
 
 use super::{LIFE, Running, Verdict};
 use frisbee_tests::hoard::Hoard;
@@ -18,17 +19,17 @@ const MIB: usize = 1024 * 1024;
 /// The memory limit of the server.
 const MEMORY: usize = 64 * MIB;
 
-/// Memory of the process beyond that limit and its idle memory, in MiB: buffers of sockets and of the allocator, and
-/// messages that are decoded before they are charged.
+/// Maximum memory of the process in MiB, in addition to the limit and to its idle memory. It covers buffers of sockets
+/// and of the allocator, and messages that are decoded before they are charged.
 const BESIDE_MAX: f64 = 64.0;
 
-/// Duration of a call, long enough that many calls wait concurrently.
+/// Duration of a call. It is so long that many calls wait at the same time.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Duration of each measurement.
 const TIME: Duration = Duration::from_secs(8);
 
-/// What clients hoard.
+/// Ways in which clients make the server hold memory.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     SlowWebSocketStream,
@@ -110,7 +111,7 @@ pub(crate) async fn besiege(only: &str) -> super::Result<Verdict> {
     Ok(worst)
 }
 
-/// A client that calls natively and over HTTP/1.1.
+/// A client that makes native calls and calls over HTTP/1.1.
 struct Witness {
     native: InteropClient,
     http: TcpStream,
@@ -163,7 +164,7 @@ fn stream(id: usize, length: usize) -> [String; 2] {
     [call(&id.to_string(), "Chat", "{}", "").trim_end().to_owned(), item]
 }
 
-/// Encodes a WebSocket text frame with a zero mask.
+/// Encodes a WebSocket text frame. The mask is zero.
 fn frame(text: &str) -> Vec<u8> {
     let length = u16::try_from(text.len()).expect("length should fit u16").to_be_bytes();
     let head = match text.len() {
@@ -182,7 +183,7 @@ async fn web_socket(address: SocketAddr) -> super::Result<TcpStream> {
     Ok(socket)
 }
 
-/// Holds memory of the server until the task is aborted.
+/// Makes the server hold memory until the task is aborted.
 async fn attack(kind: Kind, address: SocketAddr) -> super::Result<()> {
     let _connection = match kind {
         Kind::SlowWebSocketStream => {
@@ -309,7 +310,8 @@ const CONTINUATION: u8 = 9;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
-/// Interval between batches of 256 frames. Leaves time for the witness, which shares the thread of the attacker.
+/// Pause between batches of 256 frames. In this time, the other client can run, because it shares the thread of the
+/// attacker.
 const BATCH: Duration = Duration::from_millis(10);
 
 /// Encodes an HTTP/2 frame.
@@ -318,7 +320,7 @@ fn http2(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Encodes the header block of a request with a JSON body. The fields are not added to the table of the server.
+/// Encodes the header block of a request with a JSON body. The server does not add the fields to its table.
 fn head(method: &str) -> Vec<u8> {
     let mut block = vec![0x83, 0x86]; // :method POST, :scheme http
     // :path, :authority and content-type
@@ -334,14 +336,14 @@ fn head(method: &str) -> Vec<u8> {
     block
 }
 
-/// Connects from an address other than that of the witness.
+/// Connects from another address than that of the healthy client.
 async fn connect_from_elsewhere(address: SocketAddr) -> std::io::Result<TcpStream> {
     let socket = TcpSocket::new_v4()?;
     socket.bind(SocketAddr::from(([127, 0, 0, 2], 0)))?;
     socket.connect(address).await
 }
 
-/// Sends frames without end on each of 16 connections, and connects again when the server closes one.
+/// Sends frames without end on each of 16 connections. Reconnects when the server closes one of them.
 async fn flood(address: SocketAddr, frames: fn(u32) -> Vec<u8>) -> Vec<TcpStream> {
     let mut floods = JoinSet::new();
     for _ in 0..16 {
@@ -357,7 +359,7 @@ async fn flood(address: SocketAddr, frames: fn(u32) -> Vec<u8>) -> Vec<TcpStream
                     }
                     std::io::Result::Ok(())
                 };
-                // The server closes connections.
+                // Fails if the server has closed the connection.
                 let _ = sent.await;
                 tokio::time::sleep(BATCH).await;
             }
@@ -366,7 +368,8 @@ async fn flood(address: SocketAddr, frames: fn(u32) -> Vec<u8>) -> Vec<TcpStream
     floods.join_all().await
 }
 
-/// Sends the same frames on each of the given number of connections, which stay open. Replies are not read.
+/// Sends the same frames on each of the given number of connections. The connections stay open, and replies are not
+/// read.
 async fn keep_open(address: SocketAddr, count: usize, settings: &[u8], frames: Vec<u8>) -> Vec<TcpStream> {
     let opening = [PREFACE, &http2(SETTINGS, 0, 0, settings)].concat();
     let mut writing = JoinSet::new();
@@ -375,12 +378,12 @@ async fn keep_open(address: SocketAddr, count: usize, settings: &[u8], frames: V
         writing.spawn(async move {
             let mut socket = connect_from_elsewhere(address).await?;
             socket.write_all(&opening).await?;
-            // The first frames of the server enlarge the window of the connection.
+            // With its first frames, the server enlarges the window of the connection.
             socket.read_buf(&mut Vec::with_capacity(4096)).await?;
             socket.write_all(&frames).await?;
             std::io::Result::Ok(socket)
         });
     }
-    // The server may close a connection or stop reading.
+    // The result is ignored, because the server may close a connection or stop reading.
     writing.join_all().await.into_iter().flatten().collect()
 }

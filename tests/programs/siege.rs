@@ -1,27 +1,36 @@
-//! Latencies of a healthy client alone and with each kind of hostile peer.
+//! Measures the latencies of a healthy client, alone and during each kind of attack by hostile peers.
 //!
 //! ```text
 //! cargo run --release -p frisbee-tests --bin siege -- --seconds 5
 //! ```
 //!
-//! Servers, attackers and the healthy client are processes of their own; the server is the example `echo-server`, or a
-//! server of the interop schema where an attack needs waiting handlers, streams, or TLS. For each kind, windows in
-//! which the client is alone and windows in which it is attacked take turns, so that other load of the machine hits
-//! both. In each it makes sequential calls for half of the time, and one call a millisecond, independent of earlier
-//! calls, for the other half. Attackers have a quarter of a processor, and the lowest priority: the peers of a server
-//! have their own machines. The remaining competition shows in the first row, whose neighbour burns as much and sends
-//! nothing.
+//! Servers, attackers and the healthy client run in separate processes. The server is the example `echo-server`. If an
+//! attack needs handlers that wait, streams or TLS, it is a server of the interop schema. For each attack, windows with
+//! and without it alternate, so that other load of the machine affects both. In each window, the client makes
+//! sequential calls for half of the time. For the other half, it makes one call per millisecond, independently of
+//! earlier calls.
 //!
-//! On a machine that has other work to do, a server that is kept busy and its client wait for processors, which says
-//! nothing about the server. `--real-time`, which takes root, lets both run before everything else, and attackers
-//! before what else there is.
+//! In production, the peers of a server have their own machines. Attackers therefore get only a quarter of a processor,
+//! and the lowest priority. The first row of the table shows how much they still compete for processors: its process
+//! uses the same processor time but sends nothing.
 //!
-//! The client must see no error, and the median over the rounds of (p99 attacked / p99 alone) must not be above 3 for
-//! either way of calling. In each window it also connects once more and calls; the median of that must not be above 200
-//! ms. A separate table has the latencies of fifteen connections during a handler that blocks on a sixteenth; their p99
-//! must not be above 20 ms. A third table has the memory of a server whose gateway clients make it hold as much as they
-//! can: at most 64 MiB more than `memory_max`; `--hoards` shows that table alone. The program ends with 1 if there was
-//! an error, and with 2 if there was none and something took too long.
+//! If the machine has other work, a busy server and its client wait for processors, which distorts the result.
+//! `--real-time` needs root. It gives the server and the client priority over all other processes, and attackers
+//! priority over the rest.
+//!
+//! The limits are:
+//!
+//! * The client must see no error.
+//! * The ratio of the p99 with the attack to the p99 without it must have a median of at most 3 over all rounds, for
+//!   both kinds of calls.
+//! * In each window, the client also opens a new connection and makes a call. The median time of this must be at most
+//!   200 ms.
+//! * A second table shows the latencies of fifteen connections while a handler of a sixteenth one blocks its thread.
+//!   Their p99 must be at most 20 ms.
+//! * A third table shows the memory of a server whose gateway clients make it hold as much as possible. It must be at
+//!   most 64 MiB above `memory_max`. `--hoards` prints only this table.
+//!
+//! The program exits with 1 if there was an error, and with 2 if there was none but another limit was exceeded.
 
 mod blocked;
 mod hoards;
@@ -44,25 +53,25 @@ use tokio::task::JoinSet;
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Maximum p99 of a healthy client during an attack, as a multiple of its usual p99.
+/// Maximum p99 of a healthy client during an attack, relative to its p99 without attack.
 const RATIO_MAX: f64 = 3.0;
 
-/// Maximum time to connect and receive the first reply, in milliseconds.
+/// Maximum time in milliseconds to connect and receive the first reply.
 const CONNECT_MAX: f64 = 200.0;
 
-/// Fraction of a processor that attackers may use.
+/// Fraction of one processor that attackers may use.
 const SHARE: f64 = 0.25;
 
-/// Duration of each measurement of a client, alone or attacked.
+/// Duration of each measurement, with or without an attack.
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// Time for attackers to connect, and for a server to drop them.
+/// Time in which attackers connect, or in which a server closes their connections.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Name of the row in which the other process sends nothing.
+/// Name of the row with a process that uses the processor but sends nothing.
 const CONTROL: &str = "(a busy neighbour)";
 
-/// Maximum lifetime of a server or attacker process, in case its parent dies.
+/// Maximum lifetime of a server or attacker, in case the parent process dies.
 const LIFE: Duration = Duration::from_secs(3_600);
 
 const USAGE: &str = "usage: siege [--seconds N] [--only PART_OF_A_NAME] [--workers N] [--real-time] [--hoards]";
@@ -104,19 +113,19 @@ struct Arguments {
     /// Duration of each attack.
     time: Duration,
     only: String,
-    /// Number of worker threads of the example server. If absent, it is the number of processors.
+    /// Number of worker threads of the example server. Defaults to the number of processors.
     workers: Option<String>,
     priority: Priority,
-    /// Measures only the rows about memory.
+    /// Whether to measure only the memory of the server.
     only_hoards: bool,
 }
 
-/// Who runs first.
+/// Scheduling priorities of the processes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Priority {
-    /// Attackers last.
+    /// Attackers have the lowest priority.
     Usual,
-    /// Real-time scheduling: the client first, then servers, then attackers, then all other processes.
+    /// Real-time scheduling: the client has the highest priority, then servers, attackers, and all other processes.
     RealTime,
 }
 
@@ -138,7 +147,7 @@ impl Priority {
         command
     }
 
-    /// Sets the priority of this process. Its children do not inherit it.
+    /// Sets the priority of this process. Child processes do not inherit it.
     async fn client(self) -> Result<()> {
         if self == Self::RealTime {
             let own = std::process::id().to_string();
@@ -176,7 +185,7 @@ impl Arguments {
     }
 }
 
-/// Serves the interop schema, a broker and all protocols without and with TLS.
+/// Serves the interop schema, a broker and all protocols, with and without TLS.
 async fn serve() -> Result<Verdict> {
     let authority = Authority::default();
     let gateway = || Gateway::new().json_rpc().http(Http::new().connect().grpc()).web_socket();
@@ -206,7 +215,7 @@ async fn attack(name: &str, address: &str) -> Result<Verdict> {
     Ok(Verdict::Well)
 }
 
-/// A child process that is killed on drop.
+/// A child process that is killed when this is dropped.
 struct Running {
     child: Child,
     output: tokio::io::Lines<BufReader<tokio::process::ChildStdout>>,
@@ -237,7 +246,7 @@ impl Running {
     }
 }
 
-/// Returns the path of the example server, which is built if necessary.
+/// Starts the example server. Builds it first if necessary.
 async fn echo_server(workers: Option<&str>, priority: Priority) -> Result<Running> {
     let program = std::env::current_exe()?.with_file_name("echo-server");
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
@@ -283,7 +292,7 @@ impl Healthy {
     }
 }
 
-/// Addresses of the servers, and how to connect to them.
+/// The addresses of the servers, and the settings to connect to them.
 struct Servers {
     echo: (Running, SocketAddr),
     interop: (Running, SocketAddr),
@@ -341,7 +350,7 @@ impl Servers {
 /// Measurements of a healthy client: latencies of sequential calls and of calls at a steady rate.
 #[derive(Default)]
 struct Window {
-    /// Time to connect and receive the first reply.
+    /// Time to connect and to receive the first reply.
     connected: Option<Duration>,
     closed: Vec<Duration>,
     open: Vec<Duration>,
@@ -358,7 +367,7 @@ impl Window {
     }
 }
 
-/// Makes calls for one measurement, over an existing connection and over a new one.
+/// Makes calls for one measurement, over the existing connection and over a new one.
 async fn watch(servers: &Servers, target: Target, healthy: &Healthy) -> Window {
     let mut window = Window::default();
     let started = Instant::now();
@@ -400,7 +409,7 @@ async fn watch(servers: &Servers, target: Target, healthy: &Healthy) -> Window {
     window
 }
 
-/// Returns a latency quantile, given in thousandths, in microseconds.
+/// Returns a quantile of latencies in microseconds. The quantile is given in thousandths.
 fn percentile(latencies: &mut [Duration], of_thousand: usize) -> f64 {
     latencies.sort_unstable();
     let at = latencies.len().saturating_sub(1) * of_thousand / 1_000;
@@ -412,8 +421,8 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Measurements of one round: the time to connect in milliseconds, and p50 and p99 of each kind of call, alone and
-/// attacked.
+/// Measurements of one round: the time to connect in milliseconds, and p50 and p99 of both kinds of calls, with and
+/// without the attack.
 #[derive(Default)]
 struct Row {
     connected: [Vec<f64>; 2],
@@ -441,7 +450,7 @@ impl Row {
         median(rounds.iter().map(|[_, alone, _, attacked]| attacked / alone).collect())
     }
 
-    /// Prints it.
+    /// Prints a row of the table.
     fn print(&self, name: &str, threats: &[u8], target: Target) -> Verdict {
         let numbers = |rounds: &[[f64; 4]]| {
             let of = |at: usize| median(rounds.iter().map(|round| round[at]).collect());
@@ -494,7 +503,7 @@ async fn besiege(arguments: Arguments) -> Result<Verdict> {
     for (name, threats, target) in rows {
         let mut row = Row::default();
         let healthy = servers.connect(target).await?;
-        // The first calls are slower and not measured.
+        // The first calls are slower, so they are not measured.
         drop(watch(&servers, target, &healthy).await);
         for round in 0..rounds {
             let attacked_first = round % 2 == 1;
@@ -522,7 +531,7 @@ async fn besiege(arguments: Arguments) -> Result<Verdict> {
     Ok(worst)
 }
 
-/// A process that runs an attack.
+/// Starts a process that runs an attack.
 fn attacker(priority: Priority, name: &str, address: SocketAddr) -> Result<Running> {
     let mut command = priority.attacker(std::env::current_exe()?);
     command.args(["attack", name]).arg(address.to_string());

@@ -1,12 +1,12 @@
-//! Mixed load with churn for a given time, and then a check for growth.
+//! Runs a mixed load with churn for a given time, and then checks that nothing has grown.
 //!
 //! ```text
 //! cargo run --release -p frisbee-tests --bin soak -- --minutes 60
 //! ```
 //!
-//! Calls of all kinds, cancelled calls, short-lived clients, peers that break the protocol. Each second memory,
-//! descriptors and tasks are noted; at the end a line is laid through each of them, the first quarter left out, and a
-//! slope that adds up to more than noise is a failure.
+//! The load consists of calls of all kinds, cancelled calls, short-lived clients, and peers that violate the protocol.
+//! Memory, descriptors and tasks are recorded every second. At the end, a regression line is computed for each of them,
+//! without the first quarter of the time. The run fails if a line grows by more than the usual fluctuation.
 
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range, SleepRequest, Text};
 use frisbee_tests::process::resident_kib;
@@ -22,8 +22,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-/// Maximum growth from the end of the first quarter to the end, by linear regression. Memory fluctuates with
-/// allocators, and descriptors and tasks fluctuate within a second.
+/// Maximum growth between the end of the first quarter and the end, by linear regression. The memory of allocators
+/// fluctuates, and the numbers of descriptors and tasks fluctuate within a second.
 const GROWTH_MAX: [(&str, f64); 3] = [("memory in KiB", 16_384.0), ("descriptors", 20.0), ("tasks", 50.0)];
 
 #[derive(Default)]
@@ -105,7 +105,7 @@ async fn sample(time: Duration) -> Vec<[f64; 3]> {
     samples
 }
 
-/// Returns the increase of the regression line (least squares) from the first to the last value.
+/// Returns the growth from the first to the last value, by a regression line (least squares).
 fn growth(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let mean_x = (count - 1.0) / 2.0;
@@ -118,7 +118,7 @@ fn growth(values: &[f64]) -> f64 {
     if variance > 0.0 { covariance / variance * (count - 1.0) } else { 0.0 }
 }
 
-/// Makes calls of all kinds in sequence on one channel.
+/// Makes calls of all kinds, one after the other, on one channel.
 async fn steady(address: SocketAddr, tally: Arc<Tally>, seed: u64) {
     let channel = Channel::connect(address.to_string()).await.expect("server should accept the connection");
     let client = InteropClient::new(channel);
@@ -132,12 +132,12 @@ async fn steady(address: SocketAddr, tally: Arc<Tally>, seed: u64) {
         tally.count(&client.echo_payload(Payload { seq: 1, data: vec![1; length] }).await);
         tally.count(&count_up(&client, (number % 300) as i64).await);
         tally.count(&client.sum_up(frpc::iter((0..100).map(|value| Count { value }))).await);
-        // This stream is never read to its end.
+        // This call is cancelled while it runs.
         let asleep = client.sleep(SleepRequest { millis: 50, tag: 1 });
         if tokio::time::timeout(Duration::from_millis(number % 3), asleep).await.is_err() {
             tally.abandoned.fetch_add(1, Ordering::Relaxed);
         }
-        // This one is not either.
+        // This stream is dropped after its first message.
         if let Ok(mut answers) = client.chat(frpc::iter((0..10).map(|_| Text::default()))).await {
             let _ = answers.get_mut().message().await;
         }
@@ -164,7 +164,7 @@ async fn churn(address: SocketAddr, tally: Arc<Tally>) {
     }
 }
 
-/// Runs peers that violate the protocol or disconnect unexpectedly.
+/// Runs peers that violate the protocol or disconnect at any time.
 async fn hostile(address: SocketAddr, tally: Arc<Tally>) {
     let lies: [Vec<u8>; 6] = [
         b"GET / HTTP/1.1\r\n\r\n".to_vec(),

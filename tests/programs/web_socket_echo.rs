@@ -1,5 +1,5 @@
-//! Sends messages of WebSocket back, for suites that judge the protocol: `web_socket_echo ADDRESS`. It serves each
-//! connection by the code that serves JSON-RPC, and ends when its standard input does.
+//! Echoes WebSocket messages, for suites that test the protocol: `web_socket_echo ADDRESS`. Each connection is served
+//! by the code that serves JSON-RPC. The program exits when its standard input is closed.
 
 use frisbee::Config;
 use frpc_gateway::web_socket;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Limits for the test suite, which sends messages of up to 16 MiB and waits for messages that must not arrive.
+/// Returns limits for the test suite. It sends messages of up to 16 MiB, and waits for messages that must not arrive.
 fn config() -> Config {
     let hour = Duration::from_secs(3600);
     Config::default().body_max(16 << 20).ping_interval(hour).idle_timeout(hour)

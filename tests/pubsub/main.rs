@@ -1,5 +1,5 @@
-//! Tests of publishing and subscribing over sockets. Behaviour on any network is tested in `simulation`: `pubsub.rs`,
-//! `stalled.rs` and `subscribers.rs`.
+//! Tests of publishing and subscribing over sockets. The files `pubsub.rs`, `stalled.rs` and `subscribers.rs` in
+//! `simulation` test the behavior that does not depend on the network.
 
 use bytes::Bytes;
 use frisbee::{CloseReason, Config, Operation, Packet, PacketId, SendError, Server};
@@ -25,13 +25,13 @@ const MESSAGE: u16 = FIRST_OPERATION + 2;
 const SYNC: u16 = FIRST_OPERATION + 3;
 const LAGGED: u16 = FIRST_OPERATION + 4;
 
-/// Maximum time to wait for events that take milliseconds, because the machine may be busy.
+/// Maximum time to wait for an event. Events take milliseconds, but the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Serves as long as the current runtime runs.
+/// Serves a broker for as long as the current runtime exists.
 async fn serve(settings: BrokerBuilder) -> (SocketAddr, Broker) {
     let broker = settings.build();
-    // The broker and not the connection's timeouts must handle a stalled peer.
+    // The broker must handle a stalled peer, so the timeouts of the connection are longer.
     let config = Config::default().write_timeout(2 * PATIENCE).idle_timeout(2 * PATIENCE);
     let server = Server::builder().config(config).bind("127.0.0.1:0", broker.clone()).await;
     let server = server.expect("loopback port should be free");
@@ -53,7 +53,7 @@ async fn text(subscription: &mut Subscription) -> String {
     format!("{} {}", message.topic(), String::from_utf8_lossy(message.payload()))
 }
 
-/// Returns the content of a packet with a topic or pattern of less than 128 bytes.
+/// Returns the body of a packet that starts with a topic or pattern of less than 128 bytes.
 fn content(name: &str, rest: &[u8]) -> Vec<u8> {
     [&[name.len() as u8], name.as_bytes(), rest].concat()
 }
@@ -91,7 +91,7 @@ async fn messages_reach_exactly_the_subscribers_whose_patterns_match() {
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_of_publisher_arrive_in_order_for_all_sizes() {
     const PUBLISHERS: usize = 4;
-    // All messages fit into the queues of the broker and the client, so that a busy machine loses none.
+    // All messages fit into the queues of the broker and of the client. A busy machine therefore loses none.
     const MESSAGES: usize = 160;
     let (address, _broker) = serve(Broker::builder()).await;
     let reader = client(address).await;
@@ -125,7 +125,7 @@ async fn messages_of_publisher_arrive_in_order_for_all_sizes() {
     }
 }
 
-/// Returns a peer that has subscribed and reads nothing more, with the smallest possible buffers.
+/// Returns a peer that has subscribed and stops reading. Its buffers are as small as possible.
 async fn stalled(address: SocketAddr, pattern: &str) -> Raw {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
@@ -142,7 +142,7 @@ const PER_ROUND: usize = 10;
 const LENGTH: usize = 8 * 1024;
 const QUEUE_MAX: usize = 256 * 1024;
 
-/// Publishes to many reading subscribers in rounds and checks that they receive all messages.
+/// Publishes in rounds to many subscribers that read. Checks that each receives all messages.
 async fn publish_rounds(address: SocketAddr) {
     let (done, mut finished) = tokio::sync::mpsc::channel(SUBSCRIBERS);
     let mut readers = JoinSet::new();
@@ -181,7 +181,8 @@ async fn stalled_subscriber_of_hundred_loses_oldest_messages_alone() {
     let (address, _broker) = serve(Broker::builder().queue_max(QUEUE_MAX)).await;
     let mut stalled = stalled(address, "ticks").await;
     publish_rounds(address).await;
-    // The resumed subscriber reads the messages sent before, the number of lost ones, and the latest messages.
+    // When the subscriber reads again, it receives the messages sent before, the number of lost messages, and the
+    // latest messages.
     let (mut received, mut lost, mut behind_loss) = (0, 0, 0);
     stalled.write(&packet(0, SYNC, b"")).await;
     loop {
@@ -230,7 +231,7 @@ async fn unread_client_messages_are_bounded_and_loss_reported() {
 async fn disconnected_subscribers_leave_no_state() {
     let (address, broker) = serve(Broker::builder()).await;
     let writer = client(address).await;
-    // Messages are pending for these subscribers when they leave.
+    // These subscribers disconnect while messages are pending for them.
     for resets in [true, false] {
         let gone = stalled(address, "stalled").await;
         while broker.waiting() == 0 {
@@ -257,7 +258,7 @@ async fn disconnected_subscribers_leave_no_state() {
         assert_eq!(broker.subscriptions(), 210);
         for (number, (reader, subscriptions, group)) in gone.into_iter().enumerate() {
             match number % 3 {
-                // The subscriptions are dropped individually, or the connection is closed, or it is aborted.
+                // Either the subscriptions are dropped one by one, or the connection is closed or aborted.
                 0 => drop((subscriptions, group)),
                 1 => reader.connection().unwrap().close(),
                 _ => reader.connection().unwrap().abort(),
@@ -279,7 +280,7 @@ async fn subscriptions_last_as_long_as_they_are_held() {
     assert_eq!(broker.subscriptions(), 1);
     client.publish("a", "x").await.unwrap();
     assert_eq!(text(&mut subscription).await, "a x");
-    // A future that is dropped early revokes the subscription.
+    // Dropping the future before it completes revokes the subscription.
     let mut subscribing = Box::pin(client.subscribe("b"));
     assert!(poll_once(&mut subscribing).await.is_none());
     drop(subscribing);
@@ -391,7 +392,7 @@ async fn hostile_packets_close_or_are_refused_while_others_go_on() {
         assert_eq!((refused.id.0, refused.operation.number()), (3, FIRST_OPERATION + 5));
         assert_eq!(refused.body[0], 1, "{name:?}");
     }
-    // Operations that are undefined, or undefined in this direction.
+    // Operations that do not exist, or not in this direction.
     for operation in [LAGGED, FIRST_OPERATION + 5, FIRST_OPERATION + 6, FIRST_OPERATION + 7] {
         peer.write(&packet(4, operation, b"")).await;
         assert_eq!(peer.next().await.expect("connection should stay open after a rejection").body[0], 4);
@@ -414,7 +415,7 @@ async fn hostile_packets_close_or_are_refused_while_others_go_on() {
     assert_eq!(text(&mut received).await, "still.here x");
 }
 
-/// Clients in other languages send these bytes, as documented in docs/pubsub.md.
+/// Clients in other languages send these bytes. docs/pubsub.md documents them.
 #[tokio::test]
 async fn the_packets_are_those_of_the_specification() {
     let (address, _broker) = serve(Broker::builder()).await;
@@ -463,7 +464,7 @@ async fn messages_of_a_schema_arrive_with_absent_fields_kept_absent() {
         assert_eq!((received.topic(), received.get_ref()), ("maybe.this", message));
         assert_eq!(jobs.recv().await.unwrap().into_inner(), *message);
     }
-    // An invalid message is reported, and the next one is read.
+    // The invalid message is reported as an error, and then the next one is read.
     writer.publish("maybe.that", "no message").await.unwrap();
     topic.publish(&writer, &sent[2]).await.unwrap();
     let failed = messages.recv().await.unwrap_err();
@@ -484,7 +485,7 @@ async fn stored_messages_are_translated_for_newer_reader() {
     let prices = [("pen".to_owned(), -5)].into();
     let sent = old::Order { id, items: vec![item], color, note, prices, token: b"secret".to_vec() };
     Topic::<old::Order>::new("orders").publish(&writer, &sent).await.unwrap();
-    // Encoded without a fingerprint, as other programs publish it.
+    // Other programs publish messages without a fingerprint.
     let other = new::Order { id: "b".to_owned(), ..new::Order::default() };
     let mut body = Vec::new();
     polyglot::encode_root(&other, &mut polyglot::Encoder::new(&mut body).with_form(polyglot::Form::Extended)).unwrap();
@@ -504,7 +505,7 @@ async fn stored_messages_are_translated_for_newer_reader() {
     }
 }
 
-/// Returns a client of a broker in this process, which needs no sockets and may run in virtual time.
+/// Returns a client of a broker in this process. It needs no sockets, and can run in virtual time.
 async fn local(broker: &Broker) -> Client {
     let acceptor = Server::builder().build(broker.clone()).unwrap();
     let connector = move || {
@@ -524,7 +525,7 @@ fn new_order() -> new::Order {
     new::Order { coupon: Some("half".to_owned()), color: new::Color::Blue.into(), token, id, prices, items: vec![item] }
 }
 
-/// The new order as an old reader sees it.
+/// The new order as an old reader decodes it.
 fn old_order() -> old::Order {
     let item = old::Item { name: "pen".to_owned(), count: 3, size: Some(old::Size { width: -1, height: 2 }) };
     let (id, color, note) = ("a".to_owned(), old::Color::Blue.into(), String::new());
@@ -551,7 +552,7 @@ async fn older_reader_obtains_description_from_its_broker() {
             assert_eq!(reader.recv().await.unwrap().into_inner(), old_order());
         }
     }
-    // The history is read when the publisher is gone.
+    // The publisher has disconnected before the history is read.
     drop(writer);
     for broker in &brokers {
         let topic = Topic::<old::Order>::new("orders");
@@ -618,7 +619,7 @@ async fn stored_message_of_unknown_version_is_refused_by_name() {
     let incompatible = known.clone().reads::<new::Amount>();
     let mut incompatible = incompatible.subscribe(&reader).await.unwrap();
     let mut unmarked = Topic::<Time>::new("amounts").subscribe(&reader).await.unwrap();
-    // Its publisher has announced no description.
+    // The publisher has not announced a description of this message.
     let unknown = Topic::new("amounts").encode(&new::Amount { cents: "1".to_owned() }).unwrap();
     writer.publish("amounts", unknown).await.unwrap();
     known.publish(&writer, &old::Amount { cents: 7 }).await.unwrap();
@@ -651,7 +652,7 @@ async fn typed_topics_are_for_peers_of_ours() {
         (refused.code(), refused.message()),
         (Code::FailedPrecondition, "subscribing to a typed topic needs a native peer",)
     );
-    // Messages of bytes are accepted from all subscribers.
+    // Any client may subscribe to a topic of bytes.
     let mut bytes = reader.subscribe("a").await.unwrap();
     reader.publish("a", "x").await.unwrap();
     assert_eq!(text(&mut bytes).await, "a x");
@@ -669,7 +670,7 @@ async fn broker_and_service_share_port_and_connection() {
     let calls = InteropClient::new(channel);
     let mut ticks = subscriber.subscribe("ticks.*").await.unwrap();
     let writer = client(address).await;
-    // The messages exceed the outbox, with calls in between.
+    // The messages exceed the outbox. Calls are made in between.
     const MESSAGES: usize = 60;
     let publishing = tokio::spawn(async move {
         for number in 0..MESSAGES {
@@ -695,7 +696,7 @@ async fn peer_owing_many_answers_gets_no_more_requests() {
     let client = client(silent.local_addr().expect("socket should have a local address")).await;
     let _peer = silent.accept().await.expect("client should connect");
     let mut requested = 0;
-    // The client does not wait for any reply, and the requests are not revoked.
+    // Each future is dropped without waiting for its reply. This does not revoke the request.
     while std::pin::pin!(client.sync()).as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
         requested += 1;
         assert!(requested <= 16_384, "number of requested messages should be bounded");
@@ -752,7 +753,7 @@ async fn client_reconnects_and_subscriptions_resume_with_notice() {
     client.publish("a.c", "4").await.unwrap();
     assert_eq!((text(&mut all).await, text(&mut job).await), ("a.b 3".to_owned(), "a.b 3".to_owned()));
     assert_eq!(text(&mut all).await, "a.c 4");
-    // The client reconnects once more and is then unused.
+    // The client reconnects once more. It is not used afterwards.
     drop(stop);
     serving.await.unwrap().unwrap();
     let (_, _stop, _serving) = serve(address).await;

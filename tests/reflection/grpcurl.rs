@@ -1,4 +1,4 @@
-//! Tests of a server's schema with grpcurl, the reference client of gRPC reflection.
+//! Tests that grpcurl, the reference client of gRPC reflection, can read a server's schema.
 
 use super::support::builder;
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 const MODULE: &str = "github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.3";
 
-/// Returns grpcurl, if Go is available to build it.
+/// Returns the path of grpcurl. Builds it if Go is installed.
 fn grpcurl() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let build = || {
@@ -30,7 +30,7 @@ fn grpcurl() -> Option<&'static Path> {
             "grpcurl should be installed, because FRISBEE_REQUIRE_GO is set: {problem}"
         );
         let line = format!("\nSKIPPED: nothing was tested with grpcurl: {problem}\n");
-        // Captured output is shown only for failed tests, but this line must always be visible.
+        // Written to the terminal directly, because captured output is shown only for failed tests.
         let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), line.as_bytes());
         None
     };

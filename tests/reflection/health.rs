@@ -1,4 +1,4 @@
-//! Tests of a server's health in every protocol.
+//! Tests of a server's health service in every protocol.
 
 use super::support::catalog::ShopServer;
 use super::support::{House, PATIENCE, builder, connect};
@@ -27,7 +27,7 @@ fn acceptor(health: &Health) -> Acceptor {
     builder().add_service(health.clone()).build().expect("services should not overlap")
 }
 
-/// Returns a client that writes frames manually.
+/// Connects a client that writes its frames by hand.
 fn raw(server: &Acceptor) -> Raw<DuplexStream> {
     let (here, there) = tokio::io::duplex(64 * 1024);
     let server = server.clone();
@@ -120,7 +120,7 @@ async fn stop_notifies_health_watchers_before_connections() {
     let health = Health::new();
     let server = acceptor(&health);
     let mut raw = raw(&server);
-    // A HELLO with credit for streams, and a stream of Watch, which has operation 65021.
+    // The packets are a HELLO with credit for streams, and a stream of Watch, which has operation 65021.
     let hello = packet(0, 3, b"fris\x01\x04\x03\x80\x80\x04");
     let open = packet(1, 2, &[0x09, 0xfd, 0xfb, 0x03]);
     let (request, end) = (packet(1, 2, &encoded(&check_request("catalog.Shop"))), packet(1, 7, b""));
@@ -174,7 +174,7 @@ async fn unreading_health_watcher_cannot_prevent_stop() {
     let health = Health::new();
     let server = acceptor(&health);
     let mut raw = raw(&server);
-    // Without credit, only the first message is sent.
+    // Without further credit, the server sends only the first message.
     let hello = packet(0, 3, b"fris\x01\x04\x01\x01");
     let open = packet(1, 2, &[0x09, 0xfd, 0xfb, 0x03]);
     let request = packet(1, 2, &encoded(&check_request("")));
@@ -251,7 +251,7 @@ async fn connect_and_json_rpc_and_grpc_answer_as_native_calls_do() {
     let mut watch = watch.into_inner();
     assert_eq!(watch.message().await.unwrap().map(|it| it.status()), Some(ServingStatus::Serving));
 
-    // All watchers are notified of a stop.
+    // When the server stops, all watchers are notified.
     let _ = open.stop.send(());
     assert_eq!(watch.message().await.unwrap().map(|it| it.status()), Some(ServingStatus::NotServing));
     assert_eq!(watch.message().await.unwrap_err().code(), tonic::Code::Unavailable);
@@ -272,7 +272,7 @@ async fn readyz_agrees_with_the_status_of_the_server() {
     assert_eq!(open.ready().await, "HTTP/1.1 200 OK");
 }
 
-/// Regression: the port was closed at once, so no probe ever saw the 503.
+/// Regression: the port was closed immediately, so no health check received the status 503.
 #[tokio::test]
 async fn readyz_is_503_until_drain_delay_has_passed() {
     for health in [None, Some(Health::new())] {
@@ -295,7 +295,7 @@ async fn readyz_is_503_until_drain_delay_has_passed() {
     }
 }
 
-/// A health service whose server also notifies another object of its stop, such as a registration in a registry.
+/// A health service that passes lifecycle events to another object too, such as a registration in a registry.
 struct Accompanied(Health, Arc<StopNotice>);
 
 #[derive(Default)]
@@ -316,7 +316,7 @@ impl Lifecycle for StopNotice {
     }
 }
 
-/// Regression: the service itself no longer received the lifecycle events of its server.
+/// Regression: a service with a second lifecycle object no longer received lifecycle events itself.
 #[tokio::test]
 async fn service_with_second_lifecycle_keeps_its_own() {
     let (health, notice) = (Health::new(), Arc::<StopNotice>::default());

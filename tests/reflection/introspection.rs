@@ -1,4 +1,4 @@
-//! Tests of the introspection of a process, natively and as JSON.
+//! Tests of introspection, over native calls and as JSON.
 
 use super::support::catalog::{Receipt, Shop, ShopClient, ShopServer, Thing};
 use super::support::{House, PATIENCE, connect};
@@ -11,7 +11,7 @@ use frpc_telemetry::Counters;
 use std::future::pending;
 use std::time::Duration;
 
-/// A shop whose handlers wait.
+/// A shop with handlers that never reply.
 struct Slow;
 
 impl Shop for Slow {
@@ -24,7 +24,7 @@ impl Shop for Slow {
     }
 }
 
-/// Returns a client of a server's introspection.
+/// Connects a client to the introspection of a server.
 async fn inspected(server: &Acceptor) -> IntrospectionClient {
     let introspection = Introspection::new().server("shop", server.inspector());
     let shown = Server::builder().add_service(introspection).build().expect("services should not overlap");
@@ -219,7 +219,7 @@ async fn introspection_socket_is_private_and_self_describing() {
     tokio::spawn(Introspection::new().server("shop", server.inspector()).serve_unix(path.clone()));
     let connected = async {
         loop {
-            // The mode is set last, so the socket is ready when the file is private.
+            // The mode of the file is set last. Once the file is private, the socket is ready.
             let mode = std::fs::metadata(&path).map(|file| file.permissions().mode() & 0o777);
             if mode.is_ok_and(|mode| mode == 0o600) {
                 break frpc::Channel::connect(format!("unix:{}", path.display()))

@@ -1,5 +1,5 @@
-//! Tests of information about a server: its schema, natively and by grpcurl, its health in every protocol, and its
-//! activity.
+//! Tests of the information that a server provides: its schema, natively and to grpcurl, its health in every protocol,
+//! and its activity.
 
 mod grpcurl;
 mod health;

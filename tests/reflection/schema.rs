@@ -1,4 +1,4 @@
-//! Tests of a server's schema as received by native clients.
+//! Tests of the schema that native clients receive from a server.
 
 use super::support::catalog::{AdminClient, Thing};
 use super::support::long::LongServer;
@@ -22,7 +22,7 @@ fn files(set: &[u8]) -> Vec<FileDescriptorProto> {
     FileDescriptorSet::decode(set).expect("schema should be a descriptor set").file
 }
 
-/// Returns the file names of an answer, in order.
+/// Returns the names of the files that the server sends, in order.
 async fn fetch(channel: &Channel, request: FilesRequest) -> Result<Vec<String>, frpc::Status> {
     let mut pieces = ReflectionClient::new(channel.clone()).files(request).await?.into_inner();
     let mut set = Vec::new();
@@ -140,7 +140,7 @@ async fn client_with_current_schema_gets_only_unchanged() {
     assert!(piece.not_modified && piece.data.is_empty());
     assert_eq!(pieces.message().await.unwrap(), None);
 
-    // Another server with the same services has the same schema. One with fewer services does not.
+    // Another server with the same services has the same schema. A server with fewer services has another one.
     let same = connect(&server(Reflection::new())).await;
     assert!(!schema.refresh(&same).await.expect("peer should answer"));
     let less = connect(&server(Reflection::new().hide("catalog.Admin"))).await;
@@ -159,7 +159,7 @@ async fn a_hidden_service_is_in_no_answer_and_can_be_called() {
         for trace in ["Admin", "Fire", "Fires people", "Fires one"] {
             assert!(!schema.files.windows(trace.len()).any(|part| part == trace.as_bytes()), "{trace}");
         }
-        // The remaining part of the file keeps its comments and custom options.
+        // The remaining part of the file must keep its comments and custom options.
         let audit = service(&schema, "catalog.Audit");
         assert_eq!((&*audit.docs, &*audit.methods[0].docs), ("Reads the books.", "Reads one."));
         assert!(schema.files.windows(5).any(|part| part == b"sales"), "schema should keep the option of a method");
@@ -213,7 +213,7 @@ async fn go_peer_reads_same_bytes_with_and_without_reflection() {
         let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
         let mut raw = Raw::connect(server.local_addr()).await;
         let serving = tokio::spawn(server.serve());
-        // A PING, a call of Buy with an empty message, and a call of an operation that is not served.
+        // The packets are a PING, a call of Buy with an empty message, and a call of an operation that does not exist.
         let empty = [0x05, 0x00, 0x0d, 0x00, 0x01, 0x0e, 0x00];
         raw.write(&[packet(0, 0, b""), packet(1, 10, &empty), packet(2, 500, &empty)].concat()).await;
         let (first, second) =

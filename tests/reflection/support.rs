@@ -4,7 +4,7 @@ use frpc::{Acceptor, Channel, Request, Response, ResponseStream, Server, ServerB
 use frpc_reflection::Reflection;
 use std::time::Duration;
 
-/// Maximum time to wait for an event that is due soon.
+/// Maximum time to wait for an event that should happen soon.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The services of `tests/proto/catalog.proto`.
@@ -13,7 +13,7 @@ pub(crate) mod catalog {
     frpc::include_proto!("catalog");
 }
 
-/// A long schema.
+/// A schema with a long description.
 pub(crate) mod long {
     #![allow(missing_docs, unreachable_pub)]
     frpc::include_proto!("long");

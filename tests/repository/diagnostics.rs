@@ -1,11 +1,11 @@
-//! Compiler messages for wrong arguments to frpc.
+//! Tests of the compiler messages for wrong arguments to frpc.
 
 use std::env;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Returns the path of the frpc library with which this test was built: the most recent one in cargo's folder.
+/// Returns the path of the frpc library with which this test was built. It is the most recent one in cargo's folder.
 fn library() -> PathBuf {
     let folder = env::current_exe()
         .expect("program should have a path")
@@ -24,7 +24,7 @@ fn library() -> PathBuf {
     entries.filter(is_frpc).max_by_key(age).expect("library should have been built")
 }
 
-/// Returns rustc's diagnostics for a program.
+/// Compiles a program and returns rustc's messages.
 fn compiled(source: &str) -> String {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = folder.path().join("program.rs");
@@ -66,7 +66,7 @@ fn the_compiler_names_iter_when_a_handler_returns_a_vec() {
     let source = "use frpc::{ResponseStream, Status};
         pub fn answer() -> ResponseStream<u8> { ResponseStream::new(vec![Ok::<u8, Status>(1)]) }";
     let text = compiled(source);
-    // Compilers differ in how they write the path of Status.
+    // Versions of the compiler write the path of Status differently.
     assert!(text.contains("error[E0277]: `Vec<Result<u8, ") && text.contains("is not a stream of responses"), "{text}");
     assert!(text.contains("use `frpc::iter(…)` to convert"), "{text}");
     let mended = compiled(&source.replace("vec![Ok::<u8, Status>(1)]", "frpc::iter([Ok(1)])"));

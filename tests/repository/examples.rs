@@ -1,12 +1,12 @@
-//! The examples in the documentation of items: the items that programs name most have one, and all of them are
-//! compiled.
+//! Checks the examples in the documentation of items. The items that programs use most must have one, and all examples
+//! must be compiled.
 
 use super::cancel_safety::sources;
 use super::promises::root;
 use std::fs;
 
-/// The public items used most by the examples, pages, tests and benchmarks of this repository, in descending order: the
-/// folder of the crate, and the item. Items with the same name in two crates were counted together.
+/// The public items that examples, pages, tests and benchmarks of this repository use most, in descending order. Each
+/// has the folder of its crate and its name. Items with the same name in two crates are counted together.
 const MOST_NAMED: [(&str, &str); 45] = [
     ("frpc", "Server"),
     ("frisbee", "Server"),
@@ -55,7 +55,7 @@ const MOST_NAMED: [(&str, &str); 45] = [
     ("frpc", "Middleware"),
 ];
 
-/// Keywords of declarations that appear in a library's documentation.
+/// Declarations of items that appear in a library's documentation.
 const DECLARATIONS: [&str; 5] = ["pub struct ", "pub enum ", "pub trait ", "pub fn ", "macro_rules! "];
 
 /// Returns all sources of a library.
@@ -68,7 +68,8 @@ fn library(folder: &str) -> Vec<(String, String)> {
     files.into_iter().map(read).collect()
 }
 
-/// Returns whether a source declares a top-level item, and if so, whether its documentation contains code.
+/// Returns whether the documentation of a top-level item contains code. Returns `None` if the source does not declare
+/// the item.
 fn has_example(source: &str, item: &str) -> Option<bool> {
     let mut has_code = false;
     for line in source.lines() {
@@ -83,7 +84,7 @@ fn has_example(source: &str, item: &str) -> Option<bool> {
     None
 }
 
-/// Returns the lines of a source that exclude a code block in a doc comment from the tests.
+/// Returns the lines of a source that exclude a code block in documentation from the tests.
 fn ignored(source: &str) -> Vec<&str> {
     let is_opening = |line: &&str| {
         let comment = line.trim_start();

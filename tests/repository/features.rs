@@ -1,10 +1,10 @@
-//! The features of `frpc`: those of its manifest, of its rustdoc and of the README are the same.
+//! Checks that the manifest, the documentation and the README of `frpc` list the same features.
 
 use super::promises::root;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Features that only the project's own benches use.
+/// Features that only the benchmarks of this project use.
 const INTERNAL: [&str; 1] = ["tokio-uring"];
 
 /// Returns the names in backticks in the first column of the table below a heading.
@@ -32,7 +32,7 @@ fn features_in_the_manifest_rustdoc_and_readme_are_the_same() {
     let docs: Vec<_> = library.lines().map(|line| line.trim_start_matches("//!").trim_start()).collect();
     assert_eq!(listed(&docs.join("\n"), "# Features"), declared);
     let mut shown = listed(&read("README.md"), "## Features");
-    // A part of `tensor`, which its row links to.
+    // The row of `tensor` links to this feature.
     shown.insert("batch".to_owned());
     assert_eq!(shown, declared);
 }

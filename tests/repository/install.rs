@@ -1,4 +1,4 @@
-//! The dependency lines of the pages: all name the version of the workspace.
+//! Checks that all dependency lines in pages name the version of the workspace.
 
 use super::promises::root;
 use std::fs;

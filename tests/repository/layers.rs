@@ -1,7 +1,8 @@
-//! The layers inside `frpc` and `frisbee`: a top-level module imports only from modules below it in the table of its
-//! crate.
+//! Checks the layers inside `frpc` and `frisbee`. A top-level module may import only from modules below it in the table
+//! of its crate.
 //!
-//! Files of one module may refer to each other. Unit tests are left out, because they use whole servers and clients.
+//! Files of the same module may refer to each other. Unit tests are ignored, because they use whole servers and
+//! clients.
 
 use super::cancel_safety::sources;
 use super::promises::root;
@@ -60,7 +61,7 @@ const FRISBEE: [&str; 25] = [
     "debug",
 ];
 
-/// Token of a source, a word, `::` or another character, with its line number.
+/// A token of a source, with its line number. A token is a word, `::` or another character.
 type Token<'a> = (usize, &'a str);
 
 /// Returns the tokens of a source without comments and unit tests.
@@ -82,7 +83,7 @@ fn tokens(source: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// Appends the paths of an import tree, each beginning with `path`, and returns the tokens after it.
+/// Appends the paths of an import tree, each prefixed with `path`. Returns the tokens after the tree.
 fn add_paths<'a, 't>(
     mut tokens: &'t [Token<'a>],
     mut path: Vec<&'a str>,
@@ -93,7 +94,7 @@ fn add_paths<'a, 't>(
         if *part == "{" {
             while !matches!(tokens, [] | [(_, "}"), ..]) {
                 tokens = add_paths(tokens, path.clone(), paths);
-                // The alias after `as` is not part of a path.
+                // The alias after `as` does not belong to the path.
                 let end = tokens.iter().position(|(_, token)| matches!(*token, "," | "}")).unwrap_or(tokens.len());
                 tokens = &tokens[end..];
                 if let [(_, ","), rest @ ..] = tokens {
@@ -114,7 +115,7 @@ fn add_paths<'a, 't>(
     tokens
 }
 
-/// Returns the paths in a source that begin with one of these words, with their lines.
+/// Returns the paths in a source that start with one of these words, with their line numbers.
 fn paths<'a>(source: &'a str, first: &[&str]) -> Vec<(usize, Vec<&'a str>)> {
     let tokens = tokens(source);
     let (mut rest, mut paths) = (tokens.as_slice(), Vec::new());
@@ -162,7 +163,7 @@ fn imports_up(name: &str, layers: &[&str]) -> Vec<String> {
                     _ => at.push(part),
                 }
             }
-            // Names of other crates that the root exports have no layer.
+            // If the root exports a name of another crate, the name has no layer.
             let Some(target) = at.first().map(|first| names.get(first).unwrap_or(first)) else { continue };
             let layer = |module: &str| layers.iter().position(|layer| *layer == module);
             if layer(target).is_some_and(|target| layer(own[0]).is_none_or(|own| target < own)) {

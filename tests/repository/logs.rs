@@ -1,14 +1,15 @@
-//! The page of log lines has every line that the libraries write as information, warning or error, and no other.
+//! Checks that the page of log lines lists all lines that the libraries log as information, warning or error, and no
+//! others.
 
 use super::promises::root;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Log levels of lines for operators.
+/// Levels of log lines that operators see.
 const LEVELS: [&str; 3] = ["error", "warn", "info"];
 
-/// Crates whose output is for their callers rather than a log.
+/// Crates with output that is addressed to their callers and does not go to a log.
 const PROGRAMS: [&str; 3] = ["frpc-build", "frpc-cli", "frpc-languages"];
 
 /// Calls `look` with each source in a folder and its subfolders.
@@ -46,8 +47,8 @@ fn written() -> BTreeSet<(String, String)> {
     lines
 }
 
-/// Returns the target of a logging macro call, which is a string or a constant of its file. `call` begins after the
-/// opening parenthesis.
+/// Returns the target of a call of a logging macro. It is a string, or a constant in the same file. `call` starts after
+/// the opening parenthesis.
 fn target<'a>(call: &'a str, text: &'a str) -> Option<&'a str> {
     let given = call.trim_start().strip_prefix("target:")?.split(',').next()?.trim();
     let string = match given.strip_prefix('"') {
@@ -57,7 +58,7 @@ fn target<'a>(call: &'a str, text: &'a str) -> Option<&'a str> {
     string.split('"').next()
 }
 
-/// Returns the last string of a macro call. `call` begins after the opening parenthesis.
+/// Returns the last string in a call of a macro. `call` starts after the opening parenthesis.
 fn message(call: &str) -> String {
     let (mut depth, mut is_quoted, mut is_escaped) = (1, false, false);
     let (mut found, mut text) = (String::new(), String::new());
@@ -83,7 +84,7 @@ fn message(call: &str) -> String {
             break;
         }
     }
-    // A string that continues in the next line.
+    // The string may continue in the next line.
     found.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -114,7 +115,7 @@ fn the_page_of_logs_has_each_line_of_the_libraries_and_no_other() {
     );
 }
 
-/// Operators filter by target, so targets must not depend on the module that logs the line.
+/// Operators filter the log by target, so targets must not depend on the module that logs a line.
 #[test]
 fn log_lines_have_the_targets_of_the_page_and_no_others() {
     let (mut used, mut without) = (BTreeSet::new(), Vec::new());

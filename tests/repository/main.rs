@@ -1,5 +1,5 @@
-//! Checks of the repository itself: the page of promises, names of tests, errors of the compiler, cancel safety,
-//! examples, install lines, and the texts of benchmarks.
+//! Checks of the repository itself: the page of promises, names of tests, compiler messages, cancel safety, examples,
+//! dependency lines, and the texts of benchmarks.
 
 mod book;
 mod cancel_safety;

@@ -1,9 +1,9 @@
-//! The names of all tests in the repository: short, and with a subject.
+//! Checks that the names of all tests in the repository are short and name their subject.
 
 use super::promises::{root, tests_in};
 use std::collections::BTreeSet;
 
-/// Maximum length of a test's name in characters. Longer names describe more than one behaviour.
+/// Maximum length of a test's name in characters. A longer name usually describes more than one behavior.
 const LONGEST: usize = 60;
 
 /// Words that do not name the part of the program that a test covers.

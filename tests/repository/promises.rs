@@ -1,4 +1,4 @@
-//! The page of promises names tests. This test checks that they exist and that each promise has one.
+//! Checks that the tests named on the page of promises exist, and that each promise names one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ fn pages() -> [String; 3] {
         .map(|page| fs::read_to_string(root().join(format!("docs/{page}.md"))).expect("file should be readable"))
 }
 
-/// Collects the names of test functions, recognised by the attribute or macro before them.
+/// Collects the names of test functions. They are recognized by the attribute or the macro before them.
 pub(super) fn tests_in(folder: &Path, into: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).expect("folder should be readable") {
         let path = entry.expect("folder entry should be readable").path();
@@ -33,7 +33,7 @@ pub(super) fn tests_in(folder: &Path, into: &mut BTreeSet<String>) {
                 {
                     into.insert(name.to_owned());
                 }
-                // In a list of tests that a macro makes.
+                // This line belongs to a list of tests that a macro generates.
                 if let Some((name, _)) = line.split_once(" \"")
                     && line.ends_with('"')
                     && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')

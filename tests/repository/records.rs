@@ -1,4 +1,4 @@
-//! Paths and names in records, comments and pages: each exists.
+//! Checks that the paths and names in records, comments and pages exist.
 
 use super::cancel_safety::sources;
 use super::promises::root;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-/// Files that an example tells its reader to write, or that a build script generates.
+/// Files that an example asks its reader to write, or that a build script generates.
 const OF_READERS: [&str; 5] = ["examples/client.rs", "geometry.rs", "page-n.body.rs", "page-n.rs", "protos.rs"];
 
 fn read(path: &str) -> String {
@@ -29,7 +29,7 @@ fn has_word(source: &str, word: &str) -> bool {
     source.split(|c: char| !c.is_alphanumeric() && c != '_').any(|found| found == word)
 }
 
-/// Returns the folders and files that mutation tests cover, and checks that each exists.
+/// Returns the folders and files that mutation tests cover. Checks that each of them exists.
 fn examined() -> Vec<String> {
     let settings = read(".cargo/mutants.toml");
     let (_, list) = settings.split_once("examine_globs = [").expect("settings should have globs");
@@ -46,7 +46,8 @@ fn planted_and_missed_mutants_name_existing_code() {
     for entry in missed.lines().filter(|line| line.starts_with("crates/")) {
         let (path, defect) = entry.split_once(": ").expect("entry should have a path and a defect");
         let source = fs::read_to_string(root().join(path)).unwrap_or_default();
-        // The function, by its type or trait, comes last, or else first if all of it is replaced.
+        // A mutant names the function, with its type or trait, at the end. If the whole function is replaced, it is
+        // named first instead.
         let function = defect.rsplit_once(" in ").map(|(_, function)| function);
         let function =
             function.or_else(|| defect.strip_prefix("replace ")?.split_once(" with ").map(|(whole, _)| whole));
@@ -81,7 +82,7 @@ fn named_files(text: &str) -> BTreeSet<String> {
 #[test]
 fn source_files_in_comments_and_pages_exist() {
     let sources = all_sources();
-    // Comments leave out the folder `src`.
+    // Paths in comments omit the folder `src`.
     let known: Vec<_> =
         sources.iter().flat_map(|(path, _)| [format!("/{path}"), format!("/{}", path.replace("/src/", "/"))]).collect();
     let mut texts: Vec<_> = ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"]
@@ -125,7 +126,7 @@ fn drawings_above_enums_name_existing_states() {
             drawings += 1;
             let code: String =
                 source.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
-            // Frames of other protocols have names in capitals.
+            // Names in capitals are those of frames in other protocols.
             let is_name = |word: &&str| word.starts_with(char::is_uppercase) && word.contains(char::is_lowercase);
             let words = drawing.split(|c: char| !c.is_alphanumeric()).filter(is_name);
             wrong.extend(words.filter(|word| !has_word(&code, word)).map(|word| format!("{path}: {word}")));

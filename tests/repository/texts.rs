@@ -1,4 +1,4 @@
-//! The texts that benchmarks send.
+//! Tests of the texts that benchmarks send.
 
 use benches::text::Text;
 use bytes::Bytes;

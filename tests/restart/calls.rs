@@ -1,4 +1,4 @@
-//! Tests of calls of all four kinds under constant load across restarts.
+//! Tests of restarts under constant load of calls of all four kinds.
 
 use super::{Program, Programs, is_socket, number};
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, Range, Text};
@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// Number of channels to the TCP socket. The same number goes to the Unix socket.
+/// Number of channels to the TCP socket, and number of channels to the Unix socket.
 const CHANNELS: usize = 4;
 
-/// Number of callers per channel, which make successive calls.
+/// Number of callers per channel. Each makes one call after the other.
 const CALLERS: usize = 4;
 
-/// The common state of concurrent callers.
+/// State that concurrent callers share.
 #[derive(Default)]
 struct Load {
     is_over: AtomicBool,
@@ -78,7 +78,7 @@ async fn call(client: InteropClient, load: Arc<Load>, first: usize) -> (Vec<Stri
     (failures, times)
 }
 
-/// Continuous calls and their results.
+/// Callers that make calls continuously, and their results.
 struct Calling {
     load: Arc<Load>,
     callers: JoinSet<(Vec<String>, Vec<u32>)>,
@@ -103,13 +103,13 @@ impl Calling {
         Self { load, callers }
     }
 
-    /// Waits until the given number of further calls has been made.
+    /// Waits until the callers have made this number of further calls.
     async fn go_on(&self, calls: usize) {
         let until = self.load.calls.load(Ordering::Relaxed) + calls;
         frisbee_tests::until("the callers continue", || self.load.calls.load(Ordering::Relaxed) >= until).await;
     }
 
-    /// Ends the load. Returns the number of calls, and the median and 99th percentile of their durations.
+    /// Stops the callers. Returns the number of calls, and the median and the 99th percentile of their durations.
     async fn end(self) -> (usize, [Duration; 2]) {
         self.load.is_over.store(true, Ordering::Relaxed);
         let (failures, times): (Vec<_>, Vec<_>) = self.callers.join_all().await.into_iter().unzip();
@@ -177,7 +177,7 @@ async fn shutdown_timeout_of_predecessor_ends_endless_stream() {
     texts.send(Text { value: "a".into() }).await.expect("message should be sent");
     answers.message().await.expect("stream should not fail");
     programs.replace(&mut program).await;
-    // The predecessor and the stream have ended, and calls go to the successor.
+    // The previous server and the stream have ended. Further calls reach the new server.
     answers.message().await.expect_err("stream should fail");
     assert!(add(&client, 1).await.expect("call should succeed"));
     program.stop().await;

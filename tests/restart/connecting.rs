@@ -1,5 +1,5 @@
-//! Tests of clients that continuously connect, make one call and leave, without HELLO, like programs in Go. None may be
-//! refused, reset or left without a reply.
+//! Tests of clients that continuously connect, make one call and disconnect. They send no HELLO, like Go programs. None
+//! of them may be refused, reset or left without a reply.
 
 use super::{Programs, number};
 use frisbee_tests::interop::{AddRequest, Sum};
@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-/// Number of connecting threads.
+/// Number of threads that connect.
 const THREADS: usize = 24;
 
 /// Minimum number of connections between two restarts.
 const BETWEEN: usize = 400;
 
-/// The operation of `Add`, the ninth method of the schema.
+/// The operation of `Add`, which is the ninth method of the schema.
 const ADD: u16 = 18;
 
 /// Connects, makes a call and disconnects.

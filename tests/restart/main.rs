@@ -1,5 +1,7 @@
-//! Tests that restarts of whole processes lose nothing, under calls of all kinds and under clients that connect
-//! continuously. The crate frisbee-restart tests the failures of successors; here they are tested under load.
+//! Tests that restarts of whole processes lose nothing, under load of calls of all kinds and of clients that connect
+//! continuously.
+//!
+//! The tests of the crate frisbee-restart cover successors that fail. The tests here cover load.
 
 mod calls;
 mod connecting;
@@ -14,10 +16,10 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::timeout;
 
-/// Maximum time to wait for another process, because the machine may be busy.
+/// Maximum time to wait for another process. It is long because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The programs that serve one after the other.
+/// Programs that serve one after the other.
 struct Programs {
     folder: TempDir,
 }
@@ -50,7 +52,7 @@ impl Programs {
         Program::of(command).await
     }
 
-    /// Starts a program that replaces the given one.
+    /// Starts a program, which takes over from the given one.
     async fn replace(&self, program: &mut Program) {
         let successor = self.start("serve").await;
         std::mem::replace(program, successor).expect("Replaced").await;
@@ -67,7 +69,7 @@ impl Program {
         Self { child, output, address: address.expect("address should be valid") }
     }
 
-    /// Waits for the end of the program and checks its output about it.
+    /// Waits until the program exits, and checks what it printed about the reason.
     async fn expect(mut self, ending: &str) {
         assert_eq!(line(&mut self.output).await.as_deref(), Some(ending));
         let status = timeout(PATIENCE, self.child.wait())
@@ -77,7 +79,7 @@ impl Program {
         assert!(status.success(), "{status}");
     }
 
-    /// Makes the program finish its work and exit.
+    /// Makes the program complete its calls and exit.
     async fn stop(mut self) {
         drop(self.child.stdin.take());
         self.expect("Stopped").await;
@@ -100,7 +102,7 @@ fn is_socket(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
 }
 
-/// Returns a number from the environment, which extends a run.
+/// Reads a number from the environment, with which a longer run can be selected.
 fn number(variable: &str, default: usize) -> usize {
     std::env::var(variable).map_or(default, |value| value.parse().expect("text should be a number"))
 }

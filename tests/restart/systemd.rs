@@ -1,4 +1,5 @@
-//! Tests of sockets passed by systemd and of states reported to it. A shell replaces systemd.
+//! Tests of sockets that systemd passes to a server, and of the states that the server reports to systemd. A shell
+//! takes the place of systemd.
 
 use super::{PATIENCE, Program, Programs};
 use frisbee_tests::interop::{AddRequest, InteropClient};
@@ -8,7 +9,8 @@ use std::path::Path;
 use std::process::Stdio;
 use tokio::process::Command;
 
-/// Passes the socket like systemd, with notifications to `notify`. The shell replaces itself by the program.
+/// Starts the program with the socket, as systemd does. Its notifications are sent to `notify`. A shell sets the
+/// variables and then executes the program.
 async fn activated(programs: &Programs, socket: OwnedFd, notify: &Path) -> Program {
     let script = "LISTEN_PID=$$ exec \"$0\" \"$1\" serve 3>&2 2>/dev/null";
     let mut command = Command::new("sh");
@@ -18,7 +20,7 @@ async fn activated(programs: &Programs, socket: OwnedFd, notify: &Path) -> Progr
     Program::of(command).await
 }
 
-/// Returns the next state of the service.
+/// Returns the states that the service has reported next.
 fn notifications(manager: &UnixDatagram) -> Vec<String> {
     let mut bytes = [0; 256];
     let count = manager.recv(&mut bytes).expect("channel should stay open");
@@ -54,7 +56,7 @@ async fn systemd_socket_is_served_and_passed_with_state_notices() {
     assert_eq!(notifications(&manager), ["STOPPING=1"]);
 }
 
-/// Regression test: the start failed because of the names of another process's sockets.
+/// Regression test: the start failed if the environment contained names of sockets that were meant for another process.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sockets_for_another_process_are_ignored() {
     let programs = Programs::new();

@@ -3,7 +3,7 @@
 use frpc_build::{Builder, Numbering};
 use std::path::Path;
 
-/// Each service has a server of its own, so operations may be the same.
+/// Each service has its own server, so their operations may overlap.
 fn separate() -> Builder {
     frpc_build::configure().numbering(Numbering::Go)
 }

@@ -1,5 +1,5 @@
-//! Services for tests and for examples in the documentation: the generated code of some schemas, the parts of examples
-//! that tests drive, and a running server.
+//! Services for tests and for examples in documentation: generated code of several schemas, parts of examples that
+//! tests use, and a running server.
 
 pub mod started;
 #[path = "../../examples/protocols/store.rs"]

@@ -1,11 +1,11 @@
-//! A service that greets, for the examples whose subject is something else, and a server of it that runs already, for
-//! the examples in the documentation of frpc.
+//! A greeting service for examples that are about something else, and a function that starts its server, for the
+//! examples in frpc's documentation.
 
 use crate::greet;
 use crate::greeter::{Greeter, GreeterServer, Greeting, Name};
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 
-/// Greets by name.
+/// A service that greets callers by name.
 #[derive(Clone, Copy, Debug)]
 pub struct Polite;
 

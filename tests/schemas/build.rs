@@ -1,11 +1,11 @@
-//! Compiles all schemas, some of them several times with other options.
+//! Compiles all schemas. Some of them are compiled several times, with different options.
 
 use frpc_build::Codec;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Compiles all of `proto/` with default options as one crate.
+/// All schemas in `proto/`, compiled as one crate with default options.
 const SCHEMAS: [&str; 14] = [
     "again",
     "enums",
@@ -23,7 +23,7 @@ const SCHEMAS: [&str; 14] = [
     "forward",
 ];
 
-/// Schemas whose generated code is checked in.
+/// Schemas whose generated code is committed.
 const GOLDEN: [&str; 12] = [
     "collisions",
     "comments",
@@ -94,7 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .boxed(["Holder.part", "Holder.wrapped", "Holder.at", "Holder.choice.boxed_part", "Holder.choice.boxed_number"])
         .extern_path(".base", "crate::protobuf::base")
         .compile_protos(&["proto/options.proto"], &["proto"])?;
-    // The services of the console's copied code.
+    // The services of the code that the console copies.
     let desk = Path::new("../typescript/proto");
     frpc_build::configure()
         .out_dir(folder("copied")?)
@@ -103,7 +103,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .compile_protos(&[desk.join("desk.proto"), desk.join("forms.proto")], &[desk])?;
     let golden = Path::new("../../crates/frpc-build/tests/proto");
     let protos = GOLDEN.map(|name| golden.join(format!("{name}.proto")));
-    // The order of the entries of maps is that of the vectors.
+    // Map entries are sorted, because the vectors contain them in this order.
     frpc_build::configure()
         .out_dir(folder("golden")?)
         .btree_map(".")
@@ -112,8 +112,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     compile_single_types()
 }
 
-/// Writes and compiles a schema in which each field type is the only one of a message and of a oneof. The traits that a
-/// message can derive depend on all of its fields, so a second field could hide a missing trait.
+/// Writes and compiles a schema in which every field type is the only one in a message and in a oneof. The derived
+/// traits of a message depend on all of its fields, so a second field could hide a missing trait.
 fn compile_single_types() -> Result<(), Box<dyn Error>> {
     const SCALARS: [&str; 15] = [
         "double", "float", "int32", "int64", "uint32", "uint64", "sint32", "sint64", "fixed32", "fixed64", "sfixed32",
@@ -157,7 +157,8 @@ fn compile_single_types() -> Result<(), Box<dyn Error>> {
         .views(true)
         .json(true)
         .protobuf(true)
-        // Written by this script and thus newer than its start, which would make each cargo command run it again.
+        // This script writes the file, so the file is newer than the start of the script. If cargo watched it, each
+        // cargo command would run the script again.
         .emit_rerun_if_changed(false)
         .compile_protos(&[source.join("single.proto")], &[source])?;
     Ok(())

@@ -1,4 +1,4 @@
-//! The generated code of all schemas in `proto/`. That it compiles without a warning is the first test.
+//! The generated code of all schemas in `proto/`. It must compile without a warning.
 
 /// All schemas with default options.
 pub mod all {
@@ -15,7 +15,7 @@ pub mod views {
     include!(concat!(env!("OUT_DIR"), "/views/all.rs"));
 }
 
-/// A schema with every option that changes types.
+/// A schema compiled with every option that changes types.
 pub mod options {
     include!(concat!(env!("OUT_DIR"), "/options/options.rs"));
 }
@@ -30,7 +30,7 @@ pub mod compiled {
     include!(concat!(env!("OUT_DIR"), "/compiled/all.rs"));
 }
 
-/// The schemas whose output is checked in as golden files.
+/// The schemas whose generated code is committed as golden files.
 pub mod golden {
     include!(concat!(env!("OUT_DIR"), "/golden/all.rs"));
 }

@@ -1,4 +1,5 @@
-//! The system's allocator, which counts for all threads. `valgrind --tool=dhat` names the owners of what it counts.
+//! The system's allocator, with counters for all threads. `valgrind --tool=dhat` shows where the counted blocks were
+//! allocated.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -27,7 +28,7 @@ pub(crate) struct CountingAllocator;
 impl CountingAllocator {
     fn count(block: *mut u8, size: usize, freed: usize) -> *mut u8 {
         if !block.is_null() {
-            // A single wrapping addition, so that no thread reads a sum that misses freed bytes.
+            // A single wrapping addition. With two operations, other threads could read a sum without the freed bytes.
             LIVE.fetch_add(size.wrapping_sub(freed), Relaxed);
             ALLOCATIONS.fetch_add(1, Relaxed);
             BYTES.fetch_add(size as u64, Relaxed);
@@ -36,7 +37,7 @@ impl CountingAllocator {
     }
 }
 
-// SAFETY: All calls go to the system's allocator as they come. Counting neither allocates nor panics.
+// SAFETY: All calls are passed to the system's allocator unchanged. Counting neither allocates nor panics.
 #[allow(unsafe_code, reason = "the trait of allocators has unsafe methods alone")]
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -1,4 +1,4 @@
-//! What bursts of calls leave with their connection, in virtual time.
+//! Tests of the memory that a connection keeps after bursts of calls, in virtual time.
 
 use super::allocator::live;
 use frisbee_tests::process::ran_alone;
@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Number of calls in a burst, close to the maximum in flight on a connection.
+/// Number of calls in a burst. It is close to the maximum number of calls in flight on a connection.
 const CALLS: usize = 16_000;
 
 /// Number of bytes that fills the pipes between both ends.
@@ -17,13 +17,13 @@ const FILLING: usize = 128 * 1024;
 /// Length of a reply in bytes. Longer replies share the read buffer and are not copied.
 const REPLY: usize = 3_500;
 
-/// Maximum number of bytes that both ends may keep per call id, for the next id.
+/// Maximum number of bytes that both ends together may keep per call id, for later calls.
 const KEPT_MAX: usize = 2;
 
-/// Several of the silence intervals after which connections release unneeded memory.
+/// Several times the silence after which a connection releases unneeded memory.
 const SILENCE: Duration = Duration::from_secs(8);
 
-/// Service whose replies are longer than its requests.
+/// A service with replies that are longer than its requests.
 struct Talker;
 
 impl Parrot for Talker {
@@ -42,8 +42,8 @@ async fn say(client: &ParrotClient, length: usize, times: usize) {
     assert_eq!(answer.words.len(), length * times);
 }
 
-/// Makes bursts of calls on a connection. Returns the allocated bytes immediately afterwards, and once the connection
-/// is idle.
+/// Makes bursts of calls on a connection. Returns the number of allocated bytes immediately after them, and once the
+/// connection is idle.
 async fn bursts() -> (usize, usize) {
     let (here, there) = frpc::memory();
     let acceptor =
@@ -53,7 +53,7 @@ async fn bursts() -> (usize, usize) {
     say(&client, FILLING, 1).await;
     sleep(SILENCE).await;
     let before = live();
-    // The first burst makes the outbox keep memory, which the second burst leaves in the mailbox.
+    // After the first burst, the outbox keeps memory. The second burst leaves this memory in the mailbox.
     for _ in 0..2 {
         join_all((0..CALLS).map(|_| say(&client, 1, REPLY))).await;
     }
@@ -69,7 +69,7 @@ async fn unused_connection_keeps_two_bytes_per_past_call() {
     if ran_alone(|| ()) {
         return;
     }
-    // On a slow machine the test harness may still be starting, which allocates.
+    // Runs once without measuring. On a slow machine, the test harness may still be starting, and this allocates.
     bursts().await;
     let (busy, remaining) = bursts().await;
     println!("{remaining} bytes, {busy} right after them");

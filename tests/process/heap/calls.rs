@@ -1,5 +1,5 @@
-//! Allocations of a call, at the server and at the client, each measured against a peer that allocates nothing: plain
-//! sockets and buffers.
+//! Tests of allocations per call, at the server and at the client. The other end is a plain socket with buffers, which
+//! allocates nothing.
 
 use super::allocator::{allocations, live};
 use frisbee_tests::parrot::{Echo, Listener, REQUEST};
@@ -13,16 +13,16 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Number of measured calls. The same number of calls is made first, so that buffers and tables reach their size.
+/// Number of measured calls. As many calls precede them, so that buffers and tables have reached their size.
 const CALLS: u64 = 500;
 
-/// The body of `Answer { words: 32 bytes }`.
+/// The encoded `Answer { words: 32 bytes }`.
 const REPLY: [u8; 37] = *b"\x08\x00\x05\x0a\x20abcdefghijklmnopqrstuvwxyz012345";
 
-/// The body of `Answer { words: nothing }`.
+/// The encoded `Answer { words: nothing }`.
 const SILENCE: [u8; 5] = *b"\x08\x00\x05\x0a\x00";
 
-/// Service like [`Echo`] that yields to every other task before it replies.
+/// Like [`Echo`], but yields to all other tasks before it replies.
 struct Waiter;
 
 impl Parrot for Waiter {
@@ -45,7 +45,7 @@ fn a_call_allocates_once_at_the_server_and_twice_at_the_client() {
     let waiting = at_the_server(Server::builder().add_service(ParrotServer::new(Waiter)), REPLY);
     let viewing = at_the_server(Server::builder().add_service(viewed::ParrotServer::new(Listener)), SILENCE);
     let client = at_the_client();
-    // A turn may sometimes allocate, for example for a timer.
+    // Some turns allocate, for example for a timer.
     let per_call = |blocks: u64| blocks as f64 / CALLS as f64;
     assert!(
         per_call(server) <= 1.05,
@@ -70,7 +70,7 @@ fn a_call_allocates_once_at_the_server_and_twice_at_the_client() {
     );
 }
 
-/// Never answers.
+/// A service that never replies.
 struct Silent(Arc<AtomicUsize>);
 
 impl Parrot for Silent {
@@ -84,7 +84,7 @@ impl Parrot for Silent {
     }
 }
 
-/// Regression test: each call was charged 768 bytes, regardless of its handler's size.
+/// Regression test: each call was charged 768 bytes, whatever the size of its handler was.
 #[test]
 fn waiting_calls_are_charged_as_allocated() {
     const WARM: u16 = 200;
@@ -119,7 +119,7 @@ fn waiting_calls_are_charged_as_allocated() {
     );
 }
 
-/// Returns the server's allocations for requests that are sent over a plain socket.
+/// Sends requests over a plain socket. Returns the number of allocations at the server.
 fn at_the_server<const LENGTH: usize>(server: ServerBuilder, expected: [u8; LENGTH]) -> u64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
     let server =
@@ -152,7 +152,7 @@ fn at_the_server<const LENGTH: usize>(server: ServerBuilder, expected: [u8; LENG
     caller.join().expect("thread should not panic")
 }
 
-/// Returns the client's allocations for calls that a plain socket answers.
+/// Makes calls that a plain socket answers. Returns the number of allocations at the client.
 fn at_the_client() -> u64 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address").to_string();
@@ -161,7 +161,7 @@ fn at_the_client() -> u64 {
         let mut head = [0; 10];
         let mut body = [0; 4096];
         let mut reply = packet(0, 10, &REPLY);
-        // Like Go, the server answers PING with PONG and ignores HELLO.
+        // Like a Go server, this one answers a PING with a PONG and ignores HELLO.
         while socket.read_exact(&mut head).is_ok() {
             let length = u32::from_be_bytes([head[6], head[7], head[8], head[9]]) as usize;
             socket.read_exact(&mut body[..length]).expect("peer should send the expected bytes");

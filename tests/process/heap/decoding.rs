@@ -1,4 +1,4 @@
-//! The memory of a protobuf message is counted before it is decoded, for every kind of field.
+//! Tests that the memory of a protobuf message is charged before it is decoded, for fields of every kind.
 
 use super::allocator::{allocated, live};
 use super::random::{Random, pool, protobuf};
@@ -19,7 +19,8 @@ const VALUES: u64 = 30;
 /// Maximum number of repetitions, so that lists are reallocated several times.
 const REPEATS: usize = 40;
 
-/// Returns the counted size of a message, and the bytes allocated by decoding it or until decoding fails.
+/// Returns the charged size of a message, and the number of bytes allocated by decoding it. If decoding fails, these
+/// are the bytes allocated until then.
 fn measured<M: Message>(message: &[u8]) -> (usize, usize) {
     let mut body = Vec::new();
     Encoder::new(&mut body).bytes(message).unwrap();
@@ -30,7 +31,7 @@ fn measured<M: Message>(message: &[u8]) -> (usize, usize) {
     let (live_after, allocated_after) = (live(), allocated());
     let measured = match decoded {
         Ok(_) => live_after - live_before,
-        // Counts all allocations. A list that was reallocated contributes several times.
+        // All allocations are counted, so a list that has been reallocated contributes several times.
         Err(_) => (allocated_after - allocated_before) as usize / 2,
     };
     (CONTAINER_MEMORY_MAX - decoder.container_memory(), measured)
@@ -39,12 +40,12 @@ fn measured<M: Message>(message: &[u8]) -> (usize, usize) {
 #[track_caller]
 fn is_counted<M: Message>(message: &[u8]) {
     let (counted, measured) = measured::<M>(message);
-    // Spare capacity is not counted, nor is the minimum allocation of eight bytes for short text.
+    // Not charged are spare capacity, and the minimum allocation of eight bytes for a short text.
     let bound = 5 * counted / 2 + 4 * message.len() + 600; // And an error with the names of fields.
     assert!(measured <= bound, "{} takes {measured} bytes and is charged {counted}: {message:?}", M::NAME);
 }
 
-/// Checks random values that are complete, repeated or malformed, and empty elements for every field.
+/// Checks random values that are complete, repeated or malformed. Also checks empty elements of every field.
 fn check<M: Message + prost::Message>(pool: &protox::prost_reflect::DescriptorPool) {
     let descriptor = pool.get_message_by_name(M::NAME).unwrap();
     for seed in 0..VALUES {
@@ -75,12 +76,12 @@ macro_rules! check {
     }};
 }
 
-/// Returns a tree of `levels` levels that ends with `within`.
+/// Returns a tree with `levels` levels. The innermost one is `within`.
 fn branch(levels: u32, within: Tree) -> Tree {
     (0..levels).fold(within, |tree, _| Tree { children: vec![tree], ..Tree::default() })
 }
 
-/// Encodes a field with `content`.
+/// Returns an encoded field with `content`.
 fn holding(number: u32, content: &[u8]) -> Vec<u8> {
     let mut field = Vec::new();
     prost::encoding::encode_key(number, prost::encoding::WireType::LengthDelimited, &mut field);
@@ -88,11 +89,11 @@ fn holding(number: u32, content: &[u8]) -> Vec<u8> {
     [&field, content].concat()
 }
 
-/// Returns messages that are short in relation to their memory.
+/// Checks messages that take much memory compared to their length.
 fn check_hostile() {
     let words = |count: u64| (0..count).map(|word| word.to_string());
 
-    // The innermost message is at the depth limit, and its list needs no further level.
+    // The innermost message is at the depth limit. Its list of numbers needs no further level.
     const DEEPEST: u32 = 100;
     let numbers = Tree { name: "innermost".to_owned(), numbers: vec![1; 10_000], ..Tree::default() };
     let deep = branch(DEEPEST, numbers).encode_to_vec();
@@ -106,14 +107,14 @@ fn check_hostile() {
     let named = [("one".to_owned(), children)].into();
     is_counted::<Tree>(&Tree { named, ..Tree::default() }.encode_to_vec());
 
-    // Prost decodes the entries of maps regardless of their wire type, and the bytes after them.
+    // prost decodes map entries and the bytes after them, even if their wire type is wrong.
     let children = [2 << 3 | 2, 0].repeat(10_000);
     for key in (0..6).flat_map(|wire_type| [3 << 3 | wire_type, 5 << 3 | wire_type]) {
         for content in [&[0][..], &[2, 8, 0], &[0xff, 0xff, 0xff, 0xff, 0x0f]] {
             is_counted::<Tree>(&[&[key], content, &children].concat());
         }
     }
-    // A decoder that treats the entry as four bytes finds a field after them that is as long as the rest.
+    // A decoder that skips the entry as four bytes would find a field after it that covers the rest of the message.
     let entry = [5 << 3 | 5, 0, 15 << 3 | 2, 7, 0, 15 << 3 | 2, 0xa0, 0x9c, 0x81, 0x80, 0];
     is_counted::<Tree>(&[&entry[..], &children].concat());
 
@@ -126,7 +127,8 @@ fn check_hostile() {
         is_counted::<Singular>(&Singular { f_value: Some(value), ..Singular::default() }.encode_to_vec());
     }
 
-    // The first element of a list is still counted after an unknown field, 64 numbers further on, or an empty list.
+    // The first element of a list must be charged even if it follows an unknown field whose number is larger by 64, or
+    // an empty list.
     let disguised = |number| [holding(number + 64, &[]), holding(number, &[])].concat();
     let numbers = [holding(4, &[]), holding(4, &[1])].concat();
     let child = [disguised(2), disguised(3), disguised(5), numbers].concat();

@@ -1,4 +1,4 @@
-//! Memory while a collector does not answer.
+//! Tests of the memory of spans while a collector does not answer.
 
 use super::allocator::live;
 use frisbee_tests::process::ran_alone;
@@ -12,7 +12,7 @@ use samples::started::Polite;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 
-/// An exporter whose collector does not answer until the other end of the channel is dropped.
+/// An exporter for a collector that does not answer until the test drops the other end of the channel.
 #[derive(Debug)]
 struct Silent(Mutex<Receiver<()>>);
 
@@ -23,7 +23,7 @@ impl SpanExporter for Silent {
     }
 }
 
-/// Number of calls per round. Each has a span at either end, which together exceed the queue.
+/// Number of calls per round. Each call creates a span at both ends, and all of them together exceed the queue.
 const CALLS: u64 = 1_500;
 
 #[tokio::test]
@@ -50,9 +50,9 @@ async fn silent_collector_drops_and_counts_spans() {
         held.push(live());
     }
     assert_eq!((exports.waiting(), exports.exported()), (2048, 0));
-    // The server may not have ended its last call yet.
+    // The server may not have ended the span of its last call yet.
     assert!((2 * 3 * CALLS - 2049..=2 * 3 * CALLS - 2048).contains(&exports.dropped()), "{exports:?}");
-    // A span takes some hundred bytes, so the spans of one round would take a megabyte.
+    // A span takes several hundred bytes, so the spans of one round would take a megabyte.
     assert!(held[2] < held[0] + 64 * 1024, "{held:?}");
     drop(answer);
     provider.shutdown().expect("socket should shut down");

@@ -1,4 +1,4 @@
-//! The memory of a topic, as docs/resume.md states it and as the broker charges it.
+//! Tests of the memory of topics: the values in docs/resume.md, and the charges of the broker.
 
 use super::allocator::live;
 use frisbee::{Acceptor, Server, memory};
@@ -11,12 +11,12 @@ const TOPICS: usize = 10_000;
 const PAYLOAD: usize = 32;
 const TOPIC: usize = "prices.00000".len();
 
-/// Publishes `messages` messages to each topic. Returns, per topic, the bytes that the broker holds and those that it
-/// charges for histories.
+/// Publishes `messages` messages to each topic. Returns two values per topic: the number of bytes that the broker
+/// holds, and the number that it charges for histories.
 async fn held(broker: BrokerBuilder, messages: usize) -> (usize, usize) {
     let broker = broker.build();
     let acceptor = Server::builder().build(broker.clone()).expect("settings should be valid");
-    // The first connection allocates memory that all share.
+    // The first connection causes allocations that all connections share.
     publish(&acceptor, 1, 1).await;
     let before = live();
     publish(&acceptor, TOPICS, messages).await;
@@ -24,7 +24,7 @@ async fn held(broker: BrokerBuilder, messages: usize) -> (usize, usize) {
     (held / TOPICS, broker.history_memory() / TOPICS)
 }
 
-/// Publishes over a connection that has ended when this function returns.
+/// Publishes over a connection. It has ended when this function returns.
 async fn publish(acceptor: &Acceptor<Broker>, topics: usize, messages: usize) {
     let (ours, theirs) = memory();
     let acceptor = acceptor.clone();

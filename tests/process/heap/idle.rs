@@ -1,4 +1,4 @@
-//! Memory that an idle connection keeps at a server.
+//! Tests of the memory that a server keeps for an idle connection.
 
 use super::allocator::live;
 use frisbee::Config;
@@ -12,14 +12,14 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Number of connections. Both ends together fit into the usual limit of 1024 open files.
+/// Number of connections. Both ends are in this process, and together stay below the usual limit of 1024 open files.
 const CONNECTIONS: usize = 400;
 
-/// Maximum number of bytes that an idle connection may keep, in blocks of the allocator.
+/// Maximum number of bytes in allocated blocks that the server may keep for an idle connection.
 const KEPT_MAX: usize = 2112;
 
-/// Time for connections to release the memory of a call, which takes several intervals of silence: a few seconds unless
-/// the machine is busy.
+/// Time in which connections must release the memory of a call. They do so after several intervals of silence. This
+/// takes a few seconds, or longer on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]
@@ -29,7 +29,7 @@ fn a_connection_that_does_nothing_keeps_two_kilobytes_at_most() {
     }
     let greeting = greeting();
     let address = serve();
-    // Memory that the server allocates once, rather than for each connection.
+    // With the first connection, the server allocates memory that does not depend on the number of connections.
     let first = open(address, &greeting);
     let before = live();
     let mut connections = Vec::with_capacity(CONNECTIONS);
@@ -43,13 +43,13 @@ fn a_connection_that_does_nothing_keeps_two_kilobytes_at_most() {
         remaining = live().saturating_sub(before + own) / CONNECTIONS;
     }
     println!("{remaining} bytes a connection, {busy} after its call");
-    // No connection was closed.
+    // These calls show that no connection was closed.
     connections.iter_mut().for_each(call);
     assert!(remaining <= KEPT_MAX, "connections take {remaining} bytes each, after {busy} during the call");
     drop((first, connections));
 }
 
-/// The first packets of a client, which announce the services that it is going to call.
+/// Returns the first packets of a client. They announce the services that the client will call.
 fn greeting() -> Vec<u8> {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address").to_string();
@@ -59,7 +59,7 @@ fn greeting() -> Vec<u8> {
         let (mut socket, _) = listener.accept().expect("client should connect");
         let mut received = Vec::new();
         let mut byte = [0];
-        // HELLO is answered first, so that only a PING follows it.
+        // The first packets of a client end with a PING.
         while !received.ends_with(&packet(1, 0, &[])) {
             socket.read_exact(&mut byte).expect("peer should send the expected bytes");
             received.push(byte[0]);
@@ -78,7 +78,7 @@ fn greeting() -> Vec<u8> {
 /// Starts a server on its own thread, which runs until the process ends.
 fn serve() -> SocketAddr {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
-    // PINGs are not answered.
+    // The sockets do not answer PINGs, so the idle timeout must be long.
     let config = Config::default().idle_timeout(Duration::from_secs(3600));
     let builder = Server::builder().config(config).workers(Workers::Caller).add_service(ParrotServer::new(Echo));
     let server = runtime.block_on(builder.bind("127.0.0.1:0")).expect("loopback port should be free");

@@ -1,5 +1,6 @@
-//! Allocations of a broker for a subscription: memory for that one, at any number of others. Moving all of them to new
-//! memory at once would block publishers, which wait for the same lock.
+//! Tests of a broker's allocations for a subscription. Each subscription must allocate only its own memory, whatever
+//! the number of others. If all of them were moved to new memory at once, publishers would be blocked, because they
+//! need the same lock.
 
 use super::allocator::allocated;
 use frisbee::Server;
@@ -10,12 +11,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const CONNECTIONS: usize = 32;
 
-/// Number of subscriptions of each connection, which are made in portions.
+/// Number of subscriptions per connection. They are made in portions.
 const PATTERNS: usize = 1024;
 const PORTION: usize = 64;
 
-/// Maximum number of bytes that a portion may allocate: its patterns, the connection's table of them, and buffers. A
-/// table of all patterns would take more than a megabyte.
+/// Maximum number of bytes that a portion may allocate: for its patterns, the connection's table of them, and buffers.
+/// A single table of all patterns would take more than a megabyte.
 const ALLOCATED_MAX: u64 = 512 * 1024;
 
 #[tokio::test(start_paused = true)]

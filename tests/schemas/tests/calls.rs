@@ -1,13 +1,13 @@
-//! Calls over real connections, of what only calls can show.
+//! Tests of calls over real connections, for behavior that only calls can show.
 
 use frpc::prost_types::{Duration, Timestamp};
 use frpc::{Request, Response, ResponseStream, Status, Streaming};
 use schema_tests::all::wellknown::{Calls, CallsClient, CallsServer};
 
-/// Service whose handlers return the request.
+/// A service that returns its requests.
 struct Same;
 
-/// Methods that answer with their request.
+/// Implements methods that return their requests.
 macro_rules! same {
     ($($method:ident $type:ty;)*) => {$(
         async fn $method(&self, request: Request<$type>) -> Result<Response<$type>, Status> {

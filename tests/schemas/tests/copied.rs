@@ -1,5 +1,5 @@
-//! The Rust code that the console copies compiles against generated services. It is made by the test `copied` of
-//! `clients/typescript`, which has the console's own functions, and committed.
+//! Checks that the Rust code that the console copies compiles against generated services. The test `copied` of
+//! `clients/typescript` creates this code with the console's own functions, and it is committed.
 
 use std::error::Error;
 
@@ -15,7 +15,7 @@ mod forms {
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-/// Functions that make each kind of call. They are only compiled, because there is no server.
+/// Functions that make calls of each kind. They are compiled but not run, because there is no server.
 #[allow(dead_code, unused_imports, clippy::all, reason = "written as for a person to paste, and only compiled")]
 mod copied {
     use super::Outcome;

@@ -1,6 +1,6 @@
-//! One service for all builds: each has its own types and its own trait.
+//! Tests the same service in all builds. Each build has its own types and its own trait.
 
-/// Services for every kind of call, generic over the codec of the messages.
+/// Defines a service with calls of every kind, for the types of one build.
 macro_rules! first {
     ($service:ident, $module:path) => {
         const _: () = {

@@ -1,5 +1,5 @@
-//! Values of every message of the golden schemas, with the bodies that generated Rust encodes. The clients in other
-//! languages decode and encode the same values.
+//! Creates values of every message of the golden schemas, with the bodies that generated Rust code encodes. The clients
+//! in other languages must decode and encode the same values.
 //!
 //! `UPDATE_GOLDEN=1 cargo test -p schema-tests golden` writes the vectors.
 
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::{env, fs};
 
-/// Files that `build.rs` compiles, and the protobuf files that they import.
+/// The files that `build.rs` compiles, and the protobuf files that they import.
 const FILES: [&str; 12] = [
     "collisions",
     "comments",
@@ -34,9 +34,11 @@ const VECTORS: &str = "../../crates/frpc-build/tests/golden/vectors.jsonl";
 /// Number of random values of each message type, in addition to its default.
 const VALUES: u64 = 6;
 
-/// A line for a value: `{"type": name, "value": fields, "body": hexadecimal}`. The fields are in the order of the wire.
-/// Integers of 64 bits are strings, bytes are hexadecimal, maps are lists of pairs. An absent value is `null`. The first
-/// member of a oneof has the number of the member that is set and its value, or `null`; the other members are left out.
+/// Returns the line for a value: `{"type": name, "value": fields, "body": hexadecimal}`.
+///
+/// The fields are in wire order. Integers of 64 bits are strings, bytes are hexadecimal, and maps are lists of pairs.
+/// An absent value is `null`. At the position of the first member of a oneof are the number of the member that is set
+/// and its value, or `null`. The other members are omitted.
 fn line<M>(of: &MessageDescriptor, bytes: &[u8]) -> String
 where
     M: polyglot::Message + frpc::prost::Message + PartialEq + std::fmt::Debug + Default,
@@ -48,7 +50,7 @@ where
         panic!("{} is decoded as an error", of.full_name())
     };
     assert_eq!(back, message);
-    // What the generated type keeps, so that the value is that of the body.
+    // The generated type may drop parts of the value. Decoding again yields the value that the body contains.
     let kept = DynamicMessage::decode(of.clone(), &*message.encode_to_vec()).unwrap();
     format!("{{\"type\":\"{}\",\"value\":{},\"body\":\"{}\"}}\n", of.full_name(), fields(&kept), hex(&body))
 }
@@ -60,7 +62,8 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Fields in wire order: single values, then lists, then messages and maps, each group in the order of declaration.
+/// Returns the fields in wire order: singular scalars, then lists, then messages and maps. Each group is in the order
+/// of declaration.
 fn in_wire_order(of: &MessageDescriptor) -> Vec<FieldDescriptor> {
     let declared = of.descriptor_proto().field.iter();
     let mut fields: Vec<FieldDescriptor> =

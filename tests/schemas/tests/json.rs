@@ -1,5 +1,5 @@
-//! Random values of every message survive JSON, in builds with either codec, and names and forms are those of the
-//! mapping.
+//! Tests that random values of every message survive JSON, in builds with either codec, and that names and formats are
+//! those of the JSON mapping.
 
 use crate::random::{Random, pool, protobuf};
 use frpc::json::{EncodeReason, Json, Options, Types, from_json, to_json};
@@ -9,8 +9,8 @@ use std::fmt::Debug;
 /// Number of random values of each message type.
 const VALUES: u64 = 200;
 
-/// Encodes a value as JSON and decodes it again. Returns false if the value has no JSON representation, such as a time
-/// out of range.
+/// Encodes a value as JSON and decodes it again. Returns false if JSON cannot represent the value, such as a time out
+/// of range.
 #[track_caller]
 fn survives<M: Json + Message + PartialEq + Debug>(bytes: &[u8]) -> bool {
     let types = Types::well_known();
@@ -31,8 +31,8 @@ fn survives<M: Json + Message + PartialEq + Debug>(bytes: &[u8]) -> bool {
     true
 }
 
-/// Converts random values of the listed messages to JSON and back. The given percentage of them has a JSON
-/// representation.
+/// Converts random values of the listed messages to JSON and back. At least the given percentage of them must have a
+/// JSON representation.
 macro_rules! survive {
     ($percent:literal, $pool:expr, $package:literal, $($module:ident)::+, $($message:ident)*) => {{
         use schema_tests::$($module)::+ as module;
@@ -78,7 +78,7 @@ fn messages_of_the_protobuf_codec_survive_json() {
     survive!(100, pool, "names", protobuf::names, Keywords Locals LocalChoice Inner);
 }
 
-/// A message with each well-known type, in proto3's JSON mapping.
+/// A message with all well-known types, in the JSON mapping of proto3.
 const WELL_KNOWN: &str = r#"{"fAny":{"@type":"x/google.protobuf.Duration","value":"1s"},"fDuration":"-1.500s","fEmpty":{},"fFieldMask":"a,bC","fListValue":[null,[]],"fSourceContext":{"fileName":"x"},"fStruct":{"a":null},"fTimestamp":"1970-01-01T00:00:00Z","fValue":null,"fDoubleValue":"NaN","fFloatValue":0,"fInt64Value":"1","fUInt64Value":"1","fInt32Value":1,"fUInt32Value":1,"fBoolValue":false,"fStringValue":"","fBytesValue":""}"#;
 
 #[test]

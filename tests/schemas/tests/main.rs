@@ -1,5 +1,5 @@
-//! Schemas with everything of proto3: round trips, calls, views, options and JSON; random values of many schemas; and
-//! the code that the console copies.
+//! Tests of schemas that use all features of proto3: round trips, calls, views, options and JSON, random values of many
+//! schemas, and the code that the console copies.
 
 #[macro_use]
 mod first;

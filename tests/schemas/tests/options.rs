@@ -1,4 +1,4 @@
-//! Options that change types do so from one end to the other.
+//! Tests of options that change the types of generated code, in calls from end to end.
 
 use crate::random::{Random, pool, protobuf};
 use bytes::Bytes;
@@ -40,7 +40,7 @@ fn is_within(part: &[u8], whole: &[u8]) -> bool {
     whole.as_ptr_range().start <= part.as_ptr_range().start && part.as_ptr_range().end <= whole.as_ptr_range().end
 }
 
-/// Short byte fields are copied, so that they do not keep a whole read buffer alive.
+/// Short bytes fields are copied, because a slice would keep the whole read buffer alive.
 #[test]
 fn long_bytes_fields_share_body_memory_everywhere() {
     let sent = chunk_of(&Bytes::from(vec![7; BULK_MIN]));
@@ -60,7 +60,7 @@ fn long_bytes_fields_share_body_memory_everywhere() {
     }
 }
 
-/// Short strings are copied, like byte fields.
+/// Short strings are copied, because a slice would keep the whole read buffer alive.
 #[test]
 fn long_string_fields_share_body_memory_everywhere() {
     let sent = page_of(&"ß".repeat(BULK_MIN / 2).into());
@@ -97,7 +97,7 @@ fn shared_string_messages_match_prost_protobuf_encoding() {
         let page = Page::decode(&*bytes).unwrap();
         let again = page.encode_to_vec();
         assert_eq!(again.len(), page.encoded_len());
-        // The order of maps is not defined.
+        // The entries of a map have no defined order, so the bytes may differ.
         assert!(Page::decode(&*again).unwrap() == page && again.len() == bytes.len());
         assert_eq!(enclosed::Page::decode(&*bytes).unwrap().maybe(), page.maybe());
     }
@@ -111,7 +111,8 @@ fn shared_string_messages_match_prost_protobuf_encoding() {
     assert_eq!(cleared, Page::default());
 }
 
-/// prost omits values that are equal to zero. `Debug` distinguishes the zeros, unlike `==`.
+/// prost omits values that are equal to zero, including negative zero. `Debug` distinguishes the two zeros, whereas
+/// `==` does not.
 #[test]
 fn negative_zeros_survive_protobuf_encoding() {
     macro_rules! check {
@@ -156,7 +157,7 @@ fn shared_strings_that_are_not_utf8_are_refused() {
         body.remove(3); // The kind of bytes, instead of which that of strings stands there.
         let error = polyglot::decode_root::<Page>(&mut Decoder::shared(&body.into())).unwrap_err();
         assert!(error.to_string().contains("UTF-8"), "{error}");
-        // Field 1, 3 and 5; then the value of an entry of 4.
+        // The tags of fields 1, 3 and 5. The value of an entry of field 4 is tested below.
         for tag in [0x0a, 0x1a, 0x2a] {
             let mut message = vec![tag];
             frpc::prost::encode_length_delimiter(text.len(), &mut message).unwrap();
@@ -183,7 +184,7 @@ struct Turner;
 impl Chunks for Turner {
     async fn turn(&self, request: Request<Chunk>) -> Result<Response<Chunk>, Status> {
         let Chunk { single, maybe, many, .. } = request.into_inner();
-        // Slices of one body: not further apart than it is long.
+        // If both are slices of the same body, their distance is at most its length.
         let (one, other) = (single.as_ptr() as usize, many[0].as_ptr() as usize);
         if one.abs_diff(other) > 8 * single.len() {
             return Err(Status::internal("the fields do not share their memory"));

@@ -1,4 +1,5 @@
-//! Random messages of any type, by way of its descriptor: protobuf bytes that every codec under test starts from.
+//! Creates random messages of any type from its descriptor. The result is in protobuf's encoding, from which every
+//! tested codec starts.
 
 use protox::prost_reflect::prost::Message as _;
 use protox::prost_reflect::{
@@ -6,7 +7,7 @@ use protox::prost_reflect::{
 };
 use std::collections::HashMap;
 
-/// Deterministic random number generator.
+/// A deterministic random number generator.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -25,7 +26,7 @@ impl Random {
         self.next() % end
     }
 
-    /// Returns small and large numbers, and those at the limits of ranges.
+    /// Returns small numbers, large numbers, and numbers at the limits of ranges.
     fn number(&mut self) -> u64 {
         match self.below(5) {
             0 => 0,
@@ -60,7 +61,7 @@ fn message(of: &MessageDescriptor, random: &mut Random, depth: u32) -> DynamicMe
         if random.below(4) == 0 || (depth > 3 && (is_message || field.is_map())) {
             continue;
         }
-        // Members overwrite each other: each of them is the one that stays now and then.
+        // Members of a oneof overwrite each other. Each of them is sometimes the last one.
         if field.containing_oneof().is_some() && field.cardinality() != Cardinality::Repeated && random.below(3) > 0 {
             continue;
         }

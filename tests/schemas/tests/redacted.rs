@@ -1,9 +1,9 @@
-//! Fields with the option `debug_redact`.
+//! Tests of fields with the option `debug_redact`.
 
 use frpc::polyglot::{self, Decoder, Encoder, Root};
 use schema_tests::views::redacted::{AccountView, account};
 
-/// All secrets in the messages of this test.
+/// The value of all secret fields in this test.
 const SECRET: &str = "hunter2";
 
 macro_rules! account {

@@ -1,6 +1,6 @@
-//! Random values of every message survive each codec, and what two builds write for one value is the same.
+//! Tests that random values of every message survive each codec, and that two builds encode a value equally.
 //!
-//! The values come as protobuf, from a generator that knows nothing of the generated code.
+//! The values come in protobuf's encoding, from a generator that is independent of the generated code.
 
 use crate::random::{Random, pool, protobuf};
 use frpc::polyglot::{self, Decoder, Encoder, Form, Root};
@@ -32,7 +32,7 @@ fn survives<M: polyglot::Message + frpc::prost::Message + PartialEq + Debug>(byt
     let (rich, lost) = encoded(&message, Form::Extended);
     assert!(!lost);
     assert_eq!(decoded::<M>(&rich), message);
-    // Over one without anything, and over one whose lists are longer.
+    // Decodes over an empty message, and over one with longer lists.
     for over in [M::default(), M::decode(&*bytes.repeat(2)).unwrap()] {
         let mut over = over;
         assert_eq!(over.decode_root_over(&mut Decoder::new(&rich)).unwrap(), Root::Message(()));
@@ -45,7 +45,7 @@ fn survives<M: polyglot::Message + frpc::prost::Message + PartialEq + Debug>(byt
     }
 }
 
-/// With the protobuf codec, a body is a bytes value that contains the encoding of prost.
+/// With the protobuf codec, a body is a bytes value that contains prost's encoding of the message.
 #[track_caller]
 fn is_enclosed<M: polyglot::Message + frpc::prost::Message + PartialEq + Debug>(bytes: &[u8]) {
     let message = M::decode(bytes).unwrap();
@@ -161,8 +161,8 @@ fn enclosed_bodies_may_be_nil_or_error_else_are_refused() {
     assert_eq!(decoder.remaining(), 1, "bytes after the body should be left unread");
 }
 
-/// Checks that two builds encode a value equally. Maps have no order, so random values are decoded from the other
-/// build's body instead of comparing bytes.
+/// Checks that two builds encode a value equally. Maps have no order, so the bytes are not compared. Instead, the
+/// values that the other build's body decodes to are compared.
 fn same_wire<A, B>(bytes: &[u8], form: Form)
 where
     A: polyglot::Message + frpc::prost::Message + PartialEq + Debug,

@@ -1,4 +1,4 @@
-//! A view says the same as the message that is decoded from the same body, and handlers can use it.
+//! Tests that a view has the same content as the message decoded from the same body, and that handlers can use views.
 
 use crate::random::{Random, pool, protobuf};
 use frpc::polyglot::{self, Decoder, Encoder, Form, Number, Root, Viewed};
@@ -8,8 +8,8 @@ use std::fmt::Debug;
 /// Number of random values of each message type.
 const VALUES: u64 = 100;
 
-/// Returns the debug output of a message and of its view, without expected differences: prost prints the names of
-/// enums, and `r#`.
+/// Returns the debug output of a message or a view without the expected differences: names of enum values, which prost
+/// prints, and `r#`.
 fn debug_text(text: &impl Debug, enums: &[(&str, i32)]) -> String {
     let mut text = format!("{text:?}").replace("View", "").replace("r#", "").replace("Self_", "Self");
     for lifetime in [", _input: PhantomData<&()>", " { _input: PhantomData<&()> }"] {
@@ -110,7 +110,7 @@ mod services {
     pub(crate) use schema_tests::views::services::*;
 }
 
-/// Counts letters through a view, without copying a word.
+/// A service that counts letters through a view, without copying a word.
 struct Looker;
 
 impl services::First for Looker {
@@ -173,7 +173,7 @@ async fn handlers_look_at_requests_without_decoding_them() -> Result<(), Box<dyn
     let mut words = client.watch(Count { count: 7 }).await?.into_inner();
     assert_eq!(words.message().await?, Some(word("7")));
 
-    // One without a layout; another would be refused before its request is read.
+    // This client announces no layout. Otherwise the server would reject it before reading the request.
     let config = frisbee::Config::default().hello(false);
     let stranger = frpc::Channel::builder().config(config).connect(address).await?;
     let stranger = schema_tests::protobuf::services::FirstClient::new(stranger);
