@@ -1,7 +1,8 @@
 //! Publish/subscribe over frisbee connections. A [`Broker`] routes messages, and a [`Client`] publishes and subscribes.
 //!
 //! A published message is delivered once to every connection with a matching subscription, and to one member of each
-//! queue group. Messages are not stored: a new subscription receives later messages only.
+//! queue group. By default, messages are not stored: a new subscription receives later messages only. A
+//! [history](BrokerBuilder::history) keeps the last messages of a topic for new subscriptions.
 //!
 //! ```
 //! use frisbee_pubsub::{Broker, Client};
@@ -96,7 +97,8 @@ pub const OPERATIONS: RangeInclusive<u16> = FIRST_OPERATION..=FIRST_OPERATION + 
 /// packet bodies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// From client to broker: requests a subscription, whose id is the packet's id. The broker sends a reply.
+    /// From client to broker: requests a subscription. The packet's id becomes the id of the subscription. The broker
+    /// sends a reply.
     Subscribe,
     /// From client to broker: ends the subscription whose id is the packet's id.
     Unsubscribe,
@@ -110,8 +112,8 @@ enum Kind {
     Lagged,
     /// From broker to client: rejects an invalid or forbidden packet.
     Refused,
-    /// From client to broker: requests a subscription to topics with a history, whose id is the packet's id. The broker
-    /// sends a reply.
+    /// From client to broker: requests a subscription that starts at a position in the histories of its topics. The
+    /// packet's id becomes the id of the subscription. The broker sends a reply.
     Follow,
     /// From broker to client: states the offset of the next message in each of several topics.
     Position,

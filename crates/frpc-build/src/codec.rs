@@ -21,7 +21,8 @@
 #[non_exhaustive]
 pub enum Codec {
     /// The Polyglot encoding, which fRPC for Go also uses. It is the fastest codec, the only one with borrowed views,
-    /// and the only one that Go peers support. Fields can only be appended to a message.
+    /// and the only one that Go peers support. Messages contain no field numbers. Native peers with different versions
+    /// of a schema therefore exchange descriptions of it and translate messages.
     #[default]
     Polyglot,
     /// Protobuf's encoding. The body of a call contains the encoded message as a single bytes value. Fields can be

@@ -1,4 +1,4 @@
-//! Assigns operations to methods by their order in the schema.
+//! Assigns operation numbers to methods by their order in the schema.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,7 +1,8 @@
 //! Removes derives that user-defined types may not support.
 //!
-//! prost-build derives `Copy`, `Eq` and `Hash` from the descriptors of a message and its nested messages. The Rust type
-//! of an `extern_path` need not implement the traits that its descriptor would allow.
+//! prost-build derives `Copy`, `Eq` and `Hash` for a message if the descriptors of all its fields permit it. A field
+//! may have a user-defined type of an `extern_path`. This type need not implement the traits that its descriptor would
+//! permit, so the derives might not compile.
 
 use std::collections::HashSet;
 

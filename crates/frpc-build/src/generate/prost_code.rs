@@ -74,8 +74,8 @@ pub(crate) fn missing(what: impl fmt::Display) -> Error {
     Error::new(ErrorKind::Unsupported, format!("prost-build generated nothing for {what}"))
 }
 
-/// Returns the full protobuf name of the type with these attributes, from its longest marker attribute. Nested types
-/// also have the markers of their outer types, which prost-build adds.
+/// Returns the full protobuf name of the type with these attributes, which is the value of its longest marker
+/// attribute. A nested type also has the markers of its outer types, because prost-build adds their attributes to it.
 pub(crate) fn marker(attributes: &[Attribute]) -> Option<String> {
     let texts = attributes.iter().filter_map(|attribute| text_of(&attribute.meta));
     texts.filter(|(name, _)| name == MARKER).map(|(_, text)| text.value()).max_by_key(String::len)
@@ -131,8 +131,8 @@ pub(crate) fn make_unique(
     Ok(())
 }
 
-/// Appends `_` to field names whose field or accessor name is taken. Also renames maps of enums that are named like a
-/// keyword, because prost's derive macro panics on their accessors.
+/// Appends `_` to a field name if the name of the field or of one of its accessors is taken. Also renames map fields
+/// with enum values whose name is a keyword, because prost's derive macro panics on their accessors.
 fn unique<'a>(owner: &Ident, idents: impl Iterator<Item = (&'a mut Ident, Accessors)>, warn: &mut dyn FnMut(String)) {
     let (mut used, mut methods) = (HashSet::new(), HashSet::new());
     for (ident, accessors) in idents {

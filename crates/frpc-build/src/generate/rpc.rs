@@ -100,7 +100,7 @@ pub(crate) fn rpcs(
     reserved: &mut ReservedNames,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<Rpc>, Error> {
-    // Names of the inherent methods of a client, and of `Clone::clone`, which client methods must not use.
+    // Client methods must not have the names of the client's inherent methods or of `Clone::clone`.
     let mut methods: HashSet<String> = ["new", "connect", "clone"].map(str::to_owned).into();
     let prefix = service.proto_name.to_shouty_snake_case();
     let read = |(method, operation): (&Method, &u16)| {

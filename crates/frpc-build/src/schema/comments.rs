@@ -1,9 +1,9 @@
 //! Converts schema comments into safe rustdoc.
 //!
 //! Comments must not run as doctests, must not end the enclosing comment, and should not cause rustdoc warnings. Code
-//! blocks are therefore marked as text, indentation that would start a code block is reduced, HTML and link brackets
-//! outside of code are escaped, and control characters are removed. prost-build writes the cleaned comments to its
-//! structs, and `generate/services.rs` to services.
+//! blocks are therefore marked as text, and indentation that would start a code block is reduced. HTML and link
+//! brackets outside of code are escaped, and control characters are removed. prost-build writes the cleaned comments to
+//! its structs, and `generate/services.rs` writes them to services.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use prost_types::source_code_info::Location;
 
 use crate::schema::walk::walk;
 
-/// Cleans all comments of `file`. Also adds missing source locations of items that can have comments, because
-/// prost-build expects a location for each and the descriptor sets of other programs may lack them.
+/// Cleans all comments of `file`. Also adds missing source locations of items that can have comments. prost-build
+/// expects a location for each of these items, but the descriptor sets of other programs may lack them.
 pub(crate) fn clean_file(file: &mut FileDescriptorProto) {
     let mut paths = Vec::new();
     walk(file, &mut |_, _, path| paths.push(path.to_vec()));

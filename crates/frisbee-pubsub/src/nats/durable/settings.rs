@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Maximum length of a stream name in bytes. NATS uses the name for a directory.
+/// Maximum length of a stream name in bytes, because NATS uses the name as the name of a directory.
 const NAME_MAX: usize = 255;
 
 /// Number of bytes reserved for message headers: the message id and fields that NATS adds.
@@ -29,7 +29,8 @@ const BYTES_MAX: u64 = 1 << 30;
 /// publisher.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 
-/// Default time for which publishing a message is retried. Shorter if NATS remembers message ids for less time.
+/// Default time for which publishing a message is retried. A topic uses at most half of its duplicate window, so that
+/// NATS still remembers the id when the message is sent again.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Medium on which NATS stores messages.

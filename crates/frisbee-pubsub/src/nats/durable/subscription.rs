@@ -18,8 +18,8 @@ const NAME_MAX: usize = 64;
 /// Default acknowledgement timeout, the same as NATS's own default.
 const ACK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Default maximum number of delivered messages that are not acknowledged. Suffices for tens of readers that process
-/// ten messages each.
+/// Default maximum number of delivered messages that are not acknowledged. It suffices for dozens of readers that
+/// process ten messages each.
 const IN_FLIGHT_MAX: usize = 256;
 
 /// Maximum number of prefetched messages. By default, NATS permits no more per request, even in its largest accounts.
@@ -90,9 +90,9 @@ impl SubscriptionBuilder {
     /// Sets how many messages this reader requests in advance, up to 1024. Defaults to none, so that the reader waits
     /// until each message has been transmitted.
     ///
-    /// The acknowledgement timeout of prefetched messages runs while they are queued. Choose a number that can be
-    /// processed within half of [`ack_timeout`](Self::ack_timeout). A message that is queued for longer is returned to
-    /// NATS, which increments its [attempt](Delivery::attempt). Each message may occupy
+    /// The acknowledgement timeout of prefetched messages runs while they are queued. Choose a number of messages that
+    /// the reader can process within half of [`ack_timeout`](Self::ack_timeout). A message that is queued for longer is
+    /// returned to NATS, which increments its [attempt](Delivery::attempt). Each message may occupy
     /// [`payload_max`](DurableTopic::payload_max) bytes of memory.
     pub fn prefetch(mut self, messages: usize) -> Self {
         self.prefetch = messages;
@@ -224,8 +224,8 @@ fn differences(wanted: &pull::Config, found: &Info) -> Vec<String> {
 
 /// Reader of a durable topic. Its messages must be [acknowledged](Delivery::ack).
 ///
-/// Readers with the same name share the messages. If NATS is disconnected, the subscription continues once it is
-/// connected again: acknowledgements are kept, and unacknowledged messages are delivered again.
+/// Readers with the same name share the messages. If NATS is disconnected, the subscription continues once NATS is
+/// connected again. Acknowledgements are kept, and unacknowledged messages are delivered again.
 #[derive(Debug)]
 pub struct Subscription {
     name: String,
