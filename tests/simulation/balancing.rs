@@ -1,4 +1,4 @@
-//! Tests of channels to several servers that crash and are replaced one after the other.
+//! Tests of channels to several servers, which crash or are replaced one after the other.
 
 use super::service::{Memory, Service};
 use frisbee_sim::{Fault, Faults, Process, World, sim_test};
@@ -43,7 +43,7 @@ async fn servers_that_crash_cost_no_more_than_the_calls_that_they_had(world: Wor
     let shares = memories.each_ref().map(|memory| (0..60).map(|call| memory.executions(call)).sum::<usize>());
     assert!(shares.iter().all(|share| *share >= 5), "calls are not balanced: {shares:?}");
 
-    // One server never fails, so a retry always finds a working server.
+    // One of the servers never fails, so a retry always finds a server that works.
     world.inject(Faults::drawn(5, ["s1", "s2"]).peers(["client"]));
     for call in 100..200 {
         let started = world.elapsed();
@@ -59,8 +59,8 @@ async fn servers_that_crash_cost_no_more_than_the_calls_that_they_had(world: Wor
     }
 }
 
-/// Replaces one server after the other, like a supervisor. Each server notifies its clients and exits when it has
-/// replied to all calls.
+/// Replaces one server after the other, as a supervisor does. A replaced server notifies its clients, and exits when it
+/// has replied to all calls.
 #[sim_test(seeds = 24)]
 async fn no_call_fails_while_one_server_after_the_other_is_replaced(world: World) {
     let memory = Arc::new(Memory::default());

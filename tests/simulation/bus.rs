@@ -1,5 +1,5 @@
-//! Tests of brokers on a common bus that fails and loses frames: the messages and losses reported to subscribers at
-//! each broker.
+//! Tests of brokers on a shared bus that fails and loses frames. They check which messages and losses are reported to
+//! subscribers at each broker.
 
 use frisbee::{Connection, Server};
 use frisbee_pubsub::{Broker, BrokerBuilder, Client, ClientRouter, History, MemoryBus, RecvError, Start, Subscription};
@@ -15,10 +15,10 @@ const BROKERS: usize = 3;
 
 const MESSAGES: u64 = 120;
 
-/// The patterns of a connection, each of which matches all topics.
+/// Patterns to which each connection subscribes. All of them match every topic.
 const PATTERNS: [&str; 3] = ["numbers.*.x", "numbers.>", ">"];
 
-/// Time of silence after which nothing more is received.
+/// Time of silence after which no more messages will arrive.
 const SILENCE: Duration = Duration::from_secs(30);
 
 fn broker(at: usize) -> String {
@@ -38,7 +38,7 @@ async fn serve(world: &World, bus: &MemoryBus, settings: &BrokerBuilder) {
             std::future::ready(())
         });
     }
-    // The programs of the brokers start during this wait.
+    // During this wait, the programs of the brokers start.
     sleep(Duration::from_millis(1)).await;
 }
 
@@ -53,7 +53,8 @@ async fn client(world: &World, node: &str, at: usize) -> (Client, Connection) {
     (client, connection)
 }
 
-/// Publishes increasing numbers from 1. The bus has accepted the first of them.
+/// Publishes increasing numbers, starting with 1. Waits after the first one, so that the bus has accepted it before
+/// faults begin. Returns when the broker has accepted all numbers.
 async fn publish(world: World, at: usize) {
     let (client, _connection) = client(&world, &format!("writer {at}"), at).await;
     for number in 1..=MESSAGES {
@@ -63,12 +64,12 @@ async fn publish(world: World, at: usize) {
     client.sync().await.expect("broker should confirm all messages");
 }
 
-/// The received numbers of each topic in order, and the number of missed messages.
+/// The numbers received from each topic, in order, and the number of messages reported as lost.
 #[derive(Default)]
 struct Received {
     numbers: BTreeMap<String, Vec<u64>>,
     missed: u64,
-    /// How often the number of missed messages was unknown.
+    /// Number of times that an unknown number of messages was reported as lost.
     unknown: u64,
 }
 
@@ -89,7 +90,7 @@ async fn listen(mut subscription: Subscription) -> Received {
     received
 }
 
-/// Makes the bus fail and lose frames, and work again in the end.
+/// Makes the bus fail and lose frames. At the end, it works again.
 async fn trouble(world: World, bus: MemoryBus) {
     sleep(Duration::from_millis(1_500)).await;
     for _ in 0..world.draw(|rng| rng.u64(1..6)) {
@@ -104,7 +105,7 @@ async fn trouble(world: World, bus: MemoryBus) {
         sleep(Duration::from_millis(pause)).await;
     }
     sleep(Duration::from_secs(20)).await;
-    // The last lost frames may have been those that report losses.
+    // The frames that report losses may have been lost too. Reconnecting the brokers to the bus reports them again.
     bus.lose(0);
     bus.set_away(true);
     bus.set_away(false);

@@ -1,4 +1,4 @@
-//! Tests of a fleet that changes while its servers crash, become silent or slow.
+//! Tests of a set of servers that changes, while servers crash, become silent or become slow.
 
 use super::service::{Memory, Service};
 use frisbee_sim::{Cable, Faults, World, sim_test};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// The servers. The first one neither leaves nor fails, so a retry always finds a working server.
+/// The servers. The first one never leaves and never fails, so a retry always finds a server that works.
 const SERVERS: [&str; 4] = ["s0", "s1", "s2", "s3"];
 
 const CALLS: i64 = 150;
@@ -23,7 +23,7 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 /// Time after which a removed server receives no more calls.
 const DRAINED: Duration = Duration::from_secs(4);
 
-/// The servers that are not in the fleet, and the times at which they left.
+/// The servers that have left the set, with the time at which each of them left.
 type Left = Arc<Mutex<BTreeMap<usize, Duration>>>;
 
 fn endpoints(left: &BTreeMap<usize, Duration>) -> Vec<Endpoint> {

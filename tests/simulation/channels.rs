@@ -1,5 +1,5 @@
-//! Tests of channels whose server drains, fails, does not return or rejects calls: the results of calls and the number
-//! of connection attempts.
+//! Tests of channels whose server drains, fails, does not return or rejects calls. They check the results of calls and
+//! the number of attempts to connect.
 
 use super::running::{Running, channel, client, some};
 use frisbee_sim::{Faults, World, sim_test};
@@ -31,7 +31,7 @@ async fn flood(client: ExtensionClient, chunks: u64) -> Result<(), Status> {
     Ok(())
 }
 
-/// Replaces a process like a supervisor: the next one accepts connections before the previous one is stopped.
+/// Replaces a process as a supervisor does: the next process accepts connections before the previous one is stopped.
 #[sim_test(seeds = 24)]
 async fn no_call_is_lost_when_one_process_after_the_other_takes_over(world: World) {
     let server = Running::start(&world, "server");
@@ -60,7 +60,7 @@ async fn no_call_is_lost_when_one_process_after_the_other_takes_over(world: Worl
     assert_eq!(server.running(), 0);
 }
 
-/// All clients are notified at the same time, and in the same order in each run.
+/// All clients are notified at the same time, and in every run in the same order.
 #[sim_test(seeds = 12)]
 async fn process_takeover_loses_no_call_of_many_clients(world: World) {
     let server = Running::start(&world, "server");
@@ -99,13 +99,13 @@ async fn predecessor_calls_end_or_are_cut_by_shutdown_timeout(world: World) {
             (takes, client.wait(request).await.map(drop))
         });
     }
-    // All calls have been sent by then.
+    // By now, all calls have been sent.
     sleep(Duration::from_millis(50)).await;
     let started = world.elapsed();
     server.take_over().shutdown().await;
     let lasted = world.elapsed() - started;
     assert!(lasted < LASTS + SOON, "stream lasted {lasted:?}");
-    // The successor serves while clients of the predecessor are notified.
+    // The new server serves calls while clients of the previous one are still being notified.
     client.wait(Time { millis: 1 }).await.expect("successor should serve the call");
     while let Some(call) = calls.join_next().await {
         match call.expect("task should not panic") {
@@ -146,7 +146,7 @@ async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent(world: World)
     client.get(Time::default()).await.expect("call should succeed");
     drop(tokio::spawn(async move { server.fail_for(Duration::from_secs(1_000)).await }));
     sleep(Duration::from_millis(1)).await;
-    // The first call may be in flight when the connection ends, or the end may not be noticed yet.
+    // The first call may be in flight when the connection ends, or be made before the client notices the end.
     let first = client.wait(Time::default()).await.expect_err("call without a server should fail");
     assert_eq!(first.code(), Code::Unavailable, "{first}");
     for _ in 0..3 {
@@ -173,7 +173,7 @@ async fn a_call_waits_for_a_server_that_comes_up_within_its_patience(world: Worl
     assert_eq!(server.gets(), 1);
 }
 
-/// Regression: such a server was dialled ten thousand times per second.
+/// Regression: a client reconnected ten thousand times per second to a server that closes each connection.
 #[sim_test(seeds = 12)]
 async fn server_that_closes_connections_is_dialled_with_pauses(world: World) {
     let accepted = Arc::new(AtomicU64::new(0));

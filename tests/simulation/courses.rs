@@ -1,4 +1,4 @@
-//! Tests that the course of a world with servers, channels and tasks of frpc depends only on its seed.
+//! Tests that the events of a world with servers, channels and tasks of frpc depend only on its seed.
 
 use frisbee_sim::{Faults, Process, World, sim, sim_test};
 use samples::greeter::{GreeterClient, GreeterServer, Name};
@@ -66,7 +66,7 @@ async fn greetings(world: World) {
     }
 }
 
-/// Each process has its own addresses, hash seeds, environment and number of threads.
+/// Compares separate processes, which have different addresses, hash seeds, environments and numbers of threads.
 #[test]
 fn a_world_takes_the_same_course_in_every_process() {
     let report = |seed: &str, name: &str, value: &str| {

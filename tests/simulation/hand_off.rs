@@ -1,4 +1,5 @@
-//! Tests of hand-off requests that race with packets, streams, refusals, ends and network faults.
+//! Tests of hand-off requests while packets are sent, streams are opened, and requests are refused, while connections
+//! end, and on a network with faults.
 
 use bytes::Bytes;
 use frisbee::{
@@ -15,10 +16,11 @@ const TUNNEL: Operation = Operation::FIRST_USER;
 
 const GREETING: &[u8] = b"state your request";
 
-/// Time after which a silent network has been noticed, several times over.
+/// Several times the time in which a silent network is noticed.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// Hands its connections off on request, and echoes packets. The new owner sends a greeting and echoes bytes.
+/// A protocol that echoes packets and hands off its connections on request. The new owner sends a greeting and echoes
+/// bytes.
 struct Gateway;
 
 impl Router for Gateway {
@@ -56,7 +58,7 @@ impl Router for Gateway {
     }
 }
 
-/// Sends packets, opens streams, and possibly ends the connection during a hand-off request.
+/// Sends packets and opens streams during a hand-off request. In some cases, also closes the connection.
 fn disturb(world: &World, connection: &Connection) -> JoinSet<()> {
     let mut others = JoinSet::new();
     let (sends, opens, aborts) = world.draw(|rng| (rng.u8(..3), rng.u8(..4) == 0, rng.u8(..6) == 0));
@@ -95,7 +97,7 @@ fn is_calm(world: &World) -> bool {
     world.seed().is_multiple_of(4)
 }
 
-/// Requests the connection until the request is granted or the connection has ended. Returns whether it was handed off.
+/// Requests the connection until the request is granted or the connection ends. Returns whether it was handed off.
 async fn race(world: &World, connection: &Connection) -> bool {
     for _ in 0..20 {
         sleep(Duration::from_millis(world.draw(|rng| rng.u64(..30)))).await;

@@ -1,5 +1,5 @@
-//! Tests of calls that are hedged at a second server while the first has not replied, and of the maximum number of
-//! attempts.
+//! Tests of hedging: if the first server has not replied in time, the call is made at a second one too. Also tests the
+//! maximum number of attempts.
 
 use frisbee::Config;
 use frisbee_sim::{World, sim_test};
@@ -21,28 +21,28 @@ use tokio::time::{Instant, sleep};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The duration of a call at a server.
+/// Usual duration of a call at a server.
 const QUICK: Duration = Duration::from_millis(10);
 
-/// The common state of a world's servers.
+/// State that all servers of a world share.
 #[derive(Default)]
 struct All {
     runs: AtomicU64,
     at_work: AtomicU64,
     refuse: AtomicBool,
-    /// One in this many runs takes much longer. 0 disables this.
+    /// One in this many calls takes much longer. 0 means never.
     slow_in: AtomicU64,
-    /// Whether the other calls are ready at once, so that their servers report no load.
+    /// Whether all other calls complete immediately, so that their servers report no load.
     is_instant: AtomicBool,
-    /// The callers' timeouts, as seen by the handlers.
+    /// The timeouts that handlers have received from callers.
     reported: Mutex<Vec<Duration>>,
-    /// The spans with which handlers were called, in order.
+    /// The spans that handlers have received, in order.
     spans: Mutex<Vec<[u8; 8]>>,
-    /// The times in requests, which tests use as numbers of calls.
+    /// The times in requests. The tests use them as numbers of calls.
     numbers: Mutex<HashSet<u64>>,
 }
 
-/// Gives each attempt of a client its own span.
+/// An observer that gives each attempt of a client its own span.
 #[derive(Clone, Default)]
 struct Spans(Arc<Mutex<Vec<[u8; 8]>>>);
 
@@ -118,8 +118,8 @@ impl Extension for Service {
     not_served!(echo, fail, ask, flood, sink);
 }
 
-/// Returns a client of `servers` servers, the first of which may be frozen, the common state of the servers, and the
-/// number of runs at the first one.
+/// Returns a client of `servers` servers, the state that the servers share, and the number of calls that the first
+/// server has run. If requested, the first server is frozen.
 async fn client(
     world: &World,
     servers: usize,
@@ -211,7 +211,7 @@ async fn slow_call_hedges_within_budget_and_counts_once(world: World) {
     let (client, all, _) = client(&world, 3, false, builder).await;
     let calls: u64 = 600;
     for call in 0..calls {
-        // Slow calls start only after hedges have been earned.
+        // Calls become slow only after enough hedges have been earned.
         all.slow_in.store(if call >= 100 { 60 } else { 0 }, Ordering::SeqCst);
         let started = Instant::now();
         client.get(Time::default()).await.expect("call should succeed");
@@ -231,8 +231,8 @@ async fn slow_call_hedges_within_budget_and_counts_once(world: World) {
     assert_eq!((reported.len() as u64, late), (calls + more, more), "second attempt should have the remaining time");
 }
 
-/// Regression: for one in sixteen hedges, the first of two servers was drawn four times in a row, and the call got no
-/// second server.
+/// Regression: in one of sixteen hedges, the first of two servers was drawn four times in a row. The call was then not
+/// made at a second server.
 #[sim_test(seeds = 5)]
 async fn each_slow_call_is_made_at_the_other_of_two_servers(world: World) {
     let (client, all, _) = client(&world, 2, false, Channel::builder().hedge_after(10 * QUICK)).await;
@@ -243,7 +243,7 @@ async fn each_slow_call_is_made_at_the_other_of_two_servers(world: World) {
     }
 }
 
-/// Regression: each slow call consumed a hedge that it did not get, because refusing servers had used up the retries.
+/// Regression: each slow call used up a hedge without getting one, if rejected calls had used up the retries.
 #[sim_test(seeds = 5)]
 async fn hedges_are_not_spent_while_there_are_no_retries(world: World) {
     let (client, all, _) = client(&world, 3, false, Channel::builder().hedge_after(10 * QUICK)).await;
@@ -260,12 +260,12 @@ async fn hedges_are_not_spent_while_there_are_no_retries(world: World) {
         client.get(Time::default()).await.expect_err("servers should be too slow");
     }
     all.slow_in.store(0, Ordering::SeqCst);
-    // Afterwards no server is ejected.
+    // After this time, no server is ejected any more.
     sleep(Duration::from_secs(60)).await;
     for _ in 0..20 {
         client.get(Time::default()).await.expect("call should succeed");
     }
-    // The next run is slow and the following one is not.
+    // The next call that a server runs is slow. The one after it is not.
     all.slow_in.store(all.runs.load(Ordering::SeqCst) + 1, Ordering::SeqCst);
     client.get(Time::default()).await.expect("second server should receive the call");
 }
@@ -299,7 +299,7 @@ async fn each_hedged_attempt_has_its_observer_span(world: World) {
     }
     let tokens = spans.0.lock();
     assert!(tokens.len() > calls, "some calls should be hedged");
-    // The calls are sequential, so the attempts arrive in order.
+    // The calls are made one after the other, so the attempts arrive in order.
     assert_eq!(*all.spans.lock(), *tokens);
 }
 
@@ -311,14 +311,15 @@ fn numbered(number: u64, timeout: Duration) -> Request<Time> {
 }
 
 impl All {
-    /// Asserts that the status of a failed call states correctly whether it may have run.
+    /// Asserts that the status of a failed call is right about whether the call may have run.
     fn check(&self, number: u64, status: &Status) {
         let has_run = self.numbers.lock().contains(&number);
         assert!(status.may_have_run() || !has_run, "status of call {number} should tell that it has run: {status}");
     }
 }
 
-/// Regression: the hedged attempt had no time left and was not sent, and its status became that of the call.
+/// Regression: the second attempt was not sent, because no time was left. The call failed with the status of this
+/// attempt.
 #[sim_test(seeds = 10)]
 async fn call_hedged_at_its_deadline_may_have_run(world: World) {
     let deadline = 10 * QUICK;
@@ -335,7 +336,7 @@ async fn call_hedged_at_its_deadline_may_have_run(world: World) {
     }
 }
 
-/// A probe is hedged at a second server after 50 ms, which is the deadline of these calls.
+/// The calls probe a server, so they are hedged at a second one after 50 ms. This is also their deadline.
 #[sim_test(seeds = 10)]
 async fn failed_probe_with_a_short_timeout_may_have_run(world: World) {
     let (client, all, _) = client(&world, 5, false, Channel::builder()).await;
@@ -347,7 +348,7 @@ async fn failed_probe_with_a_short_timeout_may_have_run(world: World) {
     }
 }
 
-/// Attempts are lost, wait for room until the deadline, or are cancelled, in every order.
+/// In any order, attempts are lost, wait for space until their deadline, or are cancelled.
 #[sim_test(seeds = 10)]
 async fn failed_call_that_has_not_run_was_never_executed(world: World) {
     let builder = Channel::builder().hedge_after(2 * QUICK).attempts_max(3);
@@ -380,7 +381,7 @@ async fn failed_call_that_has_not_run_was_never_executed(world: World) {
     world.note(format!("{unsent} calls were not sent"));
 }
 
-/// Regression: one call was started eleven times, because the budget limited a channel but not a single call.
+/// Regression: one call was attempted eleven times. The retry budget limited the channel, but not a single call.
 #[sim_test(seeds = 5)]
 async fn call_to_servers_that_close_is_begun_twice_at_most(_world: World) {
     for servers in [1, 12] {
@@ -411,7 +412,7 @@ async fn call_to_servers_that_close_is_begun_twice_at_most(_world: World) {
     }
 }
 
-/// Returns a connector to a server that closes its connection on each call.
+/// Returns a connector to a server that closes its connection when a call arrives.
 fn closing(started: &Arc<AtomicU64>) -> impl Fn() -> std::future::Ready<io::Result<DuplexStream>> + use<> {
     let started = started.clone();
     move || {

@@ -1,5 +1,5 @@
-//! Tests of topics with a history on a network with faults: each message is received once and in order, or its loss is
-//! reported. Brokers with planted defects show that the tests find them.
+//! Tests of topics with history on a network with faults. Each message must be received once and in order, or its loss
+//! must be reported. Brokers with planted defects show that the tests detect errors.
 
 use bytes::Bytes;
 use frisbee::{BatchEnd, OverflowPolicy, Server, tlv};
@@ -17,33 +17,33 @@ const TOPICS: [&str; 2] = ["prices.a", "prices.b"];
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Number of messages per topic that the broker keeps. It is small, so that some outages exceed it.
+/// Number of messages per topic that the broker keeps. It is small, so that some outages last longer than the history.
 const KEPT: usize = 12;
 
 const MESSAGE: u16 = FIRST_OPERATION + 2;
 const FOLLOW: u16 = FIRST_OPERATION + 6;
 const POSITION: u16 = FIRST_OPERATION + 7;
 
-/// The final messages of a topic have numbers above this.
+/// Messages with larger numbers are the final messages of a topic.
 const END: u64 = 1_000_000;
 
-/// A planted defect of a broker.
+/// A defect planted in a broker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Defect {
     None,
-    /// The last message of a history is sent again as the first one of the stream.
+    /// The last message of the history is sent again as the first message of the stream.
     DuplicateAtSeam,
-    /// The last message of a history is missing.
+    /// The last message of the history is not sent.
     DropsAtSeam,
-    /// A history that does not cover the outage claims to start at the subscriber's position.
+    /// A history that does not reach back to the subscriber's position claims that it does.
     SilentOverrun,
-    /// Two messages of a history are swapped.
+    /// Two messages of the history are swapped.
     Reordered,
-    /// A restarted broker has the same epoch as the previous one.
+    /// After a restart, the broker has the same epoch as before.
     EpochMixUp,
 }
 
-/// A broker that modifies what it sends to subscribers.
+/// A broker that changes what it sends to subscribers.
 struct Faulty {
     broker: Broker,
     defect: Defect,
@@ -51,7 +51,7 @@ struct Faulty {
 
 struct Session {
     inner: BrokerSession,
-    /// The positions stated by the client: topics and offsets.
+    /// The positions that the client has sent, as topics with offsets.
     stated: BTreeMap<Vec<u8>, u64>,
 }
 
@@ -135,7 +135,7 @@ impl Faulty {
     }
 }
 
-/// Returns the packets of a broker whose epoch never changes, so that it accepts positions of an earlier broker.
+/// Changes the packets of a broker as if its epoch never changed. It then accepts positions of an earlier broker.
 fn mixed_up(stated: &BTreeMap<Vec<u8>, u64>, packets: &[Packet]) -> Vec<Packet> {
     const EPOCH: u64 = 1;
     let mut changed = Vec::new();
@@ -204,7 +204,7 @@ fn restated(body: &[u8], mut change: impl FnMut(&[u8], u64, u64) -> (u64, u64)) 
     changed.into()
 }
 
-/// The numbers of each topic that the broker has accepted, and all those that it may have accepted.
+/// For each topic, the numbers that the broker has accepted, and those that it may have accepted.
 #[derive(Default)]
 struct Published {
     certain: BTreeMap<&'static str, Vec<u64>>,
@@ -232,7 +232,7 @@ async fn client(world: &World, node: &str) -> Client {
     }
 }
 
-/// Publishes numbers until the given time, and then a final one to each topic that the broker has accepted.
+/// Publishes numbers until the given time. Then publishes a final number to each topic that the broker has accepted.
 async fn publish(world: World, published: Arc<Mutex<Published>>, time: Duration) {
     let client = client(&world, "writer").await;
     let mut last = [false; TOPICS.len()];
@@ -263,7 +263,7 @@ async fn publish(world: World, published: Arc<Mutex<Published>>, time: Duration)
     }
 }
 
-/// Subscribes at a random time and checks all messages up to the final ones.
+/// Subscribes at a random time, and checks all messages up to the final ones.
 async fn check(world: World, node: &'static str, pattern: &'static str, published: Arc<Mutex<Published>>) {
     let pause = world.draw(|rng| rng.u64(..2000));
     sleep(Duration::from_millis(pause)).await;
@@ -275,7 +275,7 @@ async fn check(world: World, node: &'static str, pattern: &'static str, publishe
     };
     let mut last = BTreeMap::<&str, u64>::new();
     let (mut missing, mut stated) = (0, 0);
-    // Topics that may have lost an unknown number of messages before the next one.
+    // Topics that may have lost an unknown number of messages before their next one.
     let mut unknown = BTreeSet::new();
     let topics = TOPICS.iter().filter(|topic| pattern == "prices.*" || pattern == **topic).count();
     let mut ended = BTreeSet::new();
@@ -314,24 +314,24 @@ async fn check(world: World, node: &'static str, pattern: &'static str, publishe
     }
 }
 
-/// Breaks connections, and restarts the broker if `restarts` is set.
+/// Breaks connections. Restarts the broker as well if `restarts` is set.
 async fn disturb(world: World, time: Duration, restarts: bool) {
     loop {
         let pause = world.draw(|rng| rng.u64(300..2500));
         sleep(Duration::from_millis(pause)).await;
-        // A broker that ends later would lose the final messages.
+        // If the broker stopped later than this, the final messages would be lost.
         if world.elapsed() >= time {
             return;
         }
         let other = ["one", "all", "writer"][world.draw(|rng| rng.usize(..3))].to_owned();
         match world.draw(|rng| rng.u32(..4)) {
             0 if restarts => {
-                // Some subscribers reconnect only after the next broker has published for a while.
+                // In some cases, the subscriber reconnects only after the next broker has published for a while.
                 let is_away = world.draw(fastrand::Rng::bool);
                 if is_away {
                     world.block("broker", &other);
                 }
-                // A running node does not restart.
+                // The node must crash first, because a running node does not restart.
                 world.node("broker").crash();
                 world.node("broker").restart();
                 if is_away {
@@ -385,7 +385,7 @@ async fn restarted_broker_is_noticed(world: World) {
 const DEFECTS: [Defect; 5] =
     [Defect::DuplicateAtSeam, Defect::DropsAtSeam, Defect::SilentOverrun, Defect::Reordered, Defect::EpochMixUp];
 
-/// Returns a run with a defect. Only a restart changes the epoch.
+/// Returns a run with a defect. The broker restarts only with `EpochMixUp`, because only a restart changes the epoch.
 fn planted(defect: Defect) -> impl Fn(World) -> std::pin::Pin<Box<dyn Future<Output = ()>>> + Sync {
     move |world| Box::pin(run(world, defect, defect == Defect::EpochMixUp))
 }

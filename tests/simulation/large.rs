@@ -1,4 +1,4 @@
-//! A large world that prints its processor time, which `.ci/full` checks.
+//! Runs a large world and prints the processor time that it takes. `.ci/full` runs it.
 
 use frisbee_sim::{Cable, Process, Sim, World};
 use samples::greeter::{GreeterClient, GreeterServer, Name};
@@ -15,7 +15,7 @@ const CLIENTS: usize = 50;
 /// The virtual duration of the world.
 const TIME: Duration = Duration::from_secs(10_000);
 
-/// Number of calls per client, which makes two per second.
+/// Number of calls per client. A client makes two calls per second.
 const CALLS: u64 = 20_000;
 
 async fn serve(process: Process) {

@@ -1,4 +1,4 @@
-//! Tests of a server's memory with clients that are silent, slow or greedy, on any network.
+//! Tests of a server's memory when clients are silent, slow or greedy, on any network.
 
 use frisbee::Config;
 use frisbee_sim::{Cable, FaultKind, Faults, World, sim_test};
@@ -10,7 +10,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// Returns the acceptor of the server. All its processes share it, so that one count covers all memory.
+/// Returns the acceptor of the server. All processes of the server share it, so that one counter covers their memory.
 fn serve(world: &World, builder: ServerBuilder) -> Acceptor {
     let acceptor = builder.add_service(InteropServer::new(Service)).build().expect("services should not overlap");
     let served = acceptor.clone();
@@ -27,7 +27,7 @@ fn client(world: &World, node: &str, timeout: Duration) -> InteropClient {
     InteropClient::new(channel.expect("services should not overlap"))
 }
 
-/// A connection must survive on a link of 20 kB/s under any load in both directions.
+/// On a link of 20 kB/s, a connection must survive any load in both directions.
 #[sim_test(seeds = 12)]
 async fn bodies_pass_20_kb_per_second_links_both_ways_with_calls(world: World) {
     let acceptor = serve(&world, Server::builder());
@@ -62,11 +62,12 @@ async fn bodies_pass_20_kb_per_second_links_both_ways_with_calls(world: World) {
     assert_eq!(acceptor.stats().opened(), 1, "connection should not be closed");
 }
 
-/// Many clients send bodies that exceed the server's memory. Some are rejected, all are answered, and the limit holds.
+/// Many clients send bodies that exceed the memory of the server. The server rejects some of them, answers all, and
+/// stays within its limit.
 #[sim_test(seeds = 12)]
 async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: World) {
     const MEMORY: usize = 400_000;
-    // Work in progress may exceed the limit by one read and one write per connection.
+    // Requests in progress may exceed the limit by one read and one write per connection.
     const BEYOND: usize = 400_000;
     let acceptor = serve(&world, Server::builder().memory_max(MEMORY));
     world.set_cables(Cable::default().bandwidth(100_000).capacity(32 * 1024));
@@ -97,7 +98,7 @@ async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: Wor
     world.eventually("nothing is held", Duration::from_secs(60), || stats.memory_held() == 0).await;
 }
 
-/// Many clients send nothing or half a header, and others are served as usual.
+/// Many clients send nothing, or half of a header. All other clients must be served as usual.
 #[sim_test(seeds = 12)]
 async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
     const SILENT: u64 = 8;
@@ -123,7 +124,7 @@ async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
     });
     for call in 0..20 {
         let started = world.elapsed();
-        // Each connection is new, and silent itself until its first packet has been received.
+        // Each call uses a new connection. It counts as silent until its first packet has arrived.
         let client = client(&world, "client", Duration::from_secs(5));
         let mut request = Request::new(AddRequest { a: call, b: 1 });
         request.set_timeout(Duration::from_secs(5));
@@ -132,7 +133,7 @@ async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
         sleep(Duration::from_millis(world.draw(|rng| rng.u64(..100)))).await;
     }
     let silent = crowd.await.expect("task should not panic");
-    // No connection is closed in its first second.
+    // The server closes no connection in the first second.
     sleep(Duration::from_secs(1)).await;
     let _last = world.node("crowd").process().dial("server").await.expect("server should accept the connection");
     world.eventually("all but so many are closed", Duration::from_secs(5), || stats.open() <= SILENT).await;

@@ -49,7 +49,7 @@ fn no_seed_breaks_a_promise() {
     let [successes, failures] = [&outcome.successes, &outcome.failures].map(|count| count.load(Ordering::Relaxed));
     println!("{successes} calls succeeded, {failures} failed");
     if std::env::var_os("FRISBEE_SEED").is_none() {
-        // Each seed runs twice.
+        // Every seed runs twice, and successes of both runs are counted.
         assert!(successes as u64 > SEEDS * 10, "only {successes} calls succeeded");
         assert!(failures > 0, "some calls should fail because of faults");
     }
@@ -78,7 +78,7 @@ fn without_faults_every_call_succeeds() {
         let plan = Plan { faults: 0, corrupts: false, ..Plan::of_seed(seed) };
         let run = Sim::new().runs_twice(false).run(seed, |world| plan.run(world, outcome.clone()));
         run.unwrap_or_else(|failure| panic!("{failure}"));
-        // A call that sleeps may exceed its own deadline.
+        // A call that sleeps may take longer than its own deadline.
         assert!(
             outcome.successes.load(Ordering::Relaxed) > 2 * outcome.failures.load(Ordering::Relaxed),
             "seed {seed}: {outcome:?}"

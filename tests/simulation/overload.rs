@@ -1,5 +1,5 @@
-//! Tests of demand beyond a server's limits, on a network that splits and delays packets: rejections, held memory, and
-//! its release regardless of how peers leave.
+//! Tests of load beyond the limits of a server, on a network that splits and delays packets. They check which requests
+//! are rejected, how much memory is held, and that it is released however peers leave.
 
 use bytes::Bytes;
 use frisbee::tlv;
@@ -26,7 +26,7 @@ const CHAT: u16 = 23;
 /// The memory limit of a server.
 const MEMORY: usize = 400_000;
 
-/// Time for events that are due soon, or until a silent peer has been noticed.
+/// Maximum time until an event that should happen soon, or until a silent peer is noticed.
 const MINUTE: Duration = Duration::from_secs(60);
 
 fn serve(world: &World, builder: ServerBuilder, service: impl Interop) -> Stats {
@@ -36,7 +36,7 @@ fn serve(world: &World, builder: ServerBuilder, service: impl Interop) -> Stats 
     stats
 }
 
-/// Like [`serve`], for handlers of packets and streams.
+/// Like [`serve`], for a server with handlers of packets and streams.
 fn accept(world: &World, handlers: Handlers) -> Stats {
     let acceptor: Acceptor<_> = frisbee::Server::builder().build(handlers).expect("settings should be valid");
     let stats = acceptor.stats();
@@ -61,7 +61,7 @@ fn client(world: &World) -> InteropClient {
 
 async fn expect_sum(peer: &mut Peer, id: u16) {
     peer.write(&packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
-    // Skip remaining packets of streams.
+    // Skips packets that remain from streams.
     let reply = loop {
         let reply = peer.next().await.expect("connection should stay open");
         if reply.operation.number() == ADD {
@@ -71,7 +71,7 @@ async fn expect_sum(peer: &mut Peer, id: u16) {
     assert_eq!((reply.id.0, error_text(&reply.body)), (id, None));
 }
 
-/// Peers leave in one of the usual ways, after which no memory is held for them.
+/// Makes peers leave in one of the usual ways. Checks that no memory is held for them afterwards.
 async fn leave(world: &World, peers: impl Send, stats: &Stats) {
     let way = world.draw(|rng| rng.u32(..3));
     let _silent = match way {
@@ -125,8 +125,8 @@ async fn stream_opening_without_memory_is_answered(world: World) {
     }
     peer.write(&packet(1, 2, &[&[9, CHAT as u8][..], &[0; 2 * MEMORY]].concat())).await;
     let mut refused = peer.next().await.expect("connection should stay open");
-    // A native peer receives a reset after a credit of 0, which states that no handler has received the stream. A Go
-    // peer receives a close.
+    // A native peer first receives a credit of 0, which states that no handler has received the stream, and then a
+    // reset. A Go peer receives a close.
     if is_ours {
         assert_eq!((refused.id.0, refused.operation.number(), &refused.body[..]), (1, 5, &[0][..]));
         refused = peer.next().await.expect("connection should stay open");
@@ -141,7 +141,7 @@ async fn stream_opening_without_memory_is_answered(world: World) {
 async fn long_hellos_are_charged_while_their_connections_live(world: World) {
     const LENGTH: usize = 25_000;
     let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
-    // The item is unknown to this server.
+    // The server does not know this item.
     let greeting = |length: usize| {
         let mut content = b"fris\x01".to_vec();
         tlv::put_item(&mut content, 127, &vec![1; length]);
@@ -151,18 +151,18 @@ async fn long_hellos_are_charged_while_their_connections_live(world: World) {
     let greeted = |mut next: Peer, length: usize| async move {
         let begins = [greeting(length), packet(1, ADD, &encoded(&AddRequest { a: 20, b: 22 }))].concat();
         drop(next.socket.write_all(&begins).await);
-        // A refused peer receives a CLOSE at most.
+        // A rejected peer receives a CLOSE or nothing.
         next.next().await.filter(|reply| reply.operation.number() == ADD).map(|_| next)
     };
-    // The connections of one caller receive at most three quarters of the memory.
+    // The connections of one caller may hold at most three quarters of the memory.
     while let Some(stream) = greeted(peer(&world).await, LENGTH).await {
         peers.push(stream);
         assert!(peers.len() * LENGTH < MEMORY, "they are not charged");
     }
     assert!(peers.len() * LENGTH > MEMORY / 2, "{} are taken", peers.len());
-    // The first 4 KiB of a HELLO are not charged.
+    // The first 4 KiB of a HELLO are not charged to the memory.
     assert!(stats.memory_held() >= peers.len() * (LENGTH - 4_096), "{}", stats.memory_held());
-    // A short HELLO is accepted at the same time.
+    // In this state, the server still accepts a short HELLO.
     peers.push(greeted(peer(&world).await, 3_000).await.expect("server should accept the peer"));
     leave(&world, peers, &stats).await;
 }
@@ -193,19 +193,19 @@ async fn requests_over_connection_share_are_refused_before_start(world: World) {
     peer.write(&sleeps.collect::<Vec<_>>().concat()).await;
     world.eventually("the rest is refused", MINUTE, || stats.rejected() > u64::from(SENT) - 400).await;
     client(&world).sleep(SleepRequest { millis: 0, tag: 2 }).await.expect("other clients should have their own share");
-    // Handlers that have started succeed, and later requests are answered.
+    // Handlers that have started succeed, and the server answers later requests.
     gated.open();
     let mut answered = 0;
     for _ in 0..SENT {
         answered += usize::from(error_text(&peer.next().await.expect("connection should stay open").body).is_none());
     }
     assert_eq!(answered as u64 + stats.rejected(), u64::from(SENT));
-    // A caller alone gets three quarters of the memory.
+    // A single caller may hold three quarters of the memory.
     assert!((250..400).contains(&answered), "{answered} calls were answered");
     leave(&world, peer, &stats).await;
 }
 
-/// A service that keeps payloads for the duration of the call and counts them.
+/// A service that holds payloads until their calls have ended, and counts them.
 struct Keeping(Arc<AtomicU64>);
 
 impl Interop for Keeping {
@@ -316,7 +316,7 @@ async fn closed_stream_keeps_slot_until_dropped(world: World) {
     let mut peer = peer(&world).await;
     let loops = (1..=1_000).flat_map(|id| [packet(id, 2, b"open"), packet(id, 2, &[])].concat());
     peer.write(&loops.collect::<Vec<_>>()).await;
-    // There are 256 open streams and as many that are about to end.
+    // In addition to the 256 open streams, 256 streams are about to end.
     world.eventually("the rest is refused", MINUTE, || stats.rejected() == 1_000 - 512).await;
     assert_eq!(kept.lock().expect("lock should not be poisoned").len(), 512);
     kept.lock().expect("lock should not be poisoned").clear();
@@ -344,16 +344,16 @@ async fn only_a_short_part_of_the_text_of_a_reset_is_kept(world: World) {
 
 #[sim_test(seeds = 12)]
 async fn messages_nobody_reads_are_bounded_over_all_connections(world: World) {
-    // A message is much larger than the memory of a connection itself.
+    // A message takes much more memory than a connection does.
     const MEMORY: usize = 2 << 20;
-    // The capacity excludes effects of unread replies.
+    // The links buffer so much that unread replies have no effect.
     world.set_cables(Cable::default().capacity(2 * MEMORY));
     let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
     let mut peers = Vec::new();
     let text = encoded(&Text { value: "x".repeat(MEMORY / 4) });
     for _ in 0..3 {
         let mut peer = peer(&world).await;
-        // The second message of a call that accepts one is not read.
+        // The service does not read the second message of this call.
         peer.write(&packet(1, 2, &[9, CHAT as u8])).await;
         for _ in 0..4 {
             peer.write(&packet(1, 2, &text)).await;

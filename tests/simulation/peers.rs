@@ -1,4 +1,4 @@
-//! Tests of native and compat peers, of TLS, and of connections that are handed off.
+//! Tests of native and compat peers, of TLS, and of connections that are handed off, in simulated worlds.
 
 use super::service::{Memory, Service};
 use frisbee::{Config, PeerKind};
@@ -12,10 +12,10 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::sleep;
 
-/// How long clients make calls.
+/// Time for which clients make calls.
 const TIME: Duration = Duration::from_secs(12);
 
-/// Time beyond the timeout of a call, because a node may be paused.
+/// Time by which a call may exceed its timeout, because a node may be paused.
 const SLACK: Duration = Duration::from_secs(5);
 
 fn serve(world: &World, memory: Arc<Memory>, builder: impl Fn() -> ServerBuilder + Send + Sync + 'static) {
@@ -32,7 +32,7 @@ fn channel(world: &World, builder: ChannelBuilder) -> Channel {
     channel.expect("services should not overlap")
 }
 
-/// Adds numbers until the time is over. Returns how many calls succeeded.
+/// Makes calls of `Add` until the time is over. Returns the number of successful calls.
 async fn add(world: &World, client: &InteropClient, memory: &Memory) -> usize {
     let (mut call, mut successes) = (0, 0);
     while world.elapsed() < TIME {
@@ -63,14 +63,14 @@ async fn native_and_compat_peers_call_each_other_in_all_faults(world: World) {
     caller.add(AddRequest { a: 0, b: 0 }).await.expect("call should succeed");
     let connection = channel.connection().expect("channel should be connected");
     let kind = connection.peer_known().await.expect("peer should complete the handshake");
-    // A server sends HELLO to native peers.
+    // A peer is native only if both ends send HELLO.
     assert_eq!(matches!(kind, PeerKind::Compat), !(server && client), "{kind:?}");
     world.inject(Faults::drawn(4, ["server"]).peers(["client"]));
     assert!(add(&world, &caller, &memory).await > 0, "no call succeeds");
 }
 
-/// TLS obtains its keys from the operating system, and the effect of a flipped bit may depend on them, so runs are not
-/// reproducible.
+/// Runs are not reproducible. TLS gets its keys from the operating system, and the effect of a flipped bit may depend
+/// on the keys.
 #[sim_test(seeds = 40, runs_twice = false)]
 async fn tls_lets_no_flipped_bit_pass(world: World) {
     let authority = Authority::default();
@@ -89,7 +89,7 @@ async fn tls_lets_no_flipped_bit_pass(world: World) {
     assert!(add(&world, &caller, &memory).await > 0, "no call succeeds");
 }
 
-/// A service that hands its connections off to an echo.
+/// A service that hands off its connections to an echo.
 struct Giving;
 
 impl Interop for Giving {

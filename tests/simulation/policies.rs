@@ -24,32 +24,32 @@ use tower::discover::ServiceList;
 use tower::load::{CompleteOnResponse, PeakEwma};
 use tower::{Service as _, ServiceExt as _};
 
-/// Mean duration of a call at an ordinary server, which runs one call at a time.
+/// Mean duration of a call at an ordinary server. It runs one call at a time.
 const MEAN: Duration = Duration::from_millis(10);
 
-/// The deadline of calls. A failed call counts as taking this long.
+/// Deadline of calls. A failed call counts with this duration.
 const DEADLINE: Duration = Duration::from_secs(1);
 
-/// The initial period that the table and a test do not measure, in which clients learn about the servers.
+/// Initial period in which clients learn about the servers. The table and one of the tests do not measure it.
 const BEGINNING: Duration = Duration::from_secs(20);
 const SHORT_BEGINNING: Duration = Duration::from_secs(5);
 
-/// The interval at which a flapping server refuses calls, and for how long.
+/// Interval at which a flapping server starts to reject calls, and the time for which it does.
 const FLAPS: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(3));
 
 /// The behaviour of a server.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
-    /// The server works, with this multiple of the ordinary speed.
+    /// The server works, at this multiple of the ordinary speed.
     Works(f64),
     FailsFast,
     Frozen,
-    /// The server works at ordinary speed and refuses calls from time to time.
+    /// The server works at ordinary speed, but rejects calls from time to time.
     Flaps,
 }
 
-/// Returns the kinds of `count` servers in the proportions of the table: of each hundred, 10 are twice as fast, 20 are
-/// half as fast, one is ten times slower, one fails fast, one is frozen and 10 flap.
+/// Returns the kinds of `count` servers, in the proportions of the table. Of a hundred servers, 10 are twice as fast,
+/// 20 are half as fast, one is ten times slower, one fails immediately, one is frozen, and 10 flap.
 fn kinds(count: usize) -> Vec<Kind> {
     let odd = [Kind::FailsFast, Kind::Frozen, Kind::Works(0.1)];
     let share = |percent: usize, kind| std::iter::repeat_n(kind, (count * percent).div_ceil(100));
@@ -57,7 +57,7 @@ fn kinds(count: usize) -> Vec<Kind> {
     odd.into_iter().chain(some).chain(std::iter::repeat(Kind::Works(1.0))).take(count).collect()
 }
 
-/// Returns how many calls per second the servers can run.
+/// Returns the number of calls per second that the servers can run.
 fn capacity(kinds: &[Kind]) -> f64 {
     let speed = |kind: &Kind| match kind {
         Kind::Works(speed) => *speed,
@@ -67,11 +67,11 @@ fn capacity(kinds: &[Kind]) -> f64 {
     kinds.iter().map(speed).sum::<f64>() / MEAN.as_secs_f64()
 }
 
-/// The actual state of a server, which clients cannot see.
+/// The actual state of a server. Clients cannot see it.
 struct Worker {
     kind: Kind,
     busy: tokio::sync::Mutex<()>,
-    /// Number of calls at the server, for the oracle.
+    /// Number of calls at the server. Used by the oracle.
     waiting: AtomicUsize,
     refuses: AtomicBool,
 }
@@ -86,7 +86,7 @@ impl Worker {
         })
     }
 
-    /// Returns the expected duration of a new call, for the oracle, or `None` if it would fail.
+    /// Returns the expected duration of a new call, or `None` if it would fail. Used by the oracle.
     fn expected(&self) -> Option<f64> {
         let waiting = self.waiting.load(Ordering::Relaxed) as f64 + 1.0;
         match self.kind {
@@ -117,7 +117,7 @@ impl Drop for Counted<'_> {
 struct Service(Arc<Worker>);
 
 impl Extension for Service {
-    /// Works for the duration in the request, in microseconds at an ordinary server.
+    /// Works for the duration in the request. It is given in microseconds at an ordinary server.
     async fn get(&self, request: Request<Time>) -> Result<Response<Time>, Status> {
         let request = request.into_inner();
         let speed = match self.0.kind {
@@ -127,7 +127,7 @@ impl Extension for Service {
             Kind::Frozen => pending().await,
         };
         let _busy = self.0.busy.lock().await;
-        // Timers have millisecond resolution and round up. Random rounding preserves the mean.
+        // Timers round up to milliseconds. Random rounding preserves the mean duration.
         let millis = request.millis as f64 / 1_000.0 / speed;
         let millis = millis.floor() as u64 + u64::from(fastrand::f64() < millis.fract());
         if millis > 0 {
@@ -143,15 +143,15 @@ impl Extension for Service {
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Policy {
     RoundRobin,
-    /// Of two random servers, the one with fewer calls in flight, ignoring servers that cannot work. This is the former
-    /// policy of frpc.
+    /// Chooses the one of two random servers that has fewer calls in flight. Ignores servers that cannot work. frpc
+    /// used this policy earlier.
     TwoChoices,
-    /// The policy of the crate tower: two random choices by the peak of average latency and the number of calls in
+    /// The policy of the crate tower: it compares two random servers by their peak latency and the number of calls in
     /// flight.
     Tower,
     /// The policy of the channel.
     Fleet,
-    /// Like `Fleet`, with connections to only some of the servers.
+    /// Like `Fleet`, but each client connects to only some of the servers.
     Subset,
     Oracle,
 }
@@ -165,11 +165,11 @@ const POLICIES: [(Policy, &str); 6] = [
     (Policy::Oracle, "oracle"),
 ];
 
-/// The latency that tower's load assumes for a server without a reply, and its decay time in nanoseconds. The values
-/// are those of linkerd2-proxy, where the code originated.
+/// The latency that tower assumes for a server without a reply, and its decay time in nanoseconds. The values are those
+/// of linkerd2-proxy, from which the code comes.
 const TOWER: (Duration, f64) = (Duration::from_millis(30), 10e9);
 
-/// A server of tower's balancer.
+/// A server, as tower's balancer sees it.
 struct TowerClient(ExtensionClient);
 
 impl tower::Service<Time> for TowerClient {
@@ -187,7 +187,7 @@ impl tower::Service<Time> for TowerClient {
     }
 }
 
-/// Provides the randomness of the world to tower.
+/// Provides the random numbers of the world to tower.
 struct Dice;
 
 impl tower::util::rng::Rng for Dice {
@@ -198,12 +198,12 @@ impl tower::util::rng::Rng for Dice {
 
 type Balancer = Balance<ServiceList<Vec<PeakEwma<TowerClient>>>, Time>;
 
-/// A server as seen by a client with another policy.
+/// A server, as a client with another policy sees it.
 struct RivalServer {
     client: ExtensionClient,
     worker: Arc<Worker>,
     in_flight: AtomicUsize,
-    /// Number of calls for which the server is still skipped.
+    /// Number of calls for which the server is skipped.
     passes: AtomicUsize,
 }
 
@@ -274,7 +274,7 @@ impl Client {
     }
 }
 
-/// The server at which a call is expected to end first.
+/// Returns the server at which a call is expected to end first.
 fn best(servers: &[RivalServer]) -> &RivalServer {
     let expected = |server: &RivalServer| server.worker.expected().unwrap_or(f64::INFINITY);
     let begin = fastrand::usize(..servers.len());
@@ -282,7 +282,7 @@ fn best(servers: &[RivalServer]) -> &RivalServer {
     all.min_by(|one, other| expected(one).total_cmp(&expected(other))).expect("fleet should have servers")
 }
 
-/// Returns the one of two random servers with fewer calls in flight.
+/// Returns the one of two random servers that has fewer calls in flight.
 fn less_loaded(servers: &[RivalServer]) -> &RivalServer {
     let [one, other] = [(); 2].map(|()| &servers[fastrand::usize(..servers.len())]);
     let rank =
@@ -314,13 +314,13 @@ struct Run {
     policy: Policy,
     servers: usize,
     clients: usize,
-    /// The used fraction of the capacity.
+    /// Load, as a fraction of the capacity.
     load: f64,
     beginning: Duration,
     time: Duration,
 }
 
-/// The durations of calls, in which failures count as the deadline.
+/// The durations of calls. A failed call counts with its deadline.
 #[derive(Default)]
 struct Outcome {
     times: Vec<Duration>,
@@ -338,7 +338,7 @@ impl Outcome {
 }
 
 impl Run {
-    /// Returns the outcome with the given seed.
+    /// Runs with the given seed and returns the outcome.
     fn outcome(self, seed: u64) -> Outcome {
         let outcome = Arc::<Mutex<Outcome>>::default();
         let noted = outcome.clone();
@@ -380,7 +380,7 @@ impl Run {
         sleep(2 * DEADLINE).await;
     }
 
-    /// Starts calls at a rate, at random times.
+    /// Starts calls at random times, at the given mean rate.
     async fn calls(self, client: Arc<Client>, rate: f64, outcome: Arc<Mutex<Outcome>>) {
         let started = Instant::now();
         let mut at = started;
@@ -402,7 +402,7 @@ impl Run {
     }
 }
 
-/// Returns an exponentially distributed number with mean 1, as for the times between independent events.
+/// Returns an exponentially distributed number with mean 1. Times between independent events are distributed like this.
 fn exponential() -> f64 {
     -(1.0 - fastrand::f64()).ln()
 }

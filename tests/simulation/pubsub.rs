@@ -1,4 +1,4 @@
-//! Tests of a broker that crashes, and of the messages that subscribers receive.
+//! Tests of which messages subscribers receive from a broker that crashes.
 
 use frisbee::{Connection, Server};
 use frisbee_pubsub::{Broker, Client, ClientRouter, RecvError, Subscription};
@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// How long the publisher sends.
+/// Time for which the publisher publishes.
 const TIME: Duration = Duration::from_secs(12);
 
-/// Time after which a silent network has been noticed.
+/// Time in which a silent network is noticed.
 const SILENCE: Duration = Duration::from_secs(25);
 
 async fn client(world: &World, node: &str) -> Option<(Client, Connection)> {
@@ -54,8 +54,8 @@ async fn publish(world: World, published: Published) {
     }
 }
 
-/// Checks that the messages of a subscription are in order and contain all numbers that the broker has accepted in
-/// between.
+/// Receives the messages of a subscription. Checks that they are in order, and that no number is missing that the
+/// broker has accepted in between.
 async fn listen(world: World, node: String, published: Published) -> usize {
     let mut received = 0;
     while world.elapsed() < TIME {

@@ -1,4 +1,4 @@
-//! Tests of channels that follow a resolver, whose endpoints join, leave, flap and occur twice.
+//! Tests of channels that follow a resolver. Its endpoints join, leave, flap, and occur twice.
 
 use super::service::{Memory, Service};
 use frisbee_sim::{Fault, Process, World, sim_test};
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// A server, its calls, and the times of its connections.
+/// A server, with the calls that it has received and the times of its connections.
 struct Node {
     memory: Arc<Memory>,
     connections: Arc<Mutex<Vec<Duration>>>,
@@ -39,7 +39,7 @@ impl Node {
         node
     }
 
-    /// Returns how many of the given calls the server has executed.
+    /// Returns how many of the given calls this server has executed.
     fn executed(&self, calls: impl IntoIterator<Item = i64>) -> usize {
         calls.into_iter().map(|call| self.memory.executions(call as u64)).sum()
     }
@@ -98,7 +98,7 @@ async fn an_endpoint_that_leaves_ends_its_calls_and_gets_no_more(world: World) {
     assert_eq!(fleet(&channel), ["joins", "stays"]);
 }
 
-/// Returns the sorted addresses of the fleet.
+/// Returns the addresses of the channel's servers, sorted.
 fn fleet(channel: &Channel) -> Vec<String> {
     let fleet = FleetView::of(channel).expect("channel should have a fleet");
     let mut names: Vec<_> = fleet.servers.iter().map(|server| server.endpoint.address().to_owned()).collect();
@@ -106,7 +106,7 @@ fn fleet(channel: &Channel) -> Vec<String> {
     names
 }
 
-/// A resolver that reports the given endpoints, each set after a pause.
+/// A resolver that reports the given sets of endpoints, each after a pause.
 struct Script(std::vec::IntoIter<(u64, io::Result<Vec<Endpoint>>)>);
 
 impl Resolver for Script {
@@ -170,7 +170,7 @@ async fn many_clients_spread_over_time_to_new_endpoint(world: World) {
     assert!(busiest < CLIENTS / 2, "{busiest} of {CLIENTS} within a second");
 }
 
-/// Returns the maximum number of the given times within any second.
+/// Returns the largest number of the given times that fall into one second.
 fn busiest_second(times: &[Duration]) -> usize {
     let within = |begin: &Duration| {
         let end = *begin + Duration::from_secs(1);
@@ -231,7 +231,7 @@ async fn two_records_of_one_address_are_one_and_the_last_counts(world: World) {
     let channel = builder.balance().connect_resolved_with_connector(StaticResolver::new(records), connector).await;
     let client = InteropClient::new(channel.expect("server should be reachable"));
     sleep(Duration::from_secs(1)).await;
-    // Concurrent calls are necessary, because sequential ones find two idle servers, which are equally good.
+    // The calls must be concurrent. For sequential calls both servers would be idle, and equally good.
     let calls = (0..400).map(|tag| {
         let client = client.clone();
         tokio::spawn(async move { client.sleep(SleepRequest { millis: 100, tag }).await })
@@ -244,7 +244,7 @@ async fn two_records_of_one_address_are_one_and_the_last_counts(world: World) {
     assert!((280..=320).contains(&share), "{share} of 400, where three quarters are due");
 }
 
-/// Regression: each reply of such a server contained a report that it was idle, which attracted the next call.
+/// Regression: each reply of a server with weight zero reported that it was idle, and this attracted the next call.
 #[sim_test(seeds = 10)]
 async fn endpoint_of_weight_zero_gets_no_calls_by_its_reports(world: World) {
     let [_stays, rests] = ["stays", "rests"].map(|name| Node::start(&world, name));
@@ -289,7 +289,7 @@ async fn calls_say_why_there_are_no_endpoints(world: World) {
     assert!(error.to_string().contains("no endpoint"), "{error}");
 }
 
-/// Regression: the connector received the endpoint in the state in which the member had joined.
+/// Regression: the connector always received the metadata with which the endpoint had joined.
 #[sim_test(seeds = 2)]
 async fn changed_metadata_reaches_the_connector(world: World) {
     let node = Node::start(&world, "server");

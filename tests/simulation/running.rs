@@ -1,4 +1,4 @@
-//! A server at a node, with counts of its handlers across restarts.
+//! A server at a node. Counters of its handlers continue across restarts.
 
 use frisbee_sim::{Fault, World};
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// A server at a node. Its program is restarted after each crash.
+/// A server at a node. Its program restarts after each crash.
 pub(crate) struct Running {
     world: World,
     node: &'static str,
@@ -50,20 +50,20 @@ impl Running {
         self.state().waiting.load(Ordering::SeqCst)
     }
 
-    /// Returns how often `Get` has run.
+    /// Returns the number of times that `Get` has run.
     pub(crate) fn gets(&self) -> u64 {
         self.state().gets.load(Ordering::SeqCst)
     }
 
-    /// Makes a successor on the same machine accept connections from now on. Returns the predecessor, which the caller
-    /// must shut down.
+    /// Starts a new server on the same machine, which accepts all connections from now on. Returns the previous server,
+    /// which the caller must shut down.
     pub(crate) fn take_over(&self) -> Acceptor {
         let successor = acceptor_of(&self.service);
         self.world.node(self.node).process().serve(successor.clone());
         std::mem::replace(&mut *self.acceptor.lock(), successor)
     }
 
-    /// Stops the server: it notifies its clients, finishes its calls and ends.
+    /// Stops the server. It notifies its clients, completes its calls and exits.
     pub(crate) async fn stop(&self) {
         let acceptor = self.acceptor.lock().clone();
         acceptor.shutdown().await;
@@ -93,7 +93,7 @@ pub(crate) async fn client(world: &World, nodes: &[&str]) -> ExtensionClient {
     ExtensionClient::new(channel(world, nodes, Channel::builder()).await)
 }
 
-/// Returns a random time below `most` milliseconds.
+/// Returns a random time of less than `most` milliseconds.
 pub(crate) fn some(world: &World, most: u64) -> Duration {
     Duration::from_millis(world.draw(|rng| rng.u64(..most)))
 }

@@ -1,4 +1,5 @@
-//! Tests of channels to several servers: where calls go, and that none is lost while a server is available.
+//! Tests of channels to several servers. They check to which server calls go, and that no call is lost while a server
+//! is available.
 
 use super::running::{Running, channel, client, some};
 use frisbee_sim::{Cable, World, sim_test};
@@ -13,7 +14,7 @@ const NODES: [&str; 2] = ["s0", "s1"];
 
 const SOON: Duration = Duration::from_secs(5);
 
-/// Time after which a recovered server receives its full share of calls.
+/// Time in which a server that has recovered regains its full share of calls.
 const TRUSTED: Duration = Duration::from_secs(20);
 
 /// Returns two servers and a client that is connected to both.
@@ -26,7 +27,7 @@ async fn both(world: &World) -> ([Running; 2], ExtensionClient) {
     (servers, client)
 }
 
-/// Gives all servers the same latency. Otherwise a caller that makes one call at a time would prefer the nearer one.
+/// Gives all servers the same latency. Otherwise, a caller that makes one call at a time prefers the nearer server.
 fn equally_far(world: &World) {
     let always = Duration::from_millis(3);
     world.set_cables(Cable::default().latency(always..=always));
@@ -43,7 +44,7 @@ async fn called(client: &ExtensionClient, server: &Running) {
     timeout(Duration::from_secs(20), calling).await.expect("call should complete within the timeout");
 }
 
-/// Makes successive calls and returns how many fail.
+/// Makes calls one after the other. Returns the number of failures.
 async fn get(client: &ExtensionClient, calls: usize) -> usize {
     let mut failed = 0;
     for _ in 0..calls {
@@ -73,7 +74,7 @@ async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them(world: World)
     calls.shutdown().await;
     world.eventually("no call runs", SOON, || running() == [0, 0]).await;
 
-    // The streams are not read.
+    // The test does not read these streams.
     let flooded = || servers.each_ref().map(|server| server.state().flooded.load(Ordering::SeqCst) > 0);
     let first = client.flood(Time::default()).await.expect("stream should open");
     world.eventually("a server streams", SOON, || flooded().contains(&true)).await;
@@ -82,7 +83,7 @@ async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them(world: World)
     drop((first, second));
 }
 
-/// Regression: the server failed at once and so seemed idle, and received nearly all calls.
+/// Regression: a server that failed calls immediately seemed to be idle, so it received nearly all calls.
 #[sim_test(seeds = 10)]
 async fn unavailable_server_gets_few_calls_until_recovery(world: World) {
     equally_far(&world);
@@ -93,7 +94,7 @@ async fn unavailable_server_gets_few_calls_until_recovery(world: World) {
     let failed = get(&client, 300).await;
     let refused = servers[0].gets() - before;
     assert!((1..=10).contains(&refused), "{refused} of 300 calls went there, {code:?}");
-    // Calls that may be repeated are made at the other server.
+    // Calls that may be repeated are made again at the other server.
     assert_eq!(failed as u64, if code == Code::Unavailable { 0 } else { refused });
     servers[0].state().broken.store(0, Ordering::SeqCst);
     let until = world.elapsed() + TRUSTED;
@@ -165,7 +166,7 @@ async fn calls_wait_for_first_server_to_return_when_all_are_down(world: World) {
     assert_eq!(other.gets(), before + 1);
 }
 
-/// Regression: calls waited for such a server or were lost with it, each time that it was dialled.
+/// Regression: whenever the client connected to a silent server, calls waited for it or were lost with it.
 #[sim_test(seeds = 24)]
 async fn silent_server_gets_no_calls_while_another_exists(world: World) {
     let _server = Running::start(&world, "s0");
@@ -188,7 +189,7 @@ async fn silent_server_gets_no_calls_while_another_exists(world: World) {
     }
 }
 
-/// Regression: such a call blocked every new client, at each of the servers.
+/// Regression: a call that waited for a server and was not polled blocked every new client of each server.
 #[sim_test(seeds = 24)]
 async fn unpolled_call_waiting_for_fleet_blocks_no_other(world: World) {
     let ([one, other], client) = both(&world).await;
@@ -204,7 +205,7 @@ async fn unpolled_call_waiting_for_fleet_blocks_no_other(world: World) {
     waiting.await.expect("waiting call should reach a server");
 }
 
-/// The calls of this server take long, so that it has as many in progress as the other one and receives few new ones.
+/// Calls to this server take long. It has as many calls in progress as the other server, and so receives few new ones.
 #[sim_test(seeds = 12)]
 async fn slowed_server_gets_few_calls_and_loses_none(world: World) {
     const CALLERS: usize = 8;

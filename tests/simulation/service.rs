@@ -1,4 +1,4 @@
-//! The service of the simulation. It records which requests it has executed, by the number in each request.
+//! The service of the simulation. It records the requests that it has executed, by the number in each request.
 
 use frisbee_tests::interop::{AddRequest, Count, Interop, Payload, Range, SleepRequest, Sum, Text};
 use frisbee_tests::left_to_service;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// What all incarnations of a server have executed.
+/// The requests that a server has executed, including before its restarts.
 #[derive(Default)]
 pub(crate) struct Memory {
     executed: Mutex<HashMap<u64, usize>>,
@@ -26,7 +26,7 @@ impl Memory {
         Running(self.clone())
     }
 
-    /// Returns how often a request has been executed.
+    /// Returns the number of times that a request has been executed.
     pub(crate) fn executions(&self, number: u64) -> usize {
         self.executed.lock().get(&number).copied().unwrap_or(0)
     }

@@ -1,4 +1,5 @@
-//! Tests of subscribers that stop reading for a while: their losses, and that others lose nothing.
+//! Tests of subscribers that stop reading for a while. Their losses must be reported, and other subscribers must lose
+//! nothing.
 
 use frisbee::{Config, Connection, Server};
 use frisbee_pubsub::{Broker, BrokerBuilder, Client, ClientRouter, RecvError, SlowSubscriberPolicy, Subscription};
@@ -18,7 +19,7 @@ const QUEUE_MAX: usize = 64 * 1024;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Returns a configuration with long timeouts, so that the broker and not the connection handles a stalled peer.
+/// Returns settings with long timeouts, so that the broker handles a stalled peer before the connection does.
 fn config() -> Config {
     Config::default().write_timeout(10 * PATIENCE).idle_timeout(10 * PATIENCE)
 }
@@ -45,7 +46,7 @@ pub(crate) async fn client(world: &World, node: &str, config: Config) -> (Client
     (client, connection.expect("broker should answer"))
 }
 
-/// Returns the number of the next message, or how many were lost before it.
+/// Returns the number in the next message, or the number of messages that were lost before it.
 async fn next(ticks: &mut Subscription) -> Result<u64, RecvError> {
     let message = timeout(PATIENCE, ticks.recv()).await.expect("message should arrive within the timeout")?;
     let (number, _) = message.payload().split_first_chunk().expect("payload should begin with a number");
@@ -86,7 +87,8 @@ async fn stalled_subscriber_alone_loses_oldest_messages(world: World) {
     let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX), config());
     let (_client, _connection, mut stalled) = publish_next_to_stalled_subscriber(&world).await;
     assert!(broker.waiting() <= QUEUE_MAX, "{} bytes wait", broker.waiting());
-    // The resumed subscriber reads the messages sent before, the number of lost ones, and the latest messages.
+    // When the subscriber reads again, it receives the messages sent before, the number of lost messages, and the
+    // latest messages.
     world.node("stalled").resume();
     let (mut expected, mut lost, mut behind_loss) = (0, 0, 0);
     while expected < MESSAGES as u64 {

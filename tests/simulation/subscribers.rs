@@ -1,4 +1,5 @@
-//! Tests of short-lived subscribers, alone and in groups: the receivers of each message, and remaining state.
+//! Tests of short-lived subscribers, alone and in groups. They check who receives each message, and that no state
+//! remains.
 
 use super::stalled::{client, serve};
 use frisbee::Config;
@@ -84,7 +85,7 @@ async fn departed_subscribers_leave_no_state(world: World) {
             readers.push((node, client, connection, subscriptions));
         }
         assert_eq!(broker.subscriptions(), READERS * 6);
-        // Messages are pending for one subscriber when it leaves.
+        // Messages are still pending for this subscriber when it disconnects.
         world.node("reader 0").pause();
         for number in 0..40 {
             writer

@@ -1,4 +1,4 @@
-//! Tests that sockets of turmoil work as transports, for users whose tests use turmoil.
+//! Tests that sockets of turmoil work as transports, for programs whose tests use turmoil.
 
 use super::service::{Memory, Service};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};

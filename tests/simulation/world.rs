@@ -1,4 +1,4 @@
-//! A world of clients that call servers which crash and restart, on a network with all kinds of faults.
+//! A world of clients and servers. The servers crash and restart, and the network has all kinds of faults.
 
 use super::service::{Memory, Service};
 use frisbee::{Config, Stats};
@@ -13,10 +13,10 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
-/// Maximum virtual duration of a call. Deadlines are shorter, and clock jumps add to them.
+/// Maximum virtual duration of a call. Deadlines are shorter, but clock jumps add to the duration.
 const HANGS: Duration = Duration::from_secs(600);
 
-/// The period in which faults start.
+/// The period within which faults start.
 const FAULTS_WITHIN: Duration = Duration::from_millis(2_400);
 
 /// Maximum duration of a fault.
@@ -32,15 +32,16 @@ pub(crate) struct Outcome {
 /// The parameters of a world.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// Whether bits flip. Only TLS has a checksum, so in that case only an end and the release of all state are
-    /// required.
+    /// Whether bits flip. Only TLS has a checksum, so without it the test only requires that all calls end and all
+    /// state is released.
     pub(crate) corrupts: bool,
     pub(crate) faults: usize,
-    /// Number of servers, each of which can run any call.
+    /// Number of servers. Each of them can run any call.
     pub(crate) servers: usize,
     pub(crate) clients: usize,
     pub(crate) calls: usize,
-    /// Cuts the first connection after this many bytes of the client, or of the server if `false`.
+    /// Number of bytes after which the first connection is cut. If the flag is `true`, these are bytes of the client,
+    /// and otherwise of the server.
     pub(crate) cut: Option<(bool, u64)>,
 }
 
@@ -60,15 +61,15 @@ impl Plan {
     }
 }
 
-/// The common state of a world.
+/// State that all parts of a world share.
 #[derive(Clone)]
 struct World {
     plan: Plan,
     world: frisbee_sim::World,
     memory: Arc<Memory>,
-    /// The statistics of all server processes.
+    /// Statistics of all processes of the servers.
     stats: Arc<Mutex<Vec<Stats>>>,
-    /// The pending cut.
+    /// The cut that will be applied to the next connection.
     cut: Arc<Mutex<Option<(bool, u64)>>>,
     outcome: Arc<Outcome>,
 }
@@ -91,7 +92,7 @@ impl World {
         let jumps = tokio::spawn(self.clone().jump());
         clients.join_all().await;
         jumps.await.expect("clock task should end");
-        // Meanwhile connections notice that they are unused or that the other end is gone.
+        // During this time, connections notice that they are unused or that their peer has disconnected.
         sleep(Duration::from_secs(120)).await;
         (0..self.plan.servers).for_each(|server| self.world.node(&server_name(server)).crash());
         sleep(Duration::from_secs(1)).await;
@@ -126,7 +127,7 @@ impl World {
         }
     }
 
-    /// Makes all clocks jump, like that of a machine that was suspended.
+    /// Makes all clocks jump, as on a machine that was suspended.
     async fn jump(self) {
         let (jumps, at) = self.world.draw(|rng| (self.plan.faults > 0 && rng.bool(), rng.u64(..2_400)));
         if jumps {
@@ -137,7 +138,7 @@ impl World {
         }
     }
 
-    /// Returns a function that connects a client to a server. The connection may be cut later.
+    /// Returns a connector from a client to a server. It may schedule a cut of the connection.
     fn dialler(&self, client: u64, server: usize) -> impl Fn() -> Dialling + Clone + Send + Sync + 'static {
         let (world, name) = (self.clone(), client_name(client));
         move || {
@@ -181,7 +182,7 @@ impl World {
         }
     }
 
-    /// Makes a call, possibly abandons it, and checks its result.
+    /// Makes a call and checks its result. In some cases, the call is cancelled.
     async fn call(self, client: InteropClient, number: u64) {
         let (kind, patience) = self.world.draw(|rng| (rng.u32(..6), rng.u64(..60_000)));
         let calling = async {
@@ -194,13 +195,13 @@ impl World {
                 _ => self.chat(&client, number).await,
             }
         };
-        // Some callers abandon the call at once or soon, the others never do.
+        // Some callers cancel the call immediately or soon, and others never do.
         let gives_up = if patience < 3_000 { Duration::from_millis(patience) } else { HANGS };
         let started = Instant::now();
         let ended = tokio::time::timeout(gives_up, calling).await;
         let is_calm = self.plan.faults == 0 && self.plan.cut.is_none() && !self.plan.corrupts;
         if is_calm && kind == 0 {
-            // A longer call means that a task was woken only by a timer.
+            // If the call took longer, only a timer has woken one of its tasks.
             assert!(started.elapsed() < Duration::from_secs(1), "it took {:?} in calm", started.elapsed());
         }
         let executions = self.memory.executions(number);
@@ -224,8 +225,8 @@ impl World {
         assert!(self.plan.corrupts || executions <= 1, "call {number} was executed {executions} times");
     }
 
-    /// Returns a request with a deadline. Calls with streams have none by default, and a flipped bit in the end of a
-    /// stream could make them wait for the life of the connection.
+    /// Returns a request with a deadline. Streaming calls have none by default. If a bit flips in the end of a stream,
+    /// they could wait for as long as the connection exists.
     fn limited<T>(&self, message: T) -> Request<T> {
         let mut request = Request::new(message);
         if self.plan.corrupts {

@@ -1,4 +1,4 @@
-//! Tests of clients that prefer servers of their own zone, and of clients that connect to some servers only.
+//! Tests of clients that prefer servers of their own zone, and of clients that connect to only some of the servers.
 
 use super::running::Running;
 use frisbee_sim::{Process, World, sim_test};
@@ -25,7 +25,7 @@ async fn client(process: &Process, builder: FleetBuilder) -> (Channel, Extension
     (channel.clone(), ExtensionClient::new(channel))
 }
 
-/// Makes calls and returns how many of them the given servers have received.
+/// Makes calls. Returns the number of calls that the given servers have received.
 async fn share(client: &ExtensionClient, calls: usize, servers: &[Running]) -> u64 {
     let gets = || servers.iter().map(Running::gets).sum::<u64>();
     let before = gets();
@@ -54,12 +54,12 @@ async fn calls_stay_in_the_own_zone_until_too_few_of_its_servers_work(world: Wor
     assert!(most > 90, "{most} of 100 calls");
 }
 
-/// Regression: both drawn servers were the ejected one, and any server of any zone received the call.
+/// Regression: if the ejected server was drawn twice, the call could go to a server of any zone.
 #[sim_test(seeds = 10)]
 async fn burst_stays_in_the_own_zone_while_a_server_there_is_ejected(world: World) {
     let near = NEAR.map(|node| Running::start(&world, node));
     let far = FAR.map(|node| Running::start(&world, node));
-    // The others have five of seven lots, which is more than 70 %.
+    // The other servers have five of seven shares of the calls, which is more than 70 %.
     let near_endpoints =
         NEAR.iter().zip([2, 2, 2, 1]).map(|(name, weight)| Endpoint::new(*name).with_zone("near").with_weight(weight));
     let far_endpoints = FAR.map(|name| Endpoint::new(name).with_zone("far"));
@@ -81,7 +81,7 @@ async fn burst_stays_in_the_own_zone_while_a_server_there_is_ejected(world: Worl
     while !is_ejected() {
         client.get(Time { millis: 1 }).await.expect("other servers should answer");
     }
-    // There are more concurrent calls than reports.
+    // There are more concurrent calls than reports of load.
     let calls = (0..300).map(|_| {
         let client = client.clone();
         async move { client.get(Time { millis: 50 }).await }

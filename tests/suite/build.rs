@@ -1,5 +1,5 @@
-//! Compiles the schemas of protobuf's conformance suite, which are not part of this repository: `PROTOBUF_SUITE` names
-//! their folder. Without it the program is empty.
+//! Compiles the schemas of protobuf's conformance suite, which are not part of this repository. `PROTOBUF_SUITE` names
+//! their folder. Without it, the program for the suite is empty.
 
 use std::env;
 use std::path::PathBuf;

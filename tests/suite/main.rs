@@ -23,7 +23,7 @@ mod testee {
     use crate::all::conformance::{ConformanceRequest, ConformanceResponse, TestCategory, WireFormat};
     use crate::all::protobuf_test_messages::proto3::TestAllTypesProto3;
 
-    /// Number of examined test cases per format.
+    /// Number of test cases handled per format.
     #[derive(Default)]
     struct Counts {
         json: u32,
@@ -44,8 +44,8 @@ mod testee {
         }
     }
 
-    /// Reads requests of protobuf's conformance runner from standard input and writes the responses, until the input
-    /// ends.
+    /// Reads requests of protobuf's conformance runner from standard input and writes the responses, until standard
+    /// input ends.
     pub(crate) fn run() -> io::Result<()> {
         let (mut stdin, mut stdout) = (io::stdin().lock(), io::stdout().lock());
         let types = Types::well_known().with::<TestAllTypesProto3>();
@@ -79,7 +79,7 @@ mod testee {
     }
 
     fn answer(request: &ConformanceRequest, types: &Types) -> Answer {
-        // The runner first requests the list of expected failures; this program knows none.
+        // First, the runner requests the list of expected failures. This program returns an empty list.
         match &request.message_type[..] {
             "conformance.FailureSet" => return Answer::ProtobufPayload(Vec::new()),
             "protobuf_test_messages.proto3.TestAllTypesProto3" => {}

@@ -1,7 +1,7 @@
-//! Hostile peers: the bytes they send, their rates, and whether they read replies.
+//! Hostile peers: which bytes they send, at which rates, and whether they read replies.
 //!
-//! They write bytes and share no code with the crates under attack, except for valid values. `hostile/siege.rs` runs
-//! them together with a healthy client that must see no error, `programs/siege.rs` measures the client's latencies.
+//! Apart from valid values, they share no code with the crates under attack. `hostile/siege.rs` runs them next to a
+//! healthy client, which must see no error. `programs/siege.rs` measures the latencies of that client.
 
 mod list;
 
@@ -28,7 +28,7 @@ const REFUSED_PAUSE: Duration = Duration::from_millis(5);
 /// Pause between two writes of an attacker with [`Appetite::Little`].
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Returns inputs that must close the connection: lines of other protocols, lengths beyond the limit, a PING with a
+/// Returns inputs that must close the connection: lines of other protocols, lengths beyond the limit, and a PING with a
 /// body.
 pub fn breaches() -> Vec<Vec<u8>> {
     vec![
@@ -40,8 +40,8 @@ pub fn breaches() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Malformed requests of the interop schema, each with its operation: they declare 2^32 elements or bytes and have only
-/// a few, end within a varint, or are not UTF-8.
+/// Malformed requests of the interop schema, each with its operation. Some declare 2^32 elements or bytes but contain
+/// only a few, some end within a varint, and some contain invalid UTF-8.
 pub const FORGED: [(u16, &[u8]); 6] = [
     (ADD, &[8, 0, 0x0d, 0x80, 0x80, 0x80]),
     (12, &[8, 0, 1, 7, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]),
@@ -51,18 +51,18 @@ pub const FORGED: [(u16, &[u8]); 6] = [
     (16, &[8, 0, 5, 0x0a, 2, 0xc3, 0x28]),
 ];
 
-/// The kind of server that an attack targets.
+/// The kind of server that an attack needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
     /// A server of the schema of the Go benchmark, such as the example `echo-server`.
     Echo,
-    /// A server of the interop schema, whose handlers wait and stream.
+    /// A server of the interop schema. It has handlers that wait, and streams.
     Interop,
     /// A server of the interop schema with TLS.
     Tls,
 }
 
-/// The action of a peer after its last byte.
+/// What a peer does after its last byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ending {
     /// Keeps the connection open until the server closes it.
@@ -80,15 +80,15 @@ enum Ending {
 pub struct Attack {
     /// Short description.
     pub name: &'static str,
-    /// Row numbers of the threats that the attack covers.
+    /// Numbers of the threats in the table of threats that the attack covers.
     pub threats: &'static [u8],
     /// The target of an attack.
     pub target: Target,
     connections: usize,
-    /// Number of new connections per second, in addition to permanent ones.
+    /// Number of new connections per second, in addition to the permanent ones.
     per_second: u32,
     opening: Vec<u8>,
-    /// Returns the bytes that a connection writes after the opening, given its number.
+    /// Returns the bytes that a connection writes after the opening. The argument is the number of the connection.
     own: fn(usize) -> Vec<u8>,
     again: Vec<u8>,
     pause: Duration,
@@ -96,17 +96,17 @@ pub struct Attack {
     ending: Ending,
 }
 
-/// Processor time that attackers may use.
+/// Limits of the processor time that attackers may use.
 #[derive(Clone, Copy, Debug)]
 pub enum Appetite {
-    /// A fraction of the thread's available processor time. Measured only on Linux.
+    /// A fraction of the processor time that is available to the thread. Only Linux can measure it.
     Share(f64),
-    /// Minimal: attackers pause after each write.
+    /// As little as possible: attackers pause after each write.
     Little,
 }
 
 impl Attack {
-    /// Creates an attack whose peers connect, write `opening` and keep the connection open.
+    /// Creates an attack. Its peers connect, write `opening` and keep the connection open.
     fn new(name: &'static str, threats: &'static [u8], target: Target, opening: Vec<u8>) -> Self {
         Self {
             name,
@@ -128,17 +128,18 @@ impl Attack {
         Self { connections, ..self }
     }
 
-    /// Sets the number of new connections per second, regardless of earlier ones.
+    /// Sets the number of new connections per second. They are opened even if earlier ones are still open.
     fn per_second(self, per_second: u32) -> Self {
         Self { connections: 0, per_second, ..self }
     }
 
-    /// Sets the bytes that each connection writes after the opening, by its number.
+    /// Sets a function that returns the bytes that a connection writes after the opening, by the number of the
+    /// connection.
     fn own(self, own: fn(usize) -> Vec<u8>) -> Self {
         Self { own, ..self }
     }
 
-    /// Sets the bytes that are written repeatedly.
+    /// Sets the bytes that peers write again and again.
     fn again(self, again: Vec<u8>) -> Self {
         Self { again, ..self }
     }
@@ -157,7 +158,7 @@ impl Attack {
         Self { ending, ..self }
     }
 
-    /// Runs the attack until the future is dropped.
+    /// Runs the attack until this future is dropped.
     pub async fn run(self, address: SocketAddr, appetite: Appetite) {
         let diet = Arc::new(Diet { appetite, started: Instant::now(), used_before: used() });
         let attack = Arc::new(self);
@@ -222,13 +223,13 @@ impl Attack {
             }
             std::io::Result::Ok(())
         };
-        // The server is expected to close the connection.
+        // The server should close the connection.
         tokio::select! { _ = write => {}, _ = read => {} }
         Ok(())
     }
 }
 
-/// Limits the processor time of attackers, so that measurements show the server's work on their bytes.
+/// Limits the processor time of attackers. Measurements then show the work that their bytes cause at the server.
 struct Diet {
     appetite: Appetite,
     started: Instant,
@@ -259,8 +260,8 @@ fn used() -> Duration {
     Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
-/// Uses as much processor time as attackers may, without sending anything. The baseline for a client's latencies,
-/// because its effect is not caused by the server.
+/// Uses as much processor time as attackers may, but sends nothing. Latencies measured at the same time are the
+/// baseline, because the server does not cause this effect.
 pub async fn burn(appetite: Appetite) {
     let diet = Diet { appetite, started: Instant::now(), used_before: used() };
     loop {

@@ -1,16 +1,16 @@
-//! A service whose handlers wait until the test releases them.
+//! A service with handlers that wait until the test releases them.
 
 use crate::interop::{Interop, SleepRequest};
 use frpc::{Request, Response, Status};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// Like [`Service`](crate::service::Service), but a `Sleep` of more than zero waits for a permit.
+/// Like [`Service`](crate::service::Service), but a `Sleep` with a positive duration waits for a permit.
 #[derive(Clone, Debug)]
 pub struct Gated(pub Arc<Semaphore>);
 
 impl Gated {
-    /// Creates a service without permits.
+    /// Creates a service that has no permits.
     pub fn shut() -> Self {
         Self(Arc::new(Semaphore::new(0)))
     }

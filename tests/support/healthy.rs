@@ -1,4 +1,4 @@
-//! A healthy client, for tests with hostile peers.
+//! A healthy client, for tests of hostile peers.
 
 use crate::interop::{AddRequest, InteropClient};
 use std::net::SocketAddr;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::task::JoinHandle;
 
-/// A client that makes calls continuously, none of which may fail.
+/// A client that makes calls continuously. None of them may fail.
 pub struct Healthy {
     stop: Arc<AtomicBool>,
     calling: JoinHandle<usize>,
@@ -30,7 +30,7 @@ impl Healthy {
         Self { stop, calling }
     }
 
-    /// Stops and checks that all calls succeeded.
+    /// Stops the calls and checks that all of them succeeded.
     pub async fn was_well(self) {
         self.stop.store(true, Ordering::Relaxed);
         let calls = self.calling.await.expect("healthy client should be served");

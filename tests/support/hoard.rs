@@ -1,4 +1,4 @@
-//! A service whose calls use much server memory: long replies, endless streams, and waiting requests.
+//! A service with calls that take much memory of the server: long replies, endless streams, and requests that wait.
 
 use crate::interop::{Interop, Lists, Payload, Text};
 use crate::left_to_service;
@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Replies to a payload with the number of bytes that it states, and to a text in a chat with an endless stream of
-/// texts of that length. Payloads wait until they are released, and lists forever.
+/// Replies to a payload with the number of bytes that it states. Replies to a text in a chat with an endless stream of
+/// texts of the stated length. Payloads wait until they are released, and lists wait forever.
 #[derive(Clone, Debug)]
 pub struct Hoard {
     /// Number of calls that have started.
@@ -21,14 +21,14 @@ pub struct Hoard {
 }
 
 impl Hoard {
-    /// Creates the service and the sender that releases payloads. Each call first sleeps for `pause`.
+    /// Creates the service, and a sender that releases payloads. Each call first sleeps for `pause`.
     pub fn new(pause: Duration) -> (Self, watch::Sender<bool>) {
         let (release, released) = watch::channel(false);
         (Self { started: Arc::default(), ended: Arc::default(), released, pause }, release)
     }
 }
 
-/// Counts a handler as ended when dropped.
+/// Counts the end of a handler when it is dropped.
 struct Ending(Arc<AtomicUsize>);
 
 impl Drop for Ending {

@@ -1,4 +1,4 @@
-//! Clients of misbehaving servers that a test controls byte by byte.
+//! Clients of misbehaving servers. The test writes every byte of the server.
 
 use crate::interop::{AddRequest, Count, InteropClient, Range};
 use crate::raw::{Raw, packet};
@@ -6,10 +6,10 @@ use frpc::{Channel, ChannelBuilder, Code, Request, Status};
 use std::time::Duration;
 use tokio::io::DuplexStream;
 
-/// Longer than any test takes.
+/// A time that is longer than any test takes.
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Returns a client and the connection to it that the test controls as its server.
+/// Returns a client, and its connection. The test plays the server on this connection.
 pub async fn deceived(settings: impl FnOnce(ChannelBuilder) -> ChannelBuilder) -> (InteropClient, Raw) {
     let (address, accepted) = Raw::listen().await;
     let channel = settings(Channel::builder().calls::<InteropClient>())
@@ -19,16 +19,17 @@ pub async fn deceived(settings: impl FnOnce(ChannelBuilder) -> ChannelBuilder) -
     (InteropClient::new(channel), accepted.await)
 }
 
-/// Like [`deceived`], through a pipe with a buffer of 64 KiB, so that the server's writes follow the client's reads.
+/// Like [`deceived`], but over a pipe with a buffer of 64 KiB. The server can then write only as fast as the client
+/// reads.
 pub async fn deceived_through_a_pipe() -> (InteropClient, Raw<DuplexStream>) {
     let (here, there) = tokio::io::duplex(64 * 1024);
-    // No timeout, because the machine may be busy.
+    // The timeout is long because the machine may be busy.
     let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(HOUR).timeout(HOUR);
     let channel = builder.connect_io(here).await.expect("connection in memory should be accepted");
     (InteropClient::new(channel), Raw::over(there))
 }
 
-/// Spawns a call of `Add` with `a` and 1 to the misbehaving server.
+/// Starts a call of `Add` with `a` and 1 at the misbehaving server.
 pub fn calling(client: &InteropClient, a: i64) -> tokio::task::JoinHandle<Result<i64, Status>> {
     let client = client.clone();
     tokio::spawn(async move { client.add(AddRequest { a, b: 1 }).await.map(|sum| sum.into_inner().total) })

@@ -66,7 +66,7 @@ pub mod versions {
     pub mod first {
         include!(concat!(env!("OUT_DIR"), "/first/versions.rs"));
     }
-    /// Like [`first`], with views, and with undecoded requests of `Say`.
+    /// Like [`first`], with views, and with requests of `Say` that are not decoded.
     pub mod viewed {
         include!(concat!(env!("OUT_DIR"), "/viewed/versions.rs"));
     }
@@ -91,7 +91,7 @@ pub mod evolution {
     pub mod new {
         include!(concat!(env!("OUT_DIR"), "/new/shop.rs"));
     }
-    /// The schema of [`interop`](crate::interop) after changes.
+    /// The schema of [`interop`](crate::interop) with changes.
     pub mod interop {
         include!(concat!(env!("OUT_DIR"), "/interop/interop.rs"));
     }

@@ -1,4 +1,4 @@
-//! The service of `proto/extension.proto`, with state that tests inspect.
+//! The service of `proto/extension.proto`. Tests can inspect its state.
 
 use crate::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use crate::serve;
@@ -9,32 +9,32 @@ use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// The time for which handlers of `Wait` wait until they are [released](State::released), in milliseconds.
+/// Duration in milliseconds with which handlers of `Wait` wait until they are [released](State::released).
 pub const UNTIL_RELEASED: u64 = u64::MAX;
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// Implements the comments of `proto/extension.proto`, and exposes its state.
+/// Implements the service as the comments in `proto/extension.proto` describe it, and exposes its state.
 #[derive(Clone, Default)]
 pub struct Service {
-    /// Shared by all clones.
+    /// State shared by all clones.
     pub state: Arc<State>,
 }
 
-/// Finished and running handlers of a [`Service`].
+/// The handlers of a [`Service`] that are running or have ended.
 #[derive(Default)]
 pub struct State {
     /// Number of running handlers of `Wait`.
     pub waiting: AtomicI64,
-    /// Releases the handlers of `Wait` that wait for [`UNTIL_RELEASED`].
+    /// Releases the handlers of `Wait` that were called with [`UNTIL_RELEASED`].
     pub released: watch::Sender<bool>,
     /// Number of messages that `Flood` has produced.
     pub flooded: AtomicU64,
     /// Number of times that `Get` has run.
     pub gets: AtomicU64,
-    /// The code with which `Get` and `Flood` fail, unless it is 0.
+    /// Code with which `Get` and `Flood` fail. 0 means that they succeed.
     pub broken: AtomicI32,
-    /// Client with which `Ask` calls back.
+    /// The client that `Ask` uses to call back.
     pub back: tokio::sync::OnceCell<ExtensionClient>,
 }
 
@@ -62,7 +62,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// Returns the received metadata with the prefix `sent-` of keys replaced by `got-`.
+/// Returns the received metadata, with the prefix `sent-` of keys replaced by `got-`.
 fn returned(metadata: &Metadata) -> Metadata {
     let mut returned = Metadata::new();
     for (key, value) in metadata.iter() {
@@ -102,7 +102,7 @@ impl Extension for Service {
 
     async fn ask(&self, request: Request<Time>) -> Reply<Time> {
         let Some(back) = self.state.back.get() else {
-            // The timeout of the nested call, as the server received it.
+            // The timeout of the nested call, as the server has received it.
             let millis = request.timeout().map_or(0, |timeout| timeout.as_millis() as u64);
             return Ok(Response::new(Time { millis }));
         };
@@ -146,12 +146,12 @@ impl Extension for Service {
     }
 }
 
-/// Serves in the current runtime, for as long as that runs.
+/// Starts a server in the current runtime, which runs for as long as the runtime. Returns the address.
 pub async fn start(service: Service) -> SocketAddr {
     serve(Server::builder().add_service(ExtensionServer::new(service))).await
 }
 
-/// Starts a server and returns a client and the state of the service.
+/// Starts a server. Returns a client, and the state of the service.
 pub async fn served() -> (ExtensionClient, Arc<State>) {
     let service = Service::default();
     let state = service.state.clone();

@@ -1,9 +1,9 @@
-//! Compressed messages encoded by hand: a HELLO that announces zstd, and bodies that contain zstd frames.
+//! Compressed messages that are encoded by hand: a HELLO that announces zstd, and bodies with zstd frames.
 
 use crate::raw::packet;
 use frisbee::tlv::{put_item, put_varint, take_varint};
 
-/// Type of the HELLO item for compressed messages, and its only algorithm, zstd.
+/// The type of the HELLO item for compressed messages, and the number of zstd, its only algorithm.
 const DECOMPRESSES: (u8, u8) = (35, 1);
 
 /// Returns the HELLO packet of a peer that does or does not support compressed messages.
@@ -15,7 +15,7 @@ pub fn hello(decompresses: bool) -> Vec<u8> {
     packet(0, 3, &body)
 }
 
-/// Returns a compressed body whose frame is declared to contain a message of `length` bytes.
+/// Returns a compressed body. It declares that its frame contains a message of `length` bytes.
 pub fn body(length: u64, frame: &[u8]) -> Vec<u8> {
     let mut body = vec![0x11];
     put_varint(&mut body, length);
@@ -23,14 +23,14 @@ pub fn body(length: u64, frame: &[u8]) -> Vec<u8> {
     body
 }
 
-/// Returns the declared length and the frame of a compressed body, or `None` if the body is not compressed.
+/// Returns the declared length and the frame of a compressed body. Returns `None` if the body is not compressed.
 pub fn parts(body: &[u8]) -> Option<(usize, &[u8])> {
     let mut frame = body.strip_prefix(&[0x11])?;
     let length = take_varint(&mut frame)?;
     Some((usize::try_from(length).ok()?, frame))
 }
 
-/// The body of a message `interop.Text` of 1200 times the letter `a`, as in docs/compression.md.
+/// The body of a message `interop.Text` with 1200 letters `a`, as in docs/compression.md.
 pub const EXAMPLE: &[u8] = b"\x11\xb6\x09\
     \x28\xb5\x2f\xfd\x60\xb6\x03\
     \x30\x00\x00\x08\x00\x05\x0a\xb0\x09\

@@ -1,10 +1,10 @@
-//! A small service, and the bytes of a call of it, for measurements against peers that allocate nothing.
+//! A small service, and the bytes of a call to it, for measurements in which the other end allocates nothing.
 
 use crate::versions::first::{Answer, Ask, Parrot};
 use crate::versions::viewed;
 use frpc::{Request, Response, ResponseStream, Status, Streaming, Undecoded};
 
-/// Returns its request.
+/// A service that returns its requests.
 #[derive(Debug)]
 pub struct Echo;
 
@@ -18,7 +18,7 @@ impl Parrot for Echo {
     }
 }
 
-/// Returns nothing, after reading its request.
+/// A service that reads its requests and returns nothing.
 #[derive(Debug)]
 pub struct Listener;
 
@@ -38,5 +38,5 @@ impl viewed::Parrot for Listener {
     }
 }
 
-/// The body of `Say { word: 32 bytes, times: 1 }`.
+/// The encoded `Say { word: 32 bytes, times: 1 }`.
 pub const REQUEST: [u8; 39] = *b"\x08\x00\x05\x0a\x20abcdefghijklmnopqrstuvwxyz012345\x0c\x02";

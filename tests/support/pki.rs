@@ -1,4 +1,4 @@
-//! Certificates made for one test: authorities, servers and clients.
+//! Certificates for tests: of authorities, servers and clients.
 
 use frisbee::tls::rustls::server::WebPkiClientVerifier;
 use frisbee::tls::rustls::{self, ClientConfig, RootCertStore, ServerConfig};
@@ -9,7 +9,7 @@ use rcgen::{
 };
 use std::sync::Arc;
 
-/// Signs certificates.
+/// An authority that signs certificates.
 #[derive(Debug)]
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
@@ -29,12 +29,12 @@ impl Authority {
         Self(CertifiedIssuer::self_signed(params, key).expect("key should match the certificate"))
     }
 
-    /// Issues a currently valid certificate for a name, with its key.
+    /// Issues a certificate for a name, with its key. The certificate is currently valid.
     pub fn issue(&self, name: &str) -> Identity {
         self.issue_until(name, 2100)
     }
 
-    /// Issues a certificate for a name that is valid until the beginning of a year, with its key.
+    /// Issues a certificate for a name, with its key. The certificate is valid until the beginning of a year.
     pub fn issue_until(&self, name: &str, year: i32) -> Identity {
         let (certificate, key) = self.sign(name, year);
         let chain = vec![certificate.der().clone(), self.certificate()];
@@ -79,7 +79,7 @@ impl Authority {
         self.0.pem()
     }
 
-    /// Returns a set of trusted authorities that contains only this one.
+    /// Returns a set of authorities that contains only this one.
     pub fn trusted(&self) -> Authorities {
         Authorities::new([self.certificate()]).expect("certificate should be a valid authority")
     }
@@ -114,8 +114,8 @@ impl Authority {
         (Arc::new(client.with_root_certificates(roots).with_no_client_auth()), Arc::new(server))
     }
 
-    /// Returns a rustls configuration of a server for loopback that requests, but does not require, a client
-    /// certificate.
+    /// Returns a rustls configuration of a server for loopback. The server requests a client certificate, but does not
+    /// require one.
     pub fn asking_configuration(&self) -> Arc<ServerConfig> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut roots = RootCertStore::empty();
@@ -131,7 +131,7 @@ impl Authority {
         Arc::new(server.expect("key should match the certificate"))
     }
 
-    /// Returns the first flight of a TLS client. The server computes a signature in reply to it, whoever sends it.
+    /// Returns the first bytes of a TLS client. They make the server compute a signature, whoever sends them.
     pub fn client_hello(&self) -> Vec<u8> {
         let (config, _) = self.configurations();
         let name = "localhost".try_into().expect("server name should be valid");

@@ -1,4 +1,4 @@
-//! Measurements of the test's own process.
+//! Measurements of the process in which a test runs.
 
 use std::any::type_name;
 use std::cell::Cell;
@@ -10,8 +10,8 @@ thread_local! {
     static PANICS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Returns the number of panics on this thread since the first call. Counted because the runtime catches panics of
-/// tasks.
+/// Returns the number of panics on this thread since the first call. The runtime catches panics of tasks, so they have
+/// to be counted.
 pub fn panics() -> usize {
     static COUNTING: Once = Once::new();
     COUNTING.call_once(|| {
@@ -24,14 +24,14 @@ pub fn panics() -> usize {
     PANICS.get()
 }
 
-/// Returns the resident memory of this process in KiB, on Linux only. Limits must be generous because concurrent tests
-/// run in the same process.
+/// Returns the resident memory of this process in KiB, on Linux only. Limits must be generous, because other tests run
+/// in the same process.
 pub fn resident_kib() -> Option<usize> {
     status("VmRSS:")
 }
 
-/// The peak address space of this process beyond the current one, in KiB: memory that was reserved and released, used
-/// or not. Only Linux reports it.
+/// Returns by how many KiB the peak address space of this process exceeds the current one. This is memory that was
+/// reserved and then released, whether it was used or not. Only Linux reports it.
 pub fn released_kib() -> Option<usize> {
     let now = status("VmSize:")?;
     Some(status("VmPeak:")?.saturating_sub(now))

@@ -1,4 +1,4 @@
-//! A peer that writes arbitrary bytes.
+//! A peer that can write any bytes.
 
 use bytes::Bytes;
 use frisbee_core::{BODY_MAX, Decoder, Header, HeaderForm, Operation, Packet, PacketId};
@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 /// Maximum time to wait for a peer. Events take milliseconds, but the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A bare connection.
+/// A connection without any protocol.
 #[derive(Debug)]
 pub struct Raw<T = TcpStream> {
     /// The socket, or another transport.
@@ -23,7 +23,7 @@ pub struct Raw<T = TcpStream> {
     received: Bytes,
 }
 
-/// A transport whose reads return the same packet endlessly and that accepts all writes.
+/// A transport that accepts all writes. Reads return the same packet again and again.
 #[derive(Debug)]
 pub struct Endless {
     packet: Vec<u8>,
@@ -34,7 +34,7 @@ pub struct Endless {
 }
 
 impl Endless {
-    /// Creates a transport that repeats a packet and returns at most `at_once` bytes per read.
+    /// Creates a transport that repeats a packet. A read returns at most `at_once` bytes.
     pub fn new(packet: &[u8], at_once: usize) -> Self {
         Self { packet: packet.to_vec(), at: 0, at_once }
     }
@@ -88,7 +88,7 @@ pub fn header(id: u16, operation: u16, length: u32) -> Vec<u8> {
 }
 
 impl Raw {
-    /// Listens on loopback. Returns the address and a future of the first connection.
+    /// Listens on loopback. Returns the address, and a future that accepts the first connection.
     pub async fn listen() -> (String, impl Future<Output = Self>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
         let address = listener.local_addr().expect("socket should have a local address").to_string();
@@ -137,7 +137,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Raw<T> {
     async fn read(&mut self) -> Option<()> {
         let mut buffer = vec![0; 64 * 1024];
         match self.socket.read(&mut buffer).await {
-            // A peer that closes with bytes unread resets the connection.
+            // If the peer closes the connection with unread bytes, the connection is reset.
             Ok(0) | Err(_) => None,
             Ok(count) => {
                 buffer.truncate(count);

@@ -1,4 +1,4 @@
-//! The service that the comments of `proto/interop.proto` describe.
+//! The service of the interop schema, as the comments in `proto/interop.proto` describe it.
 
 use crate::interop::{
     AddRequest, Count, Empty, Interop, Lists, Maps, Mixed, Nested, Payload, Range, Scalars, SleepRequest, Sum, Text,
@@ -102,7 +102,7 @@ impl Interop for Service {
     }
 }
 
-/// Delegates methods to [`Service`] in the `impl Interop` of a service that overrides only some:
+/// Delegates methods to [`Service`], for the `impl Interop` of a service that overrides only some methods:
 /// `left_to_service!(echo_scalars, sum_up);`. `echoes` stands for all methods that return their request, except
 /// `echo_payload`.
 #[macro_export]
@@ -130,7 +130,8 @@ macro_rules! left_to_service {
     ($($method:ident),+) => { $($crate::left_to_service!(@$method);)+ };
 }
 
-/// Rejects methods in the `impl Extension` of a service that implements only some: `not_served!(echo, sink);`.
+/// Rejects calls of methods, for the `impl Extension` of a service that implements only some methods:
+/// `not_served!(echo, sink);`.
 #[macro_export]
 macro_rules! not_served {
     (@echo) => { $crate::not_served!(@echo: $crate::extension::Maybe => $crate::extension::Maybe); };
@@ -148,7 +149,7 @@ macro_rules! not_served {
     ($($method:ident),+) => { $($crate::not_served!(@$method);)+ };
 }
 
-/// Returns a decoded value as text. An enum is its number on the wire, which is the index of its value.
+/// Returns decoded values as text. An enum is shown as its number on the wire, which is the index of its value.
 pub fn describe(scalars: &Scalars) -> String {
     let hex = |bytes: &[u8]| {
         bytes.iter().fold(String::new(), |mut hex, byte| {
@@ -156,7 +157,8 @@ pub fn describe(scalars: &Scalars) -> String {
             hex
         })
     };
-    // All values of Color are numbered by their index, and an index that is not declared is kept above i32::MIN.
+    // Each value of Color has its index as its number. An index that the schema does not declare is stored as a number
+    // counted from i32::MIN.
     let color = if scalars.color < 0 { scalars.color.wrapping_sub(i32::MIN) } else { scalars.color };
     format!(
         "flag={} i32={} i64={} u32={} u64={} s32={} s64={} fx32={} fx64={} sfx32={} sfx64={} f={:08x} d={:016x} \

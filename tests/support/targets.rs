@@ -1,7 +1,7 @@
-//! Fuzz targets: functions of arbitrary bytes that must not panic, hang or retain memory.
+//! Fuzz targets. Each is a function of arbitrary bytes that must not panic, hang or keep memory.
 //!
-//! `fuzz/` runs them with libFuzzer. The tests in `wire/fuzz_corpus.rs` run each with every file of the corpus, so that
-//! findings stay fixed. They are cheap: no threads, no sockets, and only virtual time.
+//! `fuzz/` runs them with libFuzzer. The tests in `wire/fuzz_corpus.rs` run each of them with every file of its corpus,
+//! so that fixed errors stay fixed. Targets are cheap: they use no threads, no sockets, and only virtual time.
 
 mod core;
 mod dynamic;

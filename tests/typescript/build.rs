@@ -1,4 +1,4 @@
-//! Generates the services of the test server, in the layouts that the tests speak to.
+//! Generates the services of the test server, in all layouts that the tests use.
 
 use frpc_build::Numbering;
 use std::path::Path;

@@ -1,11 +1,14 @@
-//! The server that the tests of the TypeScript client call, natively and over WebSocket:
-//! `desk ADDRESS [--layout first|second|moved] [--tls FOLDER] [--origin ORIGIN] [--impatient] [--console] [--udp]`.
+//! The server that the tests of the TypeScript client call, natively and over WebSocket: `desk ADDRESS [--layout
+//! first|second|moved] [--tls FOLDER] [--origin ORIGIN] [--impatient] [--console] [--udp]`.
 //!
-//! It prints its bound address on a line of its own, and exits at the end of its standard input. With `--layout` it
-//! serves only that layout of `versions.proto`. With `--tls` it accepts TLS in addition to plaintext, with the identity
-//! in the folder, which it creates if missing. With `--origin` it admits pages of that origin. With `--console` it
-//! serves the console, its schema and its activity. With `--udp` it accepts JSON-RPC datagrams, and prints their
-//! address on a line before the other one.
+//! The server prints its address on a line of its own, and exits when its standard input is closed.
+//!
+//! * `--layout` serves only this layout of `versions.proto`.
+//! * `--tls` accepts TLS in addition to plaintext. The identity is read from the folder, or created there.
+//! * `--origin` admits pages of this origin.
+//! * `--impatient` shortens the keepalive timeouts.
+//! * `--console` serves the console, the schema and the activity of the server.
+//! * `--udp` accepts JSON-RPC datagrams. Their address is printed on a line before the other one.
 
 use desk::{All, Chunk, Desk, DeskServer, Empty, Failure, Number, PageClient, Pair, Range, Seen, Sum, Text, Time};
 use forms::{Forms, FormsServer, Known};
@@ -59,7 +62,7 @@ fn shouting() -> Handlers {
     })
 }
 
-/// Sends a greeting, and then echoes the received bytes in upper case until the end of input.
+/// Sends a greeting. Then echoes received bytes in upper case until the end of input.
 async fn shout(mut raw: RawTransport) {
     let mut buffer = [0; 4096];
     let mut sent = raw.write_all(b"ready ").await;
@@ -71,7 +74,7 @@ async fn shout(mut raw: RawTransport) {
     drop(raw.shutdown().await);
 }
 
-/// Timeouts with `--impatient`: time of silence before a PING, and before the connection is closed.
+/// Timeouts with `--impatient`: the silence before a PING, and the silence before the connection is closed.
 const IMPATIENT: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(3));
 
 #[tokio::main]
@@ -146,7 +149,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the TLS identity in a folder. It is created if missing, so that a restarted server has the same identity.
+/// Returns the TLS identity in a folder. If there is none, creates it, so that a restarted server has the same
+/// identity.
 fn identity(folder: &Path) -> Result<Identity, Box<dyn Error>> {
     let (certificate, key) = (folder.join("certificate.pem"), folder.join("key.pem"));
     if !key.exists() {
@@ -179,7 +183,7 @@ struct State {
     release: Notify,
 }
 
-/// Counts calls that are waiting, and those that were dropped before they completed.
+/// Counts calls that are waiting, and calls that were dropped before they completed.
 struct Waits<'a>(&'a State, bool);
 
 impl Drop for Waits<'_> {
@@ -189,7 +193,7 @@ impl Drop for Waits<'_> {
     }
 }
 
-/// Counts a stream as ended when dropped.
+/// Counts the end of a stream when it is dropped.
 struct Streams(Arc<State>);
 
 impl Drop for Streams {
@@ -384,7 +388,7 @@ fn repeated(word: &str, times: i32) -> String {
     vec![word; usize::try_from(times).unwrap_or_default().min(100)].join(" ")
 }
 
-/// Implements a version of the `Parrot` service that returns its request unchanged.
+/// Implements one version of the `Parrot` service. It returns its requests unchanged.
 macro_rules! parrot {
     ($version:ident, $words:ident => $answer:expr $(, $listen:item)?) => {
         impl $version::Parrot for Parrot {

@@ -1,27 +1,27 @@
-//! Where this implementation differs from Go on purpose, or cannot do what Go can: one table, each entry with its
-//! reason. The tests hold everything else to be equal, and every entry of the table to be needed.
+//! The table of differences from Go. In each entry, this implementation differs on purpose or cannot do what Go can,
+//! for the stated reason. The tests require that everything else is equal, and that every entry is needed.
 
 use crate::wire::measured::hex;
 use frpc::polyglot::{DecodeReason, Kind};
 
-/// One difference.
+/// A difference.
 pub(crate) struct Exception {
     pub(crate) part: Part,
-    /// Name of the entry in its part of the recorded file.
+    /// Name of the entry in the recorded file, within its part.
     pub(crate) name: &'static str,
     pub(crate) here: Here,
-    /// Why it is so.
+    /// The reason for the difference.
     pub(crate) why: &'static str,
 }
 
-/// Part of the recorded file.
+/// A part of the recorded file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
     Encodings,
     Decodings,
 }
 
-/// Behaviour of this implementation.
+/// What this implementation does instead.
 pub(crate) enum Here {
     /// The value is encoded as these bytes, in hexadecimal digits.
     Sent(&'static str),
@@ -31,7 +31,7 @@ pub(crate) enum Here {
     Failed(&'static str),
 }
 
-/// All of them.
+/// All differences.
 pub(crate) const EXCEPTIONS: &[Exception] = &[
     // Values that prost cannot represent.
     Exception {
@@ -78,14 +78,14 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
         here: Here::Refused(DecodeReason::VarintTooLong { kind: Kind::Bytes }),
         why: "Go takes it for empty and reads the length's bytes as the next field, which no sender can mean",
     },
-    // An error as a field of a message.
+    // An error in place of a field's value.
     Exception {
         part: Part::Decodings,
         name: "message with an error inside",
         here: Here::Refused(DecodeReason::NestedError),
         why: "a field has no place for an error; Go hides it, shows an empty message and sends the error on",
     },
-    // An error instead of a message: Go's decoder reports none and stores it in an unexported field.
+    // An error in place of a message. Go's decoder does not report it, and stores it in an unexported field.
     Exception {
         part: Part::Decodings,
         name: "root error",
@@ -138,7 +138,7 @@ pub(crate) fn exception(part: Part, name: &str) -> Option<&'static Exception> {
 }
 
 impl Exception {
-    /// Returns the bytes that this implementation encodes, or `usual` if the exception does not concern encoding.
+    /// Returns the bytes that this implementation encodes. Returns `usual` if the exception does not concern encoding.
     pub(crate) fn sent(exception: Option<&Self>, usual: &[u8]) -> Vec<u8> {
         match exception.map(|exception| &exception.here) {
             Some(Here::Sent(bytes)) => hex(bytes),

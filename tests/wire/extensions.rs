@@ -1,4 +1,5 @@
-//! The extensions of native peers as `extensions.json` lists them, which implementations in all languages read.
+//! Tests the extensions of native peers with the vectors in `extensions.json`. Implementations in all languages use
+//! this file.
 
 use crate::wire::measured::{hex, list, text};
 use bytes::Bytes;
@@ -66,14 +67,14 @@ fn extension_packets_are_accepted_or_refused_as_listed() {
     }
 }
 
-/// Opens a connection on which the test acts as the server and sends packets of stream 1. Returns the result of the
-/// first read from that stream.
+/// Opens a connection on which the test plays the server, and sends packets of stream 1. Returns the result of the
+/// client's first read from this stream.
 async fn read_stream(packets: &[u8]) -> (Vec<String>, Option<Status>) {
     let (address, accepted) = Raw::listen().await;
     let channel = Channel::builder().calls::<ExtensionClient>().connect(address).await;
     let client = ExtensionClient::new(channel.expect("server should be listening"));
     let mut server = accepted.await;
-    // HELLO with credit for the request.
+    // A HELLO with credit, so that the client can send the request.
     server.write(&packet(0, 3, b"fris\x01\x04\x03\xff\xff\x03")).await;
     let mut replies = client.flood(Time::default()).await.expect("stream should open").into_inner();
     server.write(packets).await;
@@ -135,7 +136,7 @@ async fn prefix_is_accepted_or_refused_as_listed() {
         };
         match code {
             None => assert_eq!(reply[..2], [8, 0], "{vector}"),
-            // The code, and the item which states that the call has not been run.
+            // The code, and the item that states that the call has not run.
             Some(code) => assert_eq!(reply[..7], [0x10, 5, 3, 1, code, 5, 0], "{vector}"),
         }
     }

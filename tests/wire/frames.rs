@@ -1,4 +1,4 @@
-//! Captured frames: read, written again, and read in pieces.
+//! Tests with captured frames. They are decoded, encoded again, and decoded in pieces.
 
 use crate::wire::measured::{CapturedFrame, Sender, corpus};
 use crate::wire::values::Type;
@@ -95,8 +95,8 @@ fn header_form_is_detected_for_any_split() {
             }
         }
     }
-    // Captured from a server that sends the first PING. This implementation does not, so an older client has nothing to
-    // answer yet.
+    // These frames come from a server that sent the first PING. A server of this implementation does not, so an older
+    // client has nothing to answer at this point.
     assert_eq!(refused, ["ping and pong"]);
 }
 
@@ -145,7 +145,7 @@ fn events_and_pongs_do_not_depend_on_byte_boundaries() {
                 assert_eq!(events, expected, "{} in {:?}", sequence.name, lengths(&pieces));
                 assert!(!connection.is_mid_packet());
                 assert_eq!(connection.sends(), Some(form));
-                // At most one PONG is queued, regardless of the number of PINGs.
+                // At most one PONG is queued, however many PINGs have arrived.
                 assert_eq!(connection.outbox().take_bytes(), answer, "{} in {:?}", sequence.name, lengths(&pieces));
             }
         }
@@ -160,14 +160,14 @@ fn a_packet_that_opens_a_stream_holds_the_operation_as_a_u16() {
         assert_eq!(body, *bytes, "{operation}");
         assert_eq!(polyglot::Decoder::new(bytes).u16().expect("body should start with an operation"), *operation);
         for end in 0..bytes.len() {
-            // `09 80` crashes a Go server.
+            // The bytes `09 80` crash a Go server.
             assert!(polyglot::Decoder::new(&bytes[..end]).u16().is_err(), "{operation} cut to {end} bytes");
         }
     }
     assert_eq!(corpus().stream_opens.len(), 8);
 }
 
-/// Kind of a captured body.
+/// Kind of a body that was captured.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Content {
     Nothing,
@@ -245,17 +245,17 @@ fn content(sequence: &Sequence, operation: u16, body: &Bytes) -> Content {
     }
 }
 
-/// Name of the sequence that contains all frames of a sender.
+/// Name of the sequence with all frames of a sender.
 const ALL: &str = "all";
 
-/// Frames that one end sent on one connection.
+/// The frames that one end has sent on a connection.
 struct Sequence {
     name: &'static str,
     from: Sender,
     frames: Vec<&'static CapturedFrame>,
 }
 
-/// Returns the frames of each end in each scenario, and in all scenarios together.
+/// Returns the frames of each end, for each scenario and for all scenarios together.
 fn sequences() -> Vec<Sequence> {
     let mut sequences: Vec<Sequence> = Vec::new();
     for frame in &corpus().frames {
@@ -289,7 +289,7 @@ impl Sequence {
         ends.collect()
     }
 
-    /// Returns the id of the scenario's stream and the body that opens it.
+    /// Returns the id of the stream in the scenario, and the body that opens it.
     fn opened_stream(&self) -> Option<(u16, Vec<u8>)> {
         let of_scenario = corpus().frames.iter().find(|frame| frame.scenario == self.name)?;
         let body = of_scenario.bytes[10..].to_owned();
@@ -311,7 +311,7 @@ fn packet(frame: &CapturedFrame) -> Packet {
     Packet::new(PacketId(frame.id), operation, frame.bytes[10..].to_owned())
 }
 
-/// Returns a frame as captured, or without the magic, as peers up to frisbee-go v0.10.2 send it.
+/// Returns a frame as it was captured, or without the magic number. Peers up to frisbee-go v0.10.2 send it without.
 fn bytes_in(form: HeaderForm, frame: &CapturedFrame) -> &[u8] {
     match form {
         HeaderForm::Current => &frame.bytes,
@@ -319,7 +319,8 @@ fn bytes_in(form: HeaderForm, frame: &CapturedFrame) -> &[u8] {
     }
 }
 
-/// The packet of an event; none for the verdict, which these peers' first packets bring as well.
+/// Returns the packet of an event. The first packet of a Go peer also produces an event about its kind, which has no
+/// packet.
 fn as_packet(event: Event) -> Option<Packet> {
     match event {
         Event::Packet(packet) => Some(packet),
@@ -329,7 +330,7 @@ fn as_packet(event: Event) -> Option<Packet> {
     }
 }
 
-/// Returns all packets that a piece of input completes.
+/// Returns all packets that are complete after a piece of input.
 fn read(decoder: &mut Decoder, mut piece: Bytes) -> Result<Vec<Packet>, ProtocolError> {
     let mut packets = Vec::new();
     while let Some(packet) = decoder.next(&mut piece)? {
@@ -339,12 +340,12 @@ fn read(decoder: &mut Decoder, mut piece: Bytes) -> Result<Vec<Packet>, Protocol
     Ok(packets)
 }
 
-/// Maximum length in bytes of sequences that are also cut at every pair of offsets, because the number of pairs is
-/// quadratic.
+/// Maximum length in bytes of sequences that are also cut at every pair of offsets. The number of pairs grows
+/// quadratically.
 const CUT_TWICE_MAX: usize = 128;
 
-/// Returns the bytes in different pieces: whole, split at every offset, split at every pair of offsets, and as single
-/// bytes.
+/// Returns the bytes in pieces, in several ways: whole, cut at every offset, cut at every pair of offsets, and as
+/// single bytes.
 fn cuts(bytes: &Bytes) -> Vec<Vec<Bytes>> {
     let mut cuts = vec![vec![bytes.clone()], bytes.chunks(1).map(Bytes::copy_from_slice).collect()];
     for first in 1..bytes.len() {

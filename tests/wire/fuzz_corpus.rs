@@ -1,5 +1,7 @@
-//! Every file of the fuzzers' corpus goes through its target, on any compiler. `UPDATE_CORPUS=1` writes the seeds anew:
-//! measured vectors, frames, schemas of the tests, and mutations of them.
+//! Runs every file in the fuzzers' corpus through its target, with any compiler.
+//!
+//! `UPDATE_CORPUS=1` writes the generated files again: measured vectors, frames, schemas of the tests, and mutations of
+//! them.
 
 use fastrand::Rng;
 use frisbee_tests::json::All;
@@ -24,7 +26,7 @@ fn files(target: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Runs a fuzz target. Panics in tasks, which the runtime catches, also make the test fail.
+/// Runs a fuzz target. Panics in tasks, which the runtime catches, make the test fail too.
 #[track_caller]
 fn run((name, target): Target, data: &[u8], what: &str) {
     let before = panics();
@@ -44,7 +46,7 @@ fn replay(name: &str) {
         let data = fs::read(&file).expect("file should be readable");
         run(target, &data, &file.display().to_string());
     }
-    // Also runs the target with empty input, and with each single byte.
+    // Also runs the target with empty input, and with every single byte.
     run(target, &[], "nothing");
     for byte in (0..=u8::MAX).filter(|_| name != "proto") {
         run(target, &[byte], "one byte");
@@ -104,10 +106,10 @@ fn every_target_is_a_fuzz_target_and_the_corpus_is_of_use() {
     assert!(bytes < 1_500_000, "{bytes} bytes are too much for a repository");
 }
 
-/// Returns the generated files of a target. Files found by fuzzers have other names.
+/// Number of generated files per target. Files that fuzzers have found have other names.
 const SEEDS: usize = 70;
 
-/// Maximum length of a seed in bytes, because fuzzers work better with short ones.
+/// Maximum length of a generated file in bytes. Fuzzers work better with short files.
 const LONGEST: usize = 600;
 
 fn update() {
@@ -227,8 +229,8 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
     }
 }
 
-/// Messages that negotiate shared memory, and actions of a peer on it: bytes, and positions that are valid, at the end
-/// of a ring, or impossible.
+/// Returns messages that negotiate shared memory, and actions of a peer on it. The actions write bytes, and positions
+/// that are valid, at the end of a ring, or impossible.
 fn shared_memory() -> Vec<Vec<u8>> {
     let message = |message_kind: u8| [b"\xF5SHM\xFF\xFF\r\n\0\x01\0".as_slice(), &[message_kind, 0, 1, 0, 0]].concat();
     let step = |kind: u8, value: u32| [&[kind][..], &value.to_be_bytes()].concat();
@@ -240,14 +242,14 @@ fn shared_memory() -> Vec<Vec<u8>> {
     (0..7).map(message).chain((1..20).map(rounds)).chain(impossible).collect()
 }
 
-/// JSON, and the same messages as bodies in both encodings.
+/// Returns JSON, and the same messages as bodies in both encodings.
 fn dynamic() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for text in texts() {
         if let Ok(message) = frpc::json::from_json::<All>(&text) {
             for form in [Form::Flat, Form::Extended] {
                 let mut seed = vec![1];
-                // Enum numbers without a name cannot be encoded.
+                // An enum number without a name cannot always be encoded.
                 if encode_root(&message, &mut Encoder::new(&mut seed).with_form(form)).is_ok() {
                     seeds.push(seed);
                 }
@@ -258,7 +260,7 @@ fn dynamic() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// `.npy` files, and tensors and images as JSON.
+/// Returns `.npy` files, and tensors and images as JSON.
 fn tensors() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for (descriptor, size) in [("<f4", 4), (">i2", 2), ("|b1", 1), ("<c16", 16), ("|O", 8), ("<U1", 4)] {
@@ -289,7 +291,7 @@ fn tensors() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Messages in zstd frames, as requests and as stream items.
+/// Returns messages in zstd frames, as requests and as stream messages.
 fn packed(bodies: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let open = packet(5, 2, &[9, 23]);
     let mut streams = vec![[hello_packet(), packet(1, 16, EXAMPLE), open.clone(), packet(5, 2, EXAMPLE)].concat()];
@@ -305,7 +307,7 @@ fn packed(bodies: &[Vec<u8>]) -> Vec<Vec<u8>> {
     streams
 }
 
-/// Calls of the accepting end, by their ids, and replies to them.
+/// Returns calls made by the accepting end, and replies to them.
 fn two_way(bodies: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let marked = |id: u16, operation, body: &[u8]| packet(0x8000 | id, operation, body);
     let mut streams = Vec::new();
@@ -322,7 +324,7 @@ fn two_way(bodies: &[Vec<u8>]) -> Vec<Vec<u8>> {
     streams
 }
 
-/// Packets of both ends of a hand-off, and the bytes after it.
+/// Returns packets of both ends of a hand-off, and the bytes after it.
 fn hand_offs() -> Vec<Vec<u8>> {
     let behind = b"what is no packet";
     let mut streams = Vec::new();
@@ -340,7 +342,7 @@ fn hand_offs() -> Vec<Vec<u8>> {
     streams
 }
 
-/// HTTP/2 field blocks, each after its length.
+/// Returns HTTP/2 field blocks. Each is preceded by its length.
 fn field_blocks() -> Vec<Vec<u8>> {
     let representations: [&[u8]; 12] = [
         &[0x82],
@@ -365,7 +367,7 @@ fn field_blocks() -> Vec<Vec<u8>> {
     stories.collect()
 }
 
-/// Packets between clients and brokers.
+/// Returns packets between clients and brokers.
 fn pubsub() -> Vec<Vec<u8>> {
     let name = |text: &str| [&[text.len() as u8], text.as_bytes()].concat();
     let first = frisbee_pubsub::FIRST_OPERATION;
@@ -387,7 +389,7 @@ fn pubsub() -> Vec<Vec<u8>> {
             let message = packet(0, first + 2, &[&name("a.b")[..], b"hi"].concat());
             streams.push([hello_packet(), message.repeat(2), follow, message, packet(id, first + 1, &[])].concat());
         }
-        // From the other end: the answer, the position and the messages of a history, and the next message for all
+        // Packets of the broker: the reply, the position and the messages of a history, and the next message for all
         // subscriptions.
         let answer = packet(id, first + 6, &[&[0, 1][..], &7_u64.to_be_bytes(), &[1]].concat());
         let replayed = packet(id, first + 2, &[&name("a.b")[..], b"hi"].concat());
@@ -414,7 +416,7 @@ fn pubsub() -> Vec<Vec<u8>> {
     streams
 }
 
-/// JSON-RPC messages: calls of each kind, batches, and bytes around them.
+/// Returns JSON-RPC messages: calls of each kind, batches, and invalid bytes around them.
 fn json_rpc() -> Vec<Vec<u8>> {
     let call = |id: &str, method: &str, rest: &str| {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"interop.Interop/{method}"{rest}}}"#)
@@ -446,7 +448,7 @@ fn json_rpc() -> Vec<Vec<u8>> {
     texts.iter().cloned().chain(pairs).map(String::into_bytes).collect()
 }
 
-/// JSON in each representation, alone and in one message.
+/// Returns JSON of every kind of value, each alone and all in one message.
 fn texts() -> Vec<Vec<u8>> {
     let fields = [
         r#""flag":true"#,
@@ -496,7 +498,7 @@ fn texts() -> Vec<Vec<u8>> {
     texts.into_iter().map(String::into_bytes).collect()
 }
 
-/// Pairs of schema versions, with bodies of the first version in both encodings.
+/// Returns pairs of schema versions, with bodies of the first version in both encodings.
 fn layouts() -> Vec<Vec<u8>> {
     let field = |number, shape, of| Field { number, shape, of };
     let implicit = |number, of| field(number, Shape::Implicit, of);
@@ -556,7 +558,7 @@ fn hello_packet() -> Vec<u8> {
     hello(2)
 }
 
-/// HELLO with many items of higher layers.
+/// Returns a HELLO with many items of higher layers.
 fn hello(items: u8) -> Vec<u8> {
     let item = |kind| (32 + kind, vec![kind; usize::from(kind)].into());
     let config = frisbee_core::ClientConfig::default().hello_items((0..items).map(item).collect());

@@ -1,10 +1,10 @@
-//! The wire against bytes that Go produced: `vectors.json` holds values with their encodings, bodies with Go's
-//! verdict on them, and frames captured between Go peers.
+//! Tests of the wire format against bytes that Go has produced. `vectors.json` contains values with their encodings,
+//! bodies with the result of Go's decoder, and frames captured between Go peers.
 //!
 //! `extensions.json` lists the extensions of native peers, for implementations in all languages.
 //!
-//! Every entry of the first file is accounted for: it holds here as it does in Go, or it is in the one table of
-//! [`exceptions`]. Nothing here needs Go; the tests of `interop` need a running Go peer.
+//! Each entry of `vectors.json` must behave here as in Go, or be listed in the table of [`exceptions`]. These tests do
+//! not need Go. The tests of `interop` need a running Go peer.
 
 mod exceptions;
 mod extensions;

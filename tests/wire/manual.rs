@@ -1,4 +1,4 @@
-//! The examples in `docs/wire.md`, which are to be bytes that were measured.
+//! Checks that the examples in `docs/wire.md` are bytes that were measured.
 
 use crate::wire::measured::{corpus, hex};
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! The parsed measured file. The tests define the meaning of its entries.
+//! Parses the file with measured bytes. The tests define the meaning of its entries.
 
 use serde_json::{Map, Value as Json};
 use std::sync::LazyLock;
@@ -11,18 +11,18 @@ pub(crate) struct Corpus {
     pub(crate) stream_opens: Vec<(u16, Vec<u8>)>,
 }
 
-/// A value with Go's encoding.
+/// A value with its encoding by Go.
 pub(crate) struct Encoding {
     pub(crate) name: String,
     /// Full name of the message type.
     pub(crate) message: String,
     pub(crate) value: Json,
     pub(crate) bytes: Vec<u8>,
-    /// Whether Go always writes these bytes. Otherwise the order of map entries varies between runs.
+    /// Whether Go always writes the same bytes. If not, the order of map entries differs from run to run.
     pub(crate) exact: bool,
 }
 
-/// Bytes with the result of Go's decoder.
+/// Bytes, with the result of Go's decoder.
 pub(crate) struct Decoding {
     pub(crate) name: String,
     /// Full name of the message type.
@@ -31,17 +31,17 @@ pub(crate) struct Decoding {
     pub(crate) go: Go,
 }
 
-/// Go's verdict.
+/// The result of Go's decoder.
 pub(crate) enum Go {
-    /// Go decodes `value`, and encodes it as `again` if requested.
+    /// Go decodes the bytes to `value`. If requested, it encodes the value to `again`.
     Reads { value: Json, again: Vec<u8> },
     /// Go's decoder returns an error.
     Refuses,
-    /// Go panics in a goroutine, which ends the process.
+    /// Go panics in a goroutine, and this ends the process.
     Dies,
 }
 
-/// Frame that was sent between a Go client and a Go server.
+/// A frame that a Go client or a Go server has sent to the other.
 pub(crate) struct CapturedFrame {
     pub(crate) scenario: String,
     pub(crate) from: Sender,
@@ -50,14 +50,14 @@ pub(crate) struct CapturedFrame {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Who sent a frame.
+/// The sender of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sender {
     Client,
     Server,
 }
 
-/// The recorded file, which is parsed once.
+/// Returns the contents of the file. It is parsed only once.
 pub(crate) fn corpus() -> &'static Corpus {
     static CORPUS: LazyLock<Corpus> = LazyLock::new(|| {
         let file: Json = serde_json::from_str(include_str!("vectors.json")).expect("text should be valid JSON");

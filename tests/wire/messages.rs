@@ -1,4 +1,4 @@
-//! Values and bodies, in both directions.
+//! Tests that values are encoded, and bodies decoded, as in Go.
 
 use crate::wire::exceptions::{EXCEPTIONS, Exception, Here, Part, exception};
 use crate::wire::measured::{Decoding, Encoding, Go, corpus, hex};
@@ -19,7 +19,7 @@ fn values_are_encoded_as_go_does() {
         if *is_exact {
             assert_eq!(encode(), Exception::sent(difference, bytes), "{name}: {value}");
         } else {
-            // Map entries are in random order. The captured order occurs after some attempts.
+            // The order of map entries is random. After some attempts, it equals the captured order.
             assert!((0..256).any(|_| encode() == *bytes), "{name}: {value}");
         }
         match difference {

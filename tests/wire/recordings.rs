@@ -1,8 +1,9 @@
-//! Sessions of calls of every kind between the ends of this implementation, recorded when the wire was declared stable.
-//! Each is replayed against both ends, because peers of that version may send these bytes at any time.
+//! Sessions with calls of every kind between both ends of this implementation. They were recorded when the wire
+//! protocol was declared stable. Each session is replayed against both ends, because peers of that version may send
+//! these bytes at any time.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p frisbee-tests --test connections recordings` records them anew. Do so only to add
-//! calls.
+//! `UPDATE_GOLDEN=1 cargo test -p frisbee-tests --test connections recordings` records the sessions again. Use it only
+//! to add calls.
 
 use crate::wire::measured::hex;
 use bytes::{Bytes, BytesMut};
@@ -57,8 +58,8 @@ fn bytes(Packet { id, operation, body }: &Packet) -> Vec<u8> {
     packet(id.0, operation.number(), body)
 }
 
-/// Returns the effects of a packet. The contents of HELLO, keepalive, credit, and the packets in which the messages of
-/// a stream are sent may change between versions.
+/// Returns the effects of a packet that must not change between versions. The following may change: the contents of
+/// HELLO, keepalive, credit, and how stream messages are grouped into packets.
 fn effects(packet: &Packet) -> Vec<Packet> {
     match packet.operation {
         Operation::PING | Operation::PONG | Operation::CREDIT => Vec::new(),
@@ -71,7 +72,7 @@ fn effects(packet: &Packet) -> Vec<Packet> {
     }
 }
 
-/// Starts a server on `io` that calls its client back.
+/// Starts a server on `io`, which calls its client back.
 fn serve(name: &str, io: DuplexStream) {
     let service = observed::Service::default();
     let state = service.state.clone();
@@ -116,7 +117,7 @@ async fn call_interop(client: &InteropClient) {
     }
     let sum = client.sum_up(frpc::iter((1..4).map(|value| Count { value }))).await.expect("call should succeed");
     assert_eq!((sum.get_ref().total, sum.get_ref().count), (6, 3));
-    // The second talk is dropped.
+    // The second stream is dropped before its end.
     for ends in [true, false] {
         let (texts, requests) = RequestStream::channel(1);
         let mut answers = client.chat(requests).await.expect("stream should open").into_inner();
@@ -131,7 +132,7 @@ async fn call_interop(client: &InteropClient) {
     assert_eq!(add(3, 4).await, 7);
 }
 
-/// Returns a request with two values of a key and a binary one.
+/// Returns a request with metadata: two values of one key, and a binary value.
 fn told<T>(message: T) -> Request<T> {
     let mut request = Request::new(message);
     for value in ["a", "b"] {
@@ -166,7 +167,7 @@ async fn call_extension(client: &ExtensionClient) {
     client.get(Time { millis: 1 }).await.expect("call should succeed");
     waiting.abort();
     let _ = waiting.await;
-    // Virtual time passes once both ends are idle. The id of the cancelled call is free then, in every replay.
+    // Virtual time advances when both ends are idle. In every replay, the id of the cancelled call is then free.
     tokio::time::sleep(Duration::from_millis(1)).await;
     client.get(Time { millis: 2 }).await.expect("call should succeed");
 }
@@ -192,7 +193,7 @@ async fn record(name: &str) -> Vec<Sent> {
     session.clone()
 }
 
-/// Plays one end of a session to the other end on `io`. Returns the effects of the packets that this sends.
+/// Plays one end of a session to the other end on `io`. Returns the effects of the packets that the other end sends.
 async fn replay(io: DuplexStream, session: &[Sent], as_client: bool) -> Vec<Packet> {
     let (from, mut to) = tokio::io::split(io);
     let mut packets = Packets::new(from);
@@ -210,7 +211,7 @@ async fn replay(io: DuplexStream, session: &[Sent], as_client: bool) -> Vec<Pack
     found
 }
 
-/// Orders packets by call and stream, because different ones may overtake each other.
+/// Groups packets by call and stream. Packets of different ones may overtake each other.
 fn ordered(packets: impl IntoIterator<Item = Packet>) -> Vec<Packet> {
     let mut packets: Vec<_> = packets.into_iter().collect();
     packets.sort_by_key(|packet| packet.stream().map_or((false, packet.id), |stream| (true, stream)));

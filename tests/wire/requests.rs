@@ -1,4 +1,4 @@
-//! A server's handling of bodies in the table of exceptions.
+//! Tests how a server handles the bodies in the table of exceptions.
 
 use crate::wire::exceptions::{Exception, Here, Part, exception};
 use crate::wire::measured::{Decoding, corpus};

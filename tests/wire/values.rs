@@ -1,5 +1,5 @@
-//! From the measured file's JSON values to the generated structs: one line of [`messages!`] for all messages that
-//! have the same fields.
+//! Converts the JSON values of the measured file to generated structs. One line of [`messages!`] covers all messages
+//! with the same fields.
 
 use crate::wire::measured::{hex, list, object, text};
 use frisbee_tests::{interop, vec, vecopt};
@@ -36,7 +36,7 @@ trait Field: Default {
     /// Creates the value that the JSON describes.
     fn from_json(json: &Json) -> Self;
 
-    /// Compares values and distinguishes NaNs and zeros.
+    /// Compares values. NaNs with different bits are different, and so are zeros with different signs.
     fn same(&self, other: &Self) -> bool;
 }
 
@@ -92,7 +92,7 @@ macro_rules! messages {
 macro_rules! message {
     ($message:ty { $($field:ident)* }) => {
         impl Field for $message {
-            /// Null in place of a message is the default message.
+            /// A null in place of a message is the default message.
             fn from_json(json: &Json) -> Self {
                 if json.is_null() {
                     return Self::default();
@@ -140,7 +140,8 @@ messages! {
     interop { from count } Range;
 }
 
-/// The file contains all members, as Go stores them. The last member that is not its default is the set one.
+/// The file contains all members, because Go stores all of them. The set member is the last one that differs from its
+/// default.
 impl Field for vec::OneOf {
     fn from_json(json: &Json) -> Self {
         assert_eq!(object(json).len(), 4, "three members of the oneof, and a bool");
@@ -170,7 +171,7 @@ impl Field for bool {
     }
 }
 
-/// Converts a number or an enum, which is its number in the schema or the replacement for an unknown index.
+/// Converts a number, or the number of an enum value in the schema. An unknown index has a replacement number.
 impl Field for i32 {
     fn from_json(json: &Json) -> Self {
         let number = match (&json["proto_number"], &json["wire"]) {
@@ -196,7 +197,7 @@ impl Field for u32 {
     }
 }
 
-/// Converts 64-bit numbers, which are strings because JSON parsers lose precision.
+/// Converts 64-bit numbers. They are strings, because JSON parsers would lose precision.
 impl Field for i64 {
     fn from_json(json: &Json) -> Self {
         text(json).parse().unwrap_or_else(|error| panic!("{json}: {error}"))
@@ -270,7 +271,7 @@ impl<T: Field> Field for Vec<T> {
     }
 }
 
-/// A list of pairs.
+/// Converts a list of pairs.
 impl<K: Field + Eq + Hash, V: Field> Field for HashMap<K, V> {
     fn from_json(json: &Json) -> Self {
         list(json).iter().map(|pair| (K::from_json(&pair[0]), V::from_json(&pair[1]))).collect()
@@ -305,8 +306,8 @@ impl<T: Field> Field for Box<T> {
     }
 }
 
-/// Implements `vectwo.proto` by hand as it would be generated, because Go's generator accepts proto2 but frpc-build
-/// does not. `optional` and `required` fields are always sent, so the encoding has no traces of proto2.
+/// Implements `vectwo.proto` by hand. Go's generator accepts proto2, but frpc-build does not. `optional` and `required`
+/// fields are always sent, so the encoding is the same as in proto3.
 mod proto2 {
     use super::*;
     use frpc::polyglot::{Fields, Index};
@@ -335,7 +336,8 @@ mod proto2 {
         }
     }
 
-    /// `enum Late { LATE_FIVE = 5; LATE_NINE = 9; }`, which only proto2 lets begin above zero.
+    /// The type of `enum Late { LATE_FIVE = 5; LATE_NINE = 9; }`. Only proto2 permits that the first number is not
+    /// zero.
     struct Late;
 
     impl Enumeration for Late {

@@ -1,4 +1,4 @@
-//! The hostile peers, by their behaviour.
+//! The list of attacks on servers.
 
 mod gateway;
 
@@ -24,7 +24,7 @@ pub fn all() -> Vec<Attack> {
         .concat()
 }
 
-/// Repeats a packet as often as it fits into a [`PIECE`].
+/// Repeats a packet as many times as it fits into a [`PIECE`].
 fn flood(packet: &[u8]) -> Vec<u8> {
     packet.repeat((PIECE / packet.len()).max(1))
 }
@@ -73,8 +73,8 @@ fn bodies() -> Vec<Attack> {
     ]
 }
 
-/// Returns a request of the interop schema with a list of `count` nil messages, which take 32 bytes of memory each.
-/// More than 2^21 exceed the memory limit of the decoder.
+/// Returns a request of the interop schema with a list of `count` nil messages. Each takes 32 bytes in memory, so more
+/// than 2^21 exceed the memory limit of the decoder.
 fn nils(count: u32) -> Vec<u8> {
     let mut body = encoded(&Lists::default());
     assert!(body.ends_with(&[1, 3, 0x0a, 0]), "its last list is of messages");
@@ -84,7 +84,7 @@ fn nils(count: u32) -> Vec<u8> {
     packet(1, 12, &body)
 }
 
-/// Returns a body of the interop schema with a map that repeats one key `count` times.
+/// Returns a body of the interop schema with a map in which the same key occurs `count` times.
 fn same_keys(count: usize) -> Vec<u8> {
     let mut body = vec![8, 0];
     Encoder::new(&mut body).map(Kind::String, Kind::String, count).expect("map should be shorter than 2^32");
@@ -93,7 +93,7 @@ fn same_keys(count: usize) -> Vec<u8> {
     body
 }
 
-/// Returns attacks with malformed frames or excessive lengths.
+/// Returns attacks with malformed frames or with lengths beyond the limit.
 fn frames() -> Vec<Attack> {
     let promise = [header(1, ECHO, 5 << 20), vec![0; 10_000]].concat();
     let one_byte = header(1, ECHO, 5 << 20);
@@ -114,7 +114,7 @@ fn frames() -> Vec<Attack> {
     ]
 }
 
-/// Returns attacks with packets that the protocol itself answers or skips.
+/// Returns attacks with packets that the protocol layer itself answers or ignores.
 fn packets() -> Vec<Attack> {
     let reserved: Vec<_> = (3..=9).flat_map(|operation| packet(5, operation, b"whatever")).collect();
     let control: Vec<_> = [(5, &[4][..]), (6, &[10]), (7, &[]), (9, &[0, 0])]
@@ -144,7 +144,7 @@ fn packets() -> Vec<Attack> {
     ]
 }
 
-/// Returns attacks by peers that never write or never read.
+/// Returns attacks by peers that never write, or never read.
 fn silence() -> Vec<Attack> {
     let megabyte = packet(1, ECHO, &echo(1 << 20));
     vec![
@@ -167,7 +167,7 @@ fn connections() -> Vec<Attack> {
     ]
 }
 
-/// Returns attacks with excessive numbers of calls.
+/// Returns attacks with too many calls.
 fn calls() -> Vec<Attack> {
     let sleep = packet(1, SLEEP, &encoded(&SleepRequest { millis: 3_600_000, tag: 1 }));
     let large = packet(1, 17, &encoded(&Payload { seq: 1, data: vec![0; 5_000_000] }));
@@ -198,12 +198,12 @@ fn calls() -> Vec<Attack> {
     ]
 }
 
-/// Returns a request whose handler sleeps for the given number of milliseconds.
+/// Returns a request. Its handler sleeps for the given number of milliseconds.
 fn waits(millis: u32) -> Vec<u8> {
     packet(1, SLEEP, &encoded(&SleepRequest { millis, tag: 1 }))
 }
 
-/// Returns a request with the given number of kilobytes of metadata, whose handler sleeps for five seconds.
+/// Returns a request with the given number of kilobytes of metadata. Its handler sleeps for five seconds.
 fn waiting_calls(kilobytes: u16) -> Vec<u8> {
     let mut items = Vec::new();
     for number in 0..kilobytes {
@@ -217,7 +217,7 @@ fn waiting_calls(kilobytes: u16) -> Vec<u8> {
     packet(1, SLEEP, &[body, items, encoded(&SleepRequest { millis: 5_000, tag: 1 })].concat())
 }
 
-/// Returns a request with the given number of metadata entries, each with the key `k` and an empty value.
+/// Returns a request with the given number of metadata entries. Each has the key `k` and an empty value.
 fn metadata(entries: usize) -> Vec<u8> {
     let items = [2, 2, 1, b'k'].repeat(entries);
     let mut body = vec![0x10];
@@ -249,7 +249,7 @@ fn streams() -> Vec<Attack> {
     ]
 }
 
-/// Returns attacks with subscriptions on a server with a broker.
+/// Returns attacks with subscriptions, for a server that is also a broker.
 fn topics() -> Vec<Attack> {
     vec![
         Attack::new("400 000 patterns subscribed to", &[33], Target::Interop, Vec::new())

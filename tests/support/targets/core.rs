@@ -1,4 +1,4 @@
-//! Fuzz targets without I/O: headers, frames, HELLO, and the state of a connection.
+//! Fuzz targets without I/O, for headers, frames, HELLO, and the state of a connection.
 
 use bytes::{BufMut, Bytes};
 use frisbee_core::{
@@ -26,7 +26,8 @@ const LIMIT: u32 = 200_000;
 
 type Read = (Vec<Packet>, Option<ProtocolError>);
 
-/// Returns the error without the name of the detected protocol, which depends on how many bytes have been received.
+/// Returns the error without the name of the detected protocol, because the name depends on how many bytes have
+/// arrived.
 fn unnamed(error: ProtocolError) -> ProtocolError {
     match error {
         ProtocolError::OtherProtocol(_) | ProtocolError::BadMagic(_) => ProtocolError::BadMagic(0),
@@ -34,7 +35,8 @@ fn unnamed(error: ProtocolError) -> ProtocolError {
     }
 }
 
-/// Checks that the packets of a byte stream do not depend on read boundaries or on whether bodies are read in place.
+/// Checks that the packets in a byte stream depend neither on the boundaries of reads nor on whether bodies are read in
+/// place.
 pub fn frames(data: &[u8]) {
     let Some((&[split, way], stream)) = data.split_first_chunk() else { return };
     let decoder = || match way & 3 {
@@ -45,7 +47,7 @@ pub fn frames(data: &[u8]) {
     let whole = read(decoder(), stream, stream.len().max(1), false);
     let parts = read(decoder(), stream, usize::from(split) + 1, way & 4 != 0);
     assert_eq!(whole, parts);
-    // Discarding a body must not affect later packets.
+    // Discarding a body must not affect the packets after it.
     let mut decoder = decoder();
     for chunk in stream.chunks(usize::from(split) + 1) {
         let mut input = Bytes::copy_from_slice(chunk);
@@ -86,7 +88,7 @@ fn read(mut decoder: Decoder, stream: &[u8], size: usize, in_place: bool) -> Rea
     (packets, None)
 }
 
-/// Checks that HEADERS, TRAILERS and CLOSE with arbitrary bytes are decoded to parts of bounded size.
+/// Checks that arbitrary bytes in HEADERS, TRAILERS and CLOSE are decoded to parts of limited size.
 fn extensions(data: &[u8]) {
     for kind in [extension::HEADERS, extension::TRAILERS] {
         let packet = Packet::new(kind, Operation::EXTENSION, Bytes::copy_from_slice(data));
@@ -101,11 +103,11 @@ fn extensions(data: &[u8]) {
     }
 }
 
-/// Checks that a decoded HELLO survives a round trip, and that decoding items and varints never panics.
+/// Checks that a decoded HELLO survives a round trip, and that decoding its items and varints never panics.
 pub fn hello(data: &[u8]) {
     if let Ok(hello) = Hello::decode(&Bytes::copy_from_slice(data)) {
         let again = Hello::decode(&hello.encode().into());
-        // A HELLO whose items fill the maximum length may exceed it once all items are encoded in full.
+        // The items of a HELLO with the maximum length may take more bytes when they are encoded again.
         assert!(matches!(again, Err(HelloError::TooLong { .. })) || again == Ok(hello));
     }
     let mut rest = data;
@@ -117,7 +119,7 @@ pub fn hello(data: &[u8]) {
     joined(data);
 }
 
-/// Checks that the measured size of a batch matches its decoded messages.
+/// Checks that the measured size of a batch equals that of its decoded messages.
 fn batch(data: &[u8]) {
     let messages: Vec<_> = Batch::new(data).collect();
     let whole: Vec<_> = messages.iter().flatten().map(|message| message.len()).collect();
@@ -133,8 +135,8 @@ fn batch(data: &[u8]) {
     }
 }
 
-/// Checks that messages of two streams, batched where possible, are decoded in the order of encoding. Each input byte
-/// selects the length and the stream of one message.
+/// Encodes messages of two streams, in batches where possible. Checks that they are decoded in the same order. Each
+/// byte of the input selects the length and the stream of a message.
 fn joined(data: &[u8]) {
     const LENGTHS: [usize; 8] = [0, 1, 5, 127, 128, 900, 4_095, 4_096];
     let mut outbox = Outbox::new(HeaderForm::Current);
@@ -161,7 +163,7 @@ fn joined(data: &[u8]) {
     assert!(read == put && bytes.is_empty(), "{} messages of {}", read.len(), put.len());
 }
 
-/// Feeds arbitrary bytes to either end of a connection while time passes, and checks that its output stays small.
+/// Feeds arbitrary bytes to either end of a connection while time passes. Checks that its output stays small.
 pub fn connection(data: &[u8]) {
     let Some((&[role, size], stream)) = data.split_first_chunk() else { return };
     let mut now = Instant::now();
@@ -205,7 +207,7 @@ pub fn connection(data: &[u8]) {
     }
     let _ = connection.handle_eof();
     connection.handle_half_close(now);
-    // HELLO, a PONG, and a PING for each interval that has passed.
+    // A HELLO, a PONG, and one PING for each interval that has passed.
     let pings = 10 * (stream.len() + 2);
     assert!(connection.outbox().len() <= unsent + 300 + pings, "{} bytes wait", connection.outbox().len());
     assert!(Operation::user(9).is_none());

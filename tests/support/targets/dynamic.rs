@@ -1,4 +1,4 @@
-//! Fuzz target that compares the dynamic codec with generated code.
+//! A fuzz target that compares the dynamic codec with generated code.
 
 use crate::json::All;
 use bytes::Bytes;
@@ -15,7 +15,8 @@ struct Fixture {
     types: Types,
 }
 
-/// Checks that a body or JSON, selected by the first byte, is decoded and encoded like by generated code.
+/// Checks that the dynamic codec decodes and encodes like generated code. The first byte of the input selects a body or
+/// JSON.
 pub fn dynamic(data: &[u8]) {
     thread_local! {
         static KNOWN: OnceCell<Fixture> = const { OnceCell::new() };
@@ -46,7 +47,7 @@ impl Fixture {
                 assert_eq!(ours, String::from_utf8_lossy(&json));
             }
             (Err(error), Err(ours)) => assert!(!error.to_string().is_empty() && !ours.to_string().is_empty()),
-            // The schema has more messages that an `Any` may hold.
+            // An `Any` may contain further messages of the schema.
             (Err(error), Ok(_)) => assert!(error.to_string().contains("of an Any is not known"), "{error}"),
             (Ok(_), Err(error)) => panic!("the codec by descriptors alone refuses it: {error}"),
         }

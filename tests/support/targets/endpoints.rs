@@ -1,5 +1,5 @@
-//! Fuzz targets of complete peers: a server with a hostile client, a client with a hostile server, and both with calls
-//! of the accepting peer.
+//! Fuzz targets for complete peers: a server with a hostile client, and a client with a hostile server. Both also cover
+//! calls made by the accepting peer.
 
 use super::peer::{HANGS, Manner, attack_bytes, hello, pipe, run, say};
 use crate::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range};
@@ -16,27 +16,27 @@ fn config() -> Config {
     Config::default().body_max(100_000).streams_max(8).calls_max(16)
 }
 
-/// A client writes bytes to a server of the interop schema, and disconnects or stays silent.
+/// Writes bytes as the client of a server of the interop schema, and then disconnects or stays silent.
 pub fn server(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     run(attack(manner, attack_bytes(manner, &hello(), data, u16::from), frpc::Server::builder()));
 }
 
-/// Like [`server`], with a server that accepts packed messages.
+/// Like [`server`], for a server that accepts compressed messages.
 pub fn packed(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     let builder = frpc::Server::builder().accept_compressed();
     run(attack(manner, attack_bytes(manner, &hello(), data, u16::from), builder));
 }
 
-/// A client writes text to a JSON-RPC server with a low batch limit.
+/// Writes text to a JSON-RPC server with a low limit for batches.
 pub fn json_rpc(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     let gateway = Gateway::new().json_rpc().batch_max(8).idle_timeout(Duration::from_secs(5));
     run(attack(manner, data.to_vec(), frpc::Server::builder().gateway(gateway)));
 }
 
-/// Sends the bytes to a server and checks that no state remains.
+/// Sends the bytes to a server, and checks that no state remains.
 async fn attack(manner: Manner, bytes: Vec<u8>, builder: ServerBuilder) {
     let builder = builder.config(config()).memory_max(64 * 1024).add_service(InteropServer::new(Service));
     let acceptor: Acceptor = builder.build().expect("settings should be valid");
@@ -51,7 +51,7 @@ async fn attack(manner: Manner, bytes: Vec<u8>, builder: ServerBuilder) {
     assert_eq!((stats.open(), stats.memory_held()), (0, 0), "something is left");
 }
 
-/// A server sends arbitrary bytes to a client that makes a call of each kind.
+/// Sends arbitrary bytes, as a server, to a client that makes a call of each kind.
 pub fn client(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     run(mislead(manner, attack_bytes(manner, &hello(), data, u16::from), Channel::builder()));
@@ -70,7 +70,7 @@ async fn mislead(manner: Manner, bytes: Vec<u8>, builder: ChannelBuilder) {
     ended.expect("call should complete").expect("client should not panic");
 }
 
-/// Returns a connector that succeeds once, with this transport.
+/// Returns a connector that returns this transport at the first attempt, and fails afterwards.
 fn once(io: DuplexStream) -> impl Fn() -> ReadyIo + Send + Sync + 'static {
     let io_slot = Mutex::new(Some(io));
     move || {
@@ -81,8 +81,8 @@ fn once(io: DuplexStream) -> impl Fn() -> ReadyIo + Send + Sync + 'static {
 
 type ReadyIo = std::future::Ready<std::io::Result<DuplexStream>>;
 
-/// Calls of the accepting peer: a client that offers services replies with arbitrary bytes, or receives arbitrary bytes
-/// as requests.
+/// Tests calls made by the accepting peer. A client that offers services replies with arbitrary bytes, or receives
+/// arbitrary bytes as requests.
 pub fn two_way(data: &[u8]) {
     thread_local! {
         static GREETING: OnceCell<Vec<u8>> = const { OnceCell::new() };
@@ -117,7 +117,7 @@ pub fn two_way(data: &[u8]) {
     });
 }
 
-/// HELLO of a client that offers the interop schema.
+/// Returns the HELLO of a client that offers the interop schema.
 async fn greeting() -> Vec<u8> {
     let (here, mut there) = pipe();
     let builder = Channel::builder().add_service(InteropServer::new(Service));
@@ -129,7 +129,7 @@ async fn greeting() -> Vec<u8> {
     bytes
 }
 
-/// Makes a call of each kind and returns how many succeed.
+/// Makes a call of each kind. Returns the number of successful calls.
 async fn call_every_kind(client: &InteropClient) -> usize {
     let (sum, payload, counts, total) = tokio::join!(add(client), echo(client), count_up(client), sum_up(client));
     [sum, payload, counts, total].into_iter().filter(Result::is_ok).count()

@@ -1,4 +1,4 @@
-//! Fuzz target of hand-offs: a server with a hostile client, or a client with a hostile server.
+//! Fuzz targets for hand-offs: a server with a hostile client, and a client with a hostile server.
 
 use super::peer::{HANGS, Manner, attack_bytes, hello, pipe, run, say};
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use frisbee::{
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 
-/// A router that hands its connections off on request, by the protocol's own request or by a packet.
+/// A router that hands off its connections, either when the client requests it or when a certain packet arrives.
 struct Gateway;
 
 async fn echo(raw: RawTransport) {
@@ -65,7 +65,7 @@ impl Router for Gateway {
     }
 }
 
-/// Checks connections that are handed off at any time, followed by arbitrary bytes.
+/// Checks connections that are handed off at any time and then carry arbitrary bytes.
 pub fn hand_off(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     let bytes = attack_bytes(manner, &hello(), data, u16::from);

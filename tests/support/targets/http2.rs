@@ -21,11 +21,11 @@ use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Checks that header blocks decode to the same fields after they were encoded again, and that no block takes much
+/// Checks that header blocks that are decoded and encoded again have the same fields, and that no block takes much
 /// memory.
 pub fn hpack(data: &[u8]) {
     let (mut decoder, mut encoder, mut second) = (Decoder::new(), Encoder::new(), Decoder::new());
-    // The first byte of each block is its length.
+    // The first byte of a block is its length.
     let mut rest = data;
     while let Some((&length, behind)) = rest.split_first() {
         let (block, behind) = behind.split_at(behind.len().min(length.into()));
@@ -54,7 +54,7 @@ pub fn hpack(data: &[u8]) {
     assert!(decoder.memory() + encoder.memory() + second.memory() < 64 * 1024);
 }
 
-/// A request as received by a server. Fields are sorted, because the header maps of h2 do not keep their order.
+/// A request that a server has received. The fields are sorted, because the header maps of h2 do not keep their order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Request {
     fields: Vec<(String, String)>,
@@ -62,7 +62,7 @@ struct Request {
     trailers: Vec<(String, String)>,
 }
 
-/// Requests of a connection by stream id, complete or partially received, and whether the server has failed.
+/// The requests of a connection by stream id, complete or partial, and whether the server has failed.
 #[derive(Default, Debug)]
 struct Received {
     whole: BTreeMap<u32, Request>,
@@ -91,7 +91,7 @@ pub fn http2(data: &[u8]) {
     }
 }
 
-/// Names and values from which a script selects header fields. The first four form a valid request.
+/// Names and values of header fields, from which a script selects. The first four form a valid request.
 const FIELDS: [(&str, &str); 48] = [
     (":method", "POST"),
     (":scheme", "http"),
@@ -143,7 +143,7 @@ const FIELDS: [(&str, &str); 48] = [
     ("a", "\u{e4}\t!"),
 ];
 
-/// Returns the fields of a valid request, possibly changed as determined by the next bytes.
+/// Returns the fields of a valid request. The next bytes of the input may select changes.
 fn fields(input: &mut Input<'_>) -> Vec<(&'static str, &'static str)> {
     let mut fields = FIELDS[..4].to_vec();
     let changes = input.byte() % 4;
@@ -165,7 +165,7 @@ fn fields(input: &mut Input<'_>) -> Vec<(&'static str, &'static str)> {
     fields
 }
 
-/// The unread bytes of a script.
+/// The bytes of a script that have not been read.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
@@ -181,7 +181,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Translates a script to frames, which follow the connection preface and SETTINGS.
+/// Translates a script to frames. They follow the connection preface and SETTINGS.
 fn script(data: &[u8]) -> Vec<Vec<u8>> {
     let mut input = Input(data);
     let mut encoder = Encoder::new();
@@ -190,7 +190,7 @@ fn script(data: &[u8]) -> Vec<Vec<u8>> {
     let mut next = 1_u32;
     while !input.0.is_empty() && frames.len() < 60 {
         let (command, which) = (input.byte(), input.byte());
-        // A recently opened stream, the next one, or an arbitrary one.
+        // Selects a recently opened stream, the next one, or an arbitrary one.
         let stream = match which {
             0..250 => next.saturating_sub(u32::from(which % 3 * 2 + 2)).max(1),
             250 => next,
@@ -202,7 +202,7 @@ fn script(data: &[u8]) -> Vec<Vec<u8>> {
             0..4 | 15 => {
                 let mut block = Vec::new();
                 let is_sensitive = command & 0x20 != 0;
-                // h2 0.4.20 accepts malformed blocks if the violation precedes a CONTINUATION frame.
+                // h2 0.4.20 accepts a malformed block if the violation comes before a CONTINUATION frame.
                 let is_split = which < 10;
                 let fields = if is_split { FIELDS[..4].to_vec() } else { fields(&mut input) };
                 fields.iter().for_each(|(name, value)| {
@@ -223,7 +223,7 @@ fn script(data: &[u8]) -> Vec<Vec<u8>> {
             }
             7 => {
                 let mut block = Vec::new();
-                // h2 ignores pseudo-fields in trailers, which are malformed.
+                // h2 ignores pseudo-header fields in trailers, although such trailers are malformed.
                 let (name, value) = FIELDS[25 + usize::from(input.byte()) % (FIELDS.len() - 25)];
                 encoder.put(name.as_bytes(), value.as_bytes(), false, &mut block);
                 frames.push(frame(1, flags & !8, stream, &block));
@@ -249,7 +249,7 @@ fn script(data: &[u8]) -> Vec<Vec<u8>> {
     frames
 }
 
-/// Passes the frames to this implementation, each in the pieces that `cut` returns.
+/// Passes the frames to the server of this project. `cut` splits each frame into pieces.
 fn serve(frames: &[Vec<u8>], cut: impl Fn(&[u8]) -> Vec<Vec<u8>>) -> Received {
     let now = Instant::now();
     let mut connection = Connection::server(&ServerConfig::default(), now);
@@ -282,7 +282,7 @@ fn handle(connection: &mut Connection, streams: &mut BTreeMap<u32, StreamKey>, r
     };
     let ended = match event {
         Event::Head { stream, is_end } => {
-            // A stream whose both ends have ended has no id: requests are not answered here.
+            // When both ends of a stream have ended, it has no id. Here requests are not answered, so the id exists.
             let number = connection.stream_id(stream).expect("stream should be open");
             streams.insert(number, stream);
             received.open.insert(number, Request { fields: request_fields(connection.head()), ..Request::default() });
@@ -356,7 +356,7 @@ impl AsyncWrite for Transport {
     }
 }
 
-/// A request that h2 has accepted. The response handle is kept, because dropping it would reset the stream.
+/// A request that h2 has accepted. Its response handle is kept, because dropping it would reset the stream.
 struct Accepted {
     request: Request,
     body: RecvStream,
@@ -417,7 +417,8 @@ fn serve_by_h2(frames: &[Vec<u8>]) -> Received {
     received
 }
 
-/// Reads the received part of a body. Returns `None` if it is incomplete and `Some(false)` if the stream was reset.
+/// Reads the part of a body that has arrived. Returns `None` if the body is incomplete, and `Some(false)` if the stream
+/// was reset.
 fn read_body(stream: &mut Accepted, context: &mut Context<'_>) -> Option<bool> {
     loop {
         match stream.body.poll_data(context) {

@@ -1,14 +1,14 @@
-//! Fuzz target of the JSON mapping.
+//! A fuzz target for the JSON mapping.
 
 use crate::json::All;
 use frpc::json::{Json as _, Options, Reader, Types};
 use std::cell::OnceCell;
 
-/// Memory limit in bytes. At each level, the content of an `Any` may be JSON as long as its bytes.
+/// Memory limit in bytes. It is low, because at each level the content of an `Any` may be JSON of the same length.
 const MEMORY_MAX: usize = 1 << 20;
 
-/// Checks that a decoded message survives a round trip and is then encoded identically. The first byte selects the
-/// options.
+/// Checks that a decoded message survives a round trip and is then encoded to the same text. The first byte of the
+/// input selects the options.
 pub fn json(data: &[u8]) {
     thread_local! {
         static TYPES: OnceCell<Types> = const { OnceCell::new() };
@@ -27,7 +27,7 @@ fn round(text: &[u8], options: &Options<'_>) {
         assert!(std::str::from_utf8(text).is_err());
         return;
     };
-    // Parts of it, by position.
+    // Also decodes parts of the message by position.
     let _ = All::default().decode_positional(&mut reader);
     assert!(reader.position() <= text.len());
 
@@ -39,7 +39,7 @@ fn round(text: &[u8], options: &Options<'_>) {
         }
     };
     let mut first = Vec::new();
-    // A decoded message can be encoded.
+    // Every decoded message must be encodable.
     options.encode(&message, &mut first).expect("message from JSON should be encodable");
     let again: All = options.decode(&first).expect("encoded message should be decodable");
     let mut second = Vec::new();

@@ -1,13 +1,14 @@
-//! Fuzz target of layouts: two descriptions, and a body that is translated between them.
+//! A fuzz target for layouts. It parses two descriptions, and translates a body from one to the other.
 
 use polyglot::layout::{Description, Limits, Plan, TypeLayout};
 use polyglot::{Form, Nesting};
 
-/// Maximum length of a body in bytes, which exceeds that of any fuzzer input.
+/// Maximum length of a body in bytes. It is larger than any input of a fuzzer.
 const BODY_MAX: usize = 1 << 16;
 
-/// Checks that layout descriptions are rejected or canonical, and that translation takes bounded memory. The input
-/// consists of the writer's description after its length in two bytes, the reader's description likewise, and a body.
+/// Checks that a layout description is rejected or canonical, and that translation takes limited memory. The input
+/// consists of the writer's description, preceded by its length in two bytes, the reader's description in the same
+/// form, and a body.
 pub fn layout(data: &[u8]) {
     let Some((writer, rest)) = described(data) else { return };
     let Some((reader, body)) = described(rest) else { return };
@@ -40,7 +41,7 @@ pub fn layout(data: &[u8]) {
     }
 }
 
-/// Parses a description that follows its length. Also returns the remaining bytes.
+/// Parses a description that is preceded by its length. Also returns the bytes after it.
 fn described(data: &[u8]) -> Option<(Option<Description>, &[u8])> {
     let (length, rest) = data.split_first_chunk()?;
     let (bytes, rest) = rest.split_at_checked(u16::from_le_bytes(*length).into())?;

@@ -1,4 +1,4 @@
-//! Fuzz targets of the codec.
+//! Fuzz targets for the codec.
 
 use crate::extension::{Chunk, Failure, Maybe, Time};
 use crate::interop::{Lists, Maps, Mixed, Nested, Payload, Scalars};
@@ -7,7 +7,7 @@ use crate::vecopt::VOptional;
 use bytes::Bytes;
 use polyglot::{DecodeError, Decoder, Encoder, Form, Kind, Message, Root, decode_root, encode_root};
 
-/// Decodes single values of any kind, and checks that a failed read does not move the decoder.
+/// Decodes values of any kind. Checks that a failed read does not move the decoder.
 pub fn values(data: &[u8]) {
     let (reads, input) = data.split_at(data.len().min(16));
     let mut decoder = Decoder::new(input);
@@ -65,7 +65,7 @@ fn value(from: &mut Decoder<'_>, kind: u8) -> bool {
     }
 }
 
-/// Checks that a decoded message survives a round trip and is then encoded identically.
+/// Checks that a decoded message survives a round trip and is then encoded to the same bytes.
 pub fn messages(data: &[u8]) {
     let Some((&[which, form], body)) = data.split_first_chunk() else { return };
     let form = if form & 1 == 0 { Form::Flat } else { Form::Extended };
@@ -104,7 +104,7 @@ fn round<M: Message>(body: &[u8], form: Form) {
         Ok(Root::Error(text)) => panic!("{} has become the error {text}", M::NAME),
         Err(error) => panic!("the encoding of {} is not decoded: {error}", M::NAME),
     };
-    // The encodings may differ by the order of maps and by NaN, but not in length.
+    // The order of maps and NaNs may make the encodings different, but not their lengths.
     assert_eq!(self::written(&again, form).len(), written.len(), "{} is written otherwise", M::NAME);
 }
 

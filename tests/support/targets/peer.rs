@@ -1,5 +1,5 @@
-//! The hostile peer of fuzz targets that test a complete client or server. The fuzzer chooses the bytes and how they
-//! are sent. Time is virtual, and all runs of a thread share one runtime.
+//! A hostile peer for fuzz targets that test a complete client or server. The fuzzer selects the bytes, and how they
+//! are sent. Time is virtual, and all runs on a thread share one runtime.
 
 use std::cell::LazyCell;
 use std::future::poll_fn;
@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 /// Maximum virtual time until a connection ends. The longest timeout is 30 s.
 pub(super) const HANGS: Duration = Duration::from_secs(120);
 
-/// Buffer size of transports in bytes. It is small so that peers have to wait for each other.
+/// Buffer size of transports in bytes. It is small, so that peers have to wait for each other.
 const PIPE: usize = 4 * 1024;
 
 thread_local! {
@@ -42,12 +42,12 @@ pub(super) fn pipe() -> (DuplexStream, DuplexStream) {
     tokio::io::duplex(PIPE)
 }
 
-/// The behaviour of a peer, as the bits of a byte.
+/// The behavior of a peer. Each bit of a byte selects one aspect.
 #[derive(Clone, Copy)]
 pub(super) struct Manner(pub(super) u8);
 
 impl Manner {
-    /// Splits the input into the behaviour, its first byte, and the rest.
+    /// Splits the input into the behavior, which is its first byte, and the rest.
     pub(super) fn of(data: &[u8]) -> Option<(Self, &[u8])> {
         data.split_first().map(|(manner, rest)| (Self(*manner), rest))
     }
@@ -72,7 +72,7 @@ impl Manner {
         self.0 & 32 != 0
     }
 
-    /// Selects the end that the peer plays or another property, as defined by the target.
+    /// Returns a bit that has a meaning only for the target, such as the end that the peer plays.
     pub(super) fn other(self) -> bool {
         self.0 & 64 != 0
     }
@@ -82,8 +82,9 @@ impl Manner {
     }
 }
 
-/// Returns the bytes of the peer, optionally after a greeting. They are sent unchanged or as packets: operation, id and
-/// length in one byte each, then the body. `operation` maps a byte to an operation.
+/// Returns the bytes of the peer, optionally preceded by a greeting. They are the input itself, or packets that it
+/// describes: the operation, the id and the length in one byte each, and then the body. `operation` maps a byte to an
+/// operation.
 pub(super) fn attack_bytes(manner: Manner, greeting: &[u8], data: &[u8], operation: impl Fn(u8) -> u16) -> Vec<u8> {
     let mut bytes = if manner.greets() { greeting.to_vec() } else { Vec::new() };
     if !manner.is_framed() {
@@ -99,7 +100,7 @@ pub(super) fn attack_bytes(manner: Manner, greeting: &[u8], data: &[u8], operati
     bytes
 }
 
-/// Returns the HELLO packet of a native peer, so that prefixes, credit and other extensions are decoded.
+/// Returns the HELLO of a native peer. After it, the other end decodes prefixes, credit and other extensions.
 pub(super) fn hello() -> Vec<u8> {
     let now = std::time::Instant::now();
     let mut core = frisbee_core::Connection::client(&Default::default(), now);
@@ -107,7 +108,7 @@ pub(super) fn hello() -> Vec<u8> {
     begins[..begins.len() - 10].to_vec() // Without the PING behind it.
 }
 
-/// Writes in pieces, discards received bytes, and disconnects or stays.
+/// Writes bytes in pieces, discards received bytes, and then disconnects or stays connected.
 pub(super) async fn say(io: &mut DuplexStream, bytes: &[u8], manner: Manner) {
     for piece in bytes.chunks(manner.piece()) {
         let written = tokio::time::timeout(Duration::from_secs(1), write(io, piece)).await;
@@ -117,7 +118,7 @@ pub(super) async fn say(io: &mut DuplexStream, bytes: &[u8], manner: Manner) {
         if manner.takes_its_time() && manner.piece() > 3 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         } else {
-            // Lets the peer read the bytes.
+            // Gives the other end time to read the bytes.
             tokio::task::yield_now().await;
         }
     }
@@ -144,7 +145,7 @@ async fn write(io: &mut DuplexStream, mut piece: &[u8]) -> bool {
     true
 }
 
-/// Discards received bytes; ready when no more will arrive.
+/// Discards received bytes. Ready when no more bytes will arrive.
 fn drain(io: &mut DuplexStream, context: &mut Context<'_>) -> Poll<()> {
     let mut thrown_away = [0; PIPE];
     loop {

@@ -1,14 +1,14 @@
-//! Fuzz target of the code generator: an arbitrary .proto file.
+//! A fuzz target for the code generator, with an arbitrary .proto file.
 
 use frpc_build::{Codec, Output};
 use prost_types::FileDescriptorSet;
 use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 
-/// Name of the only schema file.
+/// Name of the schema file.
 const NAME: &str = "test.proto";
 
-/// A virtual folder that contains a single file.
+/// A virtual folder with a single file.
 struct Single(String);
 
 impl FileResolver for Single {
@@ -28,8 +28,8 @@ fn parse(text: &str) -> Result<FileDescriptorSet, protox::Error> {
     Ok(compiler.file_descriptor_set())
 }
 
-/// Generates code from a schema file and checks the output: an error, or files directly within the output folder. The
-/// length of the text selects the other options.
+/// Generates code from a schema file. Checks that the result is an error, or files that are directly in the output
+/// folder. The length of the text selects other options.
 pub fn proto(data: &[u8]) {
     let Ok(schema) = str::from_utf8(data).map_err(drop).and_then(|text| parse(text).map_err(drop)) else {
         return;
@@ -43,7 +43,8 @@ pub fn proto(data: &[u8]) {
     };
     match builder.generate(schema, &[NAME]) {
         Ok(Output { files, .. }) => {
-            // A second one is the same by another name, where the package's is not the module's.
+            // If the package and its module have different names, a second file has the same content under the other
+            // name.
             assert!(
                 files.len() <= 2 && files.windows(2).all(|two| two[0].text == two[1].text),
                 "one file makes one file"

@@ -1,4 +1,4 @@
-//! Fuzz targets of pub/sub: a broker with a hostile client, and a client with a hostile broker.
+//! Fuzz targets for publish and subscribe: a broker with a hostile client, and a client with a hostile broker.
 
 use super::peer::{HANGS, Manner, attack_bytes, hello, pipe, run, say};
 use frisbee::Connection;
@@ -8,14 +8,14 @@ use frisbee_pubsub::{
 };
 use std::time::Duration;
 
-/// Maps a byte to an operation of the base protocol or of pub/sub.
+/// Maps a byte to an operation of the base protocol, or of publish and subscribe.
 fn operation(byte: u8) -> u16 {
     let count = OPERATIONS.end() - FIRST_OPERATION + 1;
     if byte < 10 { byte.into() } else { FIRST_OPERATION + u16::from(byte) % count }
 }
 
-/// Sends arbitrary bytes to a broker with low limits, with or without another client that subscribes to all topics.
-/// Checks that no state remains.
+/// Sends arbitrary bytes to a broker with low limits. In some cases, another client subscribes to all topics. Checks
+/// that no state remains.
 pub fn broker(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     run(async move {
@@ -47,13 +47,13 @@ pub fn broker(data: &[u8]) {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
         let left = (broker.subscriptions(), broker.waiting(), stats.memory_held());
-        // A history remains, but is too short to be charged.
+        // A history may remain, but a short one is not charged.
         assert_eq!(left, (0, 0, 0), "something is left");
         assert!(broker.history_memory() <= 4 * 1024 + 3 * HISTORY_COST, "{} bytes of history", broker.history_memory());
     });
 }
 
-/// Maximum memory of a topic with history, excluding its messages, in bytes.
+/// Maximum memory in bytes of a topic with history, without its messages.
 const HISTORY_COST: usize = 600;
 
 /// Connects a client that subscribes to all topics and reads all messages.
@@ -107,7 +107,7 @@ async fn subscribe(client: &Client, kind: Kind) -> Result<(), PubSubError> {
         Kind::Follower => client.subscribe_from("a.*", Start::Oldest).await?,
     };
     let read = async {
-        // The subscription continues after lost messages.
+        // If messages were lost, the subscription continues after them.
         while !matches!(messages.recv().await, Err(RecvError::Closed(_))) {}
     };
     let _ = tokio::time::timeout(Duration::from_secs(5), read).await;

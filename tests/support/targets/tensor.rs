@@ -1,13 +1,13 @@
-//! Fuzz target of tensors: `.npy` files and JSON.
+//! A fuzz target for tensors, as `.npy` files and as JSON.
 
 use bytes::Bytes;
 use frpc::json::Options;
 use frpc::tensor::{Image, Tensor};
 
-/// Memory limit in bytes, which includes that of nested lists.
+/// Memory limit in bytes. It includes the memory of nested lists.
 const MEMORY_MAX: usize = 1 << 20;
 
-/// Checks that a decoded tensor is valid and survives a round trip. The first byte selects the format.
+/// Checks that a decoded tensor is valid and survives a round trip. The first byte of the input selects the format.
 pub fn tensor(data: &[u8]) {
     let Some((&choice, data)) = data.split_first() else { return };
     let options = Options::new().container_memory(MEMORY_MAX);
@@ -33,14 +33,14 @@ pub fn tensor(data: &[u8]) {
     let mut json = Vec::new();
     options.encode(&tensor, &mut json).expect("tensor should have a JSON form");
     assert_eq!(options.decode::<Tensor>(&json).expect("encoded tensor should be decodable"), tensor);
-    // NumPy does not have every type.
+    // NumPy does not support every element type.
     if let Ok(file) = tensor.to_npy() {
         let again = Tensor::from_npy(file.into()).expect("encoded tensor should be decodable");
         assert_eq!((again.check(), again.shape, again.data), (Ok(dtype), tensor.shape, tensor.data));
     }
 }
 
-/// Checks that a view of a tensor, if available, has the same elements as a copy.
+/// Checks that a view of a tensor, if there is one, has the same elements as a copy.
 fn check<T: frpc::tensor::Element>(tensor: &Tensor) {
     let (view, copy) = (tensor.view::<T>(), tensor.to_vec::<T>());
     assert_eq!(view.is_ok(), copy.is_ok());

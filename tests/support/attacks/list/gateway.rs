@@ -34,7 +34,7 @@ fn head(content_type: &str, length: usize) -> String {
     )
 }
 
-/// Returns a request whose body decompresses to 8 MiB.
+/// Returns a request with a compressed body of 8 MiB.
 fn bomb(content_type: &str, field: &str, is_enveloped: bool) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&vec![b' '; 8 << 20]).expect("write should succeed");
@@ -72,14 +72,14 @@ fn http() -> Vec<Attack> {
     ]
 }
 
-/// Returns the bytes of an HTTP/2 connection with `count` calls that are reset immediately.
+/// Returns the bytes of an HTTP/2 connection with `count` calls. Each call is reset immediately.
 fn resets(count: u32) -> Vec<u8> {
     let frame = |kind: u8, flags: u8, stream: u32, payload: &[u8]| {
         let length = u32::try_from(payload.len()).expect("length should fit u32").to_be_bytes();
         [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
     };
     let path = b"/interop.Interop/Sleep";
-    // Static table entries: POST, http, and the names of the path and of the authority.
+    // Entries of HPACK's static table: POST, http, and the names of the path and of the authority.
     let fields = [&[0x83, 0x86, 0x04, path.len() as u8], &path[..], &[0x01, 9], b"localhost"].concat();
     let mut bytes = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), frame(4, 0, 0, b"")].concat();
     for stream in (1..).step_by(2).take(count as usize) {
@@ -97,7 +97,7 @@ fn web_socket() -> Vec<Attack> {
         )
     };
     let opening = |protocol: &str, frame: &[u8]| [upgrade(protocol).as_bytes(), frame].concat();
-    // With a mask of zeros, the payload is sent unchanged.
+    // The mask is zero, so the payload is unchanged.
     let started = [&[0x01, 0xFE, 0xFF, 0xFF, 0, 0, 0, 0][..], b"{\"a\":\""].concat();
     vec![
         Attack::new("idle WebSockets", &[46], Target::Interop, opening("jsonrpc", b"")).connections(1_000),
