@@ -216,7 +216,8 @@ async fn grpc_web(address: SocketAddr, method: &str, token: &str) -> Code {
         .expect("read should complete within the timeout")
         .expect("response should be complete");
     let answer = String::from_utf8_lossy(&answer);
-    let (_, status) = answer.rsplit_once("grpc-status:").unwrap_or_else(|| panic!("it has no status: {answer}"));
+    let (_, status) =
+        answer.rsplit_once("grpc-status:").unwrap_or_else(|| panic!("response should have a status: {answer}"));
     let digits: String = status.trim_start().chars().take_while(char::is_ascii_digit).collect();
     Code::from_i32(digits.parse().expect("text should be a number"))
 }
@@ -322,7 +323,7 @@ async fn the_same_rule_holds_for_mounted_routers_and_topics() {
         assert_eq!(topics(address).await, may, "{signed_in}");
         assert_eq!(channel_with_topics(address).await, (may, expected), "{signed_in}");
         let closed = if may { Code::PermissionDenied } else { expected };
-        assert_eq!(mounted(address, CLOSED).await, closed, "no rule names it: {signed_in}");
+        assert_eq!(mounted(address, CLOSED).await, closed, "router without a rule should be closed to {signed_in}");
     }
 }
 

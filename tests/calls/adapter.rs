@@ -363,11 +363,11 @@ async fn metadata_of_streaming_adapter_call_is_charged_to_its_peer() {
     request.metadata_mut().insert("word", "x".repeat(50_000)).expect("metadata entry should be valid");
     let method = host.method("Join");
     let call = tokio::spawn(async move { method.streaming(request, "text").await.map(drop) });
-    until("it is charged", || host.context.stats().charged_bytes() >= 50_000).await;
+    until("the metadata is charged", || host.context.stats().charged_bytes() >= 50_000).await;
     more.send(Ok(Bytes::new())).expect("receiver should be waiting");
     drop(more);
     call.await.expect("task should not panic").expect("peer should answer");
-    until("it is released", || host.context.stats().charged_bytes() == 0).await;
+    until("the charge is released", || host.context.stats().charged_bytes() == 0).await;
 }
 
 /// Regression test: a call ran and was then rejected, because another call held the only permit.

@@ -67,7 +67,7 @@ async fn call_that_ends_during_connect_leaves_no_connection() {
     first.closed().await;
     let status = client.add(within(20 * MS, SUM)).await.expect_err("call should fail");
     assert_eq!(status.code(), Code::DeadlineExceeded);
-    until("the second connection is there", || dialled.load(Ordering::SeqCst) == 2).await;
+    until("the second connection is open", || dialled.load(Ordering::SeqCst) == 2).await;
     drop((client, channel));
     until("all connections are closed", || stats.opened() == 2 && stats.open() == 0).await;
 }
@@ -185,7 +185,7 @@ fn deadline_outlives_the_runtime_a_call_began_in() {
         let client = client.clone();
         async move { client.sleep(sleep(60_000)).await }
     });
-    home.block_on(until("it has the only slot", || backward.running() > 0));
+    home.block_on(until("the first call has the only slot", || backward.running() > 0));
     assert_eq!(
         finish_elsewhere(&home, client.sleep(late())),
         Code::DeadlineExceeded,

@@ -135,7 +135,7 @@ async fn a_handler_whose_caller_has_stopped_waiting_is_dropped() {
     let started = tokio::time::Instant::now();
     client.write_all(&[packet(0, 3, b"fris\x01"), packet(7, 12, &body)].concat()).await.expect("write should succeed");
     until("the handler runs", || state.waiting.load(Ordering::SeqCst) == 1).await;
-    until("the handler is gone", || state.waiting.load(Ordering::SeqCst) == 0).await;
+    until("the handler has ended", || state.waiting.load(Ordering::SeqCst) == 0).await;
     assert!((50..60).contains(&started.elapsed().as_millis()), "{:?}", started.elapsed());
 }
 
@@ -187,7 +187,7 @@ async fn dropping_a_call_drops_its_handler_and_frees_its_id() {
     for reply in calls.join_all().await {
         reply.expect("waiting call should get a slot");
     }
-    until("the handlers are gone", || state.waiting.load(Ordering::SeqCst) == 0).await;
+    until("the handlers have ended", || state.waiting.load(Ordering::SeqCst) == 0).await;
 }
 
 /// Number of calls in `calls_and_cancellations_in_any_order_never_mix_replies`. The long run makes one million.
@@ -220,7 +220,7 @@ async fn calls_and_cancellations_in_any_order_never_mix_replies() {
         })
         .collect();
     callers.join_all().await;
-    until("the handlers are gone", || state.waiting.load(Ordering::SeqCst) == 0).await;
+    until("the handlers have ended", || state.waiting.load(Ordering::SeqCst) == 0).await;
 }
 
 #[tokio::test]

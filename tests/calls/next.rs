@@ -103,7 +103,7 @@ struct Panics(Arc<AtomicUsize>);
 impl Middleware for Panics {
     async fn call(&self, call: Call, next: Next) -> Result<CallResponse, Status> {
         let response = next.run(call).await;
-        assert!(self.0.fetch_add(1, Ordering::Relaxed) % 2 == 1, "every second time");
+        assert!(self.0.fetch_add(1, Ordering::Relaxed) % 2 == 1, "middleware should panic in every second call");
         response
     }
 }

@@ -176,7 +176,7 @@ async fn histogram_sums_equal_calls_despite_cancels_and_retries() {
                 async move { client.get(time(1_000)).await }
             });
             let (gets, runs) = (state.gets.load(Ordering::SeqCst), state.waiting.load(Ordering::SeqCst));
-            until("both run", || {
+            until("both calls run", || {
                 state.gets.load(Ordering::SeqCst) > gets && state.waiting.load(Ordering::SeqCst) > runs
             })
             .await;
@@ -199,7 +199,7 @@ async fn histogram_sums_equal_calls_despite_cancels_and_retries() {
         [total(&snapshot, CallSide::Server, "Get"), total(&snapshot, CallSide::Server, "Wait")]
     };
     let waits = made.iter().filter(|((method, _), _)| *method == "Wait").map(|(_, count)| count).sum();
-    until("each run has ended for the counters", || all() == [state.gets.load(Ordering::SeqCst), waits]).await;
+    until("the counters show the end of each call", || all() == [state.gets.load(Ordering::SeqCst), waits]).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -225,7 +225,7 @@ async fn replies_that_come_too_late_are_counted() {
     let waits = client.wait(time(UNTIL_RELEASED));
     tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("future should stay pending");
     assert_eq!(state.waiting.load(Ordering::SeqCst).min(1), state.waiting.load(Ordering::SeqCst));
-    until("the server has confirmed it", || counters.snapshot().late_replies == 1).await;
+    until("the server has answered the cancelled call", || counters.snapshot().late_replies == 1).await;
 }
 
 /// A call that has ended.
@@ -279,12 +279,12 @@ async fn observer_sees_begin_attempts_and_end_of_each_call() {
     client.fail(failing(Code::Aborted)).await.expect_err("call should fail");
     let waits = client.wait(time(UNTIL_RELEASED));
     tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("future should stay pending");
-    until("the server has confirmed it", || noting.late.load(Ordering::Relaxed) == 1).await;
+    until("the server has answered the cancelled call", || noting.late.load(Ordering::Relaxed) == 1).await;
     let again = tokio::spawn({
         let client = client.clone();
         async move { client.get(time(1_000)).await }
     });
-    until("it runs", || state.gets.load(Ordering::SeqCst) == 1).await;
+    until("the call runs", || state.gets.load(Ordering::SeqCst) == 1).await;
     server.cut();
     again.await.expect("task should not panic").expect("call should be retried");
     let mut chunks = client.flood(time(5)).await.expect("stream should open").into_inner();
@@ -352,7 +352,7 @@ async fn unobserved_call_end_is_counted_and_keeps_trace() {
             let client = client.clone();
             async move { client.get(time(1_000)).await }
         });
-        until("it runs", || state.gets.load(Ordering::SeqCst) == 2 * number - 1).await;
+        until("the call runs", || state.gets.load(Ordering::SeqCst) == 2 * number - 1).await;
         server.cut();
         again.await.expect("task should not panic").expect("call should be retried");
     }

@@ -260,12 +260,12 @@ fn cancelled_handlers_drop_in_runtime_of_caller() {
             // After its reply, the client knows that the server supports cancellation.
             client.add(AddRequest::default()).await.expect("call should succeed");
             let mut call = Box::pin(client.describe(Scalars::default()));
-            tokio::select! { _ = &mut call => panic!("it waits"), _ = begins.recv() => {} }
+            tokio::select! { _ = &mut call => panic!("handler should not reply"), _ = begins.recv() => {} }
             drop(call);
             assert_eq!(drops.recv().await, Some(Some(serving.handle().id())));
             let (_requests, counts) = RequestStream::channel(1);
             let mut streaming = Box::pin(client.sum_up(counts));
-            tokio::select! { _ = &mut streaming => panic!("it waits"), _ = begins.recv() => {} }
+            tokio::select! { _ = &mut streaming => panic!("handler should not reply"), _ = begins.recv() => {} }
             drop(streaming);
             assert_eq!(drops.recv().await, Some(Some(serving.handle().id())));
         });
@@ -311,8 +311,8 @@ fn handlers_on_workers_end_with_the_runtime_of_their_server() {
             let mut call = pin!(client.describe(Scalars::default()));
             tokio::select! {
                 biased;
-                _ = &mut streaming => panic!("its requests have not ended"),
-                _ = &mut call => panic!("it takes an hour"),
+                _ = &mut streaming => panic!("call should not end before its requests"),
+                _ = &mut call => panic!("call should take an hour"),
                 () = async { for _ in 0..2 { started.recv().await.expect("channel should stay open"); } } => {}
             }
             // The references of the handlers, of the methods, and this one.

@@ -64,7 +64,7 @@ async fn running_cancelled_handler_keeps_permit_of_idle_connection() {
     let channel = Channel::connect(serve(server).await.to_string()).await.expect("server should accept the connection");
     let client = InteropClient::new(channel);
     let mut first = Box::pin(client.do_nothing(Empty {}));
-    tokio::select! { reply = &mut first => panic!("it was not released: {reply:?}"), _ = begins.recv() => {} }
+    tokio::select! { reply = &mut first => panic!("call should wait for its release: {reply:?}"), _ = begins.recv() => {} }
     while is_unused.try_recv().is_ok() {}
     drop(first); // Which cancels it.
     is_unused.recv().await.expect("channel should stay open");
@@ -120,7 +120,7 @@ fn overlong_call_wakes_waiting_callers_without_lock() {
             let client = InteropClient::new(channel.clone());
             let begin = || Box::pin(client.do_nothing(Empty {}));
             let mut first = begin();
-            tokio::select! { reply = &mut first => panic!("it is held: {reply:?}"), () = gate.0.0.notified() => {} }
+            tokio::select! { reply = &mut first => panic!("handler should be held: {reply:?}"), () = gate.0.0.notified() => {} }
             let looking =
                 Arc::new(Looking(channel.connection().expect("channel should be connected"), AtomicUsize::new(0)));
             let waker = Waker::from(looking.clone());
@@ -172,7 +172,7 @@ async fn panicking_waker_of_a_caller_leaves_other_calls_alone() {
     let waker = Waker::from(woken.clone());
     assert!(broken.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     gate.0.0.notified().await;
-    tokio::select! { reply = &mut waits => panic!("it is held: {reply:?}"), () = gate.0.0.notified() => {} }
+    tokio::select! { reply = &mut waits => panic!("handler should be held: {reply:?}"), () = gate.0.0.notified() => {} }
     gate.0.1.add_permits(1); // For the first.
     woken.0.notified().await;
     gate.0.1.add_permits(1);

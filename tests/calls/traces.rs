@@ -175,8 +175,10 @@ async fn observers_of_both_ends_get_stream_sizes() {
     while let Some(chunk) = chunks.message().await.expect("stream should not fail") {
         longest += chunk.data.len() as u64;
     }
-    until("both ends have ended", || marking.observed.lock().unwrap().iter().all(|observed| observed.ended.is_some()))
-        .await;
+    until("both ends report the end of the call", || {
+        marking.observed.lock().unwrap().iter().all(|observed| observed.ended.is_some())
+    })
+    .await;
     let [here, there] = [CallSide::Client, CallSide::Server].map(|side| marking.of(side)[0].ended.unwrap());
     assert!(here.reply_bytes >= longest && longest > 0, "{here:?} should have counted replies of {longest} bytes");
     // The sender also counts the headers of packets.
@@ -219,7 +221,7 @@ async fn server_to_client_calls_are_observed_and_traced() {
     });
     let channel = Channel::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
     let _channel = channel.connect(serve(server).await.to_string()).await.expect("server should accept the connection");
-    until("the connection is there", || connected.lock().unwrap().is_some()).await;
+    until("the server has the connection", || connected.lock().unwrap().is_some()).await;
     let connection = connected.lock().unwrap().take().expect("server should have a connection");
     let client = ExtensionClient::new(Channel::from_connection(&connection));
     for _ in 0..2 {
@@ -277,7 +279,7 @@ async fn a_caller_by_another_protocol_states_its_context_as_metadata() {
         });
     let mut stream = tokio::net::TcpStream::connect(serve(server).await).await.expect("server should be listening");
     tokio::io::AsyncWriteExt::write_all(&mut stream, b"!").await.expect("connection should be open");
-    until("it was called", || called.lock().unwrap().len() == 1).await;
+    until("the method was called", || called.lock().unwrap().len() == 1).await;
     let observed = marking.of(CallSide::Server);
     assert_eq!(observed[0].received.map(|received| received.to_string()).as_deref(), metadata.get("traceparent"));
     assert_eq!(observed[0].made.trace_id()[..2], [0x4B, 0xF9]);

@@ -263,7 +263,7 @@ async fn overloaded_server_refuses_request_with_id_of_own_call() {
     let long = SleepRequest { millis: 3_600_000, ..SleepRequest::default() };
     let calling = tokio::spawn(async move { called.sleep(long).await });
     let dialled = agent.connection().unwrap();
-    until("the agent is at work", || dialled.running() == 1).await;
+    until("the handlers of the agent run", || dialled.running() == 1).await;
     let charge = connection.charge_request(100_000);
     let agent = InteropClient::new(agent);
     let status = agent.sleep(SleepRequest::default()).await.expect_err("call should exceed the memory limit");
@@ -380,7 +380,7 @@ async fn peer_that_ignores_replies_is_refused_then_disconnected() {
     let many: Vec<u8> = (0x8000..0x8000 + 1000).flat_map(|id| packet(id, 16, &body)).collect();
     let flood = async { while tokio::io::AsyncWriteExt::write_all(&mut writing, &many).await.is_ok() {} };
     // Packets for the server stay queued.
-    let closed = until("it is left", || connection.is_closed());
+    let closed = until("the client closes the connection", || connection.is_closed());
     tokio::select! {
         () = closed => {}
         () = async { flood.await; std::future::pending().await } => {}

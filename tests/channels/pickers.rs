@@ -92,14 +92,14 @@ async fn link_in_progress_counts_calls_and_not_clones() {
         async move { client.wait(Time { millis: UNTIL_RELEASED }).await }
     });
     until("the call runs", || states[0].waiting.load(Ordering::SeqCst) == 1).await;
-    let link = channel.picker::<Trying>().expect("it has this picker").0[0].current();
+    let link = channel.picker::<Trying>().expect("channel should have this picker").0[0].current();
     let link = link.expect("the link should be connected");
     let clones = [(); 5].map(|()| link.clone());
     assert_eq!(Link::in_progress(&link), 2);
     states[0].released.send_replace(true);
     call.await.expect("task should not panic").expect("call should succeed");
     drop(stream);
-    until("the stream is over", || Link::in_progress(&link) == 0).await;
+    until("the stream has ended", || Link::in_progress(&link) == 0).await;
     drop(clones);
 }
 

@@ -81,7 +81,7 @@ async fn messages_of_a_batch_cost_as_much_credit_as_others() {
     while stream.try_send(&message).is_ok() {
         sent += 1;
     }
-    assert_eq!(sent, 10, "each costs 100");
+    assert_eq!(sent, 10, "each message should be charged 100 bytes");
     assert_eq!(next(&mut raw).await, (9, vec![message.clone(); 10]));
     // One byte of credit permits one message, which may exceed it.
     raw.write(&packet(1, 5, &[1])).await;
@@ -152,5 +152,5 @@ async fn messages_of_any_length_pass_narrow_window_in_order() {
     assert_eq!(receiver.recv().await, None);
     sending.await.expect("task should not panic");
     drop(receiver);
-    until("nothing is held", || stats.memory_held() == 0).await;
+    until("no memory is held", || stats.memory_held() == 0).await;
 }

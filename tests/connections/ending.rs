@@ -189,7 +189,7 @@ async fn connection_aborted_during_last_write_ends_at_once() {
         .expect("connection in memory should be accepted");
     send_much(&connection, 8);
     connection.close();
-    until("it writes its last", || connection.is_closed()).await;
+    until("the connection only writes what is queued", || connection.is_closed()).await;
     let waits = tokio::spawn({
         let connection = connection.clone();
         async move { connection.closed().await }
@@ -409,7 +409,7 @@ async fn finished_stream_is_complete_after_sender_drop() {
     for _ in 0..20 {
         let mut stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
         // The peer ends its direction and drops the receiving one before the test reads anything.
-        until("the stream is over", || stream.sender().is_closed()).await;
+        until("the stream has ended", || stream.sender().is_closed()).await;
         let mut messages = 0;
         while stream.recv().await.is_some() {
             messages += 1;

@@ -86,10 +86,14 @@ async fn silent_connection_is_unused_at_both_ends_at_any_distance() {
         for round in 1..=4 {
             ends[round % 2].send().await;
             sleep(SILENCE).await;
-            assert_eq!(unused(&ends), [round; 2], "{millis} ms apart: once after each time of use");
+            assert_eq!(
+                unused(&ends),
+                [round; 2],
+                "connection with {millis} ms latency should become idle once after each use"
+            );
         }
         sleep(10 * SILENCE).await;
-        assert_eq!(unused(&ends), [4; 2], "{millis} ms apart");
+        assert_eq!(unused(&ends), [4; 2], "unused connection with {millis} ms latency should not become idle again");
     }
 }
 

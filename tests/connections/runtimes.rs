@@ -51,7 +51,7 @@ fn connections_end_with_the_runtime_of_their_caller() {
             });
         }
         assert_eq!(stats.opened(), 10, "{workers:?}");
-        server.block_on(until("the server has lost them", || stats.open() == 0));
+        server.block_on(until("the server has noticed the lost connections", || stats.open() == 0));
     }
 }
 
@@ -183,9 +183,9 @@ async fn live(workers: Workers, server: Spawning, client: Spawning) {
     let client = client.expect("server should be listening");
     let packet = Packet::new(PacketId(1), Operation::FIRST_USER, "x");
     client.send(&packet).await.expect("message should be sent");
-    until("both have done all", || has_done(&["connected", "route", "turn", "idle"])).await;
+    until("all callbacks have run at both ends", || has_done(&["connected", "route", "turn", "idle"])).await;
     client.close();
-    until("it is over at both ends", || has_done(&["disconnected"])).await;
+    until("both ends have disconnected", || has_done(&["disconnected"])).await;
 }
 
 #[test]
@@ -267,7 +267,7 @@ async fn closed_connection_leaves_no_state() {
         connection.close();
         connection.closed().await;
         drop(connection);
-        until("no handle is left", || Arc::strong_count(&part_of_it) == 1).await;
+        until("all handles are dropped", || Arc::strong_count(&part_of_it) == 1).await;
     }
 }
 
@@ -376,7 +376,7 @@ fn connection_in_last_write_ends_with_its_runtime() {
                 sent.expect("connection should be open").expect("packet should be within the limit");
             }
             connection.close();
-            until("it writes its last", || connection.is_closed()).await;
+            until("the connection only writes what is queued", || connection.is_closed()).await;
             connection
         });
         let _deaf = listener.accept().expect("client should connect");

@@ -18,7 +18,7 @@ async fn a_packet_for_which_there_is_no_room_is_not_sent() {
     // This thread drives the connection, so nothing is written during the loop.
     for sent in 0..20 {
         match connection.try_send(&packet) {
-            Ok(()) => assert!(sent < 10, "1000 bytes may wait, with one packet that overdraws it"),
+            Ok(()) => assert!(sent < 10, "only one packet may exceed the limit of 1000 bytes"),
             Err(TrySendError::Full) => assert!(sent >= 10),
             Err(error) => panic!("{error}"),
         }

@@ -430,7 +430,7 @@ async fn queued_packets_are_flushed_at_end_without_write_timeout() {
     }
     connection.close();
     for id in 0..4 {
-        let packet = peer.next().await.unwrap_or_else(|| panic!("packet {id} is written"));
+        let packet = peer.next().await.unwrap_or_else(|| panic!("packet {id} should be written"));
         assert_eq!(packet.id, PacketId(id));
     }
 }
@@ -502,7 +502,7 @@ async fn reader_of_many_messages_yields() {
             }
             Poll::Pending => {
                 at_once = 0;
-                tokio::time::timeout(PATIENCE, until("it is woken", || woken.0.swap(0, Ordering::SeqCst) > 0))
+                tokio::time::timeout(PATIENCE, until("the task is woken", || woken.0.swap(0, Ordering::SeqCst) > 0))
                     .await
                     .expect("condition should hold within the timeout");
             }

@@ -234,7 +234,11 @@ async fn metadata_reaches_middleware_and_returns_if_requested() {
     };
     let server = server(Gateway::new().json_rpc(), |builder| builder.middleware(middleware));
     let mut request = add(1, 1, 1);
-    assert_eq!(answer(&server, request.to_string()).await, sum(1, 2), "it was not requested");
+    assert_eq!(
+        answer(&server, request.to_string()).await,
+        sum(1, 2),
+        "reply should have no metadata unless the request does"
+    );
     request["metadata"] = json!({"authorization": "Bearer abc"});
     assert_eq!(answer(&server, request.to_string()).await["metadata"], json!({"seen": "Bearer abc"}));
     request["metadata"] = json!({"Authorization": "x"});

@@ -109,8 +109,10 @@ async fn page_has_server_traffic_and_channel_servers() {
         soon(&mut server.began).await;
     }
     // Both messages have arrived, but the end of the stream may still be pending.
-    until("the call that waits is alone", || counters.snapshot().servers.iter().all(|load| load.in_progress == 1))
-        .await;
+    until("only the waiting call is in progress", || {
+        counters.snapshot().servers.iter().all(|load| load.in_progress == 1)
+    })
+    .await;
     let text = page(&server).await;
     let values = values(&text);
     let of_server = |name: &str| values.get(&*format!("{name}{{server=\"{}\"}}", server.address)).copied();
@@ -154,7 +156,7 @@ async fn the_page_has_the_figures_of_topics() {
     }
     client.publish("nobody.listens", "hello").await.expect("broker should accept the message");
     client.sync().await.expect("broker should confirm all messages");
-    until("all have come", || broker.published() == 4 && broker.waiting() == 0).await;
+    until("all messages are published", || broker.published() == 4 && broker.waiting() == 0).await;
     let text = page(&server).await;
     let values = values(&text);
     for (name, value) in [("published_total", 4.0), ("lost_total", 0.0), ("subscriptions", 1.0), ("waiting_bytes", 0.0)]

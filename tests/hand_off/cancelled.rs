@@ -191,9 +191,9 @@ async fn cancelled_call_drops_handler_and_keeps_connection() {
         client.do_nothing(Empty {}).await.unwrap();
         let mut request = Box::pin(asking.do_nothing(Empty {}));
         let entered = until("the handler runs", || inside.0.load(Ordering::SeqCst) == 1);
-        tokio::select! { answer = &mut request => panic!("no answer was sent: {answer:?}"), () = entered => {} }
+        tokio::select! { answer = &mut request => panic!("request should not be answered: {answer:?}"), () = entered => {} }
         drop(request);
-        until("it is dropped", || inside.0.load(Ordering::SeqCst) == 0).await;
+        until("the handler is dropped", || inside.0.load(Ordering::SeqCst) == 0).await;
     }
     client.do_nothing(Empty {}).await.unwrap();
     assert!(!connection.is_closed() && handed.take().is_none());

@@ -44,7 +44,7 @@ pub(super) async fn read_until(io: &mut (impl AsyncRead + Unpin), wanted: u16) -
     loop {
         let mut buffer = vec![0; 4096];
         let count = io.read(&mut buffer).await.unwrap();
-        assert!(count > 0, "it ended before");
+        assert!(count > 0, "connection should not close before the packet");
         buffer.truncate(count);
         let mut input = Bytes::from(buffer);
         while let Some(packet) = decoder.next(&mut input).unwrap() {

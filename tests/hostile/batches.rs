@@ -91,7 +91,7 @@ async fn batch_beyond_credit_delivers_credit_then_loses_stream() {
     let status = loop {
         match stream.message().await {
             Ok(Some(_)) => read += 1,
-            Ok(None) => panic!("that was no end in good order"),
+            Ok(None) => panic!("stream should fail and not end"),
             Err(status) => break status,
         }
     };

@@ -134,7 +134,7 @@ async fn besiege(kind: Attack) {
         for number in 0..connections {
             attackers.spawn(attack(bytes.clone(), 2 + (number % addresses) as u8, address));
         }
-        until("callers hold much", || match kind {
+        until("attackers make the server hold much memory", || match kind {
             Attack::ZeroCredit => service.started.load(Ordering::SeqCst) >= 250 * connections,
             _ => stats.memory_held() > MEMORY / 4,
         })

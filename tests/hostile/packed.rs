@@ -37,7 +37,7 @@ async fn refusal(peer: &mut Raw, body: &[u8]) -> String {
         [0x10, length, ref rest @ ..] => &rest[usize::from(length)..],
         ref error => error,
     };
-    let text = error_text(error).unwrap_or_else(|| panic!("{error:?} is no error"));
+    let text = error_text(error).unwrap_or_else(|| panic!("{error:?} should be an error"));
     peer.write(&packet(4, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
     let sum = peer.next().await.expect("connection should stay open");
     assert_eq!((sum.id.0, error_text(&sum.body)), (4, None), "{text}");
@@ -127,7 +127,7 @@ async fn a_bomb_is_refused_before_its_memory_is_taken() {
     assert!(text.contains("the memory limit for its sender is reached"), "{text}");
     assert!(stats.rejected() > 0);
     drop(peer);
-    until("its memory is free", || stats.memory_held() == 0).await;
+    until("the memory is released", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]

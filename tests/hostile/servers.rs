@@ -212,7 +212,7 @@ async fn a_stream_without_end_keeps_its_deadline() {
         loop {
             match stream.message().await {
                 Ok(Some(count)) => assert_eq!(count.value, 1),
-                Ok(None) => panic!("that was no end in good order"),
+                Ok(None) => panic!("stream should fail and not end"),
                 Err(status) => return status,
             }
         }
@@ -273,7 +273,7 @@ async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
     let status = loop {
         match stream.message().await {
             Ok(Some(_)) => read += 1,
-            Ok(None) => panic!("that was no end in good order"),
+            Ok(None) => panic!("stream should fail and not end"),
             Err(status) => break status,
         }
     };

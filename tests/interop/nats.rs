@@ -84,7 +84,7 @@ async fn publish(client: Client, at: usize, published: Arc<AtomicU64>, received:
         let all = published.fetch_add(1, Ordering::Relaxed) + 1;
         if number % 100 == 0 {
             let unheard = || received.iter().map(|received| all.saturating_sub(received.load(Ordering::Relaxed))).max();
-            until("messages are heard", || unheard() < Some(UNHEARD_MAX)).await;
+            until("messages are received", || unheard() < Some(UNHEARD_MAX)).await;
         }
     }
 }
@@ -166,7 +166,7 @@ async fn group_members_get_equal_shares_on_every_broker() {
         writers.spawn(publish(client.clone(), at, published.clone(), vec![received.clone()]));
     }
     writers.join_all().await;
-    until("all are heard", || received.load(Ordering::Relaxed) >= all).await;
+    until("all messages are received", || received.load(Ordering::Relaxed) >= all).await;
     let shares: Vec<_> = shares.iter().map(|share| share.load(Ordering::Relaxed)).collect();
     assert_eq!(shares.iter().sum::<u64>(), all, "each message should be delivered to one group member");
     let fair = all as f64 / shares.len() as f64;
@@ -240,7 +240,10 @@ async fn listen_everywhere(clients: &[Client]) -> Vec<Arc<Account>> {
 
 /// Waits until each subscription has received or reported as lost every published message.
 async fn settle(accounts: &[Arc<Account>], published: u64) {
-    until("all is heard or said", || accounts.iter().all(|account| account.sum() >= published)).await;
+    until("all messages are received or reported as lost", || {
+        accounts.iter().all(|account| account.sum() >= published)
+    })
+    .await;
     // Brokers need less time than this to report lost messages.
     tokio::time::sleep(Duration::from_millis(600)).await;
     for account in accounts {
@@ -311,13 +314,16 @@ async fn killed_server_leaves_exactly_reported_gap() {
     // reported too.
     let mut load = Load::start(&clients, Some(3_000));
     let all = |least: u64| accounts.iter().all(|account| account.received.load(Ordering::SeqCst) >= least);
-    until("all are heard", || all(3_000)).await;
+    until("all messages are received", || all(3_000)).await;
     server.kill().await;
     let missing = load.published();
     until("more is published", || load.published() > missing + 5_000).await;
     server.restart().await;
     let back = Instant::now();
-    until("the gap is said", || accounts.iter().all(|account| account.missed.load(Ordering::SeqCst) > 0)).await;
+    until("the lost messages are reported", || {
+        accounts.iter().all(|account| account.missed.load(Ordering::SeqCst) > 0)
+    })
+    .await;
     println!("said {:?} after the server was back", back.elapsed());
     let published = load.end().await;
     settle(&accounts, published).await;
@@ -335,7 +341,9 @@ async fn messages_that_nats_does_not_take_are_refused_with_the_reason() {
     let mut subscription = client.subscribe("a").await.expect("broker should accept the subscription");
     // By default, NATS accepts messages of up to 1 MiB.
     client.publish("a", vec![0; 1 << 20]).await.expect("broker should accept the message");
-    let Err(PubSubError::Refused(text)) = client.sync().await else { panic!("it is too long") };
+    let Err(PubSubError::Refused(text)) = client.sync().await else {
+        panic!("broker should reject a message that is too long")
+    };
     assert!(text.ends_with("exceeds the 1048576 bytes that the backplane accepts"), "{text}");
     client.publish("a", "x").await.expect("broker should accept the message");
     client.sync().await.expect("broker should confirm all messages");

@@ -103,7 +103,8 @@ async fn reference_client_exchanges_metadata_and_deadlines() {
 async fn rust_server_reacts_to_malformed_input_as_specified() {
     let Some(python) = python() else { return };
     let output = check(python, &["malform", &serve_interop().await.to_string()]).await;
-    let count: usize = output.split(' ').next().and_then(|count| count.parse().ok()).expect("it prints a count");
+    let count: usize =
+        output.split(' ').next().and_then(|count| count.parse().ok()).expect("checks should print the number of cases");
     assert!(count >= 200, "{output}");
 }
 

@@ -153,7 +153,7 @@ async fn new_call_leaves_room_to_a_call_that_waited() {
     tokio::select! {
         biased;
         reply = waiting => drop(reply.expect("call should succeed")),
-        reply = new => panic!("the new call was sent first: {reply:?}"),
+        reply = new => panic!("waiting call should be sent before the new one: {reply:?}"),
     }
     first.await.expect("call should succeed");
 }

@@ -53,7 +53,7 @@ async fn arriving_bodies_stay_within_server_memory() {
         peer.write(&request[..MIB]).await;
         peers.push(peer);
     }
-    until("most are refused", || stats.rejected() >= 44).await;
+    until("most requests are rejected", || stats.rejected() >= 44).await;
     // All connections of one address may hold at most three quarters of the memory.
     assert!(stats.memory_held() <= 6 * MIB, "server holds {} bytes", stats.memory_held());
     // Every accepted request is answered, and the connections of the others stay open.
@@ -66,7 +66,7 @@ async fn arriving_bodies_stay_within_server_memory() {
     }
     assert!((1..=6).contains(&served), "{served} calls were served");
     drop(peers);
-    until("nothing is held", || stats.memory_held() == 0).await;
+    until("no memory is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -250,10 +250,10 @@ async fn short_bodies_of_handlers_that_wait_keep_no_read_buffers() {
     // The first handler is charged its whole buffer. It shows that handlers stay pending, so the bodies of the next
     // ones are copied.
     assert_eq!(are_copies[1..], [true, true]);
-    until("they wait", || stats.memory_held() > 128 * 1024 + 2 * 700).await;
+    until("the handlers are charged", || stats.memory_held() > 128 * 1024 + 2 * 700).await;
     assert!(stats.memory_held() < 128 * 1024 + 4 * 1024, "{}", stats.memory_held());
     drop(peer);
-    until("nothing is held", || stats.memory_held() == 0).await;
+    until("no memory is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]
@@ -267,7 +267,7 @@ async fn messages_of_streams_count_for_the_buffer_that_they_keep() {
     let mut peer = Raw::connect(address).await;
     peer.write(&[packet(1, 2, b"first"), packet(1, 2, &vec![1; 20_000])].concat()).await;
     let mut stream = streams.recv().await.expect("channel should stay open");
-    until("the message waits, and is charged so", || stats.memory_held() > 128 * 1024).await;
+    until("the unread message is charged", || stats.memory_held() > 128 * 1024).await;
     assert_eq!(stream.recv().await.expect("channel should stay open").len(), 20_000);
     peer.write(&packet(1, 2, b"one more")).await;
     assert_eq!(stream.recv().await.expect("channel should stay open"), "one more");

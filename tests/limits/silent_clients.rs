@@ -138,7 +138,7 @@ async fn a_client_that_has_sent_its_first_packet_is_never_displaced() {
     let silent: Vec<_> = (0..20).map(|_| connect(&acceptor)).collect();
     tokio::time::sleep(Duration::from_secs(1)).await;
     let _last = connect(&acceptor);
-    until("the silent ones are closed", || silent.iter().all(|(_, serving)| serving.is_finished())).await;
+    until("the silent connections are closed", || silent.iter().all(|(_, serving)| serving.is_finished())).await;
     for (here, _) in &mut served {
         here.write_all(&add()).await.expect("write should succeed");
         here.read_exact(&mut reply).await.expect("peer should send the expected bytes");
@@ -215,7 +215,10 @@ async fn silent_connections_are_bounded_with_every_driver() {
                 arrived.push(tokio::net::TcpStream::connect(address).await);
             }
         });
-        until("all but eight are closed", || silent.iter().filter(|reading| reading.is_finished()).count() >= 92).await;
+        until("all connections but eight are closed", || {
+            silent.iter().filter(|reading| reading.is_finished()).count() >= 92
+        })
+        .await;
         arriving.abort();
         silent.iter().for_each(JoinHandle::abort);
     }

@@ -399,7 +399,7 @@ async fn queued_stream_is_refused_without_memory_for_messages() {
     };
     assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
     reply.await.expect("message should arrive");
-    frisbee_tests::until("nothing is held", || linked.stats.memory_held() == 0).await;
+    frisbee_tests::until("no memory is held", || linked.stats.memory_held() == 0).await;
     linked.expect_open();
 }
 

@@ -69,9 +69,9 @@ async fn json_rpc_replies_beyond_memory_are_refused() {
             .await
             .expect("write should succeed");
     }
-    until("all handlers wait", || service.started.load(Ordering::SeqCst) == CALLS).await;
+    until("all handlers have started", || service.started.load(Ordering::SeqCst) == CALLS).await;
     release.send(true).expect("receiver should be waiting");
-    until("all have ended", || service.ended.load(Ordering::SeqCst) == CALLS).await;
+    until("all handlers have ended", || service.ended.load(Ordering::SeqCst) == CALLS).await;
     is_well(&acceptor, &stats).await;
     let mut lines = BufReader::new(hog).lines();
     let mut refused = 0;
@@ -81,7 +81,7 @@ async fn json_rpc_replies_beyond_memory_are_refused() {
     }
     assert!((1..CALLS).contains(&refused), "{refused}");
     drop(lines);
-    until("nothing is held", || stats.memory_held() == 0).await;
+    until("no memory is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]
@@ -95,9 +95,9 @@ async fn http_replies_beyond_memory_are_refused() {
         hog.write_all(request.as_bytes()).await.expect("write should succeed");
         hogs.push(hog);
     }
-    until("all handlers wait", || service.started.load(Ordering::SeqCst) == CALLS).await;
+    until("all handlers have started", || service.started.load(Ordering::SeqCst) == CALLS).await;
     release.send(true).expect("receiver should be waiting");
-    until("all have ended", || service.ended.load(Ordering::SeqCst) == CALLS).await;
+    until("all handlers have ended", || service.ended.load(Ordering::SeqCst) == CALLS).await;
     is_well(&acceptor, &stats).await;
     let mut refused = 0;
     for hog in &mut hogs {
@@ -107,7 +107,7 @@ async fn http_replies_beyond_memory_are_refused() {
     }
     assert!((1..CALLS).contains(&refused), "{refused}");
     drop(hogs);
-    until("nothing is held", || stats.memory_held() == 0).await;
+    until("no memory is held", || stats.memory_held() == 0).await;
 }
 
 /// Writes calls until the server rejects one. Fails if more than `most` calls are pending.
@@ -127,8 +127,8 @@ async fn waits_for_less_than(most: usize, next: impl Fn(usize) -> String) {
     let is_refused = || stats.rejected() > 0 || refused.load(Ordering::SeqCst) > 0;
     let mut sent = 0;
     while !is_refused() {
-        assert!(sent < most, "{} calls wait", service.started.load(Ordering::SeqCst));
-        let (next, rejected) = (next(sent), until("one is refused", is_refused));
+        assert!(sent < most, "{} calls are pending", service.started.load(Ordering::SeqCst));
+        let (next, rejected) = (next(sent), until("a call is rejected", is_refused));
         tokio::select! {
             written = writer.write_all(next.as_bytes()) => written.expect("server should read the requests"),
             // The server has stopped reading.
@@ -172,15 +172,15 @@ async fn unread_streams_wait_for_memory() {
     }
     // The server stops reading from a client that does not read.
     let writing = tokio::spawn(async move { writer.write_all(calls.as_bytes()).await });
-    until("some have begun", || service.started.load(Ordering::SeqCst) > 2).await;
-    until("items wait", || stats.memory_held() > MIB).await;
+    until("the first calls have started", || service.started.load(Ordering::SeqCst) > 2).await;
+    until("unread items are held", || stats.memory_held() > MIB).await;
     for _ in 0..1000 {
         tokio::task::yield_now().await;
     }
     is_well(&acceptor, &stats).await;
     writing.abort();
     drop((reader, writing.await));
-    until("nothing is held", || stats.memory_held() == 0).await;
+    until("no memory is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]
@@ -198,7 +198,7 @@ async fn unread_web_socket_stream_is_bounded() {
         assert!(text.len() < 126);
         hog.write_all(&[&head, text.as_bytes()].concat()).await.expect("write should succeed");
     }
-    until("it has begun", || service.started.load(Ordering::SeqCst) == 1).await;
+    until("the call has started", || service.started.load(Ordering::SeqCst) == 1).await;
     let mut read = vec![0; 1024];
     for _ in 0..2000 {
         // The client reads slowly. The server must not accumulate output for it.
@@ -209,7 +209,7 @@ async fn unread_web_socket_stream_is_bounded() {
     assert!((16_384..MEMORY / 2).contains(&held), "server holds {held} bytes");
     is_well(&acceptor, &stats).await;
     drop(hog);
-    until("nothing is held", || stats.memory_held() == 0).await;
+    until("no memory is held", || stats.memory_held() == 0).await;
 }
 
 /// Number of requests that a greedy client starts but does not complete.

@@ -33,7 +33,7 @@ async fn burst_of_queued_requests_leaves_other_clients_served() {
     let requests: Vec<_> = (0..REQUESTS).flat_map(|id| request(id, LENGTH)).collect();
     write_until_rejected(&mut hog, &requests, &stats, 1).await;
     witness.is_served(100).await;
-    until("all handlers wait", || service.started.load(Ordering::SeqCst) == usize::from(REQUESTS)).await;
+    until("all handlers have started", || service.started.load(Ordering::SeqCst) == usize::from(REQUESTS)).await;
     let held = stats.memory_held();
     assert!(held < requests.len() * 5 / 4, "server holds {held} bytes for {}", requests.len());
     assert_eq!(stats.rejected(), 0);
@@ -66,10 +66,10 @@ async fn connection_at_its_share_is_refused_and_others_served() {
         witness.is_served(20).await;
         hogs.push(hog);
     }
-    assert!(stats.rejected() > 0, "more was requested than there is");
+    assert!(stats.rejected() > 0, "requests should exceed the memory");
     assert!(stats.memory_held() <= 4 * MIB, "{}", stats.memory_held());
     release.send(true).expect("receiver should be waiting");
-    until("nothing is held", || stats.memory_held() == 0).await;
+    until("no memory is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]
@@ -105,6 +105,6 @@ async fn expanding_message_is_refused_without_memory() {
     encoder.list(polyglot::Kind::Any, 200_000).expect("list should be shorter than 2^32");
     body.resize(body.len() + 200_000, 0);
     write_until_rejected(&mut hog, &packet(1, 12, &body), &stats, 1).await;
-    until("it is refused", || stats.rejected() == 1).await;
+    until("the request is rejected", || stats.rejected() == 1).await;
     witness.is_served(10).await;
 }

@@ -39,15 +39,15 @@ async fn replies_without_memory_are_refused_and_all_calls_answered() {
     let mut hog = peer(&acceptor);
     let requests: Vec<_> = (0..CALLS as u16).flat_map(|id| request(id, 1)).collect();
     hog.write_all(&requests).await.expect("write should succeed");
-    until("all handlers wait", || service.started.load(Ordering::SeqCst) == CALLS).await;
+    until("all handlers have started", || service.started.load(Ordering::SeqCst) == CALLS).await;
     release.send(true).expect("receiver should be waiting");
-    until("all handlers have answered", || service.ended.load(Ordering::SeqCst) == CALLS).await;
+    until("all handlers have replied", || service.ended.load(Ordering::SeqCst) == CALLS).await;
     witness.is_served(100).await;
     assert!((6 * MIB..=16 * MIB).contains(&stats.memory_held()), "server holds {} bytes", stats.memory_held());
     let (refused, bytes) = replies(&mut hog, CALLS).await;
     // A single caller may hold three quarters of the memory.
     assert!(bytes <= 12 * MIB && refused >= CALLS - 24, "{bytes} bytes arrived, and {refused} calls were rejected");
-    until("nothing is held", || stats.memory_held() == 0).await;
+    until("no memory is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn unread_output_of_many_peers_stays_within_server_memory() {
         one.write_all(&requests).await.expect("write should succeed");
         peers.push(one);
     }
-    until("the first call of each was begun", || service.started.load(Ordering::SeqCst) >= PEERS).await;
+    until("the first call of each peer has started", || service.started.load(Ordering::SeqCst) >= PEERS).await;
     witness.is_served(100).await;
     assert!((6 * MIB..=16 * MIB).contains(&stats.memory_held()), "server holds {} bytes", stats.memory_held());
     let mut bytes = 0;
@@ -74,5 +74,5 @@ async fn unread_output_of_many_peers_stays_within_server_memory() {
     }
     // When the peer reads bytes, memory becomes available for others.
     assert!(bytes < 4 * PEERS * MIB / 2, "{bytes}");
-    until("nothing is held", || stats.memory_held() == 0).await;
+    until("no memory is held", || stats.memory_held() == 0).await;
 }

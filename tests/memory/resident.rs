@@ -44,9 +44,9 @@ async fn unread_replies() {
     let (address, _stats) = serve(service.clone()).await;
     let mut peer = Raw::connect(address).await;
     peer.write(&(0..CALLS).flat_map(|id| request(id, 1)).collect::<Vec<_>>()).await;
-    until("all handlers wait", || service.started.load(Ordering::SeqCst) == usize::from(CALLS)).await;
+    until("all handlers have started", || service.started.load(Ordering::SeqCst) == usize::from(CALLS)).await;
     release.send(true).expect("receiver should be waiting");
-    until("all handlers have answered", || service.ended.load(Ordering::SeqCst) == usize::from(CALLS)).await;
+    until("all handlers have replied", || service.ended.load(Ordering::SeqCst) == usize::from(CALLS)).await;
 }
 
 /// Sends small requests with pending handlers on many connections.
@@ -60,7 +60,7 @@ async fn waiting_handlers() {
         peer.write(&requests).await;
         peers.push(peer);
     }
-    until("no more are begun", || stats.rejected() > 0).await;
+    until("further calls are rejected", || stats.rejected() > 0).await;
 }
 
 /// Subscribes to many small messages without reading any of them.
@@ -76,7 +76,7 @@ async fn stalled_subscribers() {
         peer.write(&packet(1, FIRST_OPERATION, b"\x05topic")).await;
         peers.push(peer);
     }
-    until("all have subscribed", || broker.subscriptions() == 64).await;
+    until("all peers have subscribed", || broker.subscriptions() == 64).await;
     let mut publisher = Raw::connect(address).await;
     let message = [b"\x05topic", &[0; 1000][..]].concat();
     let messages = packet(0, FIRST_OPERATION + 2, &message).repeat(500);

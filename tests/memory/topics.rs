@@ -48,7 +48,7 @@ async fn unread_subscriber_queues_stay_within_server_memory() {
         one.write_all(&subscribe(1, "topic")).await.expect("write should succeed");
         stalled.push(one);
     }
-    until("all have subscribed", || broker.subscriptions() == 32).await;
+    until("all peers have subscribed", || broker.subscriptions() == 32).await;
     let (publisher, subscriber) = (client(&acceptor).await, client(&acceptor).await);
     let mut messages = subscriber.subscribe("topic").await.expect("broker should accept the subscription");
     for number in 0..4096_u32 {
@@ -58,11 +58,11 @@ async fn unread_subscriber_queues_stay_within_server_memory() {
         assert_eq!(message.payload()[..4], number.to_be_bytes());
     }
     // The broker could hold 4 MiB for each of 32 subscribers.
-    assert!(broker.waiting() < 8 * MIB, "{} bytes wait in the broker", broker.waiting());
+    assert!(broker.waiting() < 8 * MIB, "broker has queued {} bytes", broker.waiting());
     let held = stats.memory_held();
     assert!((2 * MIB..8 * MIB).contains(&held), "broker holds {held} bytes");
     drop((stalled, messages));
-    until("nothing waits", || broker.waiting() == 0).await;
+    until("no messages are queued", || broker.waiting() == 0).await;
 }
 
 #[tokio::test]
@@ -88,8 +88,8 @@ async fn subscriptions_without_memory_are_refused_until_release() {
     assert!(broker.subscriptions() < 2048, "{}", broker.subscriptions());
     drop(subscriber.subscribe("topic").await.expect("broker should accept the subscription"));
     drop(peers);
-    until("all are gone", || broker.subscriptions() == 0).await;
-    until("nothing is held", || stats.memory_held() == 0).await;
+    until("all subscriptions have ended", || broker.subscriptions() == 0).await;
+    until("no memory is held", || stats.memory_held() == 0).await;
 }
 
 #[tokio::test]
@@ -105,10 +105,10 @@ async fn streams_that_are_open_are_charged_until_nobody_has_them() {
         one.write_all(&opens).await.expect("write should succeed");
         peers.push(one);
     }
-    until("some are refused", || stats.rejected() > 0).await;
+    until("a stream is rejected", || stats.rejected() > 0).await;
     let held = stats.memory_held();
     assert!((MIB / 2..MIB).contains(&held), "broker holds {held} bytes");
     super::attackers::Witness::of(&acceptor).await.is_served(10).await;
     drop(peers);
-    until("nothing is held", || stats.memory_held() == 0).await;
+    until("no memory is held", || stats.memory_held() == 0).await;
 }

@@ -218,7 +218,7 @@ fn lines_about(peer: impl fmt::Debug) -> Vec<String> {
 /// Waits until the log contains lines about a peer, and returns them. The server delays such lines, because the handler
 /// may be panicking.
 async fn line_about(peer: impl fmt::Debug) -> Vec<String> {
-    until("it is noticed", || !lines_about(&peer).is_empty()).await;
+    until("the log reports the blocked thread", || !lines_about(&peer).is_empty()).await;
     lines_about(peer)
 }
 
@@ -270,7 +270,7 @@ fn blocking_method_gets_tasks_and_one_log_line() {
                 });
                 threads.push(holder.started.recv().await.expect("channel should stay open"));
                 if threads.len() == 1 {
-                    until("it is noticed", || !lines_about(peer).is_empty()).await;
+                    until("the log reports the blocked thread", || !lines_about(peer).is_empty()).await;
                 }
                 holder.release();
                 sleeping.await.expect("task should not panic").expect("call should be released");
@@ -351,7 +351,7 @@ fn blocking_stream_handler_moves_and_is_logged() {
             assert!(chat.answer().await.starts_with("frisbee-"), "{how:?} {backend:?}");
             chat.say("hold").await;
             assert!(holder.started.recv().await.expect("channel should stay open").starts_with("frisbee-"));
-            until("it is noticed", || !lines_about(peer).is_empty()).await;
+            until("the log reports the blocked thread", || !lines_about(peer).is_empty()).await;
             if backend == IoBackend::Tokio && !uring_is_required() {
                 call(&others).await;
                 // The blocked connection makes calls too.

@@ -137,7 +137,7 @@ async fn panicking_or_internal_handler_is_logged_with_method_and_peer() {
                 tokio::task::yield_now().await;
             }
         });
-        let line = line.await.unwrap_or_else(|_| panic!("{text} is not logged: {:#?}", LINES.lock()));
+        let line = line.await.unwrap_or_else(|_| panic!("log should contain {text}: {:#?}", LINES.lock()));
         assert!(line.contains(&format!("method=interop.Interop/{method} ")), "{line}");
         assert!(line.contains(&format!("peer=Some({peer})")), "{line}");
     }
@@ -247,5 +247,5 @@ async fn tls_client_without_certificate_is_logged_with_its_remedy() {
 /// Waits until a matching line has been logged.
 async fn until_logged(is: impl Fn(&str) -> bool) {
     let is_logged = || LINES.lock().expect("lock should not be poisoned").iter().any(|(.., line)| is(line));
-    frisbee_tests::until("it is logged", is_logged).await;
+    frisbee_tests::until("the line is logged", is_logged).await;
 }

@@ -345,6 +345,6 @@ fn ring_connections_end_with_runtime_of_server() {
         tokio::time::timeout(Duration::from_secs(20), connection.closed())
             .await
             .expect("connection should close within the timeout");
-        until("the server has none", || stats.open() == 0).await;
+        until("the server has closed its connections", || stats.open() == 0).await;
     });
 }

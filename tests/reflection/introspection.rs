@@ -54,7 +54,7 @@ async fn pending_calls_are_shown_with_method_age_and_deadline() {
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
     };
-    let [connection] = &page.connections[..] else { panic!("there is one: {page:?}") };
+    let [connection] = &page.connections[..] else { panic!("server should have one connection: {page:?}") };
     assert_eq!((connection.kind(), connection.streams), (Kind::Native, 1));
     tokio::time::sleep(Duration::from_secs(5)).await;
     let connection_request = || ConnectionRequest { server: "shop".to_owned(), number: connection.number };
@@ -63,7 +63,7 @@ async fn pending_calls_are_shown_with_method_age_and_deadline() {
     assert!(hello.body_max > 0 && hello.stream_credit > 0, "{hello:?}");
     let of = |method: &str| {
         let found = reply.calls.iter().find(|call| call.method == method);
-        found.unwrap_or_else(|| panic!("{method} is in progress: {reply:?}")).clone()
+        found.unwrap_or_else(|| panic!("{method} should be in progress: {reply:?}")).clone()
     };
     let (buy, browse) = (of("catalog.Shop/Buy"), of("catalog.Shop/Browse"));
     assert!((5000..6000).contains(&buy.age_ms) && (5000..6000).contains(&browse.age_ms), "{reply:?}");

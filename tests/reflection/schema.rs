@@ -66,7 +66,7 @@ async fn services_are_listed_with_all_method_properties() {
         let operations: Vec<_> = listed.methods.iter().filter_map(|it| u16::try_from(it.operation).ok()).collect();
         assert!(layout.methods().map(|(_, operation, _)| operation).eq(operations));
     }
-    let [buy, browse] = &shop.methods[..] else { panic!("two methods: {shop:?}") };
+    let [buy, browse] = &shop.methods[..] else { panic!("shop should have two methods: {shop:?}") };
     assert_eq!((&*buy.name, &*buy.request, &*buy.response), ("Buy", "catalog.Thing", "catalog.Receipt"));
     assert_eq!((buy.idempotency(), &*buy.docs, buy.is_deprecated), (Idempotency::Idempotent, "Buys one.", false));
     assert_eq!((buy.request_streams, buy.response_streams), (false, false));

@@ -84,7 +84,7 @@ async fn listen(mut subscription: Subscription) -> Received {
             }
             Err(RecvError::Lagged(count)) => received.missed += count,
             Err(RecvError::Reconnected) => received.unknown += 1,
-            Err(error) => panic!("the connections live: {error}"),
+            Err(error) => panic!("subscription should stay open: {error}"),
         }
     }
     received

@@ -331,7 +331,7 @@ async fn call_hedged_at_its_deadline_may_have_run(world: World) {
     for number in 1_000..1_020 {
         let status = client.get(numbered(number, deadline)).await.expect_err("servers should be too slow");
         assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
-        assert!(all.numbers.lock().contains(&number), "call {number} is sent");
+        assert!(all.numbers.lock().contains(&number), "call {number} should have been sent");
         all.check(number, &status);
     }
 }

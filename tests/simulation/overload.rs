@@ -157,9 +157,9 @@ async fn long_hellos_are_charged_while_their_connections_live(world: World) {
     // The connections of one caller may hold at most three quarters of the memory.
     while let Some(stream) = greeted(peer(&world).await, LENGTH).await {
         peers.push(stream);
-        assert!(peers.len() * LENGTH < MEMORY, "they are not charged");
+        assert!(peers.len() * LENGTH < MEMORY, "HELLOs should be charged");
     }
-    assert!(peers.len() * LENGTH > MEMORY / 2, "{} are taken", peers.len());
+    assert!(peers.len() * LENGTH > MEMORY / 2, "server accepted only {} peers", peers.len());
     // The first 4 KiB of a HELLO are not charged to the memory.
     assert!(stats.memory_held() >= peers.len() * (LENGTH - 4_096), "{}", stats.memory_held());
     // In this state, the server still accepts a short HELLO.

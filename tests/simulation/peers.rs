@@ -66,7 +66,7 @@ async fn native_and_compat_peers_call_each_other_in_all_faults(world: World) {
     // A peer is native only if both ends send HELLO.
     assert_eq!(matches!(kind, PeerKind::Compat), !(server && client), "{kind:?}");
     world.inject(Faults::drawn(4, ["server"]).peers(["client"]));
-    assert!(add(&world, &caller, &memory).await > 0, "no call succeeds");
+    assert!(add(&world, &caller, &memory).await > 0, "some calls should succeed");
 }
 
 /// Runs are not reproducible. TLS gets its keys from the operating system, and the effect of a flipped bit may depend
@@ -86,7 +86,7 @@ async fn tls_lets_no_flipped_bit_pass(world: World) {
     if let Ok(echoed) = caller.echo_payload(payload.clone()).await {
         assert_eq!(*echoed.get_ref(), payload);
     }
-    assert!(add(&world, &caller, &memory).await > 0, "no call succeeds");
+    assert!(add(&world, &caller, &memory).await > 0, "some calls should succeed");
 }
 
 /// A service that hands off its connections to an echo.
@@ -124,7 +124,7 @@ async fn handed_off_connections_carry_bytes_in_order_or_break(world: World) {
     let (asking, handed) = channel(&world, Channel::builder()).request_hand_off();
     let refusal = InteropClient::new(asking).do_nothing(Empty {}).await;
     let Some(raw) = handed.take() else {
-        assert!(refusal.is_err(), "it was granted, and is not there");
+        assert!(refusal.is_err(), "successful call should have handed off the connection");
         return;
     };
     let sent: Vec<u8> = (0_u32..5_000).flat_map(u32::to_be_bytes).collect();
@@ -137,7 +137,7 @@ async fn handed_off_connections_carry_bytes_in_order_or_break(world: World) {
     let reading = async { tokio::time::timeout(Duration::from_secs(60), read.read_to_end(&mut received)).await };
     let (written, read) = tokio::join!(writing, reading);
     world.note(format!("{} of {} bytes were echoed", received.len(), sent.len()));
-    assert!(sent.starts_with(&received), "other bytes came back");
+    assert!(sent.starts_with(&received), "echo should have the sent bytes");
     if is_calm {
         written.and(read.expect("read should end in time").map(drop)).expect("call should succeed");
         assert_eq!(received.len(), sent.len());

@@ -66,7 +66,7 @@ async fn listen(world: World, node: String, published: Published) -> usize {
                     let message = match message {
                         Ok(message) => message,
                         Err(RecvError::Closed(_)) => break,
-                        Err(error) => panic!("no subscriber is slow here: {error}"),
+                        Err(error) => panic!("subscriber should lose no messages: {error}"),
                     };
                     let text = String::from_utf8_lossy(message.payload()).into_owned();
                     let number: u64 = text.parse().expect("text should be a number");
@@ -75,7 +75,7 @@ async fn listen(world: World, node: String, published: Published) -> usize {
                         let published = published.lock().unwrap_or_else(PoisonError::into_inner);
                         assert!(number > last, "{number} follows {last}");
                         let missed = published.range(last + 1..number).next();
-                        assert_eq!(missed, None, "{node} has missed it between {last} and {number}");
+                        assert_eq!(missed, None, "{node} should not miss a message between {last} and {number}");
                     }
                     last = Some(number);
                     received += 1;
@@ -103,6 +103,6 @@ async fn a_subscription_has_no_gaps_or_ends(world: World) {
         ["one", "other"].map(|node| tokio::spawn(listen(world.clone(), node.to_owned(), published.clone())));
     publish(world.clone(), published).await;
     for listener in listening {
-        assert!(listener.await.expect("task should not panic") > 0, "nothing was heard");
+        assert!(listener.await.expect("task should not panic") > 0, "messages should be received");
     }
 }

@@ -88,12 +88,16 @@ async fn an_endpoint_that_leaves_ends_its_calls_and_gets_no_more(world: World) {
     sets.send_replace(endpoints(&["joins", "stays"]));
     sleep(Duration::from_secs(4)).await;
     call(&client, 100..200).await;
-    assert_eq!(leaves.executed(100..200), 0, "it has left");
-    assert!(joins.executed(100..200) > 80, "the other one has calls that rest");
+    assert_eq!(leaves.executed(100..200), 0, "server that has left should receive no calls");
+    assert!(joins.executed(100..200) > 80, "new server should receive most calls");
     for call in resting {
         call.await.expect("task should not panic").expect("call in progress should complete on its connection");
     }
-    assert_eq!([&stays, &leaves, &joins].map(Node::connections), [1, 1, 1], "who stays is not touched");
+    assert_eq!(
+        [&stays, &leaves, &joins].map(Node::connections),
+        [1, 1, 1],
+        "each server should have had one connection"
+    );
     sleep(Duration::from_secs(1)).await;
     assert_eq!(fleet(&channel), ["joins", "stays"]);
 }
@@ -167,7 +171,7 @@ async fn many_clients_spread_over_time_to_new_endpoint(world: World) {
     let times = new.connections.lock().clone();
     assert_eq!(times.len(), CLIENTS);
     let busiest = busiest_second(&times);
-    assert!(busiest < CLIENTS / 2, "{busiest} of {CLIENTS} within a second");
+    assert!(busiest < CLIENTS / 2, "{busiest} of {CLIENTS} clients connected within a second");
 }
 
 /// Returns the largest number of the given times that fall into one second.
@@ -196,9 +200,9 @@ async fn thousand_clients_spread_their_return_to_recovered_server(world: World) 
         .await;
     sleep(Duration::from_secs(10)).await;
     let times = away.connections.lock()[CLIENTS..].to_vec();
-    assert_eq!(times.len(), CLIENTS, "all have returned");
+    assert_eq!(times.len(), CLIENTS, "all clients should reconnect");
     let busiest = busiest_second(&times);
-    assert!(busiest < CLIENTS / 2, "{busiest} of {CLIENTS} within a second");
+    assert!(busiest < CLIENTS / 2, "{busiest} of {CLIENTS} clients connected within a second");
 }
 
 #[sim_test(seeds = 10)]
@@ -241,7 +245,7 @@ async fn two_records_of_one_address_are_one_and_the_last_counts(world: World) {
     }
     assert_eq!((one.connections(), other.connections()), (1, 1));
     let share = one.executed(0..400);
-    assert!((280..=320).contains(&share), "{share} of 400, where three quarters are due");
+    assert!((280..=320).contains(&share), "server with three quarters of the weight received {share} of 400 calls");
 }
 
 /// Regression: each reply of a server with weight zero reported that it was idle, and this attracted the next call.
@@ -269,7 +273,11 @@ async fn endpoint_of_weight_zero_gets_no_calls_by_its_reports(world: World) {
     let (before, at) = (rests.executed(0..2_000), i64::from(tags.load(Ordering::Relaxed)));
     callers.join_all().await;
     assert!(before > 100 && at < 1_800, "{before} of {at}");
-    assert_eq!(rests.executed(0..2_000), before, "the other one is connected");
+    assert_eq!(
+        rests.executed(0..2_000),
+        before,
+        "endpoint without weight should receive no calls while another is connected"
+    );
 }
 
 #[sim_test(seeds = 5)]

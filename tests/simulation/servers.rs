@@ -93,7 +93,7 @@ async fn unavailable_server_gets_few_calls_until_recovery(world: World) {
     let before = servers[0].gets();
     let failed = get(&client, 300).await;
     let refused = servers[0].gets() - before;
-    assert!((1..=10).contains(&refused), "{refused} of 300 calls went there, {code:?}");
+    assert!((1..=10).contains(&refused), "failing server received {refused} of 300 calls, {code:?}");
     // Calls that may be repeated are made again at the other server.
     assert_eq!(failed as u64, if code == Code::Unavailable { 0 } else { refused });
     servers[0].state().broken.store(0, Ordering::SeqCst);
@@ -103,9 +103,9 @@ async fn unavailable_server_gets_few_calls_until_recovery(world: World) {
         sleep(Duration::from_millis(50)).await;
     }
     let before = servers[0].gets();
-    assert_eq!(get(&client, 300).await, 0, "both can work");
+    assert_eq!(get(&client, 300).await, 0, "both servers should work");
     let share = servers[0].gets() - before;
-    assert!(share > 50, "{share} of 300 calls are its share");
+    assert!(share > 50, "recovered server received {share} of 300 calls");
 }
 
 #[sim_test(seeds = 10)]
@@ -116,9 +116,9 @@ async fn calls_refused_by_all_servers_retry_at_most_a_tenth(world: World) {
     for server in &servers {
         server.state().broken.store(Code::Unavailable as i32, Ordering::SeqCst);
     }
-    assert_eq!(get(&client, CALLS).await, CALLS, "no server can work");
+    assert_eq!(get(&client, CALLS).await, CALLS, "all calls should fail");
     let made = servers.iter().map(Running::gets).sum::<u64>() - before;
-    assert!((CALLS as u64..=CALLS as u64 * 11 / 10).contains(&made), "{made} calls instead of {CALLS}");
+    assert!((CALLS as u64..=CALLS as u64 * 11 / 10).contains(&made), "servers received {made} calls for {CALLS}");
 }
 
 #[sim_test(seeds = 12)]
@@ -127,7 +127,7 @@ async fn server_refusing_invalid_requests_keeps_its_share(world: World) {
     let (servers, client) = both(&world).await;
     servers[0].state().broken.store(Code::NotFound as i32, Ordering::SeqCst);
     let refused = get(&client, 200).await;
-    assert!(refused > 40, "{refused} of 200 calls went there");
+    assert!(refused > 40, "server that rejects requests received {refused} of 200 calls");
 }
 
 #[sim_test(seeds = 10)]
@@ -139,19 +139,19 @@ async fn server_unable_to_stream_gets_few_streams_until_recovery(world: World) {
     for _ in 0..200 {
         failed += usize::from(!stream(&client).await);
     }
-    assert!((1..=10).contains(&failed), "{failed} of 200 streams were opened there");
+    assert!((1..=10).contains(&failed), "failing server received {failed} of 200 streams");
     servers[0].state().broken.store(0, Ordering::SeqCst);
     let until = world.elapsed() + TRUSTED;
     while world.elapsed() < until {
-        assert!(stream(&client).await, "the other one can work");
+        assert!(stream(&client).await, "other server should work");
         sleep(Duration::from_millis(50)).await;
     }
     let before = servers[0].state().flooded.load(Ordering::SeqCst);
     for _ in 0..200 {
-        assert!(stream(&client).await, "both can work");
+        assert!(stream(&client).await, "both servers should work");
     }
     let flooded = servers[0].state().flooded.load(Ordering::SeqCst) - before;
-    assert!(flooded > 30, "{flooded} of 200 streams are its share");
+    assert!(flooded > 30, "recovered server received {flooded} of 200 streams");
 }
 
 #[sim_test(seeds = 24)]
@@ -183,8 +183,8 @@ async fn silent_server_gets_no_calls_while_another_exists(world: World) {
     for _ in 0..100 {
         let started = world.elapsed();
         client.wait(Time::default()).await.expect("call should succeed");
-        assert!(stream(&client).await, "it streams");
-        assert!(world.elapsed() - started < Duration::from_millis(100), "it waits for the other one");
+        assert!(stream(&client).await, "stream should have a message");
+        assert!(world.elapsed() - started < Duration::from_millis(100), "call should not wait for the silent server");
         sleep(some(&world, 300)).await;
     }
 }
@@ -195,7 +195,7 @@ async fn unpolled_call_waiting_for_fleet_blocks_no_other(world: World) {
     let ([one, other], client) = both(&world).await;
     tokio::join!(one.stop(), other.stop());
     let mut waiting = std::pin::pin!(client.get(Time::default()));
-    assert!(timeout(Duration::from_millis(1), &mut waiting).await.is_err(), "no server listens");
+    assert!(timeout(Duration::from_millis(1), &mut waiting).await.is_err(), "call should wait while no server listens");
     for _ in 0..2 {
         world.node(NODES[0]).restart();
         client.get(Time::default()).await.expect("client should be connected");
@@ -229,6 +229,6 @@ async fn slowed_server_gets_few_calls_and_loses_none(world: World) {
     let [slow, other] = [0, 1].map(|at| servers[at].gets() - before[at]);
     assert!(
         slow + other >= 20 * CALLERS as u64 && slow * 5 < other,
-        "{slow} calls went there, {other} to the other one"
+        "slow server received {slow} calls, and the other one {other}"
     );
 }

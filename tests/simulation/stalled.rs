@@ -86,7 +86,7 @@ async fn publish_next_to_stalled_subscriber(world: &World) -> (Client, Connectio
 async fn stalled_subscriber_alone_loses_oldest_messages(world: World) {
     let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX), config());
     let (_client, _connection, mut stalled) = publish_next_to_stalled_subscriber(&world).await;
-    assert!(broker.waiting() <= QUEUE_MAX, "{} bytes wait", broker.waiting());
+    assert!(broker.waiting() <= QUEUE_MAX, "broker has queued {} bytes", broker.waiting());
     // When the subscriber reads again, it receives the messages sent before, the number of lost messages, and the
     // latest messages.
     world.node("stalled").resume();
@@ -102,11 +102,11 @@ async fn stalled_subscriber_alone_loses_oldest_messages(world: World) {
                 lost += count;
                 expected += count;
             }
-            Err(error) => panic!("it is still connected: {error}"),
+            Err(error) => panic!("subscription should stay open: {error}"),
         }
     }
-    assert!(lost > 0, "it takes more to overflow the network's buffers");
-    assert!(behind_loss * LENGTH <= QUEUE_MAX, "{behind_loss} messages waited");
+    assert!(lost > 0, "messages should exceed the buffers of the network");
+    assert!(behind_loss * LENGTH <= QUEUE_MAX, "{behind_loss} messages were queued");
 }
 
 #[sim_test(seeds = 10)]

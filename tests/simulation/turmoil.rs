@@ -34,7 +34,7 @@ fn sockets_of_turmoil_are_transports_of_servers_and_channels() {
             if call == 10 {
                 turmoil::partition("client", "server");
                 let outcome = client.add(AddRequest { a: 1_000, b: 0 }).await;
-                assert!(outcome.is_err(), "nothing passes");
+                assert!(outcome.is_err(), "partition should stop the call");
                 turmoil::repair("client", "server");
             }
             let sum = client.add(AddRequest { a: call, b: 2 }).await?;

@@ -97,11 +97,11 @@ impl World {
         (0..self.plan.servers).for_each(|server| self.world.node(&server_name(server)).crash());
         sleep(Duration::from_secs(1)).await;
         for stats in self.stats.lock().iter() {
-            assert_eq!(stats.open(), 0, "connections are left");
-            assert_eq!(stats.memory_held(), 0, "input of ended connections is held");
+            assert_eq!(stats.open(), 0, "no connection should be left");
+            assert_eq!(stats.memory_held(), 0, "no input of ended connections should be held");
         }
-        assert_eq!(self.memory.running.load(Ordering::Relaxed), 0, "handlers of ended calls run");
-        assert_eq!(tasks.num_alive_tasks(), 0, "tasks are left");
+        assert_eq!(self.memory.running.load(Ordering::Relaxed), 0, "no handler of an ended call should run");
+        assert_eq!(tasks.num_alive_tasks(), 0, "no task should be left");
     }
 
     fn serve(&self, process: &Process) {
@@ -202,23 +202,26 @@ impl World {
         let is_calm = self.plan.faults == 0 && self.plan.cut.is_none() && !self.plan.corrupts;
         if is_calm && kind == 0 {
             // If the call took longer, only a timer has woken one of its tasks.
-            assert!(started.elapsed() < Duration::from_secs(1), "it took {:?} in calm", started.elapsed());
+            assert!(started.elapsed() < Duration::from_secs(1), "call without faults took {:?}", started.elapsed());
         }
         let executions = self.memory.executions(number);
         match ended {
             Ok(Ok(())) => {
                 self.outcome.successes.fetch_add(1, Ordering::Relaxed);
                 self.world.note(format!("call {number} of kind {kind} succeeds"));
-                assert!(self.plan.corrupts || kind == 5 || executions == 1, "{executions} executions of a success");
+                assert!(
+                    self.plan.corrupts || kind == 5 || executions == 1,
+                    "successful call was executed {executions} times"
+                );
             }
             Ok(Err(status)) => {
                 self.outcome.failures.fetch_add(1, Ordering::Relaxed);
                 self.world.note(format!("call {number} of kind {kind} fails: {:?}", status.code()));
                 let excused = self.plan.corrupts || status.may_have_run();
-                assert!(excused || executions == 0, "executed although it was not sent: {status}");
+                assert!(excused || executions == 0, "call that was not sent should not have been executed: {status}");
             }
             Err(_) => {
-                assert!(gives_up < HANGS, "call {number} of kind {kind} hangs");
+                assert!(gives_up < HANGS, "call {number} of kind {kind} should not hang");
                 self.world.note(format!("call {number} of kind {kind} is cancelled"));
             }
         }

@@ -41,9 +41,9 @@ async fn calls_stay_in_the_own_zone_until_too_few_of_its_servers_work(world: Wor
     let far = FAR.map(|node| Running::start(&world, node));
     let process = world.node("client").process();
     let (_, client) = client(&process, Channel::builder().balance().zone("near")).await;
-    assert_eq!(share(&client, 200, &far).await, 0, "all of the own zone work");
+    assert_eq!(share(&client, 200, &far).await, 0, "calls should stay in the zone while all of its servers work");
     near[0].stop().await;
-    assert_eq!(share(&client, 200, &far).await, 0, "three of four suffice");
+    assert_eq!(share(&client, 200, &far).await, 0, "calls should stay in the zone while three of four servers work");
     near[1].stop().await;
     let some = share(&client, 400, &far).await;
     assert!((60..180).contains(&some), "{some} of 400 calls, where two sevenths are due");

@@ -179,7 +179,9 @@ pub async fn until(what: &str, mut is: impl FnMut() -> bool) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(120), reached).await.unwrap_or_else(|_| panic!("never: {what}"));
+    tokio::time::timeout(Duration::from_secs(120), reached)
+        .await
+        .unwrap_or_else(|_| panic!("condition should hold within two minutes: {what}"));
 }
 
 /// Returns the two ends of an in-memory connection with the given latency.

@@ -336,7 +336,7 @@ fn read(decoder: &mut Decoder, mut piece: Bytes) -> Result<Vec<Packet>, Protocol
     while let Some(packet) = decoder.next(&mut piece)? {
         packets.push(packet);
     }
-    assert!(piece.is_empty(), "a decoder requests more only when its input is used up");
+    assert!(piece.is_empty(), "decoder should use up its input before it requests more");
     Ok(packets)
 }
 

@@ -89,7 +89,9 @@ fn bodies_in_exception_table_are_judged_accordingly() {
     for Decoding { name, message, bytes, go } in &corpus().decodings {
         let Some(Exception { here, why, .. }) = exception(Part::Decodings, name) else { continue };
         let Go::Reads { value, again } = go else {
-            let Here::Sent(sent) = here else { panic!("{name}: Go refuses it as well") };
+            let Here::Sent(sent) = here else {
+                panic!("{name}: exception should differ from Go, which rejects the body too")
+            };
             assert_eq!(decode(message, bytes).encode(), hex(sent), "{name}: {why}");
             continue;
         };
@@ -106,7 +108,7 @@ fn bodies_in_exception_table_are_judged_accordingly() {
                 let decoded = decode(message, bytes);
                 assert!(decoded.is(value), "{name}: {decoded:?} instead of {value}");
                 let sent = Exception::sent(exception(Part::Decodings, name), again);
-                assert_ne!(sent, *again, "{name}: this is no exception");
+                assert_ne!(sent, *again, "{name}: exception should change the bytes");
                 assert_eq!(decoded.encode(), sent, "{name}: {why}");
             }
         }

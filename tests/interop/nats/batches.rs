@@ -73,7 +73,7 @@ async fn messages_are_batched_unless_a_group_exists() {
         loop {
             let count = row(&clients[0], &mut written, &mut received).await;
             published += ROW;
-            until("the group hears all", || sum() == published).await;
+            until("the group receives all messages", || sum() == published).await;
             if count == ROW {
                 return;
             }
@@ -82,7 +82,7 @@ async fn messages_are_batched_unless_a_group_exists() {
     timeout(PATIENCE, single).await.expect("batch should fill within the timeout");
     let before: Vec<_> = shares.iter().map(|share| share.load(Ordering::SeqCst)).collect();
     assert_eq!(row(&clients[0], &mut written, &mut received).await, ROW);
-    until("the group hears all", || sum() == published + ROW).await;
+    until("the group receives all messages", || sum() == published + ROW).await;
     let shares: Vec<_> =
         shares.iter().zip(before).map(|(share, before)| share.load(Ordering::SeqCst) - before).collect();
     println!("{ROW} messages were written as {few}; shares of a group {shares:?}");

@@ -59,11 +59,14 @@ async fn killed_node_leaves_reported_gap_and_brokers_fail_over() {
     let mut jobs = clients[0].queue_subscribe("jobs", "workers").await.expect("broker should accept the subscription");
     let mut load = Load::start(&clients, None);
     let received_by_all = |least: u64| accounts.iter().all(|account| account.received.load(Ordering::SeqCst) >= least);
-    until("all are heard", || received_by_all(3_000)).await;
+    until("all messages are received", || received_by_all(3_000)).await;
     nodes[0].kill().await;
     // Subscribers at the other two servers receive each other's messages without interruption. While the first server
     // is down, messages between it and the others are lost.
-    until("the gap is said", || accounts.iter().all(|account| account.missed.load(Ordering::SeqCst) > 0)).await;
+    until("the lost messages are reported", || {
+        accounts.iter().all(|account| account.missed.load(Ordering::SeqCst) > 0)
+    })
+    .await;
     // This is far more than the number of messages in flight.
     let received: Vec<_> = accounts.iter().map(|account| account.received.load(Ordering::SeqCst)).collect();
     let goes_on = || {
@@ -123,7 +126,7 @@ async fn cluster_messages_are_processed_after_leader_loss() {
         writers.spawn(write(topic, at, over.clone(), stored.clone()));
     }
     let count = || stored.lock().len();
-    until("some are stored", || count() > 200).await;
+    until("the first messages are stored", || count() > 200).await;
     let jetstream = async_nats::jetstream::new(
         async_nats::connect(&nodes[0].address).await.expect("NATS should accept the connection"),
     );
@@ -136,7 +139,7 @@ async fn cluster_messages_are_processed_after_leader_loss() {
     over.store(true, Ordering::SeqCst);
     timeout(PATIENCE, writers.join_all()).await.expect("senders should finish within the timeout");
     let stored = std::mem::take(&mut *stored.lock());
-    until("all that was stored is done", || book.has_done(&stored)).await;
+    until("all stored messages are processed", || book.has_done(&stored)).await;
     println!("{} stored and done, {before} before the leader was killed", stored.len());
     readers.shutdown().await;
 }

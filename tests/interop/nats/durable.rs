@@ -185,7 +185,7 @@ async fn stored_messages_are_processed_once_despite_server_kill() {
     over.store(true, Ordering::SeqCst);
     timeout(PATIENCE, writers.join_all()).await.expect("senders should finish within the timeout");
     let stored = std::mem::take(&mut *stored.lock());
-    until("all that was stored is done", || book.has_done(&stored)).await;
+    until("all stored messages are processed", || book.has_done(&stored)).await;
     assert_eq!(book.done.lock().len(), stored.len(), "no other messages should be stored");
     let deliveries = book.deliveries.load(Ordering::SeqCst);
     println!("{} stored and done, {deliveries} deliveries", stored.len());
@@ -257,7 +257,7 @@ async fn readers_with_one_name_share_its_messages_and_others_get_all() {
     }
     publish(&topic, 1..=200).await;
     let count = || received.lock().values().map(Vec::len).sum::<usize>();
-    until("all are heard", || count() >= 400).await;
+    until("all messages are received", || count() >= 400).await;
     readers.shutdown().await;
     let received = received.lock();
     assert!(received[&2].iter().copied().eq(1..=200), "{:?}", received[&2]);
@@ -349,7 +349,7 @@ async fn no_more_messages_are_in_flight_than_may_be() {
         let looking = async { consumer.get_info().await.expect("NATS should be reachable").num_ack_pending };
         tokio::select! {
             biased;
-            delivery = subscription.recv() => panic!("{delivery:?} is too many"),
+            delivery = subscription.recv() => panic!("message beyond the limit should not be delivered: {delivery:?}"),
             pending = looking => assert_eq!(pending, 3),
         }
     }
@@ -374,7 +374,8 @@ async fn messages_removed_unread_are_counted_across_restart() {
     drop(subscription);
     publish(&topic, 1011..=1210).await;
     // The sixth message received was number 911. NATS stores these two numbers as varints.
-    until("the place of the subscription is on disk", || is_stored(server.folder(), &[6, 0x8F, 7, 6, 0x8F, 7])).await;
+    until("the position of the subscription is on disk", || is_stored(server.folder(), &[6, 0x8F, 7, 6, 0x8F, 7]))
+        .await;
     server.stop().await;
     server.restart().await;
     let topic = open(&server, DurableTopic::builder("test", "jobs.>").messages_max(100)).await;

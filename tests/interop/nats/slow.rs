@@ -40,14 +40,14 @@ async fn slow_broker_requests_gaps_few_times_not_per_message() {
     ));
     // The first message must arrive, because missing messages can be counted only after it.
     fast.publish("numbers", "1").await.expect("broker should accept the message");
-    until("the first is heard", || account.received.load(Ordering::SeqCst) == 1).await;
+    until("the first message is received", || account.received.load(Ordering::SeqCst) == 1).await;
     let (started, before) = (Instant::now(), request_count.load(Ordering::SeqCst));
     for number in 2..=BURST {
         fast.publish("numbers", number.to_string()).await.expect("broker should accept the message");
     }
-    until("all are heard or said to be missed", || account.sum() == BURST).await;
+    until("all messages are received or reported as lost", || account.sum() == BURST).await;
     // If all messages arrive before the first tick, the last message completes the count.
-    until("it requests its gaps", || request_count.load(Ordering::SeqCst) > before).await;
+    until("the broker requests the missing messages", || request_count.load(Ordering::SeqCst) > before).await;
     let missed = account.missed.load(Ordering::SeqCst);
     let (request_count, ticks) =
         (request_count.load(Ordering::SeqCst) - before, started.elapsed().as_millis() as u64 / 250 + 1);

@@ -149,7 +149,7 @@ async fn peer_unread_for_lack_of_memory_is_not_silent() {
     let requests = packet(1, ECHO, &vec![1; 60_000]).repeat(35);
     peer.write_all(&[packet(0, 3, b"fris\x01"), requests].concat()).await.expect("write should succeed");
     let stats = acceptor.stats();
-    until("it holds its share", || stats.memory_held() > 350_000).await;
+    until("the connection holds its share of the memory", || stats.memory_held() > 350_000).await;
     let mut accepted = vec![0; MIB];
     // This takes longer than a peer may be silent, but less time than it may leave output unread. Afterwards, the
     // output is below the limit.

@@ -52,7 +52,7 @@ fn long_bytes_fields_share_body_memory_everywhere() {
             panic!()
         };
         assert!(read == sent);
-        let Some(chunk::Choice::Left(left)) = &read.choice else { panic!("it was there") };
+        let Some(chunk::Choice::Left(left)) = &read.choice else { panic!("oneof should have its member") };
         for shared in [&read.single, read.maybe.as_ref().unwrap(), &read.many[0], &read.named["a"], left] {
             assert!(is_within(shared, &body));
         }
@@ -70,7 +70,7 @@ fn long_string_fields_share_body_memory_everywhere() {
         let body = Bytes::from(body);
         let Root::Message(read) = polyglot::decode_root::<Page>(&mut Decoder::shared(&body)).unwrap() else { panic!() };
         assert!(read == sent);
-        let Some(page::Choice::Left(left)) = &read.choice else { panic!("it was there") };
+        let Some(page::Choice::Left(left)) = &read.choice else { panic!("oneof should have its member") };
         for shared in [&read.single, read.maybe.as_ref().unwrap(), &read.many[0], &read.named["a"], left] {
             assert!(is_within(shared.as_bytes(), &body));
         }

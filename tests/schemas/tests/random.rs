@@ -80,7 +80,7 @@ fn field_value(field: &FieldDescriptor, random: &mut Random, depth: u32) -> Valu
                 Value::U32(key) => MapKey::U32(key),
                 Value::U64(key) => MapKey::U64(key),
                 Value::String(key) => MapKey::String(key),
-                other => panic!("{other} is no key"),
+                other => panic!("{other} should not be the type of a key"),
             };
             (key, single(&entry.map_entry_value_field().kind(), random, depth + 1))
         });

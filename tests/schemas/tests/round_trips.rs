@@ -21,7 +21,9 @@ fn encoded<M: polyglot::Message>(message: &M, form: Form) -> (Vec<u8>, bool) {
 #[track_caller]
 fn decoded<M: polyglot::Message>(body: &[u8]) -> M {
     let mut decoder = Decoder::new(body);
-    let Root::Message(message) = polyglot::decode_root(&mut decoder).unwrap() else { panic!("an error") };
+    let Root::Message(message) = polyglot::decode_root(&mut decoder).unwrap() else {
+        panic!("body should not be an error")
+    };
     assert_eq!(decoder.remaining(), 0);
     message
 }

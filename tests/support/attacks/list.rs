@@ -77,7 +77,7 @@ fn bodies() -> Vec<Attack> {
 /// than 2^21 exceed the memory limit of the decoder.
 fn nils(count: u32) -> Vec<u8> {
     let mut body = encoded(&Lists::default());
-    assert!(body.ends_with(&[1, 3, 0x0a, 0]), "its last list is of messages");
+    assert!(body.ends_with(&[1, 3, 0x0a, 0]), "last list of the message should contain messages");
     body.truncate(body.len() - 4);
     Encoder::new(&mut body).list(Kind::Any, count as usize).expect("list should be shorter than 2^32");
     body.resize(body.len() + count as usize, 0);

@@ -124,7 +124,7 @@ fn batch(data: &[u8]) {
     let messages: Vec<_> = Batch::new(data).collect();
     let whole: Vec<_> = messages.iter().flatten().map(|message| message.len()).collect();
     let is_whole = !messages.is_empty() && whole.len() == messages.len();
-    assert!(whole.iter().sum::<usize>() + whole.len() <= data.len(), "they are parts of it");
+    assert!(whole.iter().sum::<usize>() + whole.len() <= data.len(), "messages should be parts of the batch");
     match BatchSize::of(data) {
         Some(size) => {
             assert!(is_whole);

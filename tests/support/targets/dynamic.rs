@@ -49,7 +49,7 @@ impl Fixture {
             (Err(error), Err(ours)) => assert!(!error.to_string().is_empty() && !ours.to_string().is_empty()),
             // An `Any` may contain further messages of the schema.
             (Err(error), Ok(_)) => assert!(error.to_string().contains("of an Any is not known"), "{error}"),
-            (Ok(_), Err(error)) => panic!("the codec by descriptors alone refuses it: {error}"),
+            (Ok(_), Err(error)) => panic!("dynamic codec should accept the same input: {error}"),
         }
     }
 
@@ -67,7 +67,9 @@ impl Fixture {
             }
             (Ok(Root::Error(generated)), Ok(Root::Error(ours))) => assert_eq!(generated.to_string(), ours),
             (Err(error), Err(ours)) => assert!(!error.to_string().is_empty() && !ours.to_string().is_empty()),
-            (generated, ours) => panic!("one codec alone refuses it: {generated:?}, {:?}", ours.map(drop)),
+            (generated, ours) => {
+                panic!("both codecs should accept or reject the body: {generated:?}, {:?}", ours.map(drop))
+            }
         }
     }
 

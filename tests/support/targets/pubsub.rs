@@ -40,7 +40,7 @@ pub fn broker(data: &[u8]) {
         let closed = tokio::time::timeout(HANGS, serving).await;
         closed.expect("connection should end in time").expect("broker should not panic");
         if let Some(reader) = reader {
-            assert_eq!(broker.waiting(), 0, "who reads has got all of it");
+            assert_eq!(broker.waiting(), 0, "reading subscriber should have received all messages");
             reader.abort();
         }
         while stats.open() > 0 {
@@ -48,7 +48,7 @@ pub fn broker(data: &[u8]) {
         }
         let left = (broker.subscriptions(), broker.waiting(), stats.memory_held());
         // A history may remain, but a short one is not charged.
-        assert_eq!(left, (0, 0, 0), "something is left");
+        assert_eq!(left, (0, 0, 0), "no state should be left");
         assert!(broker.history_memory() <= 4 * 1024 + 3 * HISTORY_COST, "{} bytes of history", broker.history_memory());
     });
 }
