@@ -9,22 +9,22 @@ export const Side = {
 export type Side = (typeof Side)[keyof typeof Side] | $.UnknownValue;
 
 export interface Book {
-  /** The best first. */
+  /** The best price is first. */
   bids: Level[];
   asks: Level[];
-  /** The last first. */
+  /** The most recent deal is first. */
   deals: Deal[];
-  /** How many traders are connected. */
+  /** Number of connected traders. */
   traders: number;
-  /** How many orders have come. */
+  /** Number of orders received so far. */
   orders: number;
 }
 export const Book: $.Type<Book> = /* @__PURE__ */ $.message("exchange.Book", "traders:u orders:u bids:*m asks:*m deals:*m", () => [Level, Level, Deal]);
 
 export interface Deal {
-  /** Grows by one with each deal. */
+  /** Increases by one with each deal. */
   number: number;
-  /** Of the order that came last. */
+  /** The side of the later order. */
   side: Side;
   price: number;
   amount: number;
@@ -48,16 +48,16 @@ export interface Nothing {
 export const Nothing: $.Type<Nothing> = /* @__PURE__ */ $.message("exchange.Nothing", "");
 
 export interface Offer {
-  /** Zero for no price. */
+  /** Zero if the trader offers no price. */
   price: number;
-  /** How many traders were called, and how many have answered in time. */
+  /** Number of traders that were called, and number of those that replied in time. */
   called: number;
   answered: number;
 }
 export const Offer: $.Type<Offer> = /* @__PURE__ */ $.message("exchange.Offer", "price:u called:u answered:u");
 
 export interface Order {
-  /** The trader's own, which reports have as well. */
+  /** A number chosen by the trader. Reports contain it. */
   number: number;
   side: Side;
   price: number;
@@ -65,14 +65,14 @@ export interface Order {
 }
 export const Order: $.Type<Order> = /* @__PURE__ */ $.message("exchange.Order", "number:u side:e price:u amount:u", () => [Side]);
 
-/** What has become of an order. */
+/** The result of an order. */
 export interface Report {
   number: number;
   side: Side;
-  /** How much was traded, and at which price; nothing in the report that an order rests. */
+  /** The traded amount and its price. Zero if the order rests in the book. */
   amount: number;
   price: number;
-  /** How much is left in the book. */
+  /** The amount that remains in the book. */
   left: number;
 }
 export const Report: $.Type<Report> = /* @__PURE__ */ $.message("exchange.Report", "number:u side:e amount:u price:u left:u", () => [Side]);
@@ -87,7 +87,7 @@ export const Exchange: $.Service<{
   trade: { operation: 11, request: Order, reply: Report, sends: true, receives: true },
   inquire: { operation: 12, request: Inquiry, reply: Offer },
 });
-/** A market of one paper. Prices are in cents. */
+/** A market for one security. Prices are in cents. */
 export class ExchangeClient {
   readonly channel: $.Channel;
 
@@ -96,17 +96,17 @@ export class ExchangeClient {
     channel.name(Exchange);
   }
 
-  /** The book as it is now. */
+  /** Returns the current book. */
   look(request: $.Init<Nothing>, options?: $.CallOptions): Promise<Book> {
     return this.channel.unary(Exchange, Exchange.methods.look, request, options);
   }
 
-  /** Orders go in, and what becomes of them comes out. What rests in the book is withdrawn when the stream ends. */
+  /** Receives orders and sends reports about them. When the stream ends, resting orders are withdrawn from the book. */
   trade(requests: $.Source<$.Init<Order>>, options?: $.CallOptions): $.Replies<Report> {
     return this.channel.twoWay(Exchange, Exchange.methods.trade, requests, options);
   }
 
-  /** Asks all other traders for a price, by calling them, and returns the best. */
+  /** Calls all other traders to request a price. Returns the best offer. */
   inquire(request: $.Init<Inquiry>, options?: $.CallOptions): Promise<Offer> {
     return this.channel.unary(Exchange, Exchange.methods.inquire, request, options);
   }
@@ -118,7 +118,7 @@ export const Trader: $.Service<{
 }> = /* @__PURE__ */ $.service("exchange.Trader", "2105f7db600a743fd2ae744d5a292887", "AQMAAgEOAgINAAMBDQINAw0BAgACAQVRdW90ZQAAAQ9leGNoYW5nZS5UcmFkZXI=", {
   quote: { operation: 13, request: Inquiry, reply: Offer },
 });
-/** What a trader serves, on the connection that it has made. */
+/** The service of a trader, on the connection that the trader opened. */
 export class TraderClient {
   readonly channel: $.Channel;
 

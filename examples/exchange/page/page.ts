@@ -14,7 +14,7 @@ const show = (id: string, text: string): void => void (the(id).textContent = tex
 const money = (cents: number): string => (cents / 100).toFixed(2);
 const word = (side: Side): string => (side === Side.BUY ? "buy" : "sell");
 
-/** An element with text, or with others in it. */
+/** Creates an element that contains text or other elements. */
 function make(tag: string, content: string | readonly HTMLElement[], className = ""): HTMLElement {
   const element = document.createElement(tag);
   element.className = className;
@@ -23,7 +23,7 @@ function make(tag: string, content: string | readonly HTMLElement[], className =
   return element;
 }
 
-/** Puts a line on top of a list. */
+/** Adds a line at the top of a list. */
 function tell(id: string, line: HTMLElement): void {
   const list = the(id);
   list.querySelector(".empty")?.remove();
@@ -31,7 +31,7 @@ function tell(id: string, line: HTMLElement): void {
   while (list.children.length > LINES_SHOWN) list.lastElementChild?.remove();
 }
 
-// Orders go in and reports are returned.
+// Orders and reports.
 
 const mine = new Map<number, { readonly order: Order; done: number; left: number }>();
 let held = 0;
@@ -127,7 +127,7 @@ function published({ bids, asks, deals, traders, orders }: Book): void {
   dealt(deals);
 }
 
-/** Draws the prices. */
+/** Draws the chart of prices. */
 function draw(): void {
   const canvas = the<HTMLCanvasElement>("chart");
   const context = canvas.getContext("2d");
@@ -201,7 +201,7 @@ the("inquire").addEventListener("submit", async (event) => {
   button.disabled = false;
 });
 
-/** Trades and watches until the connection is lost, and begins anew. */
+/** Trades and shows the book. When the connection is lost, starts again after a second. */
 async function trade(): Promise<never> {
   for (;;) {
     try {
@@ -221,7 +221,7 @@ async function trade(): Promise<never> {
       the("state").dataset["is"] = "failed";
       show("state", Status.from(error).message);
     }
-    // What rested has been withdrawn.
+    // The market has withdrawn the resting orders.
     outgoing.length = 0;
     for (const own of mine.values()) own.left = 0;
     await new Promise((resolve) => setTimeout(resolve, 1000));
