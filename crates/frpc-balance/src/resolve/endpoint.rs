@@ -95,12 +95,12 @@ impl Endpoint {
     /// Returns the key that identifies the server. All records of one server have equal keys.
     pub(crate) fn key(&self) -> Key {
         let address = match self.address.parse::<SocketAddr>() {
-            Ok(address) => canonical(address).to_string(),
+            Ok(address) => Address::Socket(canonical(address)),
             // Keep the case, because paths of Unix sockets are case-sensitive.
             Err(_) if ["unix:", "unix+shm:", "grpc+unix:"].iter().any(|scheme| self.address.starts_with(scheme)) => {
-                self.address.clone()
+                Address::Name(self.address.clone())
             }
-            Err(_) => self.address.to_ascii_lowercase(),
+            Err(_) => Address::Name(self.address.to_ascii_lowercase()),
         };
         Key { address, server_name: self.server_name.clone() }
     }
@@ -109,8 +109,14 @@ impl Endpoint {
 /// Identity of a server. Two endpoints with equal keys are the same server.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
-    address: String,
+    address: Address,
     server_name: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Address {
+    Socket(SocketAddr),
+    Name(String),
 }
 
 /// Converts an IPv4-mapped IPv6 address to IPv4. Returns other addresses unchanged.

@@ -28,7 +28,8 @@ pub(crate) struct Dialler {
 pub(crate) fn is_grpc(address: &str) -> bool {
     let is_port = |rest: &str| rest.parse::<u16>().is_ok();
     // A host may be named `grpc`.
-    matches!(address.split_once(':'), Some(("grpc" | "grpcs" | "grpc+unix", rest)) if !is_port(rest))
+    address.starts_with("grpc")
+        && matches!(address.split_once(':'), Some(("grpc" | "grpcs" | "grpc+unix", rest)) if !is_port(rest))
 }
 
 impl Dialler {
