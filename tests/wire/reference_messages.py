@@ -1,6 +1,7 @@
-"""Numbers, items and messages of the wire, written from docs/wire.md: the part of the reference below connections.
+"""Numbers, items and messages of the wire format, written from docs/wire.md. Connections are in reference.py.
 
-Kinds of values are a name of `KINDS`, "enum", a name of `SCHEMA`, or a tuple of list, map, optional or oneof and kinds.
+The kind of a value is a name in `KINDS`, "enum", a name in `SCHEMA`, or a tuple that starts with list, map, optional or
+oneof and contains kinds.
 """
 
 KINDS = "nil list map any bytes string error bool u8 u16 u32 u64 i32 i64 f32 f64".split()
@@ -12,7 +13,7 @@ SCHEMA = {}  # The fields of messages in wire order: single values, lists, then 
 
 
 class Malformed(Exception):
-    """Bytes that break a rule."""
+    """Bytes that violate a rule."""
 
 
 def number(value):
@@ -161,6 +162,6 @@ def default(kind):
 
 
 def decode(name, body):
-    """Returns the fields of a body that is a message or nil. Bytes after it are ignored."""
+    """Returns the fields of a message or nil in a body. Bytes after it are ignored."""
     fields = read(name, Reader(body))
     return [default(kind) for kind in SCHEMA[name]] if fields is None else fields

@@ -11,7 +11,7 @@ import sys
 
 
 def end_with_parent():
-    """Ends this process when its parent does. UCall runs no other thread, which could wait for that."""
+    """Ends this process when its parent ends. UCall runs no other Python thread, which could wait for that."""
     PR_SET_PDEATHSIG = 1
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -59,7 +59,7 @@ def ucall(module="posix"):
     def echo(message: str):
         return {"message": message}
 
-    # It listens already.
+    # The server is listening at this point.
     print(f"listening 127.0.0.1:{port}", flush=True)
     server.run()
 
@@ -70,7 +70,7 @@ def grpcio():
     import grpc
 
     class Echo(grpc.GenericRpcHandler):
-        """Request and response have the same encoding."""
+        """The request and the response have the same encoding."""
 
         def service(self, details):
             return grpc.unary_unary_rpc_method_handler(lambda request, context: request)

@@ -8,15 +8,15 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// encode writes a message as a body, in the flat form.
+// encode encodes a message as a body in the flat form.
 func encode(message protoreflect.Message) []byte {
 	buffer := polyglot.NewBuffer()
 	writeMessage(polyglot.Encoder(buffer), message)
 	return buffer.Bytes()
 }
 
-// writeMessage writes the flags and the fields: single values first, then lists, then messages and maps, each group in
-// the order of declaration. Oneofs and presence have no form of their own here.
+// writeMessage writes the flags and the fields: single values first, then lists, then messages and maps. Each group is
+// in the order of declaration. The flat form represents neither oneofs nor presence.
 func writeMessage(to *polyglot.BufferEncoder, message protoreflect.Message) {
 	to.Uint8(0)
 	fields := message.Descriptor().Fields()
@@ -63,12 +63,12 @@ func writeField(to *polyglot.BufferEncoder, message protoreflect.Message, field 
 	case field.Kind() == protoreflect.MessageKind && !message.Has(field):
 		to.Nil()
 	default:
-		// What is not there has its default.
+		// An absent field has its default value.
 		writeValue(to, message.Get(field), field)
 	}
 }
 
-// writeMap writes the entries in the order of their keys, so that there is only one way to write a map.
+// writeMap writes the entries in the order of their keys, so that a map has only one encoding.
 func writeMap(to *polyglot.BufferEncoder, entries protoreflect.Map, field protoreflect.FieldDescriptor) {
 	to.Map(uint32(entries.Len()), kindOf(field.MapKey()), kindOf(field.MapValue()))
 	keys := make([]protoreflect.MapKey, 0, entries.Len())
@@ -149,7 +149,7 @@ func writeValue(to *polyglot.BufferEncoder, value protoreflect.Value, field prot
 	case protoreflect.BytesKind:
 		to.Bytes(value.Bytes())
 	case protoreflect.EnumKind:
-		// The place in the declaration, of the first value with that number.
+		// The index of the first value with this number in the declaration.
 		to.Uint32(uint32(field.Enum().Values().ByNumber(value.Enum()).Index()))
 	default:
 		writeMessage(to, value.Message())

@@ -8,7 +8,8 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// compare returns the JSON of a message, which is empty if it has none, and how the JSON of another program differs.
+// compare returns the JSON of a message, or nothing if it has none. It also returns how the JSON of another program
+// differs.
 func compare(message *dynamicpb.Message, other []byte, types *dynamicpb.Types) (own []byte, difference string) {
 	own, err := protojson.MarshalOptions{Resolver: types}.Marshal(message)
 	if err != nil {
@@ -20,7 +21,7 @@ func compare(message *dynamicpb.Message, other []byte, types *dynamicpb.Types) (
 	if len(other) == 0 {
 		return own, fmt.Sprintf("the other wrote nothing, and not %s", own)
 	}
-	// Both are read, since NaN has many forms in binary and one in JSON.
+	// Both texts are decoded, because a NaN has many binary forms but only one in JSON.
 	var bytes [2][]byte
 	for i, json := range [][]byte{own, other} {
 		read := message.New().Interface()

@@ -1,8 +1,9 @@
-// Command conformance encodes messages as Polyglot and JSON that it gets as protobuf, for any schema.
+// Command conformance converts messages of any schema from protobuf to Polyglot and JSON.
 //
-// It takes the path of a FileDescriptorSet. On the standard input come a message's full name, its bytes and the JSON of
-// another program, which is empty if there is none, each behind its length as four bytes, big endian; on the standard
-// output go the Polyglot bytes, its own JSON, and a text that says where the two programs disagree, in the same way.
+// Its argument is the path of a FileDescriptorSet. Standard input contains, for each message, its full name, its
+// protobuf bytes, and the JSON of another program, or nothing. Standard output contains the Polyglot bytes, the JSON of
+// this program, and a text that describes differences between the two programs. Each item is preceded by its length in
+// four bytes, big endian.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// The API server of Kubernetes, as its own program has it.
+// Command apiserver is the API server of Kubernetes, started in the same way as
+// by its own program.
 package main
 
 import (

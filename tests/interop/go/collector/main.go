@@ -1,4 +1,5 @@
-// The collector of OpenTelemetry with the parts that a test needs: it takes OTLP, and writes what it gets to its log.
+// Command collector is the OpenTelemetry collector with the components that a
+// test needs. It receives OTLP, and writes what it receives to its log.
 package main
 
 import (
@@ -23,7 +24,7 @@ func factories() (otelcol.Factories, error) {
 	return otelcol.Factories{Receivers: receivers, Exporters: exporters}, err
 }
 
-// The configuration comes behind `--config`, as `yaml:…`.
+// The configuration follows `--config`, as `yaml:…`.
 func main() {
 	settings := otelcol.CollectorSettings{
 		BuildInfo: component.BuildInfo{Command: "collector", Description: "collector of a test", Version: "0.120.0"},

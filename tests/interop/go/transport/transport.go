@@ -1,8 +1,8 @@
-// Package transport binds the common client and server to frisbee-go v0.11.0,
-// whose header has 10 bytes and begins with 00 0F.
+// Package transport connects the common client and server to frisbee-go
+// v0.11.0, whose header has 10 bytes and starts with 00 0F.
 //
-// The module in v0_10_2 has the same binding to frisbee-go v0.10.2. They are
-// two copies because a build can have only one version of a package.
+// The module in v0_10_2 contains the same code for frisbee-go v0.10.2. There
+// are two copies, because a build can contain only one version of a package.
 package transport
 
 import (
@@ -16,7 +16,7 @@ import (
 	"example.test/interop/common/rpc"
 )
 
-// Frisbee is the rpc.Transport, over TLS unless that is nil.
+// Frisbee is the rpc.Transport. It uses TLS unless TLS is nil.
 type Frisbee struct{ TLS *tls.Config }
 
 // Dial implements rpc.Transport.
@@ -32,8 +32,8 @@ func (f Frisbee) Dial(addr string, operations []uint16, onReply func(operation, 
 	if err != nil {
 		return nil, err
 	}
-	// Without a handler for new streams the packets of every stream are
-	// dropped, those of our own included.
+	// Without a handler for new streams, frisbee-go drops the packets of all
+	// streams, including those that this end has opened.
 	if err := client.Connect(addr, func(*frisbee.Stream) {}); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (f Frisbee) Serve(listener net.Listener, concurrency uint64, operations []u
 		return err
 	}
 	if f.TLS != nil {
-		// As frisbee-go does when it makes the listener.
+		// frisbee-go creates its listener in the same way.
 		listener = tls.NewListener(listener, f.TLS)
 	}
 	return server.StartWithListener(listener)
@@ -110,7 +110,8 @@ func fill(p *packet.Packet, content []byte) {
 	p.Metadata.ContentLength = uint32(len(content))
 }
 
-// copyOf copies what goes back to the pool with its packet.
+// copyOf copies the content of a packet, because the packet returns to the
+// pool.
 func copyOf(p *packet.Packet) []byte {
 	return append([]byte(nil), p.Content.Bytes()...)
 }

@@ -1,5 +1,5 @@
-"""The Python client of MCP against the server of `examples/mcp_suite.rs`: by both generations of the protocol over HTTP,
-and over standard input and output by the command `frpc mcp`.
+"""Runs the Python client of MCP against the server of `examples/mcp_suite.rs`. It uses both generations of the protocol
+over HTTP, and over standard input and output through the command `frpc mcp`.
 
 usage: client.py URL [FRPC]
 """

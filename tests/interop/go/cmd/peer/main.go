@@ -1,5 +1,6 @@
-// Command peer is a real Go program on frisbee-go v0.11.0 for the interop
-// tests: a server, a client suite and an encoder. See the README beside go.mod.
+// Command peer is a Go program on frisbee-go v0.11.0 for the interop tests. It
+// contains a server, a client with test cases, and an encoder. The README next
+// to go.mod describes it.
 package main
 
 import (
@@ -13,9 +14,8 @@ import (
 	"example.test/interop/peer/transport"
 )
 
-// patience is how long the other end may take to read what is written, and to
-// write what is read: frisbee-go's five seconds are too short for megabytes on a
-// machine that does something else as well.
+// patience is the time that the other end may take to read or write. The five
+// seconds of frisbee-go are too short for megabytes on a busy machine.
 const patience = 2 * time.Minute
 
 func main() {

@@ -1,9 +1,11 @@
-// Command raw has one connection, turns it raw by Raw() and uses it for plain
-// bytes: `raw serve ADDR` sends them back, `raw call ADDR` sends and compares.
+// Command raw makes or accepts one connection, takes over its transport with
+// Raw(), and uses it for bytes: `raw serve ADDR` echoes them, and `raw call
+// ADDR` sends bytes and compares the echo.
 //
-// What frisbee-go has read ahead when Raw() is called is lost, and until then
-// it may send PINGs. So each end sends raw bytes only when it knows the other
-// to be raw: the server greets, the client waits for that.
+// frisbee-go loses the bytes that it has read ahead when Raw() is called, and
+// it may send PINGs until then. Each end therefore sends raw bytes only when it
+// knows that the other end is raw: the server sends a greeting, and the client
+// waits for it.
 package main
 
 import (
@@ -19,7 +21,7 @@ import (
 	"github.com/loopholelabs/frisbee-go/pkg/packet"
 )
 
-// turn is the operation that asks for the connection, and whose reply grants it.
+// turn is the operation that requests the connection. The reply grants it.
 const turn = 10
 
 const greeting = "raw from here on\n"
@@ -39,7 +41,7 @@ func main() {
 	}
 }
 
-// serve serves until stdin ends.
+// serve serves until standard input is closed.
 func serve(addr string) error {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -66,7 +68,7 @@ func echo(socket net.Conn) {
 		if err != nil {
 			return
 		}
-		// A peer may begin with packets of reserved operations.
+		// A peer may start with packets of reserved operations.
 		if p.Metadata.Operation == turn {
 			if err := conn.WritePacket(p); err != nil {
 				return

@@ -1,6 +1,7 @@
 package cli
 
-// This file has the client commands: call runs the suite, cases lists it.
+// This file contains the client commands: call runs the test cases, and cases
+// lists them.
 
 import (
 	"context"
@@ -51,7 +52,8 @@ func (p Peer) cases(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// choice adds the flags that choose cases and returns the choosing.
+// choice adds the flags that select cases. It returns a function that returns
+// the selected cases.
 func (p Peer) choice(set *flag.FlagSet) func() ([]suite.Case, error) {
 	only := set.String("only", "", "regular expression for the names of the cases to run")
 	small := set.Bool("small", p.Small, "only the cases that mean something for v0.10.2")

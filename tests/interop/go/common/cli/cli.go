@@ -1,7 +1,7 @@
 // Package cli is the command line of the peers: serve, call, cases, encode.
 //
-// It owns arguments, output and exit codes: 0 all is well, 1 something failed,
-// 2 the command line makes no sense.
+// It is responsible for arguments, output and exit codes: 0 for success, 1 if
+// something failed, and 2 if the command line is invalid.
 package cli
 
 import (
@@ -13,11 +13,11 @@ import (
 	"example.test/interop/common/rpc"
 )
 
-// Peer is one program: a name and a version of frisbee.
+// Peer is a program, with its name and its version of frisbee.
 type Peer struct {
 	Name      string
 	Transport rpc.Transport
-	// Small makes the small suite the default.
+	// Small selects the small suite by default.
 	Small bool
 }
 
@@ -28,7 +28,7 @@ const usage = `usage:
   %[1]s encode
 `
 
-// Main runs the program on the process's arguments and streams.
+// Main runs the program with the arguments and the streams of the process.
 func (p Peer) Main() int {
 	return p.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
@@ -64,7 +64,7 @@ func (p Peer) flags(command string, stderr io.Writer) *flag.FlagSet {
 	return set
 }
 
-// parse takes the positional arguments from before, between and behind flags.
+// parse accepts positional arguments before, between and after flags.
 func parse(set *flag.FlagSet, args []string, positional int) ([]string, bool) {
 	var found []string
 	for {

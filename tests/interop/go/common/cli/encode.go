@@ -1,6 +1,6 @@
 package cli
 
-// This file has the encoder: messages in, the same messages out.
+// This file contains the encoder, which decodes and encodes messages.
 
 import (
 	"bufio"
@@ -12,8 +12,9 @@ import (
 	"example.test/interop/common/messages"
 )
 
-// encode answers each line MESSAGE_NAME<TAB>HEX with the hex of decoding and
-// encoding it again, or with "error: " and a text.
+// encode reads lines of the form MESSAGE_NAME<TAB>HEX. For each line, it prints
+// the hexadecimal digits of the message after decoding and encoding it, or
+// "error: " and a text.
 func encode(stdin io.Reader, stdout, stderr io.Writer) int {
 	in := bufio.NewReader(stdin)
 	for {

@@ -1,6 +1,6 @@
 package cli
 
-// This file has the server command.
+// This file contains the server command.
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"example.test/interop/common/service"
 )
 
-// serve serves until stdin ends, so that no server outlives the test that
-// started it, or until SIGTERM or SIGINT.
+// serve serves until SIGTERM or SIGINT, or until standard input is closed. A
+// server can therefore not outlive the test that started it.
 func (p Peer) serve(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set := p.flags("serve", stderr)
 	concurrency := set.Uint64("concurrent", 0, "calls of one connection that run at once; 0: any number")

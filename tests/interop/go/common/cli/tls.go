@@ -1,6 +1,6 @@
 package cli
 
-// This file has what the environment says of TLS.
+// This file reads the TLS settings from the environment.
 
 import (
 	"crypto/tls"
@@ -10,8 +10,9 @@ import (
 )
 
 // TLS reads PEER_TLS_CA, the file of the authority to trust, and PEER_TLS_CERT
-// and PEER_TLS_KEY, what to show. A server that trusts an authority demands
-// certificates of it. It is nil if none of them is set.
+// and PEER_TLS_KEY, the certificate to present and its key. A server that
+// trusts an authority requires client certificates signed by it. The result is
+// nil if none of the variables is set.
 func TLS() (*tls.Config, error) {
 	ca, certificate, key := os.Getenv("PEER_TLS_CA"), os.Getenv("PEER_TLS_CERT"), os.Getenv("PEER_TLS_KEY")
 	if ca == "" && certificate == "" {

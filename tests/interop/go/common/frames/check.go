@@ -15,9 +15,9 @@ import (
 	"example.test/interop/common/service"
 )
 
-// Header is a version of the frame's header.
+// Header describes a version of the frame header.
 type Header struct {
-	// Size is 10 with the magic and 8 without.
+	// Size is 10 with the magic number and 8 without it.
 	Size int
 }
 
@@ -48,8 +48,8 @@ func CheckClient(t *testing.T, transport rpc.Transport, header Header) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Open until the client is done: a reply just before the end of a
-			// connection can get lost in the original.
+			// Kept open until the client has finished. frisbee-go may lose a reply that
+			// arrives just before the end of a connection.
 			defer conn.Close()
 			replay(t, conn, header, s.frames, true)
 			if err := <-driven; err != nil {
@@ -84,7 +84,8 @@ func listen(t *testing.T) net.Listener {
 	return listener
 }
 
-// replay reads the frames of one side, as they must be, and writes the others.
+// replay reads the frames of one side, which must equal the captured ones, and
+// writes the frames of the other side.
 func replay(t *testing.T, conn net.Conn, header Header, frames []frame, readClient bool) {
 	t.Helper()
 	_ = conn.SetDeadline(time.Now().Add(timeout))

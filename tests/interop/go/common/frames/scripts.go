@@ -1,8 +1,9 @@
 // Package frames checks a transport against frames that were captured between
-// programs of the original's generated code.
+// programs with the generated code of fRPC.
 //
-// It owns the captured frames and the two ends that replay them: a server that
-// wants the client's frames, and a client that wants the server's.
+// It contains the captured frames and the two ends that replay them: a server
+// that expects the frames of the client, and a client that expects the frames
+// of the server.
 package frames
 
 import (
@@ -16,7 +17,7 @@ import (
 	"example.test/interop/common/service"
 )
 
-// frame is one captured frame in hex, with the header of 10 bytes.
+// frame is a captured frame in hexadecimal digits, with the header of 10 bytes.
 type frame struct {
 	fromClient bool
 	hex        string
@@ -32,7 +33,8 @@ const (
 	endOfStream        = "000f000100020000000706050a03454f46"
 )
 
-// script is what crosses one connection, and the calls that make it so.
+// script contains the frames of one connection, and the calls that produce
+// them.
 type script struct {
 	name   string
 	frames []frame
@@ -145,7 +147,7 @@ func wantsError(err error, text string) error {
 	return fmt.Errorf("got %v, want the error %q", err, text)
 }
 
-// reads receives so many messages and then the error.
+// reads receives this number of messages, and then the error.
 func reads(ctx context.Context, s *rpc.ClientStream, count int, last error) error {
 	for range count {
 		if err := s.Receive(ctx, &messages.Count{}); err != nil {

@@ -1,7 +1,7 @@
 package messages
 
-// This file has the pieces that the messages' own codecs are put together
-// from: single values, nested messages, lists and maps.
+// This file contains the parts from which the codecs of messages are built:
+// single values, nested messages, lists and maps.
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 
 type encoder struct{ *polyglot.BufferEncoder }
 
-// decoder keeps the first error; after it every read gives the zero value.
+// decoder keeps the first error. All later reads return the zero value.
 type decoder struct {
 	in  *polyglot.BufferDecoder
 	err error
@@ -23,7 +23,7 @@ func newDecoder(content []byte) *decoder {
 	return &decoder{in: polyglot.Decoder(content)}
 }
 
-// read reads one value with one of the methods of d.in.
+// read reads a value with one of the methods of d.in.
 func read[T any](d *decoder, next func() (T, error)) (value T) {
 	if d.err != nil {
 		return value
@@ -36,8 +36,9 @@ func readBytes(d *decoder) []byte {
 	return read(d, func() ([]byte, error) { return d.in.Bytes(nil) })
 }
 
-// fits says whether count items can be in what is left, at one byte each. The
-// original allocates for whatever count it reads; a test peer should survive.
+// fits returns whether count items of at least one byte can be in the remaining
+// bytes. frisbee-go allocates memory for any count that it reads, but a test
+// peer should survive this.
 func (d *decoder) fits(count uint32) bool {
 	if d.err == nil && int64(count) > int64(len(*d.in)) {
 		d.err = fmt.Errorf("%d items in %d bytes", count, len(*d.in))
@@ -45,7 +46,7 @@ func (d *decoder) fits(count uint32) bool {
 	return d.err == nil
 }
 
-// put writes one value with one of the methods of the encoder.
+// put writes a value with one of the methods of the encoder.
 type put[T any] func(T) *polyglot.BufferEncoder
 
 func writeNested[T any, P Pointer[T]](e encoder, m P) {
@@ -74,7 +75,7 @@ func putItem[T any, P Pointer[T]](e encoder) put[P] {
 	}
 }
 
-// readItem reads a message in a list or map, where nil becomes an empty one.
+// readItem reads a message in a list or map. A nil is an empty message.
 func readItem[T any, P Pointer[T]](d *decoder) func() (P, error) {
 	return func() (P, error) {
 		m := P(new(T))
@@ -105,9 +106,9 @@ func readList[T any](d *decoder, kind polyglot.Kind, item func() (T, error)) []T
 	return items
 }
 
-// mapType is the head of a map and the order its entries are written in. The
-// original writes them in random order, so any order will do; a fixed one
-// makes encodings comparable.
+// mapType describes the kinds of a map and the order in which its entries are
+// written. fRPC writes them in random order, so any order is permitted. A fixed
+// order makes encodings comparable.
 type mapType[K comparable] struct {
 	key, value polyglot.Kind
 	order      func(a, b K) int
@@ -143,7 +144,8 @@ func writeMap[K comparable, V any](e encoder, t mapType[K], entries map[K]V, key
 	}
 }
 
-// readMap reads a map, which may be nil. The last of equal keys wins.
+// readMap reads a map, which may be nil. If a key occurs more than once, its
+// last entry counts.
 func readMap[K comparable, V any](d *decoder, t mapType[K], key func() (K, error), value func() (V, error)) map[K]V {
 	if d.err != nil || d.in.Nil() {
 		return nil

@@ -1,6 +1,6 @@
 package messages
 
-// This file has Lists, one list of every kind.
+// This file contains Lists, which has a list of every kind.
 
 import "github.com/loopholelabs/polyglot/v2"
 

@@ -1,6 +1,6 @@
 package messages
 
-// This file has Maps, one map of every kind of key and value.
+// This file contains Maps, which has a map with every kind of key and value.
 
 import "github.com/loopholelabs/polyglot/v2"
 

@@ -1,8 +1,9 @@
-// Package messages holds the messages of interop.proto and their encoding on
-// the wire, written by hand on polyglot.
+// Package messages contains the messages of interop.proto and their encoding on
+// the wire, written by hand with polyglot.
 //
-// It owns the three forms of a message (nil, error, flags and fields), the
-// order of the fields and their kinds. It knows nothing of calls or streams.
+// It is responsible for the three forms of a message (nil, an error, or flags
+// and fields), the order of the fields, and their kinds. It does not depend on
+// calls or streams.
 package messages
 
 import (
@@ -14,14 +15,14 @@ import (
 
 // Message is any message of the schema.
 type Message interface {
-	// Head is what the message carries beside its fields.
+	// Head returns the parts of the message other than its fields.
 	Head() *Header
 
 	encodeFields(e encoder)
 	decodeFields(d *decoder)
 }
 
-// Pointer is a Message that can be made from nothing: *T for a message struct T.
+// Pointer is a Message that can be created: *T for a message struct T.
 type Pointer[T any] interface {
 	*T
 	Message
@@ -29,16 +30,17 @@ type Pointer[T any] interface {
 
 // Header is embedded in every message.
 type Header struct {
-	// WireFlags go out as they came in, and mean nothing.
+	// WireFlags are sent as they were received. They have no meaning.
 	WireFlags uint8
-	// Err, when set, is sent instead of the fields.
+	// If Err is set, it is sent instead of the fields.
 	Err error
 }
 
 // Head returns the header of the message that embeds it.
 func (h *Header) Head() *Header { return h }
 
-// Marshal encodes m as the root of a packet. A nil m is the one byte of nil.
+// Marshal encodes m as the root of a packet. A nil m is encoded as a nil, which
+// takes one byte.
 func Marshal(m Message) []byte {
 	b := polyglot.NewBuffer()
 	e := encoder{polyglot.Encoder(b)}
@@ -50,15 +52,15 @@ func Marshal(m Message) []byte {
 	return b.Bytes()
 }
 
-// MarshalError encodes an error that takes the place of a message.
+// MarshalError encodes an error in place of a message.
 func MarshalError(text string) []byte {
 	b := polyglot.NewBuffer()
 	polyglot.Encoder(b).Error(polyglot.Error(text))
 	return b.Bytes()
 }
 
-// Unmarshal decodes the root of a packet into m. Bytes behind the root are
-// ignored. polyglot panics on a varint that is cut short; here that is an error.
+// Unmarshal decodes the root of a packet into m. Bytes after the root are
+// ignored. polyglot panics on a truncated varint; here it is an error.
 func Unmarshal(content []byte, m Message) (err error) {
 	defer recoverInto(&err)
 	d := newDecoder(content)

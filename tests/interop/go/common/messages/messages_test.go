@@ -1,6 +1,6 @@
 package messages
 
-// The bytes here were measured on the running Go original.
+// The bytes in this file were measured with the Go implementation of fRPC.
 
 import (
 	"encoding/hex"

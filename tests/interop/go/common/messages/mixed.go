@@ -1,7 +1,7 @@
 package messages
 
-// This file has Mixed, whose declaration alternates between the three groups
-// that the wire puts in order: scalars, lists, then messages and maps.
+// This file contains Mixed. Its declaration alternates between the three groups
+// of fields, which the wire orders: scalars, lists, then messages and maps.
 
 import "github.com/loopholelabs/polyglot/v2"
 

@@ -1,7 +1,8 @@
 package messages
 
-// This file has the messages that hold single messages. Scalars come first,
-// messages last, whatever the declaration says.
+// This file contains the messages with fields that are single messages. On the
+// wire, scalars come first and messages last, whatever the order of
+// declaration.
 
 // Inner is interop.Inner.
 type Inner struct {

@@ -22,7 +22,7 @@ var byName = map[string]func() Message{
 	"Count":        func() Message { return new(Count) },
 }
 
-// New makes an empty message from its name, with or without the package
+// New creates an empty message by its name, with or without the package
 // ("Scalars" or "interop.Scalars").
 func New(name string) (Message, bool) {
 	empty, ok := byName[strings.TrimPrefix(name, "interop.")]

@@ -1,9 +1,10 @@
 package messages
 
-// This file has Scalars, one field of every single kind, and the enum Color.
+// This file contains Scalars, which has a field of every single kind, and the
+// enum Color.
 
-// Color goes out as the index of its value in the declaration. Indexes that
-// are not declared are kept.
+// Color is encoded as the index of its value in the declaration. Undeclared
+// indexes are preserved.
 type Color uint32
 
 // The declared colors.

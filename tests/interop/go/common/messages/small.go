@@ -1,6 +1,6 @@
 package messages
 
-// This file has the small messages of the calls: Empty, Text, Payload,
+// This file contains the small messages of the calls: Empty, Text, Payload,
 // AddRequest, Sum, SleepRequest, Range and Count.
 
 // Empty is interop.Empty.

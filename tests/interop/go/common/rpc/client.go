@@ -1,6 +1,6 @@
 package rpc
 
-// This file has unary calls, the client's side.
+// This file contains the client's side of unary calls.
 
 import (
 	"context"
@@ -17,12 +17,12 @@ type Client struct {
 	mu      sync.Mutex
 	methods map[uint16]*method
 	strays  int
-	// lastStream counts per connection. The original counts per service, so
-	// that the streams of two services collide.
+	// lastStream counts the streams of the connection. fRPC counts per service, so
+	// the streams of two services can have the same id.
 	lastStream uint16
 }
 
-// method has the ids of one method. They start with 1 and wrap.
+// method has the ids of one method. They start at 1 and wrap around.
 type method struct {
 	lastID  uint16
 	waiting map[uint16]chan []byte
@@ -42,20 +42,20 @@ func Dial(transport Transport, addr string, operations []uint16) (*Client, error
 	return c, nil
 }
 
-// Close closes the connection without waiting for it: the original's Close can
-// wait forever for a read loop that waits for a lock which Close holds.
+// Close closes the connection without waiting. In frisbee-go, Close can wait
+// forever for a read loop that waits for a lock which Close holds.
 func (c *Client) Close() {
 	go func() { _ = c.conn.Close() }()
 }
 
-// Strays is the number of replies so far that no call was waiting for.
+// Strays returns the number of replies for which no call was waiting.
 func (c *Client) Strays() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.strays
 }
 
-// Call makes a call. A nil request goes out as the one byte of nil.
+// Call makes a call. A nil request is sent as a nil, which takes one byte.
 func (c *Client) Call(ctx context.Context, operation uint16, request, reply messages.Message) error {
 	content, err := c.CallRaw(ctx, operation, messages.Marshal(request))
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *Client) Call(ctx context.Context, operation uint16, request, reply mess
 	return decodeInto(content, reply)
 }
 
-// CallRaw makes a call of bytes and returns the bytes of the reply.
+// CallRaw makes a call with the given bytes and returns the bytes of the reply.
 func (c *Client) CallRaw(ctx context.Context, operation uint16, content []byte) ([]byte, error) {
 	c.mu.Lock()
 	m := c.methods[operation]
@@ -78,7 +78,8 @@ func (c *Client) CallRaw(ctx context.Context, operation uint16, content []byte) 
 	return c.CallWithID(ctx, operation, id, content)
 }
 
-// CallWithID makes a call of bytes under an id of the caller's choice.
+// CallWithID makes a call with the given bytes and an id that the caller
+// selects.
 func (c *Client) CallWithID(ctx context.Context, operation, id uint16, content []byte) ([]byte, error) {
 	reply, err := c.expect(operation, id)
 	if err != nil {
@@ -98,7 +99,7 @@ func (c *Client) CallWithID(ctx context.Context, operation, id uint16, content [
 	}
 }
 
-// SendOnly sends a packet that no reply is expected for, of any operation.
+// SendOnly sends a packet of any operation without waiting for a reply.
 func (c *Client) SendOnly(operation, id uint16, content []byte) error {
 	return c.conn.Send(operation, id, content)
 }
@@ -135,7 +136,7 @@ func (c *Client) onReply(operation, id uint16, content []byte) {
 	reply <- content
 }
 
-// decodeInto decodes a message, or gives the error in its place.
+// decodeInto decodes a message, or returns the error in its place.
 func decodeInto(content []byte, m messages.Message) error {
 	if err := messages.Unmarshal(content, m); err != nil {
 		return fmt.Errorf("cannot be decoded: %w (%d bytes, %.64x)", err, len(content), content)

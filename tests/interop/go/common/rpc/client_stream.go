@@ -1,6 +1,6 @@
 package rpc
 
-// This file has streams, the client's side.
+// This file contains the client's side of streams.
 
 import (
 	"context"
@@ -26,12 +26,12 @@ type received struct {
 	err     error
 }
 
-// Open opens a stream of a method under the next id of the connection.
+// Open opens a stream of a method, with the next id of the connection.
 func (c *Client) Open(operation uint16) (*ClientStream, error) {
 	return c.OpenRaw(c.NextStreamID(), messages.MarshalOpen(operation))
 }
 
-// NextStreamID takes the next id of the connection: 1, 2 and so on.
+// NextStreamID returns the next id of the connection, starting with 1.
 func (c *Client) NextStreamID() uint16 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,7 +39,7 @@ func (c *Client) NextStreamID() uint16 {
 	return c.lastStream
 }
 
-// OpenRaw opens a stream with an id and a first packet of the caller's choice.
+// OpenRaw opens a stream with an id and a first packet that the caller selects.
 func (c *Client) OpenRaw(id uint16, content []byte) (*ClientStream, error) {
 	raw := c.conn.OpenStream(id)
 	if err := raw.Send(content); err != nil {
@@ -50,8 +50,8 @@ func (c *Client) OpenRaw(id uint16, content []byte) (*ClientStream, error) {
 	return s, nil
 }
 
-// pump moves packets to where they can be awaited with a timeout. It ends with
-// the stream or the connection.
+// pump moves packets to a channel, where they can be awaited with a timeout. It
+// returns when the stream or the connection ends.
 func (s *ClientStream) pump() {
 	for {
 		content, err := s.raw.Receive()
@@ -76,8 +76,9 @@ func (s *ClientStream) SendEnd() error {
 	return s.raw.Send(messages.MarshalError(endText))
 }
 
-// Receive receives one message. The end of the server's direction is io.EOF,
-// any other error message a RemoteError, after which the end still comes.
+// Receive receives a message. It returns io.EOF at the end of the server's
+// direction, and a RemoteError for any other error message. The end follows
+// such an error.
 func (s *ClientStream) Receive(ctx context.Context, m messages.Message) error {
 	select {
 	case packet := <-s.in:

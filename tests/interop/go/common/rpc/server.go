@@ -9,7 +9,7 @@ import (
 	"example.test/interop/common/messages"
 )
 
-// Server is a Handler made of one function per method.
+// Server is a Handler that consists of a function for each method.
 type Server struct {
 	calls   map[uint16]callFunc
 	streams map[uint16]streamFunc
@@ -20,12 +20,13 @@ type (
 	streamFunc func(stream *ServerStream) error
 )
 
-// NewServer makes a server without methods.
+// NewServer creates a server without methods.
 func NewServer() *Server {
 	return &Server{calls: make(map[uint16]callFunc), streams: make(map[uint16]streamFunc)}
 }
 
-// Unary adds a unary method. A request that cannot be decoded gets no reply.
+// Unary adds a unary method. A request that cannot be decoded receives no
+// reply.
 func Unary[Req any, P messages.Pointer[Req], M messages.Message](s *Server, operation uint16, f func(P) (M, error)) {
 	s.calls[operation] = func(content []byte) ([]byte, bool) {
 		request := P(new(Req))
@@ -40,7 +41,7 @@ func Unary[Req any, P messages.Pointer[Req], M messages.Message](s *Server, oper
 	}
 }
 
-// ServerStreaming adds a method that takes one message and sends many.
+// ServerStreaming adds a method that receives one message and sends many.
 func ServerStreaming[Req any, P messages.Pointer[Req]](s *Server, operation uint16, f func(P, *ServerStream) error) {
 	s.streams[operation] = func(stream *ServerStream) error {
 		request := P(new(Req))
@@ -51,8 +52,8 @@ func ServerStreaming[Req any, P messages.Pointer[Req]](s *Server, operation uint
 	}
 }
 
-// ClientStreaming adds a method that takes many messages and sends one. The
-// reply is followed by the end of the stream, and the return by another.
+// ClientStreaming adds a method that receives many messages and sends one. The
+// end of the stream follows the reply, and again when the function returns.
 func ClientStreaming[M messages.Message](s *Server, operation uint16, f func(*ServerStream) (M, error)) {
 	s.streams[operation] = func(stream *ServerStream) error {
 		reply, err := f(stream)
@@ -66,7 +67,7 @@ func ClientStreaming[M messages.Message](s *Server, operation uint16, f func(*Se
 	}
 }
 
-// BothWays adds a method that takes and sends many messages.
+// BothWays adds a method that receives and sends many messages.
 func BothWays(s *Server, operation uint16, f func(*ServerStream) error) {
 	s.streams[operation] = f
 }
@@ -80,8 +81,8 @@ func (s *Server) ServeCall(operation uint16, content []byte) ([]byte, bool) {
 	return call(content)
 }
 
-// ServeStream implements Handler. An unknown operation is left alone, an open
-// packet that cannot be decoded closes the stream.
+// ServeStream implements Handler. It ignores an unknown operation, and closes
+// the stream if the first packet cannot be decoded.
 func (s *Server) ServeStream(raw Stream) {
 	content, err := raw.Receive()
 	if err != nil {
@@ -100,7 +101,7 @@ func (s *Server) ServeStream(raw Stream) {
 	if err := serve(stream); err != nil && !errors.Is(err, io.EOF) {
 		_ = raw.Send(messages.MarshalError(err.Error()))
 	}
-	// The stream may be closed by now, and then this goes nowhere.
+	// If the stream is closed already, this has no effect.
 	_ = stream.sendEnd()
 }
 
@@ -112,7 +113,8 @@ func (s *ServerStream) Send(m messages.Message) error {
 	return s.raw.Send(messages.Marshal(m))
 }
 
-// Receive receives one message; io.EOF is the end of the client's direction.
+// Receive receives a message. It returns io.EOF at the end of the client's
+// direction.
 func (s *ServerStream) Receive(m messages.Message) error {
 	content, err := s.raw.Receive()
 	if err != nil {

@@ -1,8 +1,9 @@
-// Package rpc makes calls and streams out of packets, on either side, in the
-// way the original's generated code does.
+// Package rpc implements both sides of calls and streams with packets, like the
+// generated code of fRPC.
 //
-// It owns ids, the pairing of replies, the opening and the end of streams and
-// errors. It does not import frisbee: a Transport binds it to one version.
+// It is responsible for ids, for matching replies with calls, for the start and
+// the end of streams, and for errors. It does not import frisbee: a Transport
+// connects it to one version.
 package rpc
 
 import (
@@ -11,20 +12,21 @@ import (
 	"net"
 )
 
-// Transport is one version of frisbee.
+// Transport is a version of frisbee.
 type Transport interface {
-	// Dial connects and hands every packet with one of the operations to
-	// onReply, one at a time.
+	// Dial connects. It passes every packet with one of the operations to onReply,
+	// one at a time.
 	Dial(addr string, operations []uint16, onReply func(operation, id uint16, content []byte)) (Conn, error)
 
-	// Serve serves until the listener is closed. At most concurrency calls of
-	// a connection run at once; 0 means any number.
+	// Serve serves until the listener is closed. At most concurrency calls of a
+	// connection run at the same time; 0 means any number.
 	Serve(listener net.Listener, concurrency uint64, operations []uint16, handler Handler) error
 }
 
-// Handler is what a server does with the packets of its connections.
+// Handler handles the packets of a server's connections.
 type Handler interface {
-	// ServeCall returns the content of the reply, or false for no reply.
+	// ServeCall returns the content of the reply. It returns false if there is no
+	// reply.
 	ServeCall(operation uint16, content []byte) (reply []byte, answered bool)
 
 	// ServeStream serves one stream that the client has opened.
@@ -35,23 +37,23 @@ type Handler interface {
 type Conn interface {
 	Send(operation, id uint16, content []byte) error
 	OpenStream(id uint16) Stream
-	// Done is closed when the connection is.
+	// Done is closed when the connection is closed.
 	Done() <-chan struct{}
 	Close() error
 }
 
-// Stream is one end of a stream: packets with content, in order.
+// Stream is an end of a stream, which transfers packets with content in order.
 type Stream interface {
 	Send(content []byte) error
 	Receive() ([]byte, error)
-	// Close sends a packet without content: the end of both directions.
+	// Close sends a packet without content, which ends both directions.
 	Close() error
 }
 
-// ErrConnClosed ends the calls of a connection that has gone.
+// ErrConnClosed is the error of calls whose connection was closed.
 var ErrConnClosed = errors.New("the connection is closed")
 
-// RemoteError is an error that the peer sent in the place of a message.
+// RemoteError is an error that the peer sent in place of a message.
 type RemoteError struct{ Text string }
 
 func (e *RemoteError) Error() string { return fmt.Sprintf("error from the peer: %q", e.Text) }

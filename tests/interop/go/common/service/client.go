@@ -1,7 +1,7 @@
 package service
 
-// This file has the typed client: one method per method of the service, and
-// the three kinds of streams.
+// This file contains the typed client, which has a method for each method of
+// the service and for the three kinds of streams.
 
 import (
 	"context"
@@ -82,7 +82,7 @@ func (c *Client) Sleep(ctx context.Context, millis, tag uint32) (*messages.Sleep
 	return call[messages.SleepRequest](ctx, c, Sleep, &messages.SleepRequest{Millis: millis, Tag: tag})
 }
 
-// Describe returns what the server understood.
+// Describe returns a text with the values that the server received.
 func (c *Client) Describe(ctx context.Context, m *messages.Scalars) (string, error) {
 	reply, err := call[messages.Text](ctx, c, Describe, m)
 	if err != nil {
@@ -103,5 +103,5 @@ func (c *Client) CountUp(from, count int64) (*rpc.ClientStream, error) {
 // SumUp opens a stream to send numbers to.
 func (c *Client) SumUp() (*rpc.ClientStream, error) { return c.Open(SumUp) }
 
-// Chat opens a stream that answers each text.
+// Chat opens a stream on which the server replies to each text.
 func (c *Client) Chat() (*rpc.ClientStream, error) { return c.Open(Chat) }

@@ -1,8 +1,8 @@
-// Package service is the service Interop: its operations, a server that does
-// what the comments of interop.proto say, and a typed client.
+// Package service contains the service Interop: its operations, a server that
+// behaves as the comments of interop.proto specify, and a typed client.
 package service
 
-// The operations, numbered from 10 in the order of the schema.
+// The operations. They are numbered from 10 in the order of the schema.
 const (
 	EchoScalars uint16 = iota + 10
 	EchoNested

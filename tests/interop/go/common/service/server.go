@@ -1,6 +1,6 @@
 package service
 
-// This file has the server: what each call does.
+// This file contains the server with the implementation of each method.
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"example.test/interop/common/rpc"
 )
 
-// NewServer makes a server of every method.
+// NewServer creates a server with all methods.
 func NewServer() *rpc.Server {
 	s := rpc.NewServer()
 	rpc.Unary(s, EchoScalars, echo[*messages.Scalars])

@@ -1,6 +1,7 @@
 package suite
 
-// This file has calls that overlap: order of replies, concurrency, ids, load.
+// This file contains cases with concurrent calls: order of replies,
+// concurrency, ids, and load.
 
 import (
 	"context"
@@ -53,9 +54,9 @@ func quickerThan(begin time.Time, most time.Duration) error {
 	return nil
 }
 
-// outOfOrder sends the longest sleep first and wants its reply last. On a
-// machine that stands still for longer than they differ, replies may come
-// otherwise, so it sends longer ones then.
+// outOfOrder starts the longest sleep first and expects its reply last. If the
+// machine stands still for longer than the sleeps differ, the replies may
+// arrive in another order. It then repeats the case with longer sleeps.
 func outOfOrder(ctx context.Context, c *service.Client) error {
 	var err error
 	for step := uint32(200); step <= 3200; step *= 2 {
@@ -133,8 +134,8 @@ func addsWithID(ctx context.Context, c *service.Client, id uint16) error {
 	return same(&sum, &messages.Sum{Total: int64(id) + 1, Count: 2})
 }
 
-// sameIDOnEveryMethod has the id 1 pending on five methods at once, each
-// method counting for itself.
+// sameIDOnEveryMethod has calls with id 1 in flight on five methods at the same
+// time, because each method counts its own ids.
 func sameIDOnEveryMethod(ctx context.Context, c *service.Client) error {
 	return together(
 		func() error { return sleeps(ctx, c, 200, 1) },
@@ -150,7 +151,7 @@ var loadCases = []Case{
 		return parallel(1000, 1000, func(i int) error { return sleeps(ctx, c, 300, uint32(i)) })
 	}),
 	full("load/10000-concurrent-calls", func(ctx context.Context, c *service.Client) error {
-		// The sleep keeps all of them in flight at once.
+		// The sleep keeps all of these calls in flight at the same time.
 		return parallel(10_000, 10_000, func(i int) error { return sleeps(ctx, c, 1000, uint32(i)) })
 	}).within(30 * time.Second),
 	full("load/20000-calls-64-at-a-time", func(ctx context.Context, c *service.Client) error {
@@ -161,7 +162,7 @@ var loadCases = []Case{
 	}),
 }
 
-// anyCall makes one of several calls, by turns.
+// anyCall makes one of several calls in turn.
 func anyCall(ctx context.Context, c *service.Client, i int) error {
 	switch i % 8 {
 	case 0:

@@ -1,8 +1,9 @@
-// Package suite is the client suite: named cases that call a server of
-// interop.proto and check what it does.
+// Package suite contains the test cases of the client. They call a server of
+// interop.proto and check its behavior.
 //
-// It owns the cases and how they are run and reported. Each case has its own
-// connection and its own time limit; none can hang the suite.
+// It is responsible for the cases, and for running and reporting them. Each
+// case has its own connection and its own time limit, so no case can block the
+// suite.
 package suite
 
 import (
@@ -15,10 +16,10 @@ import (
 	"example.test/interop/common/service"
 )
 
-// Case is one named check.
+// Case is a named test case.
 type Case struct {
 	Name string
-	// Small says that the case is part of the small suite.
+	// Small is set for the cases of the small suite.
 	Small bool
 
 	background bool // spends its time waiting, so it runs beside the others
@@ -26,13 +27,13 @@ type Case struct {
 	run        func(ctx context.Context, dial dialer) error
 }
 
-// dialer opens one more connection, which is closed when the case is over.
+// dialer opens another connection, which is closed at the end of the case.
 type dialer func() (*service.Client, error)
 
-// body is a case that needs just one connection.
+// body is a case that needs only one connection.
 type body func(ctx context.Context, c *service.Client) error
 
-// All is every case, in order.
+// All returns all cases in order.
 func All() []Case {
 	return slices.Concat(
 		unaryCases, scalarCases, nestedCases, listCases, mapCases, mixedCases, nilCases, errorCases, contentCases,
@@ -67,7 +68,7 @@ func (c Case) within(limit time.Duration) Case {
 	return c
 }
 
-// connections are those that one case has opened.
+// connections contains the connections that a case has opened.
 type connections struct {
 	transport rpc.Transport
 	addr      string

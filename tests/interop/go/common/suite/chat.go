@@ -1,6 +1,6 @@
 package suite
 
-// This file has streams in both directions, and their ends.
+// This file contains cases with bidirectional streams and their ends.
 
 import (
 	"context"
@@ -61,8 +61,8 @@ var chatCases = []Case{
 		if err := say(ctx, s, "hello"); err != nil {
 			return err
 		}
-		// Nothing is on its way now. The original's Close with packets still
-		// coming can take the connection down.
+		// No packet is in flight now. If packets are still arriving, Close of
+		// frisbee-go can close the whole connection.
 		if err := s.Close(); err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ var chatCases = []Case{
 	}),
 }
 
-// say sends a text and wants its answer next.
+// say sends a text and expects the reply to be the next message.
 func say(ctx context.Context, s *rpc.ClientStream, text string) error {
 	if err := s.Send(&messages.Text{Value: text}); err != nil {
 		return err
@@ -132,7 +132,8 @@ func chatPingPong(n int, text string) body {
 	return func(ctx context.Context, c *service.Client) error { return chatWith(ctx, c, texts...) }
 }
 
-// chatPipelined sends everything and half-closes, then reads or reads meanwhile.
+// chatPipelined sends all texts and ends its direction. It reads the replies
+// afterwards, or at the same time.
 func chatPipelined(n int, sendFirst bool) body {
 	text := func(i int) string { return fmt.Sprint("message ", i) }
 	return func(ctx context.Context, c *service.Client) error {

@@ -1,6 +1,6 @@
 package suite
 
-// This file has what the cases check with.
+// This file contains the checks that cases use.
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"example.test/interop/common/service"
 )
 
-// echo calls a method that returns its argument, and compares.
+// echo calls a method that returns its request, and compares the two.
 func echo[M messages.Message](call func(*service.Client, context.Context, M) (M, error), sent ...M) body {
 	return func(ctx context.Context, c *service.Client) error {
 		for i, m := range sent {
@@ -31,7 +31,8 @@ func echo[M messages.Message](call func(*service.Client, context.Context, M) (M,
 	}
 }
 
-// same compares encodings, which tells NaNs and zeros apart; maps are sorted.
+// same compares encodings, because they distinguish NaNs and zeros. Maps are
+// sorted.
 func same(got, want messages.Message) error {
 	g, w := messages.Marshal(got), messages.Marshal(want)
 	if bytes.Equal(g, w) {
@@ -47,7 +48,7 @@ func equal[T comparable](what string, got, want T) error {
 	return fmt.Errorf("%s is %v, want %v", what, got, want)
 }
 
-// failsWith wants an error from the peer with the given text.
+// failsWith expects an error from the peer with the given text.
 func failsWith(err error, text string) error {
 	var remote *rpc.RemoteError
 	if !errors.As(err, &remote) {
@@ -64,7 +65,7 @@ func adds(ctx context.Context, c *service.Client, a, b int64) error {
 	return same(sum, &messages.Sum{Total: a + b, Count: 2})
 }
 
-// ends wants the end of the server's direction.
+// ends expects the end of the server's direction.
 func ends(ctx context.Context, s *rpc.ClientStream) error {
 	var m messages.Empty
 	err := s.Receive(ctx, &m)
@@ -88,8 +89,9 @@ func counts(ctx context.Context, s *rpc.ClientStream, from, count int64) error {
 	return nil
 }
 
-// parallel calls f with 0 to n-1, in so many goroutines, and returns the first
-// error. It always waits for all of them; f watches its context.
+// parallel calls f with the numbers from 0 to n-1 in this number of goroutines,
+// and returns the first error. It waits for all calls, and f must observe its
+// context.
 func parallel(n, workers int, f func(i int) error) error {
 	var (
 		group sync.WaitGroup
@@ -128,7 +130,7 @@ func parallel(n, workers int, f func(i int) error) error {
 	return first
 }
 
-// together runs the functions at once and returns the first error.
+// together runs the functions concurrently and returns the first error.
 func together(fs ...func() error) error {
 	return parallel(len(fs), len(fs), func(i int) error { return fs[i]() })
 }

@@ -1,6 +1,7 @@
 package suite
 
-// This file has nested messages, lists, maps and the order of mixed fields.
+// This file contains cases with nested messages, lists, maps, and the order of
+// mixed fields.
 
 import (
 	"fmt"

@@ -1,6 +1,7 @@
 package suite
 
-// This file has cases about connections: many, left early, and silent ones.
+// This file contains cases with many connections, connections that are closed
+// early, and silent ones.
 
 import (
 	"context"
@@ -65,8 +66,8 @@ var connectionCases = []Case{
 	}},
 }
 
-// leftAlone leaves a connection in the middle of something and wants another
-// one, open all the time, to be untroubled.
+// leftAlone closes a connection while something is in progress. Another
+// connection, which is open during this time, must not be affected.
 func leftAlone(ctx context.Context, dial dialer, begin func(c *service.Client) error) error {
 	healthy, err := dial()
 	if err != nil {
@@ -91,7 +92,7 @@ func leftAlone(ctx context.Context, dial dialer, begin func(c *service.Client) e
 	return chatOnce(ctx, healthy, "still here")
 }
 
-// everythingOnOne runs what the other cases do on one connection.
+// everythingOnOne makes the calls of the other cases on one connection.
 func everythingOnOne(ctx context.Context, c *service.Client) error {
 	return together(
 		func() error { return parallel(800, 40, func(i int) error { return anyCall(ctx, c, i) }) },
@@ -103,8 +104,8 @@ func everythingOnOne(ctx context.Context, c *service.Client) error {
 	)
 }
 
-// silence is longer than the 5 s after which the original gives up on a peer
-// that sends nothing. PINGs and PONGs are all that crosses the wire.
+// silence is longer than the 5 s after which frisbee-go closes the connection
+// to a peer that sends nothing. Only PINGs and PONGs are sent during this time.
 const silence = 6 * time.Second
 
 var silenceCases = []Case{

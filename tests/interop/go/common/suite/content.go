@@ -1,7 +1,7 @@
 package suite
 
-// This file has nil requests, errors, and content that generated code never
-// sends but a server has to cope with.
+// This file contains cases with nil requests, errors, and content that
+// generated code never sends but that a server must handle.
 
 import (
 	"context"
@@ -68,8 +68,8 @@ func failing(text string) body {
 	return func(ctx context.Context, c *service.Client) error { return failsWith(c.Fail(ctx, text), text) }
 }
 
-// Beginnings of messages in hex: a Mixed up to its lists, and with its lists;
-// a Maps up to its last map.
+// Prefixes of messages in hexadecimal digits: a Mixed before its lists, a Mixed
+// with its lists, and a Maps before its last map.
 const (
 	mixedScalars = "08000c00050a000a00"
 	mixedLists   = mixedScalars + "01050a0001030a00"
@@ -96,8 +96,9 @@ var contentCases = []Case{
 	})),
 }
 
-// contentGives sends a request in hex and compares the reply with want, flags
-// apart: the original echoes them and others need not.
+// contentGives sends a request in hexadecimal digits and compares the reply
+// with want. It ignores flags, because fRPC echoes them and other servers need
+// not.
 func contentGives[T any, P messages.Pointer[T]](operation uint16, request, want string) body {
 	return func(ctx context.Context, c *service.Client) error {
 		content, err := hex.DecodeString(request)
@@ -117,8 +118,8 @@ func contentGives[T any, P messages.Pointer[T]](operation uint16, request, want 
 	}
 }
 
-// undecodable sends a request that cannot be decoded. The original does not
-// answer, an error is as good; a message is not.
+// undecodable sends a request that cannot be decoded. fRPC does not reply, and
+// an error is permitted too. A message is not.
 func undecodable(operation uint16, request string) body {
 	return func(ctx context.Context, c *service.Client) error {
 		content, err := hex.DecodeString(request)
@@ -142,7 +143,8 @@ func undecodable(operation uint16, request string) body {
 	}
 }
 
-// survives does something odd between healthy calls of one connection.
+// survives does something unusual between two ordinary calls on the same
+// connection.
 func survives(odd body) body {
 	return func(ctx context.Context, c *service.Client) error {
 		if err := adds(ctx, c, 1, 2); err != nil {

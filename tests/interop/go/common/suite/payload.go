@@ -1,6 +1,6 @@
 package suite
 
-// This file has large requests and replies.
+// This file contains cases with large requests and replies.
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 const (
 	kiB = 1 << 10
 	miB = 1 << 20
-	// contentMax is the longest content of a packet.
+	// contentMax is the maximum length of the content of a packet.
 	contentMax = 5 * miB
-	// payloadOverhead is what a Payload of some MiB takes beside its data:
-	// flags, a seq below 128, and the head of the bytes.
+	// payloadOverhead is the number of bytes of a Payload of several MiB other
+	// than its data: the flags, a seq below 128, and the head of the bytes field.
 	payloadOverhead = 2 + 2 + 2 + 4
 )
 
@@ -23,7 +23,7 @@ var payloadCases = []Case{
 	small("payload/empty", payloadOf(0)),
 	small("payload/1KiB", payloadOf(kiB)),
 	full("payload/around-64KiB", func(ctx context.Context, c *service.Client) error {
-		// The original reads and writes through buffers of 64 KiB.
+		// frisbee-go reads and writes through buffers of 64 KiB.
 		for n := 64*kiB - 24; n <= 64*kiB+8; n++ {
 			if err := payloadOf(n)(ctx, c); err != nil {
 				return err

@@ -1,6 +1,6 @@
 package suite
 
-// This file runs cases and writes one line for each.
+// This file runs cases and prints a line for each.
 
 import (
 	"context"
@@ -13,7 +13,8 @@ import (
 	"example.test/interop/common/rpc"
 )
 
-// defaultLimit is for one case, against a slow peer on a busy machine.
+// defaultLimit is the time limit of a case. It allows for a slow peer on a busy
+// machine.
 const defaultLimit = 15 * time.Second
 
 var errSuiteOver = errors.New("the time for the suite is over")
@@ -23,8 +24,8 @@ type result struct {
 	took time.Duration
 }
 
-// Run runs the cases against the server at addr, writes a line for each and
-// one for all, and returns how many failed.
+// Run runs the cases against the server at addr. It prints a line for each case
+// and one for all of them, and returns the number of failures.
 func Run(ctx context.Context, cases []Case, transport rpc.Transport, addr string, out io.Writer) (failed int) {
 	started := make([]<-chan result, len(cases))
 	for i, c := range cases {
@@ -48,7 +49,7 @@ func Run(ctx context.Context, cases []Case, transport rpc.Transport, addr string
 	return failed
 }
 
-// start runs a case; the result comes even if the case hangs.
+// start runs a case. It returns a result even if the case blocks.
 func start(ctx context.Context, c Case, transport rpc.Transport, addr string) <-chan result {
 	limit := c.limit
 	if limit == 0 {
@@ -62,8 +63,8 @@ func start(ctx context.Context, c Case, transport rpc.Transport, addr string) <-
 	results := make(chan result, 1)
 	go func() {
 		defer cancel()
-		// The case sees the end of its time too and knows better what it was
-		// waiting for, so it gets a moment to say so.
+		// The case observes its time limit as well, and can report what it was
+		// waiting for. It therefore gets a moment to return.
 		select {
 		case err := <-finished:
 			results <- result{err, time.Since(begin)}
@@ -104,7 +105,7 @@ func runOnce(ctx context.Context, c Case, transport rpc.Transport, addr string) 
 	return nil
 }
 
-// oneLine keeps the report at one line per case, of a length one can read.
+// oneLine shortens an error, so that the report has one readable line per case.
 func oneLine(err error) string {
 	const most = 600
 	text := strings.ReplaceAll(err.Error(), "\n", " | ")

@@ -1,6 +1,6 @@
 package suite
 
-// This file has the values of single fields, and the cases that echo them.
+// This file contains the values of single fields, and the cases that echo them.
 
 import (
 	"math"
@@ -56,7 +56,8 @@ func minima() *messages.Scalars {
 	}
 }
 
-// varintBorders has the values on either side of each length of a varint.
+// varintBorders returns the smallest and largest value of each length of a
+// varint.
 func varintBorders() (all []*messages.Scalars) {
 	for bits := 7; bits < 64; bits += 7 {
 		for _, u := range []uint64{1<<bits - 1, 1 << bits} {
@@ -111,8 +112,8 @@ func bytesLengths() (all []*messages.Scalars) {
 	return all
 }
 
-// pattern is n bytes that begin with every value in turn and never repeat a
-// block, so that a block in the wrong place shows.
+// pattern returns n bytes. They start with every value in turn and repeat no
+// block, so that a misplaced block is detected.
 func pattern(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {

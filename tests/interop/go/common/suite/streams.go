@@ -1,6 +1,7 @@
 package suite
 
-// This file has streams in one direction, streams that fail, and many at once.
+// This file contains cases with streams in one direction, streams that fail,
+// and many streams.
 
 import (
 	"context"
@@ -23,8 +24,8 @@ var streamCases = []Case{
 	small("stream/count-up-1000", countsUp(1, 1000)),
 	full("stream/count-up-10000", countsUp(1, 10_000)),
 	full("stream/count-up-slow-reader", func(ctx context.Context, c *service.Client) error {
-		// 3000 fit into the original's queue; more would hold up the whole
-		// connection on the Go side.
+		// The queue of frisbee-go holds 3000 packets. More would block the whole
+		// connection at the Go end.
 		s, err := c.CountUp(0, 3000)
 		if err != nil {
 			return err
@@ -136,7 +137,7 @@ func repliesOnlyAfterTheEnd(ctx context.Context, c *service.Client) error {
 	return repliesThenEnds(ctx, s, &messages.Sum{Total: 12, Count: 2})
 }
 
-// silent wants nothing to come for a while but a further end or a close.
+// silent expects no packet for this time, except another end or a close.
 func silent(ctx context.Context, s *rpc.ClientStream, while time.Duration) error {
 	short, cancel := context.WithTimeout(ctx, while)
 	defer cancel()
@@ -191,7 +192,7 @@ var streamErrorCases = []Case{
 	full("stream-error/garbage-for-an-operation-leaves-the-connection", survives(opensWith([]byte{5, 10, 1, 'x'}))),
 }
 
-// countsDown wants two messages, the error, and then the end all the same.
+// countsDown expects two messages, the error, and then the end.
 func countsDown(from, count int64) body {
 	return func(ctx context.Context, c *service.Client) error {
 		s, err := c.CountUp(from, count)
@@ -209,8 +210,8 @@ func countsDown(from, count int64) body {
 	}
 }
 
-// opensWith opens a stream of no method. The original says nothing or closes
-// it; an error is as good.
+// opensWith opens a stream of an unknown method. fRPC ignores the stream or
+// closes it, and an error is permitted too.
 func opensWith(content []byte) body {
 	return func(ctx context.Context, c *service.Client) error {
 		s, err := c.OpenRaw(c.NextStreamID(), content)
@@ -246,7 +247,7 @@ func manyStreams(ctx context.Context, c *service.Client, n int) error {
 	return parallel(n, n, func(i int) error { return anyStream(ctx, c, i) })
 }
 
-// anyStream runs a stream of one of the three kinds, by turns.
+// anyStream runs one of the three kinds of streams in turn.
 func anyStream(ctx context.Context, c *service.Client, i int) error {
 	switch i % 3 {
 	case 0:

@@ -22,7 +22,7 @@ func TestNamesAreUnique(t *testing.T) {
 	}
 }
 
-// silentTransport connects to nothing and hears nothing.
+// silentTransport does not connect and receives nothing.
 type silentTransport struct{}
 
 type silentConn struct{ never chan struct{} }

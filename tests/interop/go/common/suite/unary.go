@@ -1,6 +1,6 @@
 package suite
 
-// This file has the plain calls and what Describe says.
+// This file contains cases with ordinary unary calls, and the text of Describe.
 
 import (
 	"context"

@@ -1,8 +1,8 @@
-// Package transport binds the common client and server to frisbee-go v0.10.2,
-// whose header has 8 bytes and no magic.
+// Package transport connects the common client and server to frisbee-go
+// v0.10.2, whose header has 8 bytes and no magic number.
 //
-// The module above has the same binding to frisbee-go v0.11.0. They are
-// two copies because a build can have only one version of a package.
+// The parent module contains the same code for frisbee-go v0.11.0. There are
+// two copies, because a build can contain only one version of a package.
 package transport
 
 import (
@@ -31,8 +31,8 @@ func (Frisbee) Dial(addr string, operations []uint16, onReply func(operation, id
 	if err != nil {
 		return nil, err
 	}
-	// Without a handler for new streams the packets of every stream are
-	// dropped, those of our own included.
+	// Without a handler for new streams, frisbee-go drops the packets of all
+	// streams, including those that this end has opened.
 	if err := client.Connect(addr, func(*frisbee.Stream) {}); err != nil {
 		return nil, err
 	}
@@ -105,7 +105,8 @@ func fill(p *packet.Packet, content []byte) {
 	p.Metadata.ContentLength = uint32(len(content))
 }
 
-// copyOf copies what goes back to the pool with its packet.
+// copyOf copies the content of a packet, because the packet returns to the
+// pool.
 func copyOf(p *packet.Packet) []byte {
 	return append([]byte(nil), p.Content.Bytes()...)
 }

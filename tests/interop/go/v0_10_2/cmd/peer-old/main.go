@@ -1,5 +1,6 @@
-// Command peer-old is peer on frisbee-go v0.10.2, with the header of 8 bytes.
-// Its suite is the small one unless -small=false is given.
+// Command peer-old is the same as peer, but with frisbee-go v0.10.2 and its
+// header of 8 bytes. By default, it runs the small suite; -small=false runs all
+// cases.
 package main
 
 import (
@@ -12,9 +13,8 @@ import (
 	"example.test/interop/peer-old/transport"
 )
 
-// patience is how long the other end may take to read what is written, and to
-// write what is read: frisbee-go's five seconds are too short for megabytes on a
-// machine that does something else as well.
+// patience is the time that the other end may take to read or write. The five
+// seconds of frisbee-go are too short for megabytes on a busy machine.
 const patience = 2 * time.Minute
 
 func main() {
