@@ -83,8 +83,8 @@ impl<'a> Checked<'a> {
         Ok(Self { schema, index, plan, codec: externs.codec })
     }
 
-    /// Returns an encoded `FileDescriptorSet` that contains the files among `files` that declare services, and their
-    /// imports. Custom options and comments are included. Returns `None` if no file declares a service.
+    /// Returns an encoded `FileDescriptorSet` of the services in `files`. It contains each file that declares a
+    /// service, with its imports, custom options and comments. Returns `None` if no file declares a service.
     ///
     /// # Errors
     ///

@@ -106,8 +106,8 @@
 //! * Editions.
 //! * Fields and methods with types of `descriptor.proto`, or of `api.proto` and `type.proto` without
 //!   [`compile_well_known_types`](Builder::compile_well_known_types).
-//! * With an `include_file`, packages whose module would have the same name as the module of a message with nested
-//!   types.
+//! * With an `include_file`, a package and a message that need the same module. For example, the package `shop.order`
+//!   and the nested types of the message `shop.Order` would both be in the module `shop::order`.
 
 #![forbid(unsafe_code)]
 
@@ -154,9 +154,11 @@ pub fn compile_protos(proto: impl AsRef<Path>) -> Result<(), Error> {
     configure().compile_protos(&[proto], &[folder])
 }
 
-/// Restores options of fields and methods that prost-types drops when it decodes a schema: `debug_redact` and those of
-/// `frpc/agent.proto`. `encoded` must be the same schema as an encoded `FileDescriptorSet`. If it is invalid, nothing
-/// is restored. Programs that receive their schema from protoc need this function.
+/// Restores options in `fds` that prost-types drops when it decodes a schema: `debug_redact` of fields, and the options
+/// of `frpc/agent.proto`. Programs that receive their schema from protoc need this function.
+///
+/// The options are read from `encoded`, which must contain the same schema as an encoded `FileDescriptorSet`. If
+/// `encoded` is invalid, nothing is restored.
 pub fn keep_options(fds: &mut prost_types::FileDescriptorSet, encoded: &[u8]) {
     schema::options::keep_options(&mut fds.file, encoded);
 }

@@ -147,7 +147,8 @@ impl OperationAllocator {
     }
 }
 
-/// Returns the first operation number for a file with this many methods, such that all its numbers are free.
+/// Returns the first operation number for a file with this many methods. This number and those of the further methods
+/// are free.
 fn first_free(used: &BTreeSet<u16>, methods: u32) -> Option<u32> {
     const END: u32 = u16::MAX as u32 + 1;
     let is_free = |first: u32, room: u32| {

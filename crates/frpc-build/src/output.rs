@@ -38,7 +38,7 @@ impl Folder {
     /// Writes the generated files to the folder. The name of a package consists of identifiers and dots (see
     /// `schema/check.rs`), so its path cannot leave the folder.
     ///
-    /// Warns about a file in `OUT_DIR` that the same build script has already written in another build.
+    /// Warns if the same build script has already written a file of this name with other content to `OUT_DIR`.
     pub(crate) fn write(&self, files: &[OutputFile], warn: &mut dyn FnMut(String)) -> Result<(), Error> {
         static WRITTEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
         for OutputFile { name, text } in files.iter().filter(|_| self.is_cargos) {

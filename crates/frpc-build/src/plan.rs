@@ -106,7 +106,8 @@ impl Plan {
     }
 }
 
-/// Computes the wire layout of a service whose methods have these operation numbers.
+/// Computes the wire layout of a service. `operations` contains the operation numbers of its methods in the order of
+/// declaration.
 fn layout(
     types: &polyglot::layout::Schema<'_>,
     file: &FileDescriptorProto,

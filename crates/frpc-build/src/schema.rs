@@ -21,7 +21,9 @@ use crate::schema::comments::clean;
 use crate::schema::externs::AGENT_FILE;
 use crate::schema::walk::{Item, walk};
 
-/// Field numbers of `descriptor.proto`, which form the paths in `SourceCodeInfo`.
+/// Field numbers of the messages in `descriptor.proto`. A descriptor path consists of such numbers and of indexes. For
+/// example, `[4, 0, 2, 1]` is the field (2) with index 1 of the message (4) with index 0. `SourceCodeInfo` identifies
+/// the items of a file by these paths.
 pub(crate) mod tag {
     pub(crate) const FILE_PACKAGE: i32 = 2;
     pub(crate) const FILE_DEPENDENCY: i32 = 3;
@@ -61,7 +63,7 @@ pub(crate) fn has_kept_operations(package: &str) -> bool {
 pub struct Schema {
     /// Parsed files in dependency order: imports precede their importers.
     pub files: Vec<FileDescriptorProto>,
-    /// Paths of the files on disk. Files that are built into protox have none.
+    /// Paths on disk of the files, by import name. Files that are built into protox have no path.
     paths: HashMap<String, PathBuf>,
     /// Names of files that were loaded only as imports.
     imports: HashSet<String>,
@@ -88,8 +90,8 @@ impl Schema {
         Self { imports: others.map(str::to_owned).collect(), skips_imports: true, ..self }.without_unused()
     }
 
-    /// Removes imports that are neither generated nor used, and imports in syntaxes other than proto3 that only declare
-    /// options.
+    /// Determines the imports that the build ignores: those for which it generates no code and of which it uses no
+    /// type. Among them are proto2 files that only declare custom options.
     fn without_unused(self) -> Self {
         let index = Index::new(&self.files);
         let is_wanted = |file: &&FileDescriptorProto| {
@@ -244,7 +246,7 @@ pub fn full_name(package: &str, name: &str) -> String {
     if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") }
 }
 
-/// Returns the full names of all types that the messages and methods of a file refer to.
+/// Returns the full names of all types to which the fields and methods of a file refer.
 pub(crate) fn type_names(file: &FileDescriptorProto) -> Vec<&str> {
     let mut names = Vec::new();
     walk(file, &mut |item, _, _| match item {

@@ -1,8 +1,8 @@
 //! Removes derives that user-defined types may not support.
 //!
-//! prost-build derives `Copy`, `Eq` and `Hash` for a message if the descriptors of all its fields permit it. A field
-//! may have a user-defined type of an `extern_path`. This type need not implement the traits that its descriptor would
-//! permit, so the derives might not compile.
+//! prost-build derives `Copy`, `Eq` and `Hash` for a message if the protobuf types of all its fields permit it. It does
+//! not know whether a Rust type that the user names with `extern_path` implements these traits. The derives would not
+//! compile if a field has such a type without the traits.
 
 use std::collections::HashSet;
 
@@ -17,8 +17,8 @@ use crate::schema::externs::{Externs, Owner};
 /// Traits that prost-build derives only for messages whose fields all implement them.
 const CONDITIONAL: [&str; 3] = ["Copy", "Eq", "Hash"];
 
-/// Removes the conditional derives from each message that contains a user-defined type, and from its oneofs. Users can
-/// restore them with `type_attribute`.
+/// Removes the derives of `Copy`, `Eq` and `Hash` from each message that contains a user-defined type, and from the
+/// enums of its oneofs. Users can restore them with `type_attribute`.
 pub(crate) fn remove_conditional(items: &mut [Item], index: &Index<'_>, externs: &Externs) {
     for item in items {
         let attributes = match item {
@@ -33,7 +33,7 @@ pub(crate) fn remove_conditional(items: &mut [Item], index: &Index<'_>, externs:
             _ => continue,
         };
         let Some(name) = marker(attributes) else { continue };
-        // The marker of a oneof consists of the name of its message and its own name.
+        // The marker of a oneof is the name of its message followed by its own name, such as `.shop.Order.payment`.
         let outer = name.rsplit_once('.').map(|(outer, _)| outer).filter(|_| !index.messages.contains_key(&name));
         if contains_user_type(outer.unwrap_or(&name), index, externs, &mut HashSet::new())
             && let Some(derive) = attributes.iter_mut().find(|attribute| attribute.path().is_ident("derive"))

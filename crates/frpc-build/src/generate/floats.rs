@@ -1,7 +1,8 @@
-//! Makes prost's code encode negative zeros, because prost omits values that are equal to zero.
+//! Makes prost's code encode negative zeros. prost omits each value that is equal to zero, and `-0.0 == 0.0`.
 //!
-//! prost's traits are derived with the functions of `frpc::codegen::floats`, which omit only positive zeros. This
-//! applies to messages that have floats without presence, maps of floats, or maps of messages.
+//! Affected messages are those with floats without presence, maps of floats, or maps of messages. They get the
+//! attribute `#[prost(prost_path = "::frpc::codegen::floats")]`. prost's derive macro then calls the functions of that
+//! module, which omit only positive zeros.
 
 use prost_types::DescriptorProto;
 use prost_types::field_descriptor_proto::{Label, Type as Kind};
@@ -79,8 +80,9 @@ fn value(field: &Field, message: &DescriptorProto, index: &Index<'_>) -> Result<
     })
 }
 
-/// Changes the `#[prost]` attribute of a float field, so that prost's derive macro calls the replaced functions for it.
-/// Declares a float without presence as `required`, and a float with presence as `group`.
+/// Changes the `#[prost]` attribute of a float field, so that prost's derive macro leaves the comparison with zero to
+/// `frpc::codegen::floats`. A float without presence becomes a required field: `#[prost(required, float, tag = "1")]`.
+/// A float with presence becomes a group: `#[prost(group, optional, tag = "1")]`.
 fn declare(attribute: &mut Attribute) {
     let metas = metas(attribute);
     if metas.iter().any(is_optional) {
@@ -105,8 +107,8 @@ fn metas(attribute: &Attribute) -> Vec<Meta> {
     if metas.iter().any(|meta| meta.path().is_ident("tag")) { metas } else { Vec::new() }
 }
 
-/// Generates the getters of floats with presence. prost derives no getters for them, because they are declared as
-/// groups.
+/// Generates getters for floats with presence, such as `fn price(&self) -> f64` for `optional double price`. prost
+/// derives no getters for these fields, because [`declare`] has turned them into groups.
 pub(crate) fn getters(item: &ItemStruct) -> Option<Item> {
     let groups = item.fields.iter().filter(|field| {
         field.attrs.iter().any(|attribute| metas(attribute).iter().any(|meta| meta.path().is_ident("group")))

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proc_macro2::Span;
 use syn::{Ident, Item};
 
-/// Names that prost-build uses in a module, so that other generated items must not use them.
+/// Names in a module that are already taken, by prost-build's code or by items that this crate generated earlier.
 #[derive(Default)]
 pub(crate) struct ReservedNames {
     pub(crate) types: HashSet<String>,
@@ -25,7 +25,8 @@ impl ReservedNames {
     }
 }
 
-/// Returns the name `wanted`, made unique by trailing underscores. A leading digit is prefixed with an underscore.
+/// Returns the name `wanted`, made unique by trailing underscores. A leading digit is prefixed with an underscore. If
+/// the name changes, a warning is shown in which `what` describes the item, such as "the trait of `a.Echo`".
 pub(crate) fn free_name(
     wanted: &str,
     reserved: &mut HashSet<String>,

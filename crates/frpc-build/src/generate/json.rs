@@ -106,7 +106,7 @@ fn encode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<T
     })
 }
 
-/// Generates code that writes the set member of a oneof to JSON if it is one of `fields`.
+/// Generates code that writes a member of a oneof to JSON, if the oneof contains one of the members `fields`.
 fn encode_members(message: &Message<'_>, fields: &[FieldDescriptorProto]) -> Result<TokenStream, Error> {
     let mut arms = Vec::new();
     let mut oneof = None;
@@ -143,14 +143,14 @@ fn field_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Op
     Ok(codec.map(|codec| prost_code::field_codec(ty, codec)))
 }
 
-/// Returns the JSON codec of a oneof member, with paths relative to the module of the message.
+/// Returns the JSON codec of a oneof member. Its type paths are valid in the module that contains the message's struct.
 fn member_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<TokenStream, Error> {
     let ProstField { enumeration, boxed, ty, .. } = message.member(field)?.variant;
     Ok(codec(field, enumeration.as_ref(), boxed, &ty).unwrap_or_else(|| quote! { #ty }))
 }
 
-/// Returns the codec of a value whose Rust type `ty` does not determine it, such as an enum, which is a number in Rust,
-/// or a boxed value. Returns `None` for other values.
+/// Returns the JSON codec of a value if its Rust type `ty` does not imply the codec. This is the case for enums, which
+/// are `i32` in Rust, and for boxed values. Returns `None` for other values.
 fn codec(field: &FieldDescriptorProto, enumeration: Option<&Path>, is_boxed: bool, ty: &Type) -> Option<TokenStream> {
     match enumeration {
         _ if field.type_name() == NULL_VALUE => Some(quote! { ::frpc::json::Null }),
@@ -188,7 +188,9 @@ pub(super) fn has_any(schema: &Schema) -> bool {
         .any(|name| name == ".google.protobuf.Any")
 }
 
-/// Adds the paths of all generated messages that an `Any` may contain in JSON, relative to the module of the package.
+/// Adds the Rust path of each generated message that an `Any` may contain in JSON. The path starts in the module of the
+/// package, such as `order::Item` for the message `Order.Item`. `modules` contains the enclosing modules of `items`,
+/// such as `order`.
 pub(super) fn add_any_paths(items: &[Item], index: &Index<'_>, modules: &[Ident], paths: &mut Vec<Path>) {
     for item in items {
         match item {

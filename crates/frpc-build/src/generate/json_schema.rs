@@ -2,6 +2,9 @@
 //!
 //! A schema describes the JSON that frpc writes. Readers accept more, such as original field names and `null` for an
 //! absent field. Schemas refer to each other by their paths in the service document.
+//!
+//! Functions that return "JSON Schema members" return the content of a JSON object without its braces, such as
+//! `"type":"string"`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -84,7 +87,7 @@ impl<'a> JsonSchemas<'a> {
         comment.filter(|_| !is_off).map_or("", String::as_str)
     }
 
-    /// Returns the JSON Schema members of a message, and adds the names of the types that it uses to `open`.
+    /// Returns the JSON Schema members of a message. Adds the names of the types that the message uses to `open`.
     fn message(&self, full_name: &str, found: &FoundDescriptor<'_, DescriptorProto>, open: &mut Vec<String>) -> String {
         let FoundDescriptor { file, path, proto } = found;
         let comment = described(self.comment(full_name, file, path));
@@ -104,7 +107,7 @@ impl<'a> JsonSchemas<'a> {
             };
             properties.push(format!(r#""{}":{{{schema}}}"#, escaped(field.json_name())));
         }
-        // Callers may also use the additional JSON representations of these messages.
+        // frpc's tensors and images can also be written as strings, and tensors as arrays.
         let forms = match full_name {
             _ if self.externs.owner(full_name) != Some(Owner::Frpc) => r#""object""#,
             ".frpc.Tensor" => r#"["object","array","string"]"#,
@@ -155,7 +158,8 @@ impl<'a> JsonSchemas<'a> {
         schema.to_owned()
     }
 
-    /// Returns the JSON Schema members of an enum, which accept its names, and numbers that have no name.
+    /// Returns the JSON Schema members of an enum. They accept the names of its values and, for values without a name,
+    /// numbers.
     fn enumeration(&self, full_name: &str, found: &FoundDescriptor<'_, EnumDescriptorProto>) -> String {
         let FoundDescriptor { file, path, proto } = found;
         let mut text = self.comment(full_name, file, path).to_owned();

@@ -1,5 +1,4 @@
-//! Generates memory accounting for the protobuf codec, which needs the types of all fields that are lists, maps or
-//! boxes.
+//! Generates memory accounting for the protobuf codec: the Rust types of all lists, maps and boxed fields of a message.
 //!
 //! prost allocates as much memory as the input demands, so frpc computes the memory before decoding. The Polyglot codec
 //! needs no such code, because its decoder counts memory while it decodes.
@@ -15,7 +14,8 @@ use crate::generate::messages::{Message, field_type, map_value};
 use crate::generate::prost_code::{ProstField, generics, is_named, unboxed};
 use crate::schema::wire_order::oneof_of;
 
-/// Generates `impl Protobuf` for a message, which computes its heap memory.
+/// Generates `impl Protobuf` for a message. Its function `field` states how frpc computes the heap memory of each
+/// field.
 pub(crate) fn memory_impl(message: &Message<'_>) -> Result<Item, Error> {
     let mut arms = Vec::new();
     for field in &message.proto.field {
@@ -40,7 +40,7 @@ pub(crate) fn memory_impl(message: &Message<'_>) -> Result<Item, Error> {
     })
 }
 
-/// Generates code that computes the heap memory of a field. Returns `None` if the field never allocates.
+/// Generates the description of a field's heap memory. Returns `None` if only the default description applies.
 fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Option<TokenStream>, Error> {
     let Message { index, externs, .. } = message;
     let path = quote! { ::frpc::codegen::Field };
@@ -80,7 +80,7 @@ fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<O
     Ok(Some(memory))
 }
 
-/// Generates code that computes the heap memory of a singular field.
+/// Generates the description of a singular field's heap memory.
 fn single_memory(field: &FieldDescriptorProto, ty: &Type, is_boxed: bool, is_counted: bool) -> Option<TokenStream> {
     let is_counted = is_counted && is_message(field);
     let of = is_counted.then(|| quote! { .of::<#ty>() });

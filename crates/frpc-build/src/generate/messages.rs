@@ -40,8 +40,8 @@ pub(crate) struct OneofMember<'a> {
     pub(crate) oneof: &'a OneofDescriptorProto,
     /// Field of the message's struct that contains the enum of the oneof.
     pub(crate) field: &'a StructOneof,
-    /// Enum variant that prost-build generates for the member. Its paths are relative to the message's struct, and its
-    /// type is not boxed.
+    /// Enum variant that prost-build generates for the member. Its type paths are valid in the module that contains the
+    /// message's struct. The type is that of the value, without a `Box`.
     pub(crate) variant: ProstField,
 }
 
@@ -53,8 +53,9 @@ const INLINED_MAX: usize = 2;
 #[derive(Default)]
 struct Lines {
     encode: Vec<TokenStream>,
-    /// Decoding statements. Only messages with oneofs need them, because other fields may be encoded between the
-    /// members of a oneof.
+    /// Statements that decode into local variables, such as `let name = from.field("name")?;`. They are used only in
+    /// messages with oneofs. The members of a oneof may have other fields between them on the wire, so one expression
+    /// cannot decode them.
     decode: Vec<TokenStream>,
     /// Field initializers of the struct expression that the decoder returns.
     result: Vec<TokenStream>,
@@ -62,7 +63,7 @@ struct Lines {
     over: Vec<TokenStream>,
     /// Statements after those of `over` that assign the decoded oneofs to the existing message.
     over_end: Vec<TokenStream>,
-    /// Whether any field of an existing message has memory that decoding can reuse.
+    /// Whether any field has heap memory, which decoding into an existing message can reuse.
     has_memory: bool,
 }
 
@@ -258,7 +259,8 @@ impl Message<'_> {
         find().ok_or_else(|| self.missing_field(field.name()))
     }
 
-    /// Returns a name for a field's local variable that differs from `from`, the name of the decoder.
+    /// Returns the name of a local variable for a field. It is the name of the field, except for a field `from`,
+    /// because generated code uses this name for the decoder.
     pub(crate) fn local(&self, field: &Ident) -> Ident {
         let mut local = field.clone();
         while local == "from" || (local != *field && self.fields.order.contains(&local)) {
@@ -272,20 +274,21 @@ impl Message<'_> {
     }
 }
 
-/// Returns the codec of a type whose Rust type does not determine it: an enum, which is a number in Rust, or a wrapper,
-/// which is a plain value. Returns `None` for other types.
+/// Returns the codec of a field if the Rust type of the field does not imply it. This is the case for enums, which are
+/// `i32` in Rust, and for wrappers such as `StringValue`, which are plain values such as `String`. Returns `None` for
+/// other fields. `full_name` is the name of the field's protobuf type.
 fn codec(externs: &Externs, full_name: &str, enumeration: Option<&Path>, boxed: bool) -> Option<TokenStream> {
     let index = enumeration.map(|path| quote! { ::frpc::polyglot::Index<#path> });
     index.or_else(|| externs.field_codec(full_name, boxed))
 }
 
-/// Returns whether a field other than a map has memory that the next value can reuse.
+/// Returns whether a field has heap memory that the next decoded value can reuse. The field must not be a map.
 fn has_memory(field: &FieldDescriptorProto) -> bool {
     let is_long = matches!(field.r#type(), FieldType::String | FieldType::Bytes | FieldType::Message);
     is_long || field.label() == Label::Repeated
 }
 
-/// Returns the value field in a map's entry type, or `None` for fields other than maps.
+/// Returns the field `value` of a map field's hidden entry message, or `None` if the field is not a map.
 pub(crate) fn map_value<'a>(field: &FieldDescriptorProto, index: &Index<'a>) -> Option<&'a FieldDescriptorProto> {
     index.map_entry(field)?.field.iter().find(|field| field.name() == "value")
 }
@@ -295,7 +298,9 @@ pub(crate) fn field_type<'a>(field: &'a FieldDescriptorProto, index: &Index<'a>)
     map_value(field, index).map_or(field.type_name(), FieldDescriptorProto::type_name)
 }
 
-/// Converts a path relative to the module of `oneof` into a path relative to the parent module.
+/// Converts a type path from the module that contains the enum of a oneof to the parent module, which contains the
+/// struct of the message. `oneof` is the path of the enum in the parent module. If it is `order::Payment`, the path
+/// `super::Card` becomes `Card`, and `Kind` becomes `order::Kind`.
 fn sibling(oneof: &Path, inner: &Path) -> Path {
     let first = inner.segments.first().map(|segment| segment.ident.to_string());
     let mut path = inner.clone();

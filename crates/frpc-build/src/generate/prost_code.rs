@@ -31,9 +31,8 @@ pub(crate) struct OneofEnum {
 #[derive(Clone)]
 pub(crate) struct ProstField {
     pub(crate) ident: Ident,
-    /// Path of the Rust enum, if the type of the field or of its map values is a protobuf enum. For a struct field, the
-    /// path is relative to the module of the struct. For a oneof variant, it is relative to the module of the oneof's
-    /// enum.
+    /// Path of the Rust enum, such as `super::Color`, if the type of the field or of its map values is a protobuf enum.
+    /// The path is valid in the module that contains the struct or the oneof's enum.
     pub(crate) enumeration: Option<Path>,
     pub(crate) boxed: bool,
     pub(crate) ty: Type,
@@ -56,7 +55,7 @@ pub(crate) struct StructFields {
 #[derive(Clone)]
 pub(crate) struct StructOneof {
     pub(crate) ident: Ident,
-    /// Path of the oneof's enum, relative to the struct.
+    /// Path of the oneof's enum in the module that contains the struct, such as `order::Payment`.
     pub(crate) path: Path,
 }
 
@@ -74,8 +73,8 @@ pub(crate) fn missing(what: impl fmt::Display) -> Error {
     Error::new(ErrorKind::Unsupported, format!("prost-build generated nothing for {what}"))
 }
 
-/// Returns the full protobuf name of the type with these attributes, which is the value of its longest marker
-/// attribute. A nested type also has the markers of its outer types, because prost-build adds their attributes to it.
+/// Returns the full protobuf name of the type with these attributes. A nested type also has the markers of its outer
+/// types, because prost-build adds their attributes to it. The longest marker is that of the type itself.
 pub(crate) fn marker(attributes: &[Attribute]) -> Option<String> {
     let texts = attributes.iter().filter_map(|attribute| text_of(&attribute.meta));
     texts.filter(|(name, _)| name == MARKER).map(|(_, text)| text.value()).max_by_key(String::len)
@@ -131,8 +130,9 @@ pub(crate) fn make_unique(
     Ok(())
 }
 
-/// Appends `_` to a field name if the name of the field or of one of its accessors is taken. Also renames map fields
-/// with enum values whose name is a keyword, because prost's derive macro panics on their accessors.
+/// Appends `_` to a field name if the name of the field or of one of its accessors is taken. Also appends it to the
+/// name of a map field with enum values if the name is a keyword. prost's derive macro panics on the accessors of such
+/// a field.
 fn unique<'a>(owner: &Ident, idents: impl Iterator<Item = (&'a mut Ident, Accessors)>, warn: &mut dyn FnMut(String)) {
     let (mut used, mut methods) = (HashSet::new(), HashSet::new());
     for (ident, accessors) in idents {
@@ -226,7 +226,7 @@ pub(crate) fn generics(ty: &Type) -> Vec<&Type> {
     types.collect()
 }
 
-/// Strips `Option` and `Box` from a type.
+/// Strips `Option` and `Box` from a type: `Option<Box<Order>>` becomes `Order`.
 pub(crate) fn unboxed(ty: &Type) -> &Type {
     match generics(ty)[..] {
         [inner] if is_named(ty, "Option") || is_named(ty, "Box") => unboxed(inner),
@@ -240,7 +240,8 @@ pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
     path.path.segments.last().is_some_and(|last| last.ident == name)
 }
 
-/// Returns the codec of a field whose type `ty` is an option, list or map, given the codec of its values.
+/// Returns the codec of a field of type `ty`, given the codec of its values. If that is `C`, the codec of a `Vec<i32>`
+/// is `Vec<C>`, and the codec of a plain `i32` is `C`.
 pub(crate) fn field_codec(ty: &Type, codec: TokenStream) -> TokenStream {
     match generics(ty)[..] {
         [key, _] if is_named(ty, "BTreeMap") => quote! { ::std::collections::BTreeMap<#key, #codec> },
@@ -269,6 +270,7 @@ pub(crate) struct ProstAttribute {
 /// Prefixes of the accessor methods that prost derives for a field. A field is renamed if its methods would have the
 /// same names as those of another field.
 type Accessors = &'static [&'static str];
+/// Accessor prefixes of a map field whose values are enums.
 const MAP: Accessors = &["get_", "insert_"];
 
 impl ProstAttribute {

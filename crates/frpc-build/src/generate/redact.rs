@@ -26,7 +26,8 @@ pub(crate) fn redacts_member(proto: &DescriptorProto, oneof: usize) -> bool {
     proto.field.iter().any(|field| oneof_of(field) == Some(oneof) && is_redacted(field))
 }
 
-/// Generates `impl Debug` for a struct with these fields.
+/// Generates `impl Debug` for the struct `ident`, which shows `fields` in this order and hides the values of the
+/// `redacted` ones.
 pub(crate) fn struct_debug<'a>(
     ident: &Ident,
     generics: &Generics,
@@ -44,7 +45,7 @@ pub(crate) fn struct_debug<'a>(
     debug(ident, generics, &quote! { f.debug_struct(#name) #(#lines)* .finish() })
 }
 
-/// Generates `impl Debug` for the enum of a oneof, which is either the message's or the view's.
+/// Generates `impl Debug` for the enum `ident`, which represents a oneof in a message or in a view.
 pub(crate) fn oneof_debug(
     ident: &Ident,
     generics: &Generics,

@@ -32,8 +32,8 @@ pub(super) fn schema_item(
     }))
 }
 
-/// Returns an encoded `FileDescriptorSet` with the files that declare services and their imports, or `None` if no file
-/// declares a service.
+/// Returns an encoded `FileDescriptorSet` of the services in `files`. It contains each file that declares a service,
+/// with its direct and indirect imports. Returns `None` if no file declares a service.
 pub(crate) fn service_files(schema: &Schema, files: &[&FileDescriptorProto]) -> Result<Option<Vec<u8>>, Error> {
     let mut wanted: BTreeSet<&str> = BTreeSet::new();
     let mut open: Vec<&str> = files.iter().filter(|file| !file.service.is_empty()).map(|file| file.name()).collect();
@@ -52,7 +52,7 @@ pub(crate) fn service_files(schema: &Schema, files: &[&FileDescriptorProto]) -> 
     Ok(Some(set))
 }
 
-/// A `google.protobuf.FileDescriptorSet` whose files remain encoded.
+/// A `google.protobuf.FileDescriptorSet` that keeps its files in encoded form.
 #[derive(Clone, PartialEq, prost::Message)]
 struct EncodedFiles {
     #[prost(bytes = "vec", repeated, tag = "1")]

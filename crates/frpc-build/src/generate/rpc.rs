@@ -42,12 +42,14 @@ pub(crate) struct ServiceOptions {
 pub(crate) struct Rpc {
     /// Name of the method in the generated trait and client.
     pub(crate) name: Ident,
+    /// Name of the generated constant that describes the method, such as `GREETER_GREET`.
     pub(crate) constant: Ident,
     pub(crate) proto_name: String,
     pub(crate) operation: u16,
     pub(crate) idempotency: IdempotencyLevel,
     /// Whether the schema offers the method as a tool for AI agents.
     pub(crate) is_tool: bool,
+    /// Whether the handler receives the request undecoded.
     pub(crate) is_raw: bool,
     pub(crate) is_deprecated: bool,
     pub(crate) docs: Vec<Attribute>,
@@ -91,7 +93,7 @@ impl Rpc {
     }
 }
 
-/// Returns the methods of `service`, which have these operation numbers.
+/// Returns the methods of `service`. `operations` contains their operation numbers in the order of declaration.
 pub(crate) fn rpcs(
     service: &Service,
     full_name: &str,
@@ -160,7 +162,8 @@ pub(crate) fn docs(
     Ok(vec![syn::parse_quote! { #[doc = #line] }])
 }
 
-/// Returns the attributes whose path selects `full_name`.
+/// Returns the attributes that apply to the service `full_name`. Each entry of `attributes` is a path that selects
+/// services, and the text of an attribute.
 pub(crate) fn matching(attributes: &[(String, String)], full_name: &str) -> Result<Vec<Attribute>, Error> {
     let matching = attributes.iter().filter(|(pattern, _)| path_matches(pattern, full_name));
     let parsed: Vec<_> = matching.map(|(_, attribute)| parse_attributes(attribute)).collect::<Result<_, _>>()?;

@@ -20,7 +20,7 @@ use crate::plan::Layout;
 use crate::schema::externs::Externs;
 use crate::schema::{full_name, tag, within};
 
-/// Names of the package's generated constants that the code of its services refers to.
+/// Data to which the generated code of a service refers: its layout, constants of the package, and build options.
 pub(crate) struct ServiceConstants<'a> {
     pub(crate) layout: &'a Layout,
     /// Constant with the encoded schema for reflection. `None` if reflection is not enabled.
@@ -33,7 +33,8 @@ pub(crate) struct ServiceConstants<'a> {
     pub(crate) options: &'a ServiceOptions,
 }
 
-/// Generates the client, server and trait of `service`, whose methods have these operation numbers.
+/// Generates the client, server and trait of `service`. `operations` contains the operation numbers of its methods in
+/// the order of declaration.
 pub(crate) fn service_items(
     service: &Service,
     operations: &[u16],
@@ -202,7 +203,8 @@ fn server_tokens(
     })
 }
 
-/// Returns the calls of `MethodsBuilder` that add the methods of a service and their formats.
+/// Returns calls of functions of `MethodsBuilder`, one group for each method. They add the method and its additional
+/// formats, such as JSON.
 fn method_tokens(
     of: &Ident,
     service: &Service,

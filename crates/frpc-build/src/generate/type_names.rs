@@ -12,10 +12,11 @@ use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto};
 use crate::schema::externs::Externs;
 use crate::schema::is_map_entry;
 
-/// Full names with a leading dot of all types for prost-build, by their names in the schema.
+/// Names of all types in the descriptors for prost-build, by their names in the schema. Both are full names with a
+/// leading dot. They differ only if a type was renamed.
 pub(crate) type TypeNames = HashMap<String, String>;
 
-/// Names of renamed enum values for prost-build, each with the name in the schema.
+/// Renamed enum values. Each entry is the name in the descriptors for prost-build and the name in the schema.
 pub(crate) type ValueNames = Vec<(String, String)>;
 
 /// Renames types and enum values in `files` whose Rust names are taken, by appending a number. If an enum and a message
@@ -68,8 +69,8 @@ struct Renamer<'a> {
 }
 
 impl Renamer<'_> {
-    /// Renames the types of a package or message, whose name is `scope.0` in the schema and `scope.1` for prost-build.
-    /// `taken` contains the Rust names that are in use.
+    /// Renames the types in a package or message. `scope` is the full name of this package or message, first as in the
+    /// schema and then as in the descriptors for prost-build. `taken` contains the Rust names that are in use.
     fn scope(
         &mut self,
         scope: (&str, &str),

@@ -1,7 +1,7 @@
 //! Replaces `String` by `Utf8Bytes` in prost's code, because prost-build has no option for it.
 //!
-//! Types with such fields derive prost's traits with the functions of `frpc::codegen::utf8_bytes`, which support
-//! `Utf8Bytes`.
+//! Types with such fields get the attribute `#[prost(prost_path = "::frpc::codegen::utf8_bytes")]`. prost's derive
+//! macro then calls the functions of that module, which support `Utf8Bytes`, instead of prost's own.
 
 use proc_macro2::TokenStream;
 use prost_types::DescriptorProto;
@@ -62,13 +62,14 @@ pub(crate) fn share_strings(items: &mut [Item], index: &Index<'_>, paths: &[Stri
     Ok(())
 }
 
-/// Returns whether strings of the type with these attributes were replaced with `Utf8Bytes`, in which case prost cannot
-/// derive `Debug`.
+/// Returns whether a type has fields in which `String` was replaced with `Utf8Bytes`, given the attributes of the type.
+/// prost cannot derive `Debug` for such a type.
 pub(crate) fn shares_strings(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| prost_path(attribute).is_some_and(|path| path.starts_with(PROST)))
 }
 
-/// Returns the message of a struct or, for the enum of a oneof, the message that contains it.
+/// Returns the name and descriptor of the message to which a Rust type belongs, given the attributes of the type. A
+/// struct represents the message itself. The enum of a oneof belongs to the message that declares the oneof.
 fn message_of<'a>(attributes: &[Attribute], index: &'a Index<'_>) -> Option<(&'a str, &'a DescriptorProto)> {
     let name = marker(attributes)?;
     let outer = || name.rsplit_once('.').and_then(|(outer, _)| index.messages.get_key_value(outer));
@@ -94,8 +95,9 @@ fn share(ty: &mut Type) -> bool {
     inner.is_some_and(share)
 }
 
-/// Declares a string field to prost as bytes, because the code derived for bytes names no Rust type. Optional fields
-/// remain strings, because their getter returns `&str`.
+/// Declares a string field to prost as a bytes field, as in `#[prost(bytes = "bytes", tag = "1")]`. The code that prost
+/// derives for bytes names no Rust type, so it also works for `Utf8Bytes`. Optional fields remain declared as strings,
+/// because their getter returns `&str`.
 fn declare(attribute: &mut Attribute) {
     if !attribute.path().is_ident("prost") {
         return;

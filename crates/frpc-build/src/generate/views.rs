@@ -53,12 +53,14 @@ pub(crate) struct Views<'a> {
     pub(crate) externs: &'a Externs,
 }
 
-/// The type by which a view borrows a field, both as a single value and as an element of a list or map.
+/// Types by which a view represents the value of a field. The type of an element in a list or map may differ from that
+/// of a single value.
 struct Borrowed {
-    /// Borrowed type of a field or a oneof member.
+    /// Type of the value in a singular field or oneof member, such as `i32` for an enum.
     single: TokenStream,
-    /// Borrowed type of an element in a list or map.
+    /// Type of the value as an element of a list or map, such as `Number<Color>` for an enum.
     element: TokenStream,
+    /// Whether the protobuf type of the field is a wrapper, such as `StringValue`.
     is_wrapper: bool,
 }
 
@@ -67,8 +69,9 @@ struct Borrowed {
 struct Lines {
     /// Types of the view's fields, by field name.
     declared: HashMap<Ident, TokenStream>,
-    /// Decoding statements. Only messages with oneofs need them, because other fields may be encoded between the
-    /// members of a oneof.
+    /// Statements that decode into local variables, such as `let name = from.view("name")?;`. They are used only in
+    /// messages with oneofs. The members of a oneof may have other fields between them on the wire, so one expression
+    /// cannot decode them.
     decode: Vec<TokenStream>,
     /// Field initializers of the struct expression that the decoder returns.
     result: Vec<TokenStream>,
@@ -289,7 +292,8 @@ impl Views<'_> {
         })
     }
 
-    /// Returns the borrowed type for the value within the options, boxes, lists and maps of `ty`.
+    /// Returns the types by which a view represents the value of a field. `ty` is the field's type in the message,
+    /// which may enclose the value in options, boxes, lists or maps.
     fn borrowed(&self, field: &FieldDescriptorProto, ty: &Type, enumeration: Option<&Path>, boxed: bool) -> Borrowed {
         let plain = |single: TokenStream| Borrowed { element: single.clone(), single, is_wrapper: false };
         match field.r#type() {
@@ -345,12 +349,12 @@ fn with_last(path: &Path, last: &Ident) -> Path {
     path
 }
 
-/// Returns the type within options, boxes, lists and map values.
+/// Returns the type of the value in an option, box, list or map, such as `Order` for `HashMap<String, Order>`.
 fn innermost(ty: &Type) -> &Type {
     generics(ty).last().map_or(ty, |inner| innermost(inner))
 }
 
-/// Returns the borrowed type for the keys of a map.
+/// Returns the type by which a view represents the keys of a map, given the type of the map.
 fn key_type(ty: &Type) -> TokenStream {
     let Some(key) = generics(ty).first().copied() else { return quote! { #ty } };
     if is_named(key, "String") {

@@ -128,8 +128,8 @@ impl Externs {
         }
     }
 
-    /// Rejects a field whose type has no codec. In the protobuf encoding, prost has codecs for all types, so a type is
-    /// rejected only if the build also generates the JSON mapping and the type has none.
+    /// Rejects a field whose type has no codec. prost has protobuf codecs for all types. A build for the protobuf
+    /// encoding therefore rejects a type only if it also generates the JSON mapping, and the type has no JSON codec.
     pub(crate) fn check_field(
         &self,
         full_name: &str,
@@ -158,7 +158,9 @@ impl Externs {
         Err(Error::unsupported(position(), text))
     }
 
-    /// Returns the codec of a field with a wrapper type, for which prost generates the wrapped value.
+    /// Returns the codec of a field whose type is a wrapper, such as `google.protobuf.StringValue`. Returns `None` for
+    /// other types. prost generates a plain value such as `String` for a wrapper, so the Rust type does not imply the
+    /// codec.
     pub(crate) fn field_codec(&self, full_name: &str, boxed: bool) -> Option<TokenStream> {
         if self.owner(full_name) != Some(Owner::ProstTypes) {
             return None;
@@ -176,18 +178,20 @@ impl Externs {
 /// Enum that JSON represents as `null`, with a leading dot.
 pub(crate) const NULL_VALUE: &str = ".google.protobuf.NullValue";
 
-/// Returns the name of a well-known type within its package if it has a special JSON mapping.
+/// Returns the name of a well-known type without its package, such as `Duration`, if the type has a special JSON
+/// mapping.
 pub(crate) fn has_json_form(full_name: &str) -> Option<&str> {
     let is_plain = |name: &&str| ["NullValue", "SourceContext"].contains(name);
     well_known(full_name).filter(|name| (STRUCTS.contains(name) && !is_plain(name)) || wrapper(name).is_some())
 }
 
-/// Returns the name of a type within `google.protobuf`, or `None` for other packages.
+/// Returns the name of a type without the package `google.protobuf`, or `None` if the type is in another package.
 fn well_known(full_name: &str) -> Option<&str> {
     full_name.strip_prefix(WELL_KNOWN)?.strip_prefix('.')
 }
 
-/// Returns whether prost-build replaces a wrapper type with the Rust type `rust`. `full_name` has a leading dot.
+/// Returns whether `full_name` is a wrapper such as `.google.protobuf.StringValue`, and `rust` is the plain Rust type
+/// that prost-build uses instead, such as `String`.
 pub(crate) fn is_value(full_name: &str, rust: &str) -> bool {
     well_known(full_name).and_then(wrapper).is_some_and(|name| !rust.ends_with(name))
 }

@@ -87,7 +87,7 @@ pub(crate) fn is_tool(options: &prost_types::MethodOptions) -> bool {
 pub(crate) fn keep_options(files: &mut [FileDescriptorProto], encoded: &[u8]) {
     let Ok(set) = OptionSet::decode(encoded) else { return };
     let by_name: HashMap<_, _> = set.file.iter().map(|file| (&*file.name, file)).collect();
-    // If frpc's file is not imported, the option number belongs to another extension.
+    // Without frpc's file in the schema, an option with this number belongs to another extension.
     let has_tools = files.iter().any(|file| file.name() == AGENT_FILE && file.package() == "frpc");
     for file in files {
         let Some(options) = by_name.get(file.name()) else { continue };

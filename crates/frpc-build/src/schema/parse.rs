@@ -117,7 +117,7 @@ fn placed(file: Option<String>, debug: &str, includes: &[PathBuf]) -> Error {
     Error::at(kind, SourcePosition { file, line, column }, text)
 }
 
-/// Replaces or completes messages of the parser that do not name the cause of an error.
+/// Replaces or completes error texts of the parser that do not name the cause.
 fn explained(text: &str, source: &str, includes: &[PathBuf]) -> (ErrorKind, String) {
     if text.contains("found 'edition'") {
         return (ErrorKind::Unsupported, NO_EDITIONS.to_owned());

@@ -115,9 +115,9 @@ impl Named {
         }
     }
 
-    /// Adds a field under all paths that prost-build accepts for it. Some options find a oneof member by its path
-    /// within the oneof, and others by its path within the message. In the paths of map values, the name of the field
-    /// is replaced by `value`.
+    /// Adds a field under all paths by which options select it. Some options select a oneof member by a path with the
+    /// oneof, such as `Order.payment.card`. Others select it by a path without the oneof, such as `Order.card`.
+    /// prost-build selects bytes in the values of a map by a path that ends in `value`, such as `Order.value`.
     fn add_field(&mut self, name: &str, message: &DescriptorProto, field: &FieldDescriptorProto) {
         let owner = name.rsplit_once('.').map_or("", |(owner, _)| owner);
         let oneof = field.oneof_index.and_then(|at| message.oneof_decl.get(usize::try_from(at).ok()?));
