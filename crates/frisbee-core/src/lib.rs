@@ -1,9 +1,31 @@
 //! The Frisbee protocol without I/O: a state machine that converts received bytes and time into packets and bytes to
 //! send.
 //!
-//! This crate contains the transport-independent part of a connection: packet framing ([`Header`], [`Decoder`],
-//! [`Outbox`]), keepalive ([`Keepalive`]), automatic replies, and close reasons ([`Connection`], [`CloseReason`]). It
-//! owns no sockets, reads no clock, spawns no tasks and has no `async fn`. The `frisbee` crate runs it on tokio.
+//! This crate contains the transport-independent part of a connection. It owns no sockets, reads no clock, spawns no
+//! tasks and has no `async fn`. The `frisbee` crate runs it on tokio.
+//!
+//! * [`Connection`] converts received bytes into [`Event`]s, replies to PINGs by itself, and determines the
+//!   [`CloseReason`]. It consists of a [`Decoder`] for [`Header`]s and bodies, an [`Outbox`] for packets to send, and a
+//!   [`Keepalive`] timer.
+//! * [`ClientConfig`] and [`ServerConfig`] contain the limits and timeouts of a connection.
+//! * [`StreamState`] and the module [`flow`] are the state and the flow control of a stream. [`Batch`] decodes several
+//!   messages in one packet.
+//! * [`AbuseLimiter`], [`ReadProgress`] and [`WriteProgress`] detect peers that send useless packets, send too slowly,
+//!   or do not read.
+//! * [`MemoryPool`] provides memory for large bodies.
+//!
+//! # Protocol extension
+//!
+//! The base protocol is that of Go's frisbee. Peers that support the protocol extension announce it by a [`Hello`],
+//! with their version and limits. A connection to such a peer supports streams with flow control, cancellation, batches
+//! and the packets in [`extension`]. [`PeerKind`] tells whether the peer supports the extension.
+//!
+//! # Examples
+//!
+//! A client sends a packet to a server. [`Connection::client`] has already put a HELLO and a PING into the outbox, so
+//! the server decodes three packets. [`poll_event`](Connection::poll_event) decodes one packet per call and returns
+//! `None` once the input is exhausted. For the PING it returns [`Event::Nothing`], because the connection itself
+//! replies to PINGs. The caller need not act on this event, but must continue, because more input may follow.
 //!
 //! ```
 //! use bytes::Bytes;
@@ -23,15 +45,17 @@
 //!     match event {
 //!         Event::Packet(packet) => packets.push(packet),
 //!         Event::PeerKnown => assert!(server.peer().hello().is_some(), "server should have received HELLO"),
-//!         other => assert_eq!(other, Event::Nothing, "PING should be answered without an event"),
+//!         other => assert_eq!(other, Event::Nothing, "PING should be handled internally"),
 //!     }
 //! }
 //! assert_eq!(packets[0].body, "hello");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
+// Peers control the input of this crate, so operations that could panic or overflow are denied outside of tests.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+// The module `tests` imports the crate by its public name, like a dependent crate.
 #[cfg(test)]
 extern crate self as frisbee_core;
 
@@ -86,11 +110,13 @@ pub use write_progress::WriteProgress;
 /// larger body.
 pub const BODY_MAX: u32 = 5 * 1024 * 1024;
 
-/// Lower bound of the maximum body size. Every peer that supports the protocol extension accepts bodies of this size,
-/// and errors, resets and similar protocol packets never exceed it.
+/// Smallest value that a peer may set as its maximum body size. Every peer that supports the [protocol
+/// extension](crate#protocol-extension) therefore accepts bodies of this size. Errors, resets and similar protocol
+/// packets never exceed it.
 pub const BODY_MAX_LEAST: u32 = 1024;
 
-/// Version of the protocol extension that is announced in HELLO. Peers may announce any version above 0.
+/// Version of the [protocol extension](crate#protocol-extension) that is announced in HELLO. Peers may announce any
+/// version above 0. A HELLO with version 0 is an error. A peer without the extension sends no HELLO.
 pub const PROTOCOL_VERSION: u8 = 1;
 
 #[cfg(test)]
