@@ -1,5 +1,13 @@
 //! `frpc diff`: prints the changes between two schemas, and whether peers with the old and the new schema can call each
 //! other.
+//!
+//! A change is *safe* if peers with the Polyglot encoding still understand each other. JSON peers match fields and enum
+//! values by name, so for them a renaming is incompatible. Its line ends with "also in JSON" as a reminder, although it
+//! is printed as safe.
+//!
+//! Messages are compared if both schemas have a message of the same name, or if they are the types of the same method
+//! or field. A message that only one schema has affects no peer unless a method or field uses it. Such uses are
+//! compared, so added and removed messages are not printed.
 
 use crate::arguments::{DiffArguments, ServerArguments, SourceArguments};
 use crate::failure::Failure;
@@ -26,6 +34,7 @@ pub(crate) async fn diff(
     compare_services(&before.services, &after.services, &mut open, &mut report)?;
     let mut seen = BTreeSet::new();
     while let Some((old, new)) = open.pop_front() {
+        // Skip the hidden entry messages of maps: the layout of a map field contains the types of its keys and values.
         if seen.insert((old.full_name().to_owned(), new.full_name().to_owned())) && !old.is_map_entry() {
             compare_messages(&old, &new, &mut open, &mut report)?;
         }
@@ -42,7 +51,15 @@ pub(crate) async fn diff(
     }
 }
 
-/// Loads a schema from a .proto file, a descriptor set or a running server.
+/// Loads a schema from a .proto file, a descriptor set or a running server. `name` determines which one it is:
+///
+/// * With the extension `.proto` it is the path of a .proto file, even if the file does not exist.
+/// * The path of any other existing file is a descriptor set.
+/// * Anything else is the address of a server. A mistyped path of a descriptor set is thus reported as a server that
+///   cannot be reached.
+///
+/// The files and the server in `source` and `server` are replaced. Their other options apply, such as include folders
+/// and TLS.
 async fn load(name: &str, source: &SourceArguments, server: &ServerArguments) -> Result<Schema, Failure> {
     let path = PathBuf::from(name);
     let (proto, descriptor_set) = match path.extension() {
@@ -50,10 +67,13 @@ async fn load(name: &str, source: &SourceArguments, server: &ServerArguments) ->
         _ if path.is_file() => (Vec::new(), Some(path)),
         _ => (Vec::new(), None),
     };
+    // `source::schema` connects to the server only if `source` names no file. It is therefore harmless that `server` is
+    // also set to the name of a file.
     let source = SourceArguments { proto, descriptor_set, ..source.clone() };
     source::schema(&source, &ServerArguments { server: Some(name.to_owned()), ..server.clone() }).await
 }
 
+/// Returns the message in `pool` that has the same full name as `message`.
 fn by_name(pool: &DescriptorPool, message: &MessageDescriptor) -> Option<MessageDescriptor> {
     pool.get_message_by_name(message.full_name())
 }
@@ -65,6 +85,7 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
+    /// Prints a change of `item`, such as a field. A change that is not safe counts as a break.
     fn add(&mut self, is_safe: bool, item: &str, change: &str) -> Result<(), Failure> {
         self.breaks += usize::from(!is_safe);
         if self.screen.json {
@@ -83,6 +104,8 @@ fn compare_services(
     messages: &mut VecDeque<(MessageDescriptor, MessageDescriptor)>,
     report: &mut Report<'_>,
 ) -> Result<(), Failure> {
+    // `old` and `new` are a pair of services here, a pair of methods in the inner loop, and a pair of request or reply
+    // types in the innermost one.
     for old in before {
         let name = old.descriptor.full_name();
         let Some(new) = after.iter().find(|new| new.descriptor.full_name() == name) else {
@@ -100,6 +123,8 @@ fn compare_services(
             if streams(old) != streams(&new.descriptor) {
                 report.add(false, &item, "streams changed, calls fail with FailedPrecondition")?;
             }
+            // Native peers match methods by name, so they are not affected. Programs that serve or call Go peers select
+            // the old layout with `compat_layout` on the builder of their server or channel.
             if method.operation != new.operation {
                 report.add(true, &item, "operation changed, which Go peers need `compat_layout` for")?;
             }
@@ -133,6 +158,8 @@ fn compare_messages(
     report: &mut Report<'_>,
 ) -> Result<(), Failure> {
     let (before, after) = (describe(old)?, describe(new)?);
+    // Type 0 of a description is the described message itself, so `(0, 0)` is the pair `old` and `new`. The
+    // fields of a refused pair cannot be converted into each other in either direction.
     let refused = Plan::refusals(&before, &after, (0, 0)).map_err(|error| Failure::new(error.to_string()))?;
     let (before, after) = (fields(&before), fields(&after));
     for found in old.fields() {
@@ -144,12 +171,14 @@ fn compare_messages(
             report.add(true, &item, &format!("field removed{advice}"))?;
             continue;
         };
+        // Each description contains all fields of its message, so both texts are present.
         let [was, is] = [&before, &after].map(|of| of.get(&number).map(ToString::to_string).unwrap_or_default());
         if refused.iter().any(|refusal| refusal.number() == number) {
             report.add(false, &item, &format!("{was} became {is}, methods with it fail with FailedPrecondition"))?;
         } else if was != is {
             report.add(true, &item, &format!("{was} became {is}"))?;
         }
+        // Fields are matched by number. If a number was reused for an unrelated field, this looks like a renamed field.
         if name != other.name() {
             report.add(true, &item, &format!("renamed to {}, also in JSON", other.name()))?;
         }
@@ -163,6 +192,7 @@ fn compare_messages(
     Ok(())
 }
 
+/// Returns the layout description of a message and of the types that it uses.
 fn describe(message: &MessageDescriptor) -> Result<Description, Failure> {
     let files: Vec<_> = message.parent_pool().file_descriptor_protos().collect();
     let described = layout::Schema::new(files).message(message.full_name());
@@ -172,6 +202,7 @@ fn describe(message: &MessageDescriptor) -> Result<Description, Failure> {
 /// Returns the fields of a message, with their numbers as keys.
 fn fields(description: &Description) -> BTreeMap<u32, Field> {
     let fields = match description.types.first() {
+        // The first type of a description is the described message. The other types are those that its fields use.
         Some(TypeLayout::Message(fields)) => fields.as_slice(),
         _ => &[],
     };
@@ -184,6 +215,8 @@ fn compare_enums(old: &EnumDescriptor, new: &EnumDescriptor, report: &mut Report
         let item = format!("{}.{} = {}", old.full_name(), value.name(), value.number());
         match new.get_value(value.number()) {
             None => report.add(true, &item, "value removed")?,
+            // With `allow_alias`, a number has several names, and `get_value` finds only the first. The search finds a
+            // value that has kept both its name and its number.
             Some(_) if new.values().any(|new| new.name() == value.name() && new.number() == value.number()) => {}
             Some(other) => report.add(true, &item, &format!("renamed to {}, also in JSON", other.name()))?,
         }
