@@ -43,7 +43,8 @@ pub(crate) fn of_span(span: &SpanContext) -> Option<TraceContext> {
     TraceContext::new(span.trace_id().to_bytes(), span.span_id().to_bytes(), span.is_sampled())
 }
 
-/// Returns the trace context of OpenTelemetry's current span, if it has one.
+/// Returns the trace context of the span in OpenTelemetry's current context. Returns `None` if there is no such span or
+/// it has no ids.
 pub(crate) fn active() -> Option<TraceContext> {
     Context::map_current(
         |context| {

@@ -1,4 +1,5 @@
-//! The sampled calls in progress. The observer stores their numbers as tokens in the calls.
+//! The calls in progress that have a span or whose duration is recorded. The observer stores their numbers as tokens in
+//! the calls.
 
 use opentelemetry::global::BoxedSpan;
 use parking_lot::Mutex;
@@ -9,8 +10,9 @@ use std::time::Instant;
 /// Number of hash tables, each with its own lock to reduce contention.
 const TABLES: usize = 16;
 
-/// A sampled call in progress with its open spans.
+/// A call in progress with its open spans and its start time.
 pub(crate) struct LiveCall {
+    /// Span of the call. `None` if the call is not sampled and only its duration is recorded.
     pub(crate) span: Option<BoxedSpan>,
     /// Span of the current attempt. `None` for the first attempt, which the span of the call covers.
     pub(crate) attempt: Option<BoxedSpan>,
@@ -18,7 +20,7 @@ pub(crate) struct LiveCall {
     pub(crate) started: Instant,
 }
 
-/// Sampled calls in progress, by the number that the observer's token contains.
+/// Calls in progress, by the number that the observer's token contains.
 #[derive(Default)]
 pub(crate) struct LiveCalls {
     tables: [Mutex<HashMap<u64, LiveCall>>; TABLES],
@@ -26,7 +28,7 @@ pub(crate) struct LiveCalls {
 }
 
 impl LiveCalls {
-    /// Registers a sampled call and returns its number, which is never 0.
+    /// Registers a call and returns its number, which is never 0.
     pub(crate) fn enter(&self, live: LiveCall) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         self.table(number).lock().insert(number, live);

@@ -35,8 +35,8 @@ impl Sampling {
     }
 }
 
-/// Returns the trace context to propagate for a call that is not recorded: that of the received trace or of a new one,
-/// marked as not sampled for the servers called next.
+/// Returns the trace context to propagate for a call that is not recorded. It is `parent`, or a new trace without a
+/// parent, and is marked as not sampled. Servers that are called next then know that the trace is not recorded.
 pub(crate) fn unrecorded(parent: Option<&TraceContext>) -> Option<TraceContext> {
     let (trace, span) = match parent {
         Some(parent) => (parent.trace_id(), parent.span_id()),

@@ -38,10 +38,12 @@ pub struct Telemetry {
     tracer: Option<Arc<BoxedTracer>>,
     sampling: Sampling,
     durations: Option<Durations>,
+    /// Calls in progress whose end must be observed. Shared by all clones, because any clone may observe the end.
     lives: Arc<LiveCalls>,
 }
 
-/// Maximum number of attributes on the span of a call.
+/// Upper bound for the number of attributes of a span: five at its start and end (`rpc.system.name`, `rpc.method`,
+/// `frpc.attempt`, `rpc.response.status_code`, `error.type`) and the sizes of request and reply.
 const ATTRIBUTES_MAX: usize = 7;
 
 /// Histograms of call durations on clients and servers.
@@ -68,15 +70,16 @@ impl Telemetry {
     /// Sets the share of traces to sample among those that begin here, from 0 to 1. Defaults to 1.
     ///
     /// A trace begins with a received call or with a call made outside of a handler. Calls that a handler makes follow
-    /// the decision for its own call. The trace context carries the decision to peers that [trust](Self::trust_peers)
-    /// it.
+    /// the decision for its own call. The trace context carries the decision to the called servers. A server with
+    /// [`trust_peers`](Self::trust_peers) follows it, and others make their own decision.
     pub fn sample(mut self, ratio: f64) -> Self {
         self.sampling.set_ratio(ratio);
         self
     }
 
-    /// Honours the sampling decision in the trace contexts of peers. Suitable for servers that are only called by
-    /// servers of the same owner. By default, it is ignored, because any peer could force all its calls to be recorded.
+    /// Honours the sampling decisions that clients send in trace contexts. Suitable for servers that are only called by
+    /// servers of the same owner. By default, these decisions are ignored, because any client could force all its calls
+    /// to be recorded.
     pub fn trust_peers(mut self) -> Self {
         self.sampling.trusts = true;
         self
@@ -84,8 +87,9 @@ impl Telemetry {
 
     /// Records the duration of each call in the histograms `rpc.client.call.duration` and `rpc.server.call.duration`.
     ///
-    /// Each call, sampled or not, then reads the clock twice and looks up an SDK table once.
-    /// [`Counters`](crate::Counters) cost less, and a collector can scrape them in Prometheus's format.
+    /// Each call, sampled or not, then reads the clock twice. The SDK looks up the call's attributes (method and
+    /// status) in the table of a histogram once. [`Counters`](crate::Counters) cost less, and a collector can scrape
+    /// them in Prometheus's format.
     pub fn durations(mut self, meter: &Meter) -> Self {
         let histogram = |name, description| {
             let histogram = meter.f64_histogram(name).with_unit("s").with_description(description);
@@ -98,7 +102,8 @@ impl Telemetry {
         self
     }
 
-    /// Returns the number of sampled calls that are in progress.
+    /// Returns the number of calls in progress that have a span. With [`durations`](Self::durations), all calls in
+    /// progress are counted.
     pub fn in_progress(&self) -> usize {
         self.lives.len()
     }
@@ -106,21 +111,28 @@ impl Telemetry {
 
 impl Observer for Telemetry {
     fn begin(&self, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token {
+        // `active` returns the context of the span that the program has attached to OpenTelemetry's current context.
+        // `trace` contains the context of the handler that makes the call. The attached span takes precedence, because
+        // the program has attached it explicitly and it is the inner one.
         if about.side() == CallSide::Client
             && let Some(active) = active()
         {
             *trace = Some(active);
         }
+        // `is_chosen` need not know the side of the call. It follows the decision of a local context. It follows that
+        // of a remote context, which a client has sent, only with `trust_peers`.
         let tracer = self.tracer.as_ref().filter(|_| self.sampling.is_chosen(trace.as_ref()));
         let span = match tracer {
             Some(tracer) => Some(begin(tracer, about, None, trace)),
             None if self.tracer.is_some() => {
+                // Mark the trace as not sampled, so that calls that this call causes are not recorded either.
                 *trace = unrecorded(trace.as_ref());
                 None
             }
             None => None,
         };
         if span.is_none() && self.durations.is_none() {
+            // Neither `end` nor `retry` would have anything to do, so frpc need not call them.
             return Token::NO_END;
         }
         Token(self.lives.enter(LiveCall { span, attempt: None, attempts: 1, started: Instant::now() }))
@@ -139,6 +151,7 @@ impl Observer for Telemetry {
             let code = KeyValue::new(names::STATUS_CODE, names::code(failed.code()));
             span.add_event("attempt failed", vec![KeyValue::new(names::ATTEMPT, i64::from(live.attempts)), code]);
             if let Some(attempt) = live.attempt.take() {
+                // Only clients retry calls.
                 close(attempt, CallSide::Client, failed.code());
             }
             live.attempts = live.attempts.saturating_add(1);
@@ -149,6 +162,7 @@ impl Observer for Telemetry {
 }
 
 impl Telemetry {
+    /// Records the duration of a call that has ended, and ends its open spans.
     fn finish(&self, about: &ObservedMethod, live: LiveCall, ended: &CallEnd) {
         let LiveCall { span, attempt, started, .. } = live;
         if let Some(durations) = &self.durations {
@@ -189,7 +203,9 @@ fn begin(
     trace: &mut Option<TraceContext>,
 ) -> BoxedSpan {
     let parent = match trace {
-        // The parent is marked as sampled, because the sampling decision has already been made.
+        // The parent is marked as sampled, because this call has been selected: the default sampler of the SDK follows
+        // its parent. Despite its name, this function also accepts local parents. `span_context` states whether the
+        // parent is remote.
         Some(parent) => Context::new().with_remote_span_context(span_context(parent, true)),
         None => Context::new(),
     };
@@ -207,17 +223,20 @@ fn begin(
     span
 }
 
-/// Ends the span of a call with the call's status code.
+/// Ends the span of a call or of an attempt with its status code.
 fn close(mut span: BoxedSpan, side: CallSide, code: Code) {
     let name = names::code(code);
     span.set_attribute(KeyValue::new(names::STATUS_CODE, name));
     if is_failure(side, code) {
         span.set_attribute(KeyValue::new(names::ERROR_TYPE, name));
+        // The status has no description, because the attributes already contain the code.
         span.set_status(SpanStatus::error(""));
     }
     span.end();
 }
 
+/// Returns whether a status code is an error by OpenTelemetry's conventions. On servers, errors caused by the client do
+/// not count.
 fn is_failure(side: CallSide, code: Code) -> bool {
     match side {
         CallSide::Client => code != Code::Ok,
