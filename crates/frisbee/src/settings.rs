@@ -3,7 +3,18 @@
 use crate::Config;
 use std::fmt;
 
-/// Declares a settings struct. For each field, also declares a builder method with the same documentation.
+/// Declares a settings struct such as `ServerSettings`. For each field, also declares a method of the builder that sets
+/// the field. The documentation of a field becomes that of the method, and the field refers to the method.
+///
+/// The first line is `pub struct Settings of Builder, log;`. `log` is a closure that logs settings. The settings must
+/// have a function `check`, and the builder must have the fields `settings`, `log_settings` and `threads`.
+///
+/// Each further line is `name: Type = default` and may end with options:
+///
+/// * `from T`: the builder method takes a `T`, which is converted into the type of the field.
+/// * `with "module"`: serde serializes the field with this module.
+/// * `threads start`: the setting chooses worker threads. `start` starts them, and is stored in the builder's field
+///   `threads`.
 macro_rules! settings {
     (
         $(#[$about:meta])* pub struct $settings:ident of $builder:ident, $log:expr;
@@ -41,13 +52,15 @@ macro_rules! settings {
                 $(#[$doc])*
                 pub fn $name(mut self, $name: $crate::settings::settings!(@argument $type $(, $from)?)) -> Self {
                     self.settings.$name = $name.into();
-                    // Set here, so that programs without this setting contain no code for threads.
+                    // Store the function only here, so that the linker removes the code for threads from programs that
+                    // never call this setter.
                     $(self.threads = Some($threads);)?
                     self
                 }
             )*
 
-            /// Replaces all settings of the builder. Setters that are called later override them.
+            /// Replaces all settings of the builder and checks them. Setters that are called later override them.
+            /// Setters do not check their values.
             ///
             /// # Errors
             /// If a value is out of range or contradicts another value.
@@ -63,10 +76,11 @@ macro_rules! settings {
                 self.settings.clone()
             }
 
-            /// Sets whether all settings are logged at level INFO when the server is bound or built, or when the client
-            /// connects. Disabled by default.
+            /// Sets whether all settings are logged at level INFO: those of a server when it is bound or built, those
+            /// of a client when it connects. Disabled by default.
             pub fn log_settings(mut self, log: bool) -> Self {
-                // Set here, so that programs without this setting contain no code for formatting settings.
+                // Store the function only here, so that the linker removes the code for formatting from programs that
+                // never call this setter.
                 self.log_settings = log.then_some($log);
                 self
             }
@@ -77,7 +91,8 @@ macro_rules! settings {
 }
 pub(crate) use settings;
 
-/// Default maximum memory in bytes for the connections themselves. This suffices for 131 072 connections without TLS.
+/// Default maximum memory in bytes for the connections themselves. A connection without TLS counts as 4 KiB, so this
+/// suffices for 131 072 of them.
 pub(crate) const CONNECTION_MEMORY_MAX: usize = 512 * 1024 * 1024;
 
 /// Default maximum memory in bytes that a server uses for the data of its peers.
@@ -92,7 +107,8 @@ pub struct SettingError {
 }
 
 impl SettingError {
-    /// Creates an error for the setting `name` with its value.
+    /// Creates an error for the setting `name`. The value is shown in its `Debug` form, such as `0ns` for a duration of
+    /// zero.
     pub fn new(name: &'static str, value: impl fmt::Debug, problem: impl Into<String>) -> Self {
         Self { name, value: format!("{value:?}"), problem: problem.into() }
     }
@@ -120,7 +136,8 @@ impl fmt::Display for SettingError {
 
 impl std::error::Error for SettingError {}
 
-/// Returns an error for the first of the given settings that is zero.
+/// Returns an error for the first of the given settings that is zero. Zero is the default value of all types that
+/// settings have: numbers and `Duration`.
 pub(crate) fn check_positive<T: Default + PartialEq + fmt::Debug>(
     values: &[(&'static str, T)],
 ) -> Result<(), SettingError> {
@@ -132,6 +149,7 @@ pub(crate) fn check_positive<T: Default + PartialEq + fmt::Debug>(
 
 /// Returns an error if the limits and timeouts of connections are out of range or contradict each other.
 pub(crate) fn check_config(config: &Config) -> Result<(), SettingError> {
+    // Each call checks settings of one type: durations, sizes in memory, and numbers of 32 bits.
     check_positive(&[
         ("ping_interval", config.ping_interval),
         ("idle_timeout", config.idle_timeout),
@@ -187,6 +205,8 @@ mod tests {
         }
     }
 
+    /// `Builder::settings` accepts the result of `Builder::to_settings` and restores each value. `turn_max` may be zero:
+    /// a busy connection then lets others run after every 32 packets.
     #[test]
     fn described_settings_restore_the_builder() {
         let second = Duration::from_secs(1);
