@@ -1,4 +1,5 @@
-//! The clocks of a node, which can be inaccurate.
+//! The clocks of a node, which can be inaccurate. A clock has a *rate*: the number of clock seconds per second of world
+//! time.
 
 use crate::Process;
 use std::time::{Duration, SystemTime};
@@ -9,10 +10,14 @@ const BEGINNING: u64 = 1_700_000_000;
 /// Rate of an accurate clock, in millionths.
 const MILLION: u64 = 1_000_000;
 
-/// The clocks of a node. [`Node::set_clock`](crate::Node::set_clock) sets their rate and the wall-clock time.
-/// [`Fault::SetClock`](crate::Fault::SetClock) sets the latter.
+/// The clocks of a node: a wall clock, which may jump, and a monotonic clock, which does not.
 ///
-/// The timers of tokio, and therefore the deadlines of frpc, use the time of the world.
+/// [`Node::set_clock`](crate::Node::set_clock) sets the offset of the wall clock in milliseconds, and the drift of both
+/// clocks in millionths. [`Fault::SetClock`](crate::Fault::SetClock) lets the wall clock jump.
+/// [`Fault::Drift`](crate::Fault::Drift) replaces the drift for a time.
+///
+/// The timers of tokio use the time of the world. Deadlines of frpc use them too, so they expire on time even at a node
+/// whose clocks are wrong.
 #[derive(Clone, Debug)]
 pub struct Clock {
     pub(crate) process: Process,
@@ -43,8 +48,9 @@ impl Clock {
         shared.lock().nodes[self.process.number()].rate.time(shared.elapsed())
     }
 
-    /// Sleeps for a duration of the monotonic clock, slightly longer if the clock speeds up during the sleep. Never
-    /// completes if the process has crashed.
+    /// Sleeps for a duration of the monotonic clock. If the clock speeds up during the sleep, the sleep takes too long
+    /// on this clock, because its world time is computed in advance. Never completes if the process has crashed, and
+    /// waits while it is paused.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the wait.
@@ -63,28 +69,36 @@ impl Clock {
         let until = self.monotonic() + time;
         loop {
             let left = until.saturating_sub(self.monotonic());
+            // If the clock has slowed down during the sleep, time is left, and the loop sleeps again.
             if left.is_zero() {
                 break;
             }
             let millionths = self.process.shared().lock().nodes[self.process.number()].rate.millionths();
             tokio::time::sleep(scaled(left, MILLION, millionths, u128::div_ceil)).await;
         }
+        // The timer runs regardless of the process. Check only now whether the process may continue, because it may
+        // have been paused or have crashed during the sleep.
         self.process.running().await;
     }
 }
 
-/// Rate of a node's clocks, with the monotonic time at its last change.
+/// Rate of a node's clocks, with the monotonic time at its last change. The rate is one plus the drift of an active
+/// fault or, without one, plus the drift of the node.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Rate {
-    /// Drift of the clocks in millionths, positive if they are too fast.
+    /// Drift that was set for the node in millionths, positive if the clocks are too fast. Has no effect while `fault`
+    /// is set.
     drift: i64,
-    /// Drift caused by an injected fault, with the world time at which it ends.
+    /// Drift caused by the latest fault, with the world time at which the last of all overlapping faults ends.
     fault: Option<(i64, Duration)>,
-    /// World time and clock time at the last change of the rate.
+    /// World time and monotonic clock time at the last change of the rate. Later clock times are computed from this
+    /// pair.
     since: (Duration, Duration),
 }
 
 impl Rate {
+    /// Returns the current rate in millionths. It must not be zero, because [`Clock::sleep`] divides by it. Drifts must
+    /// therefore be above -1 000 000, which `Node::set_clock` checks.
     fn millionths(&self) -> u64 {
         let drift = self.fault.map_or(self.drift, |(drift, _)| drift);
         MILLION.saturating_add_signed(drift)
@@ -96,19 +110,21 @@ impl Rate {
         shown + scaled(now.saturating_sub(started), self.millionths(), MILLION, |nanos, of| nanos / of)
     }
 
+    /// Sets the drift of the node from the world time `now` on. During a fault it takes effect at the end of the fault.
     pub(crate) fn set_drift(&mut self, now: Duration, drift: i64) {
         self.since = (now, self.time(now));
         self.drift = drift;
     }
 
-    /// Starts a drift caused by a fault, which ends at the world time `until`.
+    /// Starts a drift caused by a fault, which ends at the world time `until`. If another such fault is active, the new
+    /// drift replaces its drift, and lasts until both faults have ended.
     pub(crate) fn start_drift(&mut self, now: Duration, drift: i64, until: Duration) {
         self.since = (now, self.time(now));
         let last = self.fault.map_or(until, |(_, last)| last.max(until));
         self.fault = Some((drift, last));
     }
 
-    /// Stops the drift caused by a fault, unless another such fault continues.
+    /// Stops the drift caused by faults if the last of them has ended. The world calls this at the end of each fault.
     pub(crate) fn stop_drift(&mut self, now: Duration) {
         if self.fault.is_some_and(|(_, until)| until <= now) {
             self.since = (now, self.time(now));

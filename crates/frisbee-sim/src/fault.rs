@@ -108,7 +108,8 @@ pub enum Fault {
     Drift {
         /// The node.
         node: String,
-        /// Drift of the clocks in millionths, negative if they are too slow.
+        /// Drift of the clocks in millionths, negative if they are too slow. Must be greater than -1 000 000, at which
+        /// the clocks would stop.
         millionths: i64,
         /// Duration of the fault.
         time: Duration,
