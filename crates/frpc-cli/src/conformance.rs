@@ -306,7 +306,8 @@ async fn answer(socket: &mut TcpStream, case: &Case) -> std::io::Result<()> {
     socket.write_all(&sent).await
 }
 
-/// Converts the exit code of a client to its reaction to a case.
+/// Returns a client's reaction to a test case, such as `accepted` or `close`, as determined from the exit code of the
+/// client.
 fn client_outcome(ended: ExitStatus, case: &Case) -> String {
     let status = ended.code().and_then(|code| u8::try_from(code).ok()?.checked_sub(STATUS_BASE));
     match status.map(|status| Code::from_i32(status.into())) {

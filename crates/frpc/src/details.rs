@@ -150,10 +150,11 @@ pub struct QuotaViolation {
 /// A failed precondition in a [`PreconditionFailure`].
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct PreconditionViolation {
-    /// Type of the precondition, such as `TOS` for options of service.
+    /// Type of the precondition, such as `TOS` for terms of service.
     #[prost(string, tag = "1")]
     pub r#type: String,
-    /// Subject that violates the precondition.
+    /// Subject of the precondition within its type. For the type `TOS`, the subject `google.com/cloud` names the terms
+    /// of service that were not accepted.
     #[prost(string, tag = "2")]
     pub subject: String,
     /// Description of how the subject violates the precondition.

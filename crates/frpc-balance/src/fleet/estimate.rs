@@ -284,8 +284,8 @@ impl ServerEstimate {
         self.state.lock().start_progress(now) < 1.0
     }
 
-    /// Recomputes the cost of the server. `is_shown` states whether the server is known to be alive. `own` is the
-    /// number of this client's calls to it, at least one.
+    /// Recomputes the cost of sending a call to the server. `is_shown` states whether the server is known to be alive.
+    /// `own` is the number of calls that this client has in progress at the server, but at least one.
     pub(crate) fn assess(&self, now: u64, is_shown: bool, own: usize, fleet_state: FleetState) {
         let mut state = self.state.lock();
         state.is_starting = fleet_state.is_slow_start && state.start_progress(now) < 1.0;
@@ -376,12 +376,14 @@ impl ServerEstimate {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// Sets the server's rank among those chosen by load reports, or `None` if it is not one of them.
+    /// Sets the server's index among the servers in the client's zone. `None` excludes the server from the choice by
+    /// load reports.
     pub(crate) fn set_rank(&self, rank: Option<u32>) {
         self.rank.store(rank.unwrap_or(NOWHERE), Ordering::Relaxed);
     }
 
-    /// Returns the server's rank among those chosen by load reports.
+    /// Returns the server's index among the servers in the client's zone, or [`NOWHERE`] if load reports are not used
+    /// to choose it.
     pub(crate) fn rank(&self) -> u32 {
         self.rank.load(Ordering::Relaxed)
     }

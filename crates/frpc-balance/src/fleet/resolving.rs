@@ -43,7 +43,7 @@ const LOG_INTERVAL: Duration = Duration::from_secs(60);
 /// follow after random delays.
 pub(crate) const AT_ONCE: usize = 64;
 
-/// Functions of a channel for the endpoints of its resolver.
+/// Functions by which a channel checks the endpoints that its resolver returns, and connects to them.
 pub(crate) struct Connects {
     /// Rejects endpoints to which the channel cannot connect, such as malformed addresses.
     pub(crate) check: Box<Check>,

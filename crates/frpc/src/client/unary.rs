@@ -241,7 +241,7 @@ where
     }
 }
 
-/// State in which a call that was not sent immediately continues.
+/// Next step of a call that could not be sent immediately: attempts on a connection, or a hand-off.
 enum AttemptKind {
     Retrying {
         failure: Option<Box<Failure>>,

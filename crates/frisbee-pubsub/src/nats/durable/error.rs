@@ -126,10 +126,10 @@ impl Error for PublishError {}
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum RecvError {
-    /// A limit of the topic has removed the contained number of messages before any reader of the subscription received
-    /// them. The subscription continues.
+    /// The subscription has lost this number of messages, because a limit of the topic removed them before a reader
+    /// received them. The subscription continues with the next message.
     ///
-    /// If the subscription is shared, several readers may report the same gap.
+    /// Several readers of a shared subscription may report the same lost messages.
     Lagged(u64),
     /// The subscription or its topic was deleted, or the NATS client was closed. All earlier messages have been read.
     Gone(String),
