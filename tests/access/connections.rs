@@ -202,7 +202,7 @@ async fn certificate_counts_only_if_allowed_and_limits_use_its_name() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_caller_on_a_unix_socket_is_known_by_its_user() {
+async fn unix_socket_caller_is_identified_by_user() {
     use std::os::unix::fs::MetadataExt as _;
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let own = std::fs::metadata(folder.path()).expect("metadata should be readable").uid();
@@ -259,7 +259,7 @@ async fn signed_in_connection_needs_no_token_until_expiry() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_signs_in_on_a_connection_that_names_its_peer_itself() {
+async fn sign_in_is_rejected_on_identified_connection() {
     let (desk, (access, _)) = (Desk::default(), access());
     let server = Server::builder().add_service(InteropServer::new(desk)).access(access.allow([SIGN_IN], Who::known()));
     let of_the_house = Principal::new("house", Proof::Other);

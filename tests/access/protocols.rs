@@ -328,7 +328,7 @@ async fn the_same_rule_holds_for_mounted_routers_and_topics() {
 }
 
 #[tokio::test]
-async fn a_method_that_no_rule_names_is_closed_to_everybody() {
+async fn method_without_a_rule_is_denied_to_all_callers() {
     let (access, _) = access();
     let access = access.allow(["interop.Interop/Add"], Who::anybody());
     let address = serve(Server::builder().add_service(InteropServer::new(Service)).access(access)).await;
@@ -378,7 +378,7 @@ async fn rule_for_unknown_method_fails_binding() {
 }
 
 #[tokio::test]
-async fn refusals_help_the_caller_and_tell_nothing_of_the_rules() {
+async fn rejections_do_not_reveal_the_rules() {
     let address = open("").await;
     let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     for (token, part) in [

@@ -89,7 +89,7 @@ async fn caller_subscribes_only_to_patterns_its_rules_cover() {
 }
 
 #[tokio::test]
-async fn a_message_to_a_topic_that_is_not_allowed_reaches_nobody() {
+async fn forbidden_publish_is_dropped() {
     for (name, expected) in [("till", 2), ("guest", 0)] {
         let (address, broker) = open_for(name).await;
         for (client, _channel) in clients(address).await {
@@ -116,7 +116,7 @@ async fn a_connection_publishes_by_the_rules_of_its_last_principal() {
 
 /// Regression: a rule for `>` also let callers watch presence, whose topics no wildcard of a subscription matches.
 #[tokio::test]
-async fn watching_a_presence_needs_a_rule_of_its_own() {
+async fn watching_presence_requires_its_own_rule() {
     for (rule, expected) in [(">", false), ("*.rooms.lobby", false), ("$presence.>", true)] {
         let rules = TopicRules::new().subscribe([rule], Who::anybody());
         let broker = Broker::builder().presence("rooms.*", |_| Some("ada".to_owned()));

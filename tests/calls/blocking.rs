@@ -100,7 +100,7 @@ fn pings_are_answered_while_the_caller_does_nothing() {
 }
 
 #[test]
-fn a_blocking_client_goes_on_with_the_servers_that_are_left() {
+fn blocking_client_continues_with_remaining_servers() {
     let servers = [(); 2].map(|()| Runtime::new().expect("runtime should start"));
     let addresses = servers.each_ref().map(|server| server.block_on(serve_interop()).to_string());
     let connect = || Channel::builder().balance().connect_all(addresses);

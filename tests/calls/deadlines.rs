@@ -83,7 +83,7 @@ async fn deadline_counts_from_call_after_busy_thread() {
 }
 
 #[tokio::test]
-async fn the_wait_of_a_call_for_a_slot_counts_against_its_deadline() {
+async fn waiting_for_a_slot_counts_towards_the_deadline() {
     let client = client(Config::default().calls_max(1)).await;
     client.add(SUM).await.expect("call should succeed");
     let second = async {
@@ -96,7 +96,7 @@ async fn the_wait_of_a_call_for_a_slot_counts_against_its_deadline() {
 }
 
 #[tokio::test]
-async fn a_call_that_asks_for_the_connection_has_its_deadline() {
+async fn hand_off_call_fails_at_its_deadline() {
     let address = serve_interop_with(Server::builder().method_hand_off("interop.Interop/Sleep")).await;
     let channel = Channel::connect(address.to_string()).await.expect("server should accept the connection");
     let (asking, _handed) = channel.request_hand_off();

@@ -132,14 +132,14 @@ async fn a_unary_call_with_deadline_and_metadata_is_denied() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_answered_with_a_stream_is_denied() {
+async fn server_streaming_call_is_denied() {
     let fort = Fort::new(|server| server).await;
     denied_stream(fort.client().count_up(Range { from: 0, count: 1 }).await).await;
     fort.assert_closed(1);
 }
 
 #[tokio::test]
-async fn a_call_that_streams_its_requests_is_denied() {
+async fn client_streaming_call_is_denied() {
     let fort = Fort::new(|server| server).await;
     denied(fort.client().sum_up(frpc::iter([Count { value: 1 }])).await);
     let (_open, endless) = RequestStream::channel(1);
@@ -148,14 +148,14 @@ async fn a_call_that_streams_its_requests_is_denied() {
 }
 
 #[tokio::test]
-async fn a_call_that_streams_both_ways_is_denied() {
+async fn bidirectional_call_is_denied() {
     let fort = Fort::new(|server| server).await;
     denied_stream(fort.client().chat(frpc::iter([Text::default()])).await).await;
     fort.assert_closed(1);
 }
 
 #[tokio::test]
-async fn a_call_that_asks_for_the_connection_is_denied() {
+async fn hand_off_call_is_denied() {
     for policy in [Policy::Inline, Policy::Concurrent, Policy::AtMost(1)] {
         let fort = Fort::new(|server| server.policy(policy).method_hand_off("interop.Interop/DoNothing")).await;
         let (asking, handed) = fort.channel.request_hand_off();
@@ -221,7 +221,7 @@ impl Extension for Vault {
 }
 
 #[tokio::test]
-async fn a_call_that_is_made_once_more_is_denied() {
+async fn retried_call_is_denied() {
     let (vault, closed) = (Vault::default(), Closed::default());
     let server = Server::builder().add_service(ExtensionServer::new(vault.clone())).middleware(closed.clone());
     let server = server.build().expect("settings should be valid");

@@ -47,7 +47,7 @@ fn details_of_other_types_hold_none_and_are_replaced() {
 }
 
 #[test]
-fn a_negative_delay_of_a_peer_is_none() {
+fn negative_delay_from_a_peer_is_ignored() {
     let negative = RetryInfo { retry_delay: Some(prost_types::Duration { seconds: -1, nanos: 0 }) };
     assert_eq!(Status::unavailable("").with_detail(&negative).detail::<RetryInfo>().unwrap().delay(), None);
 }

@@ -28,7 +28,7 @@ fn check_labels(metadata: &Metadata) {
 }
 
 #[tokio::test]
-async fn metadata_goes_along_both_ways_from_the_first_call_on() {
+async fn metadata_is_sent_in_both_directions_from_the_first_call() {
     let (client, _) = served().await;
     check_labels(client.echo(labelled(Maybe::default())).await.expect("call should succeed").metadata());
     let failure = Failure { code: Code::NotFound as i32, text: "gone".into(), details: vec![1, 2, 3] };
@@ -224,7 +224,7 @@ async fn calls_and_cancellations_in_any_order_never_mix_replies() {
 }
 
 #[tokio::test]
-async fn an_unread_stream_holds_back_only_its_sender() {
+async fn unread_stream_blocks_only_its_sender() {
     let service = Service::default();
     let state = service.state.clone();
     // If the reader keeps up, the window of a stream may grow to sixteen times the credit. The number of unread bytes

@@ -251,7 +251,7 @@ async fn no_more_handlers_run_than_the_policy_allows() {
 }
 
 #[tokio::test]
-async fn a_policy_can_be_set_for_one_method() {
+async fn policy_applies_to_one_method() {
     let server = Probing::start(|builder| builder.method_policy("interop.Interop/Sleep", Policy::AtMost(1))).await;
     let client = server.client().await;
     let calls: JoinSet<_> = (0..10)
@@ -401,7 +401,7 @@ async fn large_replies_to_a_client_that_reads_late_all_arrive() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_answers_costs_a_timeout_and_no_more() {
+async fn silent_server_costs_callers_only_a_timeout() {
     let (address, accepted) = Raw::listen().await;
     let channel = Channel::builder().calls::<InteropClient>().timeout(Duration::from_millis(50)).connect(address).await;
     let client = InteropClient::new(channel.expect("server should be listening"));
@@ -444,7 +444,7 @@ async fn timeout_at_go_server_mentions_missing_method() {
 }
 
 #[tokio::test]
-async fn replies_that_make_no_sense_are_errors_or_ignored() {
+async fn invalid_replies_fail_the_call_or_are_ignored() {
     let (address, accepted) = Raw::listen().await;
     let client = InteropClient::connect(address).await.expect("server should accept the connection");
     let mut liar = accepted.await;

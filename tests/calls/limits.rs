@@ -52,7 +52,7 @@ async fn largest_metadata_passes_with_every_call_and_reply_kind() {
 }
 
 #[tokio::test]
-async fn a_failure_with_long_details_arrives_with_its_code() {
+async fn failure_with_long_details_keeps_its_code() {
     let (client, _) = served().await;
     for (length, arrives) in [(65_000, true), (66_000, false), (4 << 20, false)] {
         let text = "there is none".to_owned();
@@ -295,7 +295,7 @@ async fn a_stream_of_requests_ends_with_the_deadline_of_its_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_sender_of_a_request_stream_learns_when_its_call_is_over() {
+async fn request_sender_is_notified_when_its_call_ends() {
     let second = Duration::from_secs(1);
     let client =
         ParrotClient::new(Channel::connect_io(stuck().0).await.expect("connection in memory should be accepted"));
@@ -332,7 +332,7 @@ async fn channel_timeout_bounds_stream_opening_not_lifetime() {
 
 /// The timeout for opening a stream includes the time for sending the request.
 #[tokio::test(start_paused = true)]
-async fn a_call_whose_request_finds_no_room_in_time_was_not_sent() {
+async fn call_without_queue_space_until_deadline_was_not_sent() {
     let (here, mut there) = tokio::io::duplex(64 * 1024);
     there.write_all(&packet(0, 3, b"fris\x01")).await.expect("write should succeed"); // It gives no credit.
     let builder = Channel::builder().timeout(Duration::from_secs(1));

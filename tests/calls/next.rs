@@ -109,7 +109,7 @@ impl Middleware for Panics {
 }
 
 #[tokio::test]
-async fn a_panic_in_middleware_ends_its_own_call_alone_at_both_ends() {
+async fn middleware_panic_ends_only_its_call_at_both_ends() {
     let address = serve_interop_with(Server::builder().middleware(Panics::default())).await;
     let client = InteropClient::connect(address.to_string()).await.unwrap();
     let channel = Channel::connect(serve_interop().await.to_string()).await.unwrap();

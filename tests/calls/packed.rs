@@ -137,7 +137,7 @@ async fn calls_of_every_kind_come_through_packed_or_not() {
 }
 
 #[tokio::test]
-async fn a_packed_message_is_these_bytes() {
+async fn compressed_message_has_the_documented_bytes() {
     let mut peer = Raw::connect(serve(server().accept_compressed()).await).await;
     peer.write(&[hello(true), packet(7, FAIL, EXAMPLE)].concat()).await;
     let reply = peer.next().await.expect("connection should stay open");

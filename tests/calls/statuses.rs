@@ -84,7 +84,7 @@ async fn missing_service_is_unimplemented_on_new_connections() {
 }
 
 #[tokio::test]
-async fn a_call_without_any_time_has_not_run() {
+async fn call_with_zero_timeout_does_not_run() {
     let client =
         InteropClient::connect(serve_interop().await.to_string()).await.expect("server should accept the connection");
     for kind in 0..4 {
@@ -94,7 +94,7 @@ async fn a_call_without_any_time_has_not_run() {
 
 /// Regression test: the status named the limit of streams, or a connection for which no call had waited.
 #[tokio::test]
-async fn status_of_a_call_without_any_time_says_so() {
+async fn status_reports_a_zero_timeout() {
     let connected =
         Channel::connect(serve_interop().await.to_string()).await.expect("server should accept the connection");
     let lazy = Channel::builder().connect_lazy("127.0.0.1:1").expect("address should be valid");
@@ -108,7 +108,7 @@ async fn status_of_a_call_without_any_time_says_so() {
 }
 
 #[tokio::test]
-async fn a_request_without_time_left_is_refused_before_its_handler() {
+async fn request_past_deadline_is_rejected_before_its_handler() {
     let server = Server::builder().middleware(Unreachable).method_hand_off("interop.Interop/DoNothing");
     let mut peer = Raw::connect(serve_interop_with(server).await).await;
     peer.write(&packet(0, 3, b"fris\x01\x04\x03\x80\x80\x10")).await;
@@ -139,7 +139,7 @@ impl Middleware for Unreachable {
 }
 
 #[tokio::test]
-async fn a_refusal_passed_on_by_a_handler_counts_as_an_executed_call() {
+async fn forwarded_rejection_counts_as_executed_call() {
     let nowhere = InteropClient::connect(serve(Server::builder()).await.to_string())
         .await
         .expect("server should accept the connection");
@@ -364,7 +364,7 @@ impl Middleware for Through {
 
 /// Regression test: the error was reported only by the first call, after several seconds.
 #[tokio::test]
-async fn a_lazy_channel_to_an_invalid_address_is_refused_at_once() {
+async fn lazy_channel_rejects_invalid_address_immediately() {
     for (address, reason) in [
         ("rubbish", "an address must be host:port; the port is missing"),
         ("http://127.0.0.1:1", "an address must be host:port, without a scheme"),

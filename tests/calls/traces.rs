@@ -192,7 +192,7 @@ async fn observers_of_both_ends_get_stream_sizes() {
 }
 
 #[tokio::test]
-async fn a_plain_peer_gets_no_context() {
+async fn compat_peer_receives_no_trace_context() {
     let (address, connected) = Raw::listen().await;
     let marking = Marking::default();
     let connecting = tokio::spawn(async move { client(address, Some(&marking)).await });
@@ -253,7 +253,7 @@ async fn work_outside_handlers_carries_given_context() {
 }
 
 #[tokio::test]
-async fn a_caller_by_another_protocol_states_its_context_as_metadata() {
+async fn gateway_caller_sends_trace_context_as_metadata() {
     let mut metadata = Metadata::new();
     metadata
         .insert("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")

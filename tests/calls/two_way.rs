@@ -365,7 +365,7 @@ async fn two_ends_with_full_outboxes_do_not_wait_for_each_other() {
 }
 
 #[tokio::test]
-async fn peer_that_ignores_replies_is_refused_then_disconnected() {
+async fn peer_that_reads_no_replies_is_rejected_and_disconnected() {
     let (address, accepted) = Raw::listen().await;
     let config = Config::default().write_timeout(Duration::from_secs(600));
     let builder = Channel::builder().config(config).add_service(InteropServer::new(Service));
@@ -390,7 +390,7 @@ async fn peer_that_ignores_replies_is_refused_then_disconnected() {
 }
 
 #[tokio::test]
-async fn an_agent_that_stays_connected_comes_back_by_itself() {
+async fn agent_that_stays_connected_reconnects_automatically() {
     let bind = |address: String| async move {
         let (sender, connections) = mpsc::unbounded_channel();
         let builder = Server::builder().on_connect(move |connection| drop(sender.send(connection.clone())));

@@ -327,7 +327,7 @@ async fn a_failed_attempt_to_connect_counts_without_a_waiting_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_channel_that_is_dropped_connects_no_longer() {
+async fn dropped_channel_stops_connecting() {
     let connecting = Arc::new(());
     let guard = connecting.clone();
     let (client, dialled) = reconnecting(Channel::builder(), move || {
@@ -404,7 +404,7 @@ async fn half_of_ids_lost_to_cancelled_calls_renews_connection() {
 
 /// Regression: the client kept its connection open until its next call, so the stopping server had to wait.
 #[tokio::test]
-async fn a_client_that_has_nothing_to_call_lets_a_server_stop_at_once() {
+async fn idle_client_does_not_delay_server_shutdown() {
     let (mut server, _) = start("127.0.0.1:0").await;
     let address = server.address.to_string();
     let client = ExtensionClient::connect(address.as_str()).await.expect("server should accept the connection");

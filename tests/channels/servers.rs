@@ -22,7 +22,7 @@ async fn nowhere() -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lazy_channel_connects_for_its_first_call_and_not_before() {
+async fn lazy_channel_connects_only_at_its_first_call() {
     let dialled = Arc::new(AtomicU64::new(0));
     let counted = dialled.clone();
     let channel = Channel::builder().connect_lazy_with_connector(move || {

@@ -35,7 +35,7 @@ fn number(variable: &str, default: u64) -> u64 {
 }
 
 #[test]
-fn the_schemas_are_many_and_each_message_is_in_the_table() {
+fn every_message_of_the_schemas_is_in_the_table() {
     let proto = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/proto");
     assert!(fs::read_dir(proto).expect("folder should be readable").count() >= 60);
     let pool = pool();

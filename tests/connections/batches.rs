@@ -63,7 +63,7 @@ async fn messages_before_write_share_packet_and_single_stays_plain() {
 }
 
 #[tokio::test]
-async fn a_peer_that_does_not_say_so_gets_each_message_by_itself() {
+async fn peer_without_batch_support_gets_single_messages() {
     let (_connection, stream, mut raw) = opened(&hello(1 << 20, false)).await;
     for message in ["one", "two", "three"] {
         stream.send(&message.into()).await.expect("message should be sent");

@@ -168,7 +168,7 @@ impl AsyncWrite for NoShutdown {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_transport_that_is_never_done_with_its_shutdown_is_left() {
+async fn transport_whose_shutdown_never_completes_is_dropped() {
     let (here, _there) = frisbee::memory();
     let connection = Client::builder()
         .connect_io(NoShutdown(here), Handlers::new())
@@ -219,7 +219,7 @@ async fn closing_server_holds_last_packets_until_first_header() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_reader_of_a_stream_sees_the_half_close_of_its_client() {
+async fn stream_reader_observes_half_close_of_the_client() {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |_, stream| sender.send(stream).expect("receiver should be waiting"));
     let server = frisbee::Server::builder().build(handlers).unwrap();
@@ -310,7 +310,7 @@ impl Router for Farewell {
 
 /// The peer is a native server that closes an idle connection.
 #[tokio::test(start_paused = true)]
-async fn a_client_acknowledges_the_end_after_its_sent_packets() {
+async fn client_acknowledges_end_after_its_queued_packets() {
     let (here, mut there) = frisbee::memory();
     let _connection =
         Client::builder().connect_io(here, Farewell).await.expect("connection in memory should be accepted");

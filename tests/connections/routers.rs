@@ -238,7 +238,7 @@ async fn served_with_little_memory() -> [SocketAddr; 2] {
 }
 
 #[tokio::test]
-async fn hand_off_goes_to_router_of_requested_operation() {
+async fn hand_off_is_decided_by_router_of_the_operation() {
     for address in served_with_little_memory().await {
         for (number, name) in [(1042, "one"), (2000, "other")] {
             let connection = Client::builder().connect(address, Handlers::new()).await.unwrap();
@@ -472,7 +472,7 @@ impl Router for Forwarding {
 }
 
 #[tokio::test]
-async fn a_large_body_is_forwarded_without_a_copy_and_arrives_whole() {
+async fn large_body_is_forwarded_without_a_copy() {
     let body: Bytes = (0..1_000_000_u32).flat_map(u32::to_le_bytes).collect();
     let (backs, mut arrived) = mpsc::unbounded_channel();
     let sink = Handlers::new().on(operation(10), move |_connection, packet| {

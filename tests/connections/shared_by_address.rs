@@ -87,7 +87,7 @@ async fn server_builder_enables_shared_memory_on_every_driver() {
 }
 
 #[tokio::test]
-async fn a_server_on_a_socket_that_was_passed_shares_memory() {
+async fn server_on_passed_socket_shares_memory() {
     let socket = TempSocket::new();
     let listener = std::os::unix::net::UnixListener::bind(socket.path()).expect("socket path should be free");
     tokio::spawn(sharing().listen_on_unix(listener).expect("server should be listening").serve());
@@ -118,7 +118,7 @@ async fn every_client_kind_is_served_with_or_without_shared_memory() {
 }
 
 #[tokio::test]
-async fn tls_goes_through_shared_memory() {
+async fn tls_works_over_shared_memory() {
     let (authority, socket) = (Authority::default(), TempSocket::new());
     serve(sharing().tls(authority.server()), &socket).await;
     let builder = Channel::builder().tls(authority.client()).server_name("127.0.0.1");

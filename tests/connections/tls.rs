@@ -56,7 +56,7 @@ async fn services_are_called_over_tls_with_every_driver() {
 }
 
 #[tokio::test]
-async fn tls_goes_over_any_transport() {
+async fn tls_works_over_any_transport() {
     let authority = Authority::default();
     let builder = Server::builder().tls(authority.server());
     let acceptor = builder.add_service(InteropServer::new(Service)).build().unwrap();
@@ -266,7 +266,7 @@ async fn handlers_see_the_certificate_of_their_client() {
 }
 
 #[tokio::test]
-async fn a_certificate_is_replaced_while_connections_go_on() {
+async fn certificate_is_replaced_without_closing_connections() {
     let (before, after) = (Authority::new("before"), Authority::new("after"));
     let tls = before.server();
     let address = serve(&tls).await;
@@ -368,7 +368,7 @@ async fn tls_on_a_plain_port_is_closed_and_both_ends_say_why() {
 }
 
 #[tokio::test]
-async fn clients_that_are_silent_in_their_handshakes_hold_up_nobody() {
+async fn silent_handshakes_do_not_delay_other_clients() {
     let authority = Authority::default();
     let address = serve(&authority.server()).await;
     let mut silent = Vec::new();
@@ -384,7 +384,7 @@ async fn clients_that_are_silent_in_their_handshakes_hold_up_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handshake_is_given_up_after_ten_seconds() {
+async fn handshake_times_out_after_ten_seconds() {
     let acceptor = Server::builder().tls(Authority::default().server()).build().unwrap();
     let (_silent, there) = frpc::memory();
     let began = tokio::time::Instant::now();
@@ -405,7 +405,7 @@ async fn the_timeout_of_handshakes_is_configurable() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_waits_while_as_many_handshakes_go_on_as_may() {
+async fn client_waits_while_the_handshake_limit_is_reached() {
     let authority = Authority::default();
     let greeting = authority.client_hello();
     for (max, tls) in [(512, authority.server()), (3, authority.server().handshakes_max(3))] {

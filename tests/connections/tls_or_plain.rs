@@ -95,7 +95,7 @@ async fn one_port_serves_frames_and_gateways_with_and_without_tls() {
 }
 
 #[tokio::test]
-async fn tls_or_plain_goes_over_any_transport() {
+async fn tls_or_plain_works_over_any_transport() {
     let authority = Authority::default();
     let builder = Server::builder().tls_or_plain(authority.server());
     let acceptor = builder.add_service(InteropServer::new(Service)).build().unwrap();

@@ -291,7 +291,7 @@ async fn unix_socket_service_sees_caller_credentials() {
 }
 
 #[tokio::test]
-async fn the_socket_file_goes_with_its_server() {
+async fn socket_file_is_removed_with_its_server() {
     let path = SocketPath::new("goes");
     let server = bound(&path).await.unwrap();
     assert!(path.socket().exists());
@@ -344,7 +344,7 @@ async fn path_of_a_server_that_accepts_none_is_in_use() {
 }
 
 #[tokio::test]
-async fn a_unix_socket_that_nobody_listens_on_is_an_error_at_once() {
+async fn unix_socket_without_listener_fails_immediately() {
     let path = SocketPath::new("nobody");
     let connecting = Channel::connect(format!("unix:{}", path.socket().display()));
     let error = tokio::time::timeout(Duration::from_secs(5), connecting).await.unwrap().unwrap_err();

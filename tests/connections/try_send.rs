@@ -10,7 +10,7 @@ fn packet(length: usize) -> Packet {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_packet_for_which_there_is_no_room_is_not_sent() {
+async fn packet_beyond_queue_limit_is_not_sent() {
     let (here, mut there) = memory();
     let client = Client::builder().config(Config::default().backlog_max(1000).hello(false));
     let connection = client.connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");

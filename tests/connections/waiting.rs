@@ -175,7 +175,7 @@ impl Drop for Curious {
 impl std::error::Error for Curious {}
 
 #[test]
-fn a_waker_that_is_replaced_may_use_the_connection_when_it_goes() {
+fn replaced_waker_may_use_connection_in_its_drop() {
     in_time(async {
         let (connection, _there) = alone().await;
         let mut closed = pin!(connection.closed());
@@ -199,7 +199,7 @@ fn a_waker_that_is_replaced_may_use_the_connection_when_it_goes() {
 }
 
 #[test]
-fn the_owner_of_unsent_bytes_may_use_the_connection_in_its_drop() {
+fn owner_of_unsent_bytes_may_use_connection_in_its_drop() {
     in_time(async {
         let (here, there) = frisbee::memory();
         drop(here);
@@ -333,7 +333,7 @@ async fn a_dropped_wait_for_the_end_of_a_connection_leaves_no_waker() {
 }
 
 #[tokio::test]
-async fn a_dropped_wait_for_room_leaves_no_waker() {
+async fn dropped_send_leaves_no_waker() {
     let (address, peer) = Raw::listen().await;
     let accepted = tokio::spawn(peer);
     let client = Client::builder().config(Config::default().hello(false));

@@ -113,7 +113,7 @@ async fn grpc_web_ends_with_trailers_in_the_body_also_as_text() {
 }
 
 #[tokio::test]
-async fn a_middleware_that_denies_denies_every_way_of_calling_by_http() {
+async fn denying_middleware_denies_every_http_protocol() {
     let mut server = Open::with(all(), |builder| builder.middleware(Closed)).await;
     let enveloped = envelope(0, b"{}");
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{}}"#;
@@ -136,7 +136,7 @@ async fn a_middleware_that_denies_denies_every_way_of_calling_by_http() {
 }
 
 #[tokio::test]
-async fn a_long_response_comes_whole_to_a_client_that_reads_late() {
+async fn long_response_is_complete_for_client_that_reads_late() {
     let server = Open::new(all()).await;
     let mut socket = TcpStream::connect(&server.address).await.expect("server should accept the connection");
     for _ in 0..20 {

@@ -107,7 +107,7 @@ async fn discovery_describes_messages_with_comments_and_references() {
 }
 
 #[tokio::test]
-async fn a_document_that_exceeds_the_limit_of_replies_is_an_error() {
+async fn document_beyond_the_reply_limit_is_an_error() {
     let mut config = frpc::Config::default();
     config.body_max = 4096;
     let builder = Server::builder().add_service(EchoesServer::new(Echo)).gateway(Gateway::new().json_rpc());

@@ -62,7 +62,7 @@ async fn a_client_of_grpc_calls_methods_and_reads_statuses() {
 }
 
 #[tokio::test]
-async fn a_middleware_that_denies_denies_grpc() {
+async fn denying_middleware_denies_grpc() {
     let mut server = Open::with(all(), |builder| builder.middleware(Closed)).await;
     let client = client(&server).await;
     assert_eq!(greet(client.clone(), name("Ada")).await.expect_err("call should fail").code(), Code::PermissionDenied);

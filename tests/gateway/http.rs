@@ -102,7 +102,7 @@ async fn json_rpc_posts_get_one_response_each() {
 }
 
 #[tokio::test]
-async fn a_request_that_comes_byte_by_byte_is_answered() {
+async fn request_sent_byte_by_byte_is_answered() {
     let server = Open::new(all()).await;
     let mut socket = server.connect().await;
     socket.set_nodelay(true).expect("address should be that of a socket");
@@ -133,7 +133,7 @@ async fn ambiguous_heads_are_refused_on_both_paths() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_is_refused_by_its_head_may_be_sent_to_its_end() {
+async fn body_of_rejected_request_may_be_sent_completely() {
     let (builder, host, _events) = builder(all());
     let server = builder.add_service(GreeterServer::new(host)).build().expect("services should not overlap");
     let (mut here, there) = frpc::memory();
@@ -272,7 +272,7 @@ async fn open_debug_page_is_read_by_get_except_cross_origin() {
 }
 
 #[tokio::test]
-async fn a_client_that_has_gone_drops_its_handler_on_either_path() {
+async fn disconnected_client_drops_handler_on_either_path() {
     let mut server = Open::new(all()).await;
     for fields in ["", "expect: 100-continue\r\n"] {
         let mut socket = server.connect().await;
@@ -330,7 +330,7 @@ async fn silent_behind(request: &[u8]) -> (String, Duration) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn slow_requests_are_given_up_by_the_times_of_native_packets() {
+async fn slow_requests_time_out_like_native_packets() {
     let config = Config::default();
     let (response, elapsed) = silent_behind(b"POST / HTTP/1.1\r\nhost: localhost\r\n").await;
     assert!(response.starts_with("HTTP/1.1 408 ") && response.contains("head"), "{response}");

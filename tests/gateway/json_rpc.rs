@@ -170,7 +170,7 @@ async fn batch_gets_one_answer_with_all_replies() {
 }
 
 #[tokio::test]
-async fn a_batch_with_one_bad_element_that_is_no_json_runs_nothing() {
+async fn batch_of_invalid_json_runs_no_call() {
     let text = format!("[{},{{\"jsonrpc\": \"2.0\", \"method\"]", add(1, 1, 1));
     // Invalid JSON in which the brackets match.
     let text = text.replace("\"method\"]", "\"method\"}]");
@@ -178,7 +178,7 @@ async fn a_batch_with_one_bad_element_that_is_no_json_runs_nothing() {
 }
 
 #[tokio::test]
-async fn a_batch_beyond_its_limit_is_refused_before_its_end_has_come() {
+async fn batch_beyond_limit_is_rejected_before_its_end_arrives() {
     let server = server(Gateway::new().json_rpc().batch_max(3), |builder| builder);
     let within = json!([add(1, 1, 1), add(2, 1, 1), add(3, 1, 1)]);
     assert_eq!(answer(&server, within.to_string()).await.as_array().map(Vec::len), Some(3));
@@ -189,7 +189,7 @@ async fn a_batch_beyond_its_limit_is_refused_before_its_end_has_come() {
 }
 
 #[tokio::test]
-async fn the_replies_of_a_batch_have_one_limit_and_errors_count_in_it() {
+async fn replies_of_a_batch_share_one_limit_with_errors() {
     let server = server(Gateway::new().json_rpc(), |builder| builder.config(Config::default().body_max(64 * 1024)));
     // Short requests, each of which has a reply four times as long.
     let describe = |id: usize| json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/Describe"});
@@ -298,7 +298,7 @@ async fn responses_of_a_stream_are_items_and_its_end_is_the_reply() {
 }
 
 #[tokio::test]
-async fn a_client_gets_no_more_items_than_it_has_given_credit_for() {
+async fn client_receives_no_more_items_than_its_credit_permits() {
     let mut client = Client::new(&open());
     let mut request = json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/CountUp", "params": [1, 5]});
     request["credit"] = json!(2);
@@ -526,7 +526,7 @@ mod hostile {
     }
 
     #[tokio::test]
-    async fn a_batch_of_a_million_is_refused_after_its_first_thousand() {
+    async fn batch_of_a_million_is_rejected_after_a_thousand_items() {
         let mut client = Client::new(&open());
         client.say("[".to_owned() + &"1,".repeat(1000)).await;
         assert_eq!(error(&client.json().await), (-32600, Value::Null));
@@ -547,7 +547,7 @@ mod hostile {
     }
 
     #[tokio::test]
-    async fn a_message_longer_than_allowed_is_refused_before_its_end() {
+    async fn oversized_message_is_rejected_before_its_end() {
         let server = server(Gateway::new().json_rpc(), |builder| builder.config(Config::default().body_max(64 * 1024)));
         let mut client = Client::new(&server);
         client.say(format!("{{\"a\":\"{}", "x".repeat(64 * 1024))).await;
@@ -556,7 +556,7 @@ mod hostile {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_message_that_comes_too_slowly_ends_the_connection() {
+    async fn slowly_arriving_message_closes_connection() {
         let mut client = Client::new(&open());
         client.say("{\"jsonrpc\":").await;
         let began = tokio::time::Instant::now();

@@ -139,7 +139,7 @@ async fn page_has_server_traffic_and_channel_servers() {
 }
 
 #[tokio::test]
-async fn the_page_has_the_figures_of_topics() {
+async fn metrics_page_shows_topic_counters() {
     let (counters, broker) = (Counters::new(), Broker::builder().queue_max(1_000).build());
     counters.show_topics(&broker);
     let server = Open::with(all().metrics(&counters), |builder| builder).await;

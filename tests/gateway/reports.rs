@@ -128,7 +128,7 @@ async fn names_beyond_ascii_reach_the_handler() {
 
 /// A truncated body must not be handled as a request.
 #[tokio::test]
-async fn body_that_breaks_off_is_no_request() {
+async fn truncated_body_is_not_a_request() {
     let server = Open::new(all()).await;
     let request = greet("", "Ada");
     let mut socket = server.connect().await;

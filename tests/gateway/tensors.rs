@@ -80,7 +80,7 @@ async fn tensor_accepts_lists_base64_and_npy_and_has_one_output() {
 }
 
 #[tokio::test]
-async fn an_image_comes_as_a_data_url_or_as_an_object() {
+async fn image_is_accepted_as_data_url_or_object() {
     let address = serve().await;
     for image in [r#""data:image/png;base64,iVBORw==""#, r#"{"mediaType":"image/png","data":"iVBORw=="}"#] {
         let response = call(&address, "Describe", image).await;

@@ -449,7 +449,7 @@ async fn silent_json_rpc_client_stays_while_it_answers_pings() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_text_that_trickles_in_ends_its_connection() {
+async fn slowly_arriving_text_closes_connection() {
     let (mut client, _serving) = in_memory(Server::builder()).await;
     let text = frame(true, TEXT, &[b' '; 100]);
     let (first_half, rest) = text.split_at(50);

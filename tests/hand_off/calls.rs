@@ -55,7 +55,7 @@ async fn begin<F: Future>(mut call: Pin<&mut F>) {
 }
 
 #[tokio::test]
-async fn a_handler_gives_its_connection_away_after_calls_on_it() {
+async fn handler_hands_off_connection_after_earlier_calls() {
     let channel = gateway().await;
     let client = GatewayClient::new(channel.clone());
     assert_eq!(client.login(credentials()).await.unwrap().get_ref().targets, ["echo", "gone"]);

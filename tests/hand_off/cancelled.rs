@@ -53,7 +53,7 @@ async fn cancelled_hand_off_is_not_granted_and_keeps_connection() {
 }
 
 #[tokio::test]
-async fn a_hand_off_that_was_given_up_before_it_was_sent_is_not_sent() {
+async fn hand_off_cancelled_before_sending_is_not_sent() {
     let (connection, mut received) = client(served(&Server::builder().build(Gateway { held: None }).unwrap())).await;
     connection.peer_known().await.unwrap();
     connection.send_now(|outbox| outbox.forward(&packet("before"))).unwrap().unwrap();

@@ -248,7 +248,7 @@ async fn streams_and_work_at_either_end_prevent_hand_off() {
 }
 
 #[tokio::test]
-async fn only_the_end_that_dialled_may_ask() {
+async fn only_the_dialling_end_may_request_hand_off() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, _received) = client(served(&acceptor)).await;
@@ -318,7 +318,7 @@ async fn hand_off_of_ended_connection_releases_new_owner() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hand_off_times_out_and_a_silent_peer_is_not_granted_more() {
+async fn undecided_hand_off_times_out() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let config = Config::default().hand_off_timeout(Duration::from_secs(60));
     let acceptor = Server::builder().config(config.clone()).build(Gateway { held: Some(holds) }).unwrap();

@@ -186,7 +186,7 @@ async fn a_handed_off_transport_outlives_its_server() {
 }
 
 #[tokio::test]
-async fn a_handed_off_transport_can_be_taken_as_its_own_type() {
+async fn handed_off_transport_converts_to_its_type() {
     let server = Server::builder().bind("127.0.0.1:0", Gateway { held: None }).await.unwrap();
     let address = server.local_addr();
     tokio::spawn(server.serve());

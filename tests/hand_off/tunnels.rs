@@ -68,7 +68,7 @@ async fn tunnel_passes_every_byte_and_half_closes_independently() {
 }
 
 #[tokio::test]
-async fn a_tunnel_keeps_to_the_longest_content_that_either_end_takes() {
+async fn tunnel_respects_body_limits_of_both_ends() {
     let little = Config::default().body_max(10_000);
     for configs in [[little.clone(), Config::default()], [Config::default(), little]] {
         let connection = connected_with(configs, Handlers::new()).await;
@@ -77,7 +77,7 @@ async fn a_tunnel_keeps_to_the_longest_content_that_either_end_takes() {
 }
 
 #[tokio::test]
-async fn the_error_kind_of_a_tunnel_names_the_act_of_the_other_end() {
+async fn tunnel_error_kind_tells_how_the_peer_ended_it() {
     let connection = connected(Handlers::new()).await;
     let mut tunnel = open(&connection, "reset").await;
     let error = tunnel.read(&mut [0; 10]).await.unwrap_err();
@@ -96,7 +96,7 @@ async fn the_error_kind_of_a_tunnel_names_the_act_of_the_other_end() {
 }
 
 #[tokio::test]
-async fn a_writer_waits_for_a_reader() {
+async fn writer_waits_while_the_reader_is_slow() {
     let connection = connected(Handlers::new()).await;
     let mut tunnel = open(&connection, "silence").await;
     let written = Arc::new(AtomicUsize::new(0));

@@ -63,7 +63,7 @@ async fn a_batch_for_a_stream_that_is_not_open_is_ignored() {
 }
 
 #[tokio::test]
-async fn a_batch_of_a_plain_peer_is_skipped() {
+async fn batch_from_compat_peer_is_ignored() {
     let mut peer = Raw::connect(serve_interop().await).await;
     peer.write(&packet(1, BATCH, &[5])).await;
     expect_sum(&mut peer).await;

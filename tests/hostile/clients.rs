@@ -136,7 +136,7 @@ async fn a_nil_request_is_the_default_message() {
 }
 
 #[tokio::test]
-async fn the_same_id_twice_runs_twice() {
+async fn requests_with_the_same_id_both_run() {
     let mut peer = Raw::connect(serve_interop().await).await;
     let sleep = packet(9, 19, &encoded(&SleepRequest { millis: 20, tag: 1 }));
     peer.write(&[sleep.clone(), sleep, add(9)].concat()).await;
@@ -282,7 +282,7 @@ async fn silent_and_slow_clients_are_closed_in_time() {
 }
 
 #[tokio::test]
-async fn a_flood_of_pings_is_closed_and_two_a_second_are_not() {
+async fn ping_flood_closes_connection() {
     let address = serve_interop().await;
     let mut flood = Raw::connect(address).await;
     flood.write(&packet(0, 0, &[]).repeat(50)).await;

@@ -119,7 +119,7 @@ async fn pass(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin,
 }
 
 #[tokio::test]
-async fn behind_a_proxy_that_delays_every_call_succeeds() {
+async fn calls_succeed_through_a_delaying_proxy() {
     let (address, manner) = proxy(serve_interop().await).await;
     manner.delay.store(2, Ordering::Relaxed);
     let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
@@ -169,7 +169,7 @@ async fn connections_that_are_cut_anywhere_fail_their_calls_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_network_that_falls_silent_is_noticed_by_both_ends() {
+async fn silent_network_is_noticed_by_both_ends() {
     let config = || quick().idle_timeout(Duration::from_millis(600));
     let manner = Arc::default();
     let (acceptor, connect) = proxied(Server::builder().config(config()), &manner);
@@ -362,7 +362,7 @@ async fn silent_clients_lose_their_descriptors_to_active_ones() {
 }
 
 #[tokio::test]
-async fn a_server_with_little_memory_refuses_and_lives() {
+async fn server_with_little_memory_rejects_and_survives() {
     if !is_there("prlimit") {
         return;
     }

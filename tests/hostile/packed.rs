@@ -87,7 +87,7 @@ async fn broken_packed_frame_is_refused_and_keeps_connection() {
 }
 
 #[tokio::test]
-async fn a_frame_of_something_other_than_a_message_is_refused() {
+async fn frame_without_a_message_is_rejected() {
     let mut peer = Raw::connect(serve(server()).await).await;
     peer.write(&hello(false)).await;
     let error = [b"\x06\x05\x0a\xd0\x0f".to_vec(), vec![b'x'; 2000]].concat();
@@ -107,7 +107,7 @@ async fn a_frame_of_something_other_than_a_message_is_refused() {
 }
 
 #[tokio::test]
-async fn a_bomb_is_refused_before_its_memory_is_taken() {
+async fn decompression_bomb_is_rejected_before_allocation() {
     let small = server().memory_max(1 << 20).bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let (address, stats) = (small.local_addr(), small.stats());
     tokio::spawn(small.serve());
@@ -198,7 +198,7 @@ async fn the_limit_on_bodies_holds_for_unpacked_messages() {
 }
 
 #[tokio::test]
-async fn a_broken_item_ends_its_stream_and_nothing_else() {
+async fn malformed_item_ends_only_its_stream() {
     let mut peer = Raw::connect(serve(server()).await).await;
     peer.write(&[hello(false), packet(1, 2, &[9, CHAT as u8]), packet(1, 5, &[0xFF, 0x7F])].concat()).await;
     let (_, frame) = parts(EXAMPLE).expect("body should be compressed");

@@ -40,7 +40,7 @@ async fn stray_replies_answer_no_call() {
 }
 
 #[tokio::test]
-async fn no_reply_that_is_cut_or_changed_is_taken_for_another_message() {
+async fn damaged_reply_never_decodes_as_another_message() {
     let (client, mut liar) = deceived(|builder| builder).await;
     // Truncated bodies, bodies of other kinds, lengths beyond the end of the body, and an error without a text.
     let mut bodies: Vec<Vec<u8>> = (0..SUM.len()).map(|cut| SUM[..cut].to_vec()).filter(|cut| cut.len() != 2).collect();
@@ -59,7 +59,7 @@ async fn no_reply_that_is_cut_or_changed_is_taken_for_another_message() {
 }
 
 #[tokio::test]
-async fn a_server_that_opens_unrequested_streams_is_left() {
+async fn client_disconnects_from_server_that_opens_streams() {
     let (client, mut liar) = deceived_through_a_pipe().await;
     let call = calling(&client, 1);
     liar.next().await.expect("connection should stay open");
@@ -91,7 +91,7 @@ async fn silent_server_costs_call_deadline_then_idle_timeout() {
 }
 
 #[tokio::test]
-async fn a_reply_that_trickles_costs_no_more_than_the_deadline() {
+async fn slowly_arriving_reply_fails_at_the_deadline() {
     let (client, mut slow) = deceived(|builder| builder.timeout(Duration::from_millis(200))).await;
     let call = calling(&client, 1);
     let request = slow.next().await.expect("connection should stay open");
@@ -243,7 +243,7 @@ async fn stream_past_deadline_ends_despite_queued_messages() {
 }
 
 #[tokio::test]
-async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
+async fn native_server_that_exceeds_credit_loses_the_stream() {
     let (client, mut liar) = deceived(|builder| builder).await;
     let now = std::time::Instant::now();
     let mut core = frisbee_core::Connection::client(&Default::default(), now);
@@ -322,7 +322,7 @@ async fn stream_resetting_server_gets_few_streams() {
 }
 
 #[tokio::test]
-async fn a_call_whose_server_vanishes_within_the_reply_fails() {
+async fn call_fails_if_server_is_lost_within_the_reply() {
     let (client, mut liar) = deceived(|builder| builder).await;
     let call = calling(&client, 1);
     let request = liar.next().await.expect("connection should stay open");

@@ -168,7 +168,7 @@ async fn expect_etcd(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn etcd_is_spoken_on_a_connection_that_a_gateway_has_handed_off() {
+async fn etcd_works_on_a_handed_off_connection() {
     let Some(servers::Etcd { address, .. }) = &servers::etcd().await else { return };
     let request = async { expect_etcd(open(&gateway("etcd", address).await, "etcd").await).await };
     tokio::time::timeout(PATIENCE, request).await.unwrap();

@@ -155,7 +155,7 @@ async fn killed_etcd_loses_no_call_and_is_followed_after_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
+async fn crashed_server_is_removed_after_its_lease_expires() {
     const TTL: Duration = Duration::from_secs(2);
     let Some(server) = servers::etcd().await else { return };
     let address = format!("http://{}", server.address);
@@ -195,7 +195,7 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
 /// Regression test: after its key was deleted, a server could not be found any more, although it was running and
 /// renewed its lease.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_was_deleted_is_put_again() {
+async fn deleted_registration_key_is_stored_again() {
     let Some(server) = servers::etcd().await else { return };
     let etcd = Etcd::new([format!("http://{}", server.address)]).expect("address should be valid");
     let registered = async || {

@@ -392,7 +392,7 @@ async fn frames_of_strangers_on_the_subjects_of_a_bus_are_dropped() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn users_of_nats_are_passed_on_and_others_get_no_bus() {
+async fn nats_credentials_are_sent_and_wrong_ones_rejected() {
     let Some(server) = servers::nats(&["--user", "ada", "--pass", "secret"]).await else { return };
     let options = frisbee_pubsub::nats::options().user_and_password("ada".to_owned(), "secret".to_owned());
     let bus = NatsBus::connect_with("test", &*server.address, options).await;

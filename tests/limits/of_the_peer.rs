@@ -130,7 +130,7 @@ async fn idle_streams_leave_permits_to_calls() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_keeps_to_the_servers_limit_is_refused_nothing() {
+async fn client_within_server_limit_is_never_rejected() {
     let client = Arc::new(client(Config::default().calls_max(4)).await);
     client.add(SUM).await.expect("call should succeed");
     let calls = (0..5_000).map(|_| {
@@ -162,7 +162,7 @@ async fn calls_fail_at_servers_that_take_no_streams_or_give_no_credit() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_too_long_for_the_server_fails_by_itself() {
+async fn message_beyond_server_limit_fails_only_its_call() {
     let client = client(Config::default().body_max(64 * 1024)).await;
     client.add(SUM).await.expect("call should succeed");
     let long = async {
@@ -213,7 +213,7 @@ async fn overlong_reset_text_arrives_truncated() {
 }
 
 #[tokio::test]
-async fn a_server_that_takes_few_calls_and_answers_none_is_left() {
+async fn client_disconnects_from_server_that_never_replies() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address").to_string();
     let accepted = Arc::new(AtomicUsize::new(0));

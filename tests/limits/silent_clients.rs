@@ -45,7 +45,7 @@ async fn call(acceptor: &Acceptor, authority: &Authority) -> Duration {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_thousand_silent_handshakes_a_second_delay_no_client() {
+async fn thousand_silent_handshakes_per_second_delay_no_client() {
     let authority = Authority::default();
     let acceptor = acceptor(Server::builder().tls(authority.server()));
     let mut silent = Vec::new();
@@ -123,7 +123,7 @@ async fn oldest_silent_clients_are_closed_beyond_limit() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_has_sent_its_first_packet_is_never_displaced() {
+async fn client_that_sent_a_packet_is_never_evicted() {
     let acceptor = acceptor(Server::builder().silent_max(1));
     let mut served = Vec::new();
     for _ in 0..20 {

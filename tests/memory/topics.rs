@@ -93,7 +93,7 @@ async fn subscriptions_without_memory_are_refused_until_release() {
 }
 
 #[tokio::test]
-async fn streams_that_are_open_are_charged_until_nobody_has_them() {
+async fn open_streams_are_charged_until_dropped() {
     let (service, _release) = WaitingService::new(0);
     let acceptor = server(service, MIB);
     let stats = acceptor.stats();

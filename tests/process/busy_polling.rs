@@ -38,7 +38,7 @@ async fn working(time: Duration) -> Option<u64> {
 }
 
 #[tokio::test]
-async fn a_busy_worker_stays_awake_for_its_time_and_then_sleeps() {
+async fn busy_polling_worker_sleeps_after_the_configured_time() {
     if ran_alone(|| ()) {
         return;
     }

@@ -31,7 +31,7 @@ async fn pair(listener: &Listener, path: &std::path::Path) -> (Stream, Stream) {
 }
 
 #[tokio::test]
-async fn a_connection_that_has_ended_leaves_no_descriptor_and_no_map() {
+async fn closed_connection_leaves_no_descriptor_or_mapping() {
     if ran_alone(|| ()) {
         return;
     }

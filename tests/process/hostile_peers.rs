@@ -57,7 +57,7 @@ fn greeting(services: usize, name: usize, operations: usize) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hello_costs_a_few_times_its_length_of_memory() {
+async fn memory_of_hello_is_a_small_multiple_of_its_length() {
     if ran_alone(|| ()) {
         return;
     }
@@ -93,7 +93,7 @@ async fn a_hello_costs_a_few_times_its_length_of_memory() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_takes_no_replies_is_given_up_and_costs_little() {
+async fn client_that_reads_no_replies_is_disconnected() {
     if ran_alone(|| ()) {
         return;
     }

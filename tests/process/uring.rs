@@ -133,7 +133,7 @@ async fn unreading_peer_does_not_delay_others_on_its_ring() {
 
 /// The socket accepts few bytes at once. Most sends are partial or fail, and must resume at the right position.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_peer_that_takes_little_at_once_gets_every_byte() {
+async fn peer_with_small_reads_receives_every_byte() {
     const CALLS: u16 = 20_000;
     let address = serve().await;
     let socket = TcpSocket::new_v4().expect("descriptor should be available");

@@ -319,7 +319,7 @@ async fn unused_client_connection_is_closed() {
 }
 
 #[tokio::test]
-async fn all_that_came_can_be_read_when_the_connection_has_ended() {
+async fn received_messages_remain_readable_after_close() {
     let (address, _broker) = serve(Broker::builder()).await;
     let client = client(address).await;
     let mut subscription = client.subscribe("a").await.unwrap();
@@ -364,7 +364,7 @@ async fn invalid_topics_and_exceeded_limits_fail_with_the_reason() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_no_broker_is_noticed() {
+async fn missing_broker_is_reported() {
     let client = client(serve_interop().await).await;
     let failed = client.subscribe("a").await.unwrap_err();
     assert!(matches!(failed, PubSubError::Refused(_)), "{failed}");
@@ -372,7 +372,7 @@ async fn a_server_that_is_no_broker_is_noticed() {
 }
 
 #[tokio::test]
-async fn hostile_packets_close_or_are_refused_while_others_go_on() {
+async fn hostile_packets_do_not_disturb_other_connections() {
     let (address, broker) = serve(Broker::builder()).await;
     let healthy = client(address).await;
     let mut received = healthy.subscribe(">").await.unwrap();
@@ -705,7 +705,7 @@ async fn peer_owing_many_answers_gets_no_more_requests() {
 }
 
 #[tokio::test]
-async fn a_server_without_a_broker_is_not_taken_for_one() {
+async fn server_without_a_broker_is_reported() {
     let address = serve_interop().await;
     let broker = client(address).await;
     let none = "the peer may not be a broker";

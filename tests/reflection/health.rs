@@ -143,7 +143,7 @@ async fn stop_notifies_health_watchers_before_connections() {
 }
 
 #[tokio::test]
-async fn a_watch_ends_with_a_stop_and_does_not_hold_it_up() {
+async fn watch_ends_at_shutdown_without_delaying_it() {
     let health = Health::new();
     let open = Open::new(&health).await;
     let client = HealthClient::connect(open.address.as_str()).await.expect("server should accept the connection");

@@ -115,7 +115,7 @@ async fn files_come_by_name_and_by_symbol_with_or_without_imports() {
 }
 
 #[tokio::test]
-async fn a_schema_that_exceeds_a_packet_comes_in_pieces() {
+async fn schema_larger_than_a_packet_is_sent_in_pieces() {
     let builder = frpc::Server::builder().add_service(LongServer::new(House)).add_service(Reflection::new());
     let channel = connect_with(&builder.build().unwrap(), Config::default().body_max(40 * 1024)).await;
     let schema = ServerSchema::fetch(&channel).await.expect("schema should be fetched");
@@ -149,7 +149,7 @@ async fn client_with_current_schema_gets_only_unchanged() {
 }
 
 #[tokio::test]
-async fn a_hidden_service_is_in_no_answer_and_can_be_called() {
+async fn hidden_service_is_not_listed_but_callable() {
     let without = Reflection::new().hide("catalog.Admin");
     let filtered = Reflection::new().service_filter(|name| name != "catalog.Admin");
     for reflection in [without, filtered] {

@@ -108,7 +108,7 @@ fn every_code_block_of_a_doc_comment_is_compiled() {
 }
 
 #[test]
-fn the_most_named_items_have_an_example() {
+fn most_used_items_have_an_example() {
     let mut missing = Vec::new();
     for (folder, item) in MOST_NAMED {
         let found: Vec<_> = library(folder).iter().filter_map(|(_, source)| has_example(source, item)).collect();

@@ -103,7 +103,7 @@ fn shown() -> BTreeSet<(String, String)> {
 }
 
 #[test]
-fn the_page_of_logs_has_each_line_of_the_libraries_and_no_other() {
+fn logs_page_lists_exactly_the_lines_of_the_libraries() {
     let lines = written();
     assert!(lines.len() > 20, "only {} log lines were found", lines.len());
     let shown = shown();

@@ -55,7 +55,7 @@ fn named(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn every_test_that_holds_a_promise_exists() {
+fn every_test_named_by_a_promise_exists() {
     let mut tests = BTreeSet::new();
     for folder in ["crates", "tests"] {
         tests_in(&root().join(folder), &mut tests);

@@ -156,7 +156,7 @@ fn bytes_after_a_message_are_ignored() {
 }
 
 #[test]
-fn an_absent_optional_field_goes_out_as_its_default() {
+fn absent_optional_field_is_sent_as_default() {
     let encode = |optional: &VOptional| {
         let mut body = Vec::new();
         let mut encoder = Encoder::new(&mut body);

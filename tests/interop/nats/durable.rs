@@ -298,7 +298,7 @@ async fn unacknowledged_message_is_redelivered_with_count() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_that_is_in_progress_does_not_come_again() {
+async fn message_in_progress_is_not_redelivered() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     let limit = Duration::from_secs(1);
@@ -390,7 +390,7 @@ async fn messages_removed_unread_are_counted_across_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn unread_messages_of_a_reader_that_is_dropped_go_to_others() {
+async fn unread_messages_of_dropped_reader_are_redelivered() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     // The messages are long, so most of them are still in flight when the first one is read.
@@ -424,7 +424,7 @@ async fn a_deleted_subscription_ends_for_its_readers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_that_cannot_be_stored_is_refused_with_the_reason() {
+async fn message_that_cannot_be_stored_is_rejected_with_reason() {
     let Some(mut server) = jetstream().await else { return };
     let builder = jobs().messages_max(2).payload_max(100).when_full(FullTopicPolicy::Refuse);
     let topic = open(&server, builder.duplicate_window(Duration::from_secs(2))).await;
@@ -494,7 +494,7 @@ async fn existing_stream_with_other_settings_is_a_named_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_without_jetstream_is_named_as_that() {
+async fn server_without_jetstream_is_reported() {
     let Some(server) = servers::nats(&[]).await else { return };
     let error = jobs().open(&client(&server).await).await.expect_err("NATS without JetStream should be rejected");
     assert_eq!(error.to_string(), "JetStream is disabled, or not enabled for this account");

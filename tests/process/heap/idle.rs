@@ -23,7 +23,7 @@ const KEPT_MAX: usize = 2112;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]
-fn a_connection_that_does_nothing_keeps_two_kilobytes_at_most() {
+fn idle_connection_holds_at_most_two_kilobytes() {
     if ran_alone(|| ()) {
         return;
     }

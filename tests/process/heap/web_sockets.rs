@@ -22,7 +22,7 @@ const KEPT_MAX: usize = 10 * 1024;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]
-fn a_web_socket_that_does_nothing_keeps_ten_kilobytes_at_most() {
+fn idle_web_socket_holds_at_most_ten_kilobytes() {
     if ran_alone(|| ()) {
         return;
     }
