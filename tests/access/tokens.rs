@@ -323,7 +323,7 @@ async fn limit_of_a_method_holds_for_that_method_alone() {
 /// Regression: a rejected call used up the limit of its method, so it was rejected again after the wait that its status
 /// stated.
 #[tokio::test(start_paused = true)]
-async fn call_refused_by_general_limit_keeps_its_methods_allowance() {
+async fn call_rejected_by_general_limit_keeps_method_limit_unused() {
     let seldom = |seconds| Rate::one_in(Duration::from_secs(seconds));
     let access = access().0.allow([ADD, CHAT], Who::known());
     let access = access.limit_methods([ADD], Who::known(), seldom(3600)).limit(Who::known(), seldom(1));

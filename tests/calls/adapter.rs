@@ -384,7 +384,7 @@ async fn unary_call_as_a_stream_is_refused_before_it_runs() {
 }
 
 #[tokio::test]
-async fn panic_of_an_adapter_call_ends_that_call_alone() {
+async fn panic_in_an_adapter_call_ends_only_that_call() {
     let host = Host::open(|builder| builder).await;
     host.gate.add_permits(1);
     assert_eq!(code(host.call("panic").await.expect("panic should be caught")), Code::Internal);

@@ -129,7 +129,7 @@ async fn stream_call_starts_when_slot_becomes_free() {
 
 /// Regression test: a call that had waited sent the timeout that remained before its wait.
 #[tokio::test(start_paused = true)]
-async fn stream_call_states_time_left_after_its_wait_for_a_slot() {
+async fn stream_call_sends_timeout_left_after_wait_for_a_slot() {
     let builder = Server::builder().config(Config::default().streams_max(1));
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
     let acceptor = builder.add_service(ExtensionServer::new(Timed(tell))).build().expect("services should not overlap");

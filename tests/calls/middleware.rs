@@ -152,7 +152,7 @@ async fn middleware_nests_server_then_service_then_method() {
 }
 
 #[tokio::test]
-async fn middleware_of_a_method_guards_that_method_alone_of_each_kind() {
+async fn method_middleware_runs_only_for_its_method_of_any_kind() {
     for (at, method) in ["Add", "CountUp", "SumUp", "Chat"].into_iter().enumerate() {
         let service = InteropServer::new(Service).with_method_middleware(method, Closed);
         let address = serve(Server::builder().add_service(service)).await;

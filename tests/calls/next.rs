@@ -131,7 +131,7 @@ async fn middleware_panic_ends_only_its_call_at_both_ends() {
 struct Canary(#[allow(dead_code)] Arc<()>);
 
 #[tokio::test]
-async fn nothing_of_a_call_is_kept_for_the_next_at_either_end() {
+async fn extensions_of_a_call_are_dropped_after_it() {
     let canary = Arc::new(());
     let server = canary.clone();
     let builder = Server::builder().middleware(move |mut call: Call, next: Next| {

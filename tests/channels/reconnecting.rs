@@ -167,7 +167,7 @@ async fn call_without_patience_fails_with_connect_error() {
 
 /// Regression: a channel with `stay_connected` reconnected without a pause if the server closed each connection soon.
 #[tokio::test(start_paused = true)]
-async fn a_server_whose_connections_soon_end_is_dialled_with_pauses() {
+async fn channel_backs_off_if_connections_end_early() {
     for goes_away in [false, true] {
         let dialled = Arc::new(AtomicU64::new(0));
         let counted = dialled.clone();
@@ -311,7 +311,7 @@ async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Option<F::Output> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_attempt_to_connect_counts_without_a_waiting_call() {
+async fn failed_connect_attempt_triggers_backoff_without_waiting_call() {
     let (client, dialled) = reconnecting(Channel::builder(), || async {
         tokio::time::sleep(Duration::from_millis(10)).await;
         Err(io::ErrorKind::ConnectionRefused.into())

@@ -110,7 +110,7 @@ async fn connection_is_in_use_while_one_end_sends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn client_that_sends_only_pings_is_unused() {
+async fn client_that_sends_only_pings_counts_as_idle() {
     let (mut here, there) = frisbee::memory();
     let end = Counting::default();
     let server = Server::builder().build(end.clone()).unwrap();

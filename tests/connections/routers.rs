@@ -358,7 +358,7 @@ async fn services_answer_and_routers_drop_unknown_operations() {
 }
 
 #[tokio::test]
-async fn overlaps_are_errors_that_name_both() {
+async fn overlap_errors_name_both_routers() {
     let services = || frpc::Server::builder().add_service(InteropServer::new(Service));
     let method = services().mount(11..=500, Handlers::new()).bind("127.0.0.1:0").await.unwrap_err().to_string();
     for part in ["frisbee::router::handlers::Handlers on 11..=500", "the method interop.Interop/", " on 11"] {
@@ -411,7 +411,7 @@ async fn handlers_and_routers_share_connection_values() {
 }
 
 #[tokio::test]
-async fn the_table_of_handlers_changes_while_it_serves() {
+async fn handler_table_can_be_changed_while_serving() {
     let text = |text: &'static str| {
         Handler::new(Policy::Inline, move |_connection, packet: Packet| async move {
             Some(Packet::new(packet.id, packet.operation, text))

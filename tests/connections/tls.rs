@@ -351,7 +351,7 @@ async fn plain_text_on_tls_port_is_closed_with_reason_at_both_ends() {
 }
 
 #[tokio::test]
-async fn tls_on_a_plain_port_is_closed_and_both_ends_say_why() {
+async fn tls_client_of_plain_text_server_gets_typed_error() {
     let address = frisbee_tests::serve_interop().await;
     let error = tls_error(connect(address, &Authority::default().client()).await);
     assert_eq!(error, TlsError::Closed);

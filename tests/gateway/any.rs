@@ -119,7 +119,7 @@ async fn any_of_unknown_type_fails_with_its_name() {
 }
 
 #[tokio::test]
-async fn the_content_of_an_any_that_is_written_is_bounded_in_memory() {
+async fn memory_of_any_content_in_replies_is_limited() {
     let reply = by_json_rpc(&json!({"name": "bomb"})).await;
     let text = reply["error"]["message"].as_str().unwrap_or_default();
     assert!(text.contains("bytes of memory, but only 67108864 remain of the limit"), "{reply}");

@@ -104,7 +104,7 @@ async fn host_of_http2_is_the_authority_but_for_case_and_default_port() {
 
 /// gRPC clients may send the path of a Unix socket as the authority. Over TCP, such a path is not a valid host.
 #[tokio::test]
-async fn socket_path_is_an_authority_over_unix_sockets_alone() {
+async fn socket_path_is_an_authority_only_without_tcp() {
     let (builder, host, _events) = builder(all());
     let local = builder.add_service(GreeterServer::new(host)).build().expect("services should not overlap");
     for authority in ["%2Frun%2Fservice.sock", "run%2fservice.sock", "/run/service.sock"] {

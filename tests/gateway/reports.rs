@@ -30,7 +30,7 @@ async fn sent(client: &mut SendRequest<Full<Bytes>>, method: &str, fields: &[(&s
 
 /// grpc/grpc 34721: after a HEAD request, all calls of the connection fail.
 #[tokio::test]
-async fn head_request_leaves_other_calls_of_http2_alone() {
+async fn head_request_does_not_disturb_other_http2_calls() {
     let server = Open::new(all()).await;
     let mut client = http2(&server).await;
     assert_eq!(sent(&mut client, "HEAD", &[]).await.0 / 100, 4);

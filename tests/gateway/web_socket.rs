@@ -299,7 +299,7 @@ async fn an_upgrade_names_the_subprotocol_or_is_refused() {
 }
 
 #[tokio::test]
-async fn a_stop_ends_web_sockets_with_their_calls_answered() {
+async fn shutdown_answers_calls_before_it_closes_web_sockets() {
     let builder = patient().add_service(InteropServer::new(Service)).gateway(Gateway::new().web_socket());
     let server = builder.bind("127.0.0.1:0").await.unwrap();
     let (address, stats) = (server.local_addr(), server.stats());
@@ -466,7 +466,7 @@ async fn slowly_arriving_text_closes_connection() {
 }
 
 #[tokio::test]
-async fn a_stop_ends_json_rpc_over_web_socket_with_its_calls_answered() {
+async fn shutdown_answers_json_rpc_calls_before_it_closes_web_sockets() {
     let gateway = Gateway::new().web_socket().json_rpc();
     let server = patient().add_service(InteropServer::new(Service)).gateway(gateway).bind("127.0.0.1:0").await.unwrap();
     let address = server.local_addr();

@@ -121,7 +121,7 @@ async fn unknown_operations_get_an_error_and_reserved_ones_nothing() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_an_error_gets_an_error_reply() {
+async fn request_with_an_encoded_error_gets_error_reply() {
     let mut peer = Raw::connect(serve_interop().await).await;
     peer.write(&packet(1, ADD, &[6, 5, 0x0a, 2, b'n', b'o'])).await;
     let reply = peer.next().await.expect("connection should stay open");
@@ -211,7 +211,7 @@ async fn stream_of_unknown_operation_is_refused_and_ignored() {
 }
 
 #[tokio::test]
-async fn a_stream_that_opens_on_a_live_id_resets_that_stream_alone() {
+async fn reused_id_of_open_stream_resets_only_that_stream() {
     let mut peer = Raw::connect(serve_interop().await).await;
     let open = |id| packet(id, 2, &[9, CHAT as u8]);
     let text = encoded(&Text { value: "a".into() });

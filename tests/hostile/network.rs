@@ -160,7 +160,7 @@ async fn cut_connection_fails_its_calls_and_next_call_reconnects() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn connections_that_are_cut_anywhere_fail_their_calls_alone() {
+async fn connection_cut_at_any_byte_fails_only_its_calls() {
     let manner = Arc::default();
     let (_, connect) = proxied(Server::builder(), &manner);
     let channel =

@@ -203,7 +203,7 @@ async fn messages_crossing_stream_end_are_not_faults_of_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_without_end_keeps_its_deadline() {
+async fn endless_stream_fails_at_its_deadline() {
     let (client, mut liar) = deceived(|builder| builder).await;
     let (mut stream, id) = streaming(&client, &mut liar, Duration::from_secs(2)).await;
     let messages = packet(id, 2, &encoded(&Count { value: 1 })).repeat(1_000);

@@ -335,7 +335,7 @@ async fn killed_server_leaves_exactly_reported_gap() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_that_nats_does_not_take_are_refused_with_the_reason() {
+async fn messages_that_nats_cannot_accept_are_rejected_with_reason() {
     let Some(mut server) = servers::nats(&[]).await else { return };
     let client = client(&server.address, Broker::builder().when_away(OutagePolicy::Refuse)).await;
     let mut subscription = client.subscribe("a").await.expect("broker should accept the subscription");

@@ -143,7 +143,7 @@ async fn client_within_server_limit_is_never_rejected() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_fail_at_servers_that_take_no_streams_or_give_no_credit() {
+async fn stream_calls_fail_without_slots_but_not_without_credit() {
     let none = Config::default().streams_max(0);
     let no_credit = Config::default().stream_credit(0);
     for (config, fails) in [(none, true), (no_credit, false)] {

@@ -228,7 +228,7 @@ fn hello() -> Bytes {
 }
 
 #[tokio::test]
-async fn short_bodies_of_handlers_that_wait_keep_no_read_buffers() {
+async fn short_bodies_of_pending_handlers_are_copied() {
     let (sender, mut bodies) = unbounded_channel();
     let waits = move |_: Connection, packet: Packet| {
         let sender = sender.clone();
@@ -257,7 +257,7 @@ async fn short_bodies_of_handlers_that_wait_keep_no_read_buffers() {
 }
 
 #[tokio::test]
-async fn messages_of_streams_count_for_the_buffer_that_they_keep() {
+async fn stream_messages_are_charged_for_their_read_buffers() {
     let (opened, mut streams) = unbounded_channel();
     let keep = move |_: Bytes, stream: frisbee::Stream| drop(opened.send(stream));
     let server = frisbee::Server::builder().bind("127.0.0.1:0", Handlers::new().on_stream(keep)).await;

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 const ADD: u16 = 18;
 
 #[tokio::test]
-async fn a_request_that_is_an_error_is_answered_by_an_error() {
+async fn requests_with_encoded_errors_get_error_replies() {
     let address = frisbee_tests::serve_interop().await;
     let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     let operation = Operation::user(ADD).expect("operation number should be in the user range");

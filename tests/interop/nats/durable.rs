@@ -331,7 +331,7 @@ async fn message_in_progress_is_not_redelivered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_more_messages_are_in_flight_than_may_be() {
+async fn messages_in_flight_never_exceed_the_limit() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     publish(&topic, 1..=10).await;
@@ -501,7 +501,7 @@ async fn server_without_jetstream_is_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_of_strangers_harm_no_reader() {
+async fn forged_messages_do_not_disturb_readers() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     let stranger = client(&server).await;

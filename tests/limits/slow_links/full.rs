@@ -114,7 +114,7 @@ async fn unreading_peer_is_closed_after_write_timeout() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_takes_a_byte_now_and_then_is_given_up_as_well() {
+async fn peer_reading_single_bytes_is_closed_by_write_timeout() {
     let started = Instant::now();
     let (mut peer, serving) = served(echo(), Config::default(), 2 * MIB).await;
     let trickling = tokio::spawn(async move {

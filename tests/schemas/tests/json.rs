@@ -99,7 +99,7 @@ fn well_known_types_have_json_forms_generated_or_not() {
 }
 
 #[test]
-fn null_is_a_value_of_null_value_and_value_alone() {
+fn null_is_a_value_only_for_null_value_and_value() {
     use schema_tests::views::wellknown::{Chosen, Optional, Repeated, chosen::Choice};
     let optional: Optional = from_json(br#"{"fNullValue":null,"fInt32Value":null}"#).unwrap();
     assert_eq!((optional.f_null_value, optional.f_int32_value), (Some(0), None));
