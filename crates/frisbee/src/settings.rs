@@ -205,8 +205,8 @@ mod tests {
         }
     }
 
-    /// `Builder::settings` accepts the result of `Builder::to_settings` and restores each value. `turn_max` may be zero:
-    /// a busy connection then lets others run after every 32 packets.
+    /// `Builder::settings` accepts the result of `Builder::to_settings` and restores each value. `turn_max` may be
+    /// zero: a busy connection then lets others run after every 32 packets.
     #[test]
     fn described_settings_restore_the_builder() {
         let second = Duration::from_secs(1);

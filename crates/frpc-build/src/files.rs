@@ -33,7 +33,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    // Not derived from the file name, which may already have the maximum length.
+    // The temporary name does not contain the file's name, which may already have the maximum length.
     let name = format!(".frpc-build.{}.{}", process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
     let temporary = path.with_file_name(name);
     let replaced = fs::write(&temporary, content)

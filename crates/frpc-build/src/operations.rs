@@ -39,7 +39,7 @@ pub(crate) struct OperationOptions {
 }
 
 impl OperationOptions {
-    /// Rejects reserved operation numbers, and base numbers for files that do not exist.
+    /// Rejects an `operation_base` that is a reserved number or that names a file outside of the build.
     fn check(&self, schema: &Schema) -> Result<(), Error> {
         for (name, base) in &self.bases {
             if *base < OPERATION_FIRST {
@@ -133,7 +133,7 @@ impl OperationAllocator {
         Ok(operations)
     }
 
-    /// Returns the first operation number for a file without a configured one.
+    /// Returns the first operation number for a file that has no `operation_base`.
     fn room(&self, proto: &FileDescriptorProto) -> Result<u32, Error> {
         let methods: usize = proto.service.iter().map(|service| service.method.len()).sum();
         first_free(&self.used, u32::try_from(methods).unwrap_or(u32::MAX)).ok_or_else(|| {
@@ -169,8 +169,8 @@ fn first_free(used: &BTreeSet<u16>, methods: u32) -> Option<u32> {
     FILE_STEPS.into_iter().find_map(of_step)
 }
 
-/// Rejects methods with equal operation numbers. With `Numbering::Go`, files without a configured first number may
-/// overlap, because they belong to different servers.
+/// Rejects methods with equal operation numbers. With `Numbering::Go`, two files without an `operation_base` may use
+/// the same numbers, because they belong to different servers.
 fn check_overlaps(
     schema: &Schema,
     files: &[&FileDescriptorProto],

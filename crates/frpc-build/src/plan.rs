@@ -35,8 +35,8 @@ impl Layout {
         &self.service
     }
 
-    /// Returns an iterator over the service's methods: name, operation number and declared idempotency, in the order of
-    /// operation numbers.
+    /// Returns an iterator over the service's methods in the order of operation numbers. Each item consists of the
+    /// name, the operation number and the declared idempotency.
     pub fn methods(&self) -> impl Iterator<Item = (&str, u16, IdempotencyLevel)> {
         self.methods.iter().map(|(name, operation, level)| (name.as_str(), *operation, *level))
     }
@@ -138,8 +138,9 @@ fn layout(
 }
 
 /// Removes the messages from a service description, so that peers never translate them. Protobuf-encoded messages need
-/// no translation, because fields are identified by number. Also changes the name, so that the description differs from
-/// that of the same service in the Polyglot encoding.
+/// no translation, because they contain the numbers of their fields. Also appends ` (protobuf)` to the name. The
+/// fingerprint then differs from that of the same service in the Polyglot encoding, so peers with different encodings
+/// detect it.
 fn without_messages(mut description: Description) -> Description {
     description.name.push_str(" (protobuf)");
     description.types = vec![TypeLayout::Message(Vec::new())];

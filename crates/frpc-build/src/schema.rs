@@ -90,8 +90,8 @@ impl Schema {
         Self { imports: others.map(str::to_owned).collect(), skips_imports: true, ..self }.without_unused()
     }
 
-    /// Determines the imports that the build ignores: those for which it generates no code and of which it uses no
-    /// type. Among them are proto2 files that only declare custom options.
+    /// Determines the imports that the build ignores. It neither generates code for these files nor uses their types.
+    /// An example is a proto2 file that only declares custom options.
     fn without_unused(self) -> Self {
         let index = Index::new(&self.files);
         let is_wanted = |file: &&FileDescriptorProto| {

@@ -60,8 +60,8 @@ fn contains_user_type<'a>(
     })
 }
 
-/// Removes the traits in [`CONDITIONAL`] from a `#[derive]` attribute. Must be applied to the first `#[derive]` of a
-/// type, because prost-build generates that one.
+/// Removes the traits in [`CONDITIONAL`] from a `#[derive]` attribute. The attribute must be the first `#[derive]` of a
+/// type, because that is the one from prost-build. Further ones are from the user.
 fn remove_from(derive: &mut Attribute) {
     let Ok(paths) = derive.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated) else { return };
     let kept = paths.into_iter().filter(|path| !CONDITIONAL.iter().any(|name| path.is_ident(name)));

@@ -7,8 +7,9 @@ use syn::ext::IdentExt as _;
 
 use super::rpc::Rpc;
 
-/// Generates the dyn-compatible trait `name`, implements it for every type that implements `of`, and implements `of`
-/// for `Arc<dyn name>`. `generic` is the name to use for a type parameter.
+/// Generates the dyn-compatible trait `name` for the service trait `of`, such as `DynGreeter` for `Greeter`. Every type
+/// that implements `of` also implements `name`, and `Arc<dyn name>` implements `of`. `generic` is the name of the type
+/// parameter in the generated code.
 pub(crate) fn dyn_trait_tokens(name: &Ident, of: &Ident, generic: &Ident, rpcs: &[Rpc]) -> TokenStream {
     let doc = format!(
         " [`{of}`] for trait objects, with boxed futures. Every implementation of `{of}` implements it, and an \

@@ -97,7 +97,8 @@ fn is_optional(meta: &Meta) -> bool {
     meta.path().is_ident("optional")
 }
 
-/// Returns the content of a `#[prost]` attribute that contains a field number, or nothing for other attributes.
+/// Returns the arguments of a `#[prost(…)]` attribute if one of them is a field number. Returns an empty list for other
+/// attributes.
 fn metas(attribute: &Attribute) -> Vec<Meta> {
     let parsed = attribute
         .path()

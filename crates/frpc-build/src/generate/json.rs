@@ -66,7 +66,7 @@ pub(crate) fn json_impl(message: &Message<'_>) -> Result<Item, Error> {
     })
 }
 
-/// Generates the special JSON mapping of a well-known type, if this build generates the type.
+/// Generates the special JSON mapping of a well-known type. Only builds that compile the well-known types need it.
 fn well_known_impl(message: &Message<'_>, name: &str) -> Result<Item, Error> {
     let Message { full_name, proto, ident, fields, .. } = message;
     let name = format_ident!("{name}");
@@ -81,7 +81,8 @@ fn well_known_impl(message: &Message<'_>, name: &str) -> Result<Item, Error> {
     Ok(syn::parse_quote! { ::frpc::json::well_known! { #name for #ident #argument } })
 }
 
-/// Generates the argument and body of the function that finds a field by its JSON name or its original name.
+/// Generates the argument and the body of the function `field`. It returns the index of the field with a given JSON
+/// name or original name.
 fn field_lookup(message: &Message<'_>) -> (TokenStream, TokenStream) {
     let json_names: HashSet<&str> = message.proto.field.iter().map(FieldDescriptorProto::json_name).collect();
     let arms = message.proto.field.iter().zip(0_usize..).map(|(field, index)| {

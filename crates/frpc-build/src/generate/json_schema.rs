@@ -38,7 +38,7 @@ pub(super) struct JsonSchemas<'a> {
     externs: &'a Externs,
     /// Paths of items whose comments are omitted from the JSON Schemas.
     comments_off: &'a [String],
-    /// Comments by file name and descriptor path.
+    /// Comments of all items: the outer key is the name of a file, and the inner key is the descriptor path of an item.
     comments: HashMap<&'a str, HashMap<&'a [i32], String>>,
 }
 
@@ -137,7 +137,7 @@ impl<'a> JsonSchemas<'a> {
         if field.label() == Label::Repeated { format!(r#""type":"array","items":{{{value}}}"#) } else { value }
     }
 
-    /// Returns the JSON Schema members of a single value, ignoring that the field may be a list.
+    /// Returns the JSON Schema members of a single value of a field. For a list, this is the schema of an element.
     fn value(&self, field: &FieldDescriptorProto, open: &mut Vec<String>) -> String {
         let schema = match field.r#type() {
             ProtoType::Double | ProtoType::Float => FLOAT,
@@ -177,7 +177,7 @@ impl<'a> JsonSchemas<'a> {
     }
 }
 
-/// Returns the JSON Schema members of a well-known type, given its name within `google.protobuf`.
+/// Returns the JSON Schema members of a well-known type, given its name without the package, such as `Duration`.
 fn well_known(name: &str) -> Option<&'static str> {
     Some(match name {
         "Any" => r#""type":"object","properties":{"@type":{"type":"string"}}"#,

@@ -1,4 +1,5 @@
-//! Adds comments to all public items, and removes `#[allow]` for programs that forbid lints.
+//! Adds comments to public items without one, and `#[allow]` attributes for lints. Programs that forbid lints can
+//! reduce these attributes.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens as _;
@@ -111,8 +112,8 @@ pub(crate) fn allow(items: &mut [Item], forbids: bool) {
     }
 }
 
-/// Removes `#[deprecated]` from items, because codecs use all fields and some programs forbid the use of deprecated
-/// items.
+/// Removes `#[deprecated]` from items for programs that forbid the lint `deprecated`. Codecs use all fields, including
+/// deprecated ones, and would violate the lint.
 pub(crate) fn without_deprecated(items: Vec<Item>) -> Result<Vec<Item>, syn::Error> {
     items.into_iter().map(|item| syn::parse2(filtered(item.into_token_stream()))).collect()
 }

@@ -1,4 +1,5 @@
-//! Generates memory accounting for the protobuf codec: the Rust types of all lists, maps and boxed fields of a message.
+//! Generates memory accounting for the protobuf codec. frpc computes the heap memory of a message from the Rust types
+//! of its lists, maps and boxed fields, which the generated code states.
 //!
 //! prost allocates as much memory as the input demands, so frpc computes the memory before decoding. The Polyglot codec
 //! needs no such code, because its decoder counts memory while it decodes.

@@ -31,7 +31,7 @@ pub(crate) struct Message<'a> {
     pub(crate) fields: &'a StructFields,
     pub(crate) index: &'a Index<'a>,
     pub(crate) externs: &'a Externs,
-    /// Rust enums of all oneofs, by the full name of the oneof.
+    /// Rust enums of all oneofs. The key is the full name of the oneof, such as `.shop.Order.payment`.
     pub(crate) oneofs: &'a HashMap<String, OneofEnum>,
 }
 
@@ -61,7 +61,7 @@ struct Lines {
     result: Vec<TokenStream>,
     /// Statements that decode into an existing message to reuse its memory.
     over: Vec<TokenStream>,
-    /// Statements after those of `over` that assign the decoded oneofs to the existing message.
+    /// Statements that follow those of `over`. They assign the decoded oneofs to the existing message.
     over_end: Vec<TokenStream>,
     /// Whether any field has heap memory, which decoding into an existing message can reuse.
     has_memory: bool,
@@ -122,8 +122,9 @@ pub(crate) fn message_impl(message: &Message<'_>, types: &Schema<'_>) -> Result<
     })
 }
 
-/// Generates the constant `LAYOUT` of a message, which contains the description of its wire layout and the fingerprint
-/// of the description. Stored messages start with this fingerprint, so that a reader can determine the layout.
+/// Generates the constant `LAYOUT` of a message. It contains the description of the message's wire layout, and the
+/// fingerprint of this description. Stored messages start with the fingerprint, so that a reader can determine their
+/// layout.
 fn layout(name: &str, types: &Schema<'_>) -> Result<TokenStream, Error> {
     let described = types.message(name).map_err(|error| Error::new(ErrorKind::Unsupported, error.to_string()))?;
     let description = described.description.encode();
@@ -141,8 +142,8 @@ fn layout(name: &str, types: &Schema<'_>) -> Result<TokenStream, Error> {
     })
 }
 
-/// Generates the constant `PROTOBUF` of a message. It contains the functions with which clients of gRPC servers encode
-/// and decode the message in protobuf's format.
+/// Generates the constant `PROTOBUF` of a message. It contains functions that encode and decode the message in
+/// protobuf's format. Clients of gRPC servers call them.
 fn protobuf_codec() -> TokenStream {
     quote! {
         const PROTOBUF: ::core::option::Option<::frpc::polyglot::ProtobufCodec<Self>> =
@@ -204,8 +205,8 @@ impl Message<'_> {
         Ok(())
     }
 
-    /// Adds the codec statements of a oneof member. The first member in wire order also adds the statements of the
-    /// oneof itself.
+    /// Adds the codec statements of a oneof member. Before the first member in wire order, the statements of the oneof
+    /// itself are added.
     fn member_lines(&self, field: &FieldDescriptorProto, lines: &mut Lines) -> Result<(), Error> {
         let name = field.name();
         let OneofMember { oneof, field: StructOneof { ident: rust, path }, variant } = self.member(field)?;
@@ -293,7 +294,7 @@ pub(crate) fn map_value<'a>(field: &FieldDescriptorProto, index: &Index<'a>) -> 
     index.map_entry(field)?.field.iter().find(|field| field.name() == "value")
 }
 
-/// Returns the full name of a field's type or, for a map, of the type of its values.
+/// Returns the full name of a field's type. For a map, this is the type of the values.
 pub(crate) fn field_type<'a>(field: &'a FieldDescriptorProto, index: &Index<'a>) -> &'a str {
     map_value(field, index).map_or(field.type_name(), FieldDescriptorProto::type_name)
 }

@@ -8,7 +8,7 @@ use crate::backend::Checked;
 use crate::error::Error;
 use crate::output::OutputFile;
 
-/// Generated code of a package, which is written to one file.
+/// Generated code of a package.
 pub(super) struct Generated {
     pub(super) module: Module,
     /// Name of the package as spelled in the schema.

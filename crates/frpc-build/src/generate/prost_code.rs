@@ -1,8 +1,9 @@
 //! Reads names and types from the code that prost-build generated.
 //!
-//! Before prost-build runs, every type gets an attribute with its full protobuf name ([`MARKER`]). The attribute
-//! assigns the structs and enums in prost's output to descriptors, and is then removed. Fields are assigned by the
-//! number in `#[prost(…, tag = "N")]`. This makes the module independent of prost's naming rules.
+//! prost-build is configured to add an attribute with the full protobuf name ([`MARKER`]) to every type that it
+//! generates. By this attribute, this module finds the descriptor of a struct or enum. The attribute is then removed.
+//! The descriptor of a field is found by the number in `#[prost(…, tag = "N")]`. This makes the module independent of
+//! prost's naming rules.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -19,7 +20,8 @@ use syn::{
 use crate::error::{Error, ErrorKind};
 use crate::schema::{Index, Schema};
 
-/// Name of the marker attribute, whose value is the full protobuf name of the type.
+/// Name of the marker attribute. Its value is the full protobuf name of a type, as in `#[frpc_build_type =
+/// ".shop.Order"]`.
 pub(crate) const MARKER: &str = "frpc_build_type";
 
 /// A Rust enum that prost-build generated for a oneof.
@@ -43,7 +45,7 @@ pub(crate) struct ProstField {
 pub(crate) struct StructFields {
     /// Struct fields by protobuf field number.
     pub(crate) fields: HashMap<i32, ProstField>,
-    /// Oneofs by the field number of each of their members.
+    /// Fields that contain oneofs. The key is the field number of a member, so a oneof has one entry for each member.
     pub(crate) oneofs: HashMap<i32, StructOneof>,
     /// All field names in declaration order, which is also the order of `Debug` output.
     pub(crate) order: Vec<Ident>,
@@ -59,7 +61,7 @@ pub(crate) struct StructOneof {
     pub(crate) path: Path,
 }
 
-/// Returns the name and the string literal if an attribute has the form `name = "text"`.
+/// Returns the name and the string literal of an attribute of the form `name = "text"`. Returns `None` for other forms.
 pub(crate) fn text_of(meta: &Meta) -> Option<(String, &LitStr)> {
     let Meta::NameValue(MetaNameValue { path, value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. }) = meta
     else {

@@ -1,5 +1,5 @@
-//! Embeds the schema in generated services, for reflection: the files of a package with services, and their imports.
-//! The encoded files are copied unchanged, which preserves custom options and comments.
+//! Embeds the schema in generated services for reflection. It consists of the package's files that declare services,
+//! and their imports. The encoded files are copied unchanged, which preserves custom options and comments.
 
 use std::collections::BTreeSet;
 

@@ -28,7 +28,8 @@ pub(crate) struct ServiceOptions {
     pub(crate) reflection: bool,
     /// Paths of the methods whose handlers receive the encoded request instead of a decoded message.
     pub(crate) undecoded_requests: Vec<String>,
-    /// Attributes to add to generated clients, each with the path that selects the services.
+    /// Attributes to add to generated clients. Each entry is a path that selects services, and the text of an
+    /// attribute.
     pub(crate) client_attributes: Vec<(String, String)>,
     pub(crate) server_attributes: Vec<(String, String)>,
     pub(crate) trait_attributes: Vec<(String, String)>,
@@ -60,7 +61,7 @@ pub(crate) struct Rpc {
 }
 
 impl Rpc {
-    /// Returns the request and response types of the method's handler.
+    /// Returns the types of the argument and the result of the method's handler.
     pub(crate) fn handled(&self) -> (TokenStream, TokenStream) {
         let Self { request, reply, .. } = self;
         let request = if self.is_raw {
@@ -82,7 +83,8 @@ impl Rpc {
         (quote! { ::frpc::Request<#request> }, result)
     }
 
-    /// Returns the name of the function for this kind of call, such as `unary`, in both `Methods` and `Channel`.
+    /// Returns the name of the function for this kind of call, such as `unary`. The builder of `Methods` and `Channel`
+    /// use the same names.
     pub(crate) fn call(&self) -> Ident {
         match (self.streams_requests, self.streams_replies) {
             (false, false) => format_ident!("unary"),

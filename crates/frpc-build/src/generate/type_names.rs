@@ -1,8 +1,9 @@
 //! Distinct Rust names of types and of the values of enums. Types such as `XML` and `Xml` would have the same name in
 //! Rust, so all but one are renamed.
 //!
-//! prost-build derives names from descriptors, so the renaming changes the copy of the descriptors that prost-build
-//! receives. [Markers](super::prost_code) assign the generated code to the original types.
+//! prost-build derives Rust names from the names in descriptors. This module therefore changes the copy of the
+//! descriptors that prost-build receives. [Markers](super::prost_code) contain the original names, so that the
+//! generated code can be assigned to the types of the schema.
 
 use std::collections::{HashMap, HashSet};
 
@@ -116,8 +117,8 @@ impl Renamer<'_> {
                 continue;
             }
             let old = value.name().to_owned();
-            // Separate the number by underscores. They do not affect the name of the variant, and no other value has
-            // such a name.
+            // Three underscores separate the number. They do not affect the name of the variant, and other values are
+            // unlikely to have such a name.
             let mut names = (2_u32..).map(|number| format!("{old}___{number}"));
             let Some(new) = names.find(|name| variants.insert(variant_name(&owner, name))) else { continue };
             let [wanted, variant] = [&old, &new].map(|name| variant_name(&owner, name));

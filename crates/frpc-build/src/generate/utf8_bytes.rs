@@ -16,7 +16,7 @@ use crate::generate::prost_code::{ProstAttribute, is_named, marker, text_of};
 use crate::schema::patterns::path_matches;
 use crate::schema::{Index, full_name};
 
-/// Path of the module that replaces `prost` in types whose strings share the memory of the received buffer.
+/// Path of the module that replaces `prost` in types with fields of type `Utf8Bytes`.
 const PROST: &str = "::frpc::codegen::utf8_bytes";
 
 /// Replaces `String` with `Utf8Bytes` in the fields selected by `paths`.
@@ -119,7 +119,8 @@ fn declare(attribute: &mut Attribute) {
     *attribute = syn::parse_quote! { #[prost(#(#metas),*)] };
 }
 
-/// Returns the path that replaces the `prost` module, if this attribute sets it.
+/// Returns the path in an attribute `#[prost(prost_path = "…")]`, which prost's derive macro uses instead of `::prost`.
+/// Returns `None` for other attributes.
 pub(crate) fn prost_path(attribute: &Attribute) -> Option<String> {
     let meta: Meta = attribute.path().is_ident("prost").then(|| attribute.parse_args().ok())??;
     text_of(&meta).filter(|(name, _)| name == "prost_path").map(|(_, text)| text.value())

@@ -19,7 +19,7 @@ use crate::generate::redact::{oneof_debug, redacted, redacts_member, struct_debu
 use crate::schema::externs::{Externs, Owner};
 use crate::schema::wire_order::oneof_of;
 
-/// Names of all generated views, by the full name of the message or oneof.
+/// Names of all generated views. The key is the full name of a message or oneof, such as `.shop.Order.payment`.
 pub(crate) type ViewNames = HashMap<String, Ident>;
 
 /// Assigns a view name to each type in `items`: `FooView`, or a similar name if that is taken.
@@ -75,7 +75,7 @@ struct Lines {
     decode: Vec<TokenStream>,
     /// Field initializers of the struct expression that the decoder returns.
     result: Vec<TokenStream>,
-    /// Indexes of the oneofs that are already part of the view, so that their other members do not add them again.
+    /// Indexes of the oneofs for which the view already has a field. Further members of these oneofs add no field.
     oneofs: HashSet<usize>,
 }
 
@@ -137,8 +137,8 @@ impl Views<'_> {
         Ok(file.items)
     }
 
-    /// Adds the decoding statements of a oneof member. The first member in wire order also adds the field that contains
-    /// the oneof.
+    /// Adds the decoding statements of a oneof member. For the first member in wire order, also adds the field that
+    /// contains the oneof.
     fn member_lines(
         &self,
         message: &Message<'_>,
@@ -326,7 +326,7 @@ impl Views<'_> {
                 let path = with_last(&path.path, name);
                 quote! { #path<'a> }
             }
-            // The crate that defines the type also implements its view.
+            // The crate that defines the type also defines its view.
             (None | Some(Owner::User | Owner::ProstTypes | Owner::Frpc), ..) => {
                 quote! { <#ty as ::frpc::polyglot::Viewed>::View<'a> }
             }

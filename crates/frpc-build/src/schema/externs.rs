@@ -7,7 +7,7 @@ use crate::codec::Codec;
 use crate::error::{Error, SourcePosition};
 use crate::schema::Schema;
 
-/// Package whose types prost-build maps to `prost-types`.
+/// Package of the types that prost-build maps to `prost-types`.
 const WELL_KNOWN: &str = ".google.protobuf";
 
 /// Well-known types with codecs in polyglot, except wrapper types.
@@ -202,7 +202,7 @@ fn wrapper(name: &str) -> Option<&str> {
     name.strip_suffix("Value").filter(|value| VALUES.contains(value)).map(|_| name)
 }
 
-/// Returns whether `path` is `full_name` or one of its enclosing scopes.
+/// Returns whether `path` is `full_name` or one of its enclosing scopes, such as `.shop` for `.shop.Order`.
 fn covers(path: &str, full_name: &str) -> bool {
     full_name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

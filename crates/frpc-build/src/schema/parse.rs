@@ -1,6 +1,6 @@
 //! Parses `.proto` files into a [`Schema`] with protox instead of `protoc`.
 //!
-//! Translates the errors of protox. `check.rs` rejects unsupported constructs later.
+//! Converts the errors of protox into those of this crate. `check.rs` rejects unsupported constructs later.
 
 use std::collections::HashMap;
 use std::fs;
@@ -50,8 +50,8 @@ pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, 
     Ok(schema.with_imports(imports))
 }
 
-/// Returns the file in an earlier include folder that was read instead of `proto` because it has the same name. protox
-/// checks this only for files that it opened itself.
+/// Returns the file that was read instead of `proto`, if there is one. An earlier include folder may contain a file of
+/// the same name. protox detects this only for files that it opened itself.
 fn hidden_by(proto: &Path, includes: &[PathBuf], path: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let name = includes.iter().find_map(|include| Include(include.clone()).resolve_path(proto))?;
     path(&name).filter(|read| fs::canonicalize(read).ok() != fs::canonicalize(proto).ok())

@@ -9,8 +9,8 @@ use prost_types::{DescriptorProto, FieldDescriptorProto};
 use crate::schema::walk::{Item, walk};
 use crate::schema::{Schema, full_name, is_map_entry};
 
-/// Returns whether a path matches by prost-build's rules: `.` matches everything, a path with a leading dot is a
-/// prefix, and any other path is a suffix.
+/// Returns whether a path matches a full name by prost-build's rules. `.` matches everything. A path with a leading dot
+/// is a prefix, as `.shop` of `shop.Order`. Any other path is a suffix, as `Order.note` of `shop.Order.note`.
 pub(crate) fn path_matches(pattern: &str, full_name: &str) -> bool {
     match pattern.strip_prefix('.') {
         Some("") => true,
