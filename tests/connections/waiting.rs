@@ -268,7 +268,7 @@ async fn a_dropped_batch_returns_its_credit() {
     for count in 0..20 {
         let mut batch = sender.batch();
         let ready = tokio::time::timeout(PATIENCE, poll_fn(|context| batch.poll_ready(context))).await;
-        ready.unwrap_or_else(|_| panic!("nothing was sent of {count} batches")).expect("connection should be open");
+        ready.unwrap_or_else(|_| panic!("batch {count} should become ready")).expect("connection should be open");
         batch.put(|mut packet| {
             packet.put_slice(&[1; 30 * 1024]);
             packet.finish().expect("packet should be within the limit");

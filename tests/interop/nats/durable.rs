@@ -122,7 +122,7 @@ pub(super) async fn work(mut subscription: Subscription, book: Arc<Book>) {
     loop {
         let delivery = match subscription.recv().await {
             Ok(delivery) => delivery,
-            Err(error) => panic!("nothing is removed: {error}"),
+            Err(error) => panic!("subscription should stay open: {error}"),
         };
         let id = delivery.id().expect("delivery should have an id").to_owned();
         book.done.lock().entry(id).or_default().insert(delivery.sequence());

@@ -83,7 +83,7 @@ fn read(mut decoder: Decoder, stream: &[u8], size: usize, in_place: bool) -> Rea
                 Err(error) => return (packets, Some(unnamed(error))),
             }
         }
-        assert!(input.is_empty(), "nothing is left when there is no packet");
+        assert!(input.is_empty(), "decoder should consume all input before it asks for more");
     }
     (packets, None)
 }
