@@ -206,10 +206,10 @@ async fn requests_of_the_wrong_shape_or_format_are_refused() {
     assert_eq!(host.began.try_recv().ok(), None, "no handler should have run");
 }
 
-#[tokio::test]
-async fn generated_service_accepts_json_calls_by_schema_names() {
+/// Returns the context of an adapter connection to a server of this service.
+async fn context_of(service: impl Service) -> AdapterContext {
     let (give, mut contexts) = mpsc::unbounded_channel();
-    let builder = Server::builder().add_service(InteropServer::new(Interop)).adapter(
+    let builder = Server::builder().add_service(service).adapter(
         |_| true,
         move |transport, context: AdapterContext| {
             let give = give.clone();
@@ -225,7 +225,31 @@ async fn generated_service_accepts_json_calls_by_schema_names() {
     let (mut client, there) = tokio::io::duplex(1024);
     tokio::spawn(async move { server.serve_connection(there).await });
     client.write_all(b"X").await.expect("write should succeed");
-    let context = soon(&mut contexts).await;
+    tokio::spawn(async move {
+        let _client = client;
+        std::future::pending::<()>().await;
+    });
+    soon(&mut contexts).await
+}
+
+#[tokio::test]
+async fn requests_beyond_limit_of_service_are_refused_in_json() {
+    let service = InteropServer::new(Interop).max_decoding_message_size(100);
+    let context = context_of(service).await;
+    let method = |name| context.methods().get("interop.Interop", name).expect("method should exist");
+    let long = |text: &str| Bytes::from(format!("{text:100} "));
+    let refused = method("Add").unary(Request::new(long("{}")), "json").await;
+    assert_eq!(code(refused), Code::ResourceExhausted);
+    assert_eq!(code(method("Add").unary(Request::new(long("{}").slice(..100)), "json").await), Code::Ok);
+    let requests = Request::new(frpc::iter([Ok(long("{}"))]));
+    assert_eq!(code(method("CountUp").streaming(requests, "json").await), Code::ResourceExhausted);
+    let requests = Request::new(frpc::iter([Ok(Bytes::from_static(b"{}")), Ok(long("{}"))]));
+    assert_eq!(code(method("SumUp").streaming(requests, "json").await), Code::ResourceExhausted);
+}
+
+#[tokio::test]
+async fn generated_service_accepts_json_calls_by_schema_names() {
+    let context = context_of(InteropServer::new(Interop)).await;
     let method = |name| context.methods().get("interop.Interop", name).expect("method should exist");
     let add = |json: &'static str| {
         let add = method("Add");

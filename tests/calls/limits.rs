@@ -5,9 +5,10 @@ use frisbee::rpc::ConnectionExt;
 use frisbee::tlv;
 use frisbee::{Config, Operation, Packet};
 use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
-use frisbee_tests::interop::{AddRequest, InteropClient, Range, Text};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, Text};
 use frisbee_tests::observed::{Service, served};
 use frisbee_tests::raw::{Raw, encoded, packet};
+use frisbee_tests::service::Service as Interop;
 use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
 use frisbee_tests::{not_served, serve, serve_interop_with, until};
 use frpc::{
@@ -70,6 +71,24 @@ async fn overlong_later_message_fails_call_as_maybe_run() {
     let failed = client.sink(requests).await.expect_err("second message should be too long");
     assert_eq!(failed.code(), Code::ResourceExhausted);
     assert!(failed.may_have_run(), "server should have received the first message");
+}
+
+#[tokio::test]
+async fn requests_beyond_limit_of_service_are_refused_unrun() {
+    for limit in [1000, 100_000] {
+        let service = InteropServer::new(Interop).max_decoding_message_size(limit);
+        let address = serve(Server::builder().add_service(service)).await;
+        let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
+        let payload = |length| Payload { data: vec![1; length], ..Payload::default() };
+        client.echo_payload(payload(limit - 100)).await.expect("request should be short enough");
+        let refused = client.echo_payload(payload(limit)).await.expect_err("request should be too long");
+        assert_eq!((refused.code(), refused.may_have_run()), (Code::ResourceExhausted, false), "{refused}");
+        let texts = [limit - 100, limit].map(|length| Text { value: "x".repeat(length) });
+        let mut replies = client.chat(frpc::iter(texts)).await.expect("stream should open").into_inner();
+        replies.message().await.expect("first message should be short enough").expect("it should be answered");
+        let refused = replies.message().await.expect_err("second message should be too long");
+        assert_eq!((refused.code(), refused.may_have_run()), (Code::ResourceExhausted, true), "{refused}");
+    }
 }
 
 #[tokio::test]

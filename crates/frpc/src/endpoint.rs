@@ -628,7 +628,7 @@ fn open(
     stream: Stream,
     translation: Option<Arc<Translation>>,
 ) -> Routed {
-    let ServedMethod { entry: Entry { method, .. }, running, chain, compresses, .. } = served;
+    let ServedMethod { entry: Entry { method, length_max, .. }, running, chain, compresses, .. } = served;
     let (options, observed_call) = match served.admit_stream(session.rules.as_ref(), prefix.map(Box::new)) {
         Ok(admitted) => admitted,
         Err(status) => {
@@ -637,7 +637,7 @@ fn open(
         }
     };
     translation.iter().for_each(|translation| translation.count_call());
-    let reading = session.reading();
+    let reading = session.reading().with_length_max(*length_max);
     let (placement, chain) = (running.placement(method.operation, session.inline_runs.is_apart()), chain.clone());
     let compresses = *compresses && session.compresses;
     opens.open(AcceptedStream {

@@ -352,10 +352,9 @@ impl<M: Message> Streaming<M> {
         let what = if matches!(self.end, ReceiverEnd::Server(_)) { compressed::REQUEST } else { "message" };
         let Some(receiver) = &self.receiver else { return Err(Status::internal("the stream has ended")) };
         let whole = body::prepared(body, what, &receiver.connection(), self.reading, self.translation.as_deref())?;
-        match body::message(&whole, self.reading) {
-            Ok(Root::Message(message)) => Ok(message),
-            Ok(Root::Error(text)) => Err(Status::internal(format!("the compressed {what} is an error: {text}"))),
-            Err(error) => Err(body::undecodable::<M>(what, &error)),
+        match body::message(&whole, self.reading, what)? {
+            Root::Message(message) => Ok(message),
+            Root::Error(text) => Err(Status::internal(format!("the compressed {what} is an error: {text}"))),
         }
     }
 
@@ -456,13 +455,15 @@ fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions, is_forei
     let root = match message {
         StreamMessage::Copied(body) if is_unread(body) => return Read::unread(Bytes::copy_from_slice(body)),
         StreamMessage::Shared(body) if is_unread(&body) => return Read::unread(body),
-        StreamMessage::Copied(body) => polyglot::decode_root(&mut reading.copied(body)),
-        StreamMessage::Shared(body) => body::message(&body, reading),
+        StreamMessage::Copied(body) => body::check_length(body.len(), reading.length_max()).and_then(|()| {
+            polyglot::decode_root(&mut reading.copied(body)).map_err(|error| body::undecodable::<M>("message", &error))
+        }),
+        StreamMessage::Shared(body) => body::message(&body, reading, "message"),
     };
     match root {
         Ok(Root::Message(message)) => Read::Message(message),
         Ok(Root::Error(text)) => Read::Other(Box::new(StreamControl::Error(text))),
-        Err(error) => Read::Other(Box::new(StreamControl::Bad(body::undecodable::<M>("message", &error)))),
+        Err(status) => Read::Other(Box::new(StreamControl::Bad(status))),
     }
 }
 

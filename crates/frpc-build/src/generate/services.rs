@@ -183,6 +183,10 @@ fn server_tokens(
             ) -> ::frpc::Layered<Self> {
                 ::frpc::Layered::new(self).with_method_middleware(method, middleware)
             }
+            /// Limits each request message of this service to `bytes`.
+            pub fn max_decoding_message_size(self, bytes: usize) -> ::frpc::Layered<Self> {
+                ::frpc::Layered::new(self).max_decoding_message_size(bytes)
+            }
         }
         impl<#generic> ::core::clone::Clone for #name<#generic> {
             fn clone(&self) -> Self {

@@ -336,6 +336,10 @@ impl<S: Echo_> EchoServer<S> {
     ) -> ::frpc::Layered<Self> {
         ::frpc::Layered::new(self).with_method_middleware(method, middleware)
     }
+    /// Limits each request message of this service to `bytes`.
+    pub fn max_decoding_message_size(self, bytes: usize) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).max_decoding_message_size(bytes)
+    }
 }
 
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
@@ -510,6 +514,10 @@ impl<S_: S> SServer<S_> {
     ) -> ::frpc::Layered<Self> {
         ::frpc::Layered::new(self).with_method_middleware(method, middleware)
     }
+    /// Limits each request message of this service to `bytes`.
+    pub fn max_decoding_message_size(self, bytes: usize) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).max_decoding_message_size(bytes)
+    }
 }
 
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
@@ -627,6 +635,10 @@ impl<S_: SA> SAServer<S_> {
         middleware: impl ::frpc::Middleware,
     ) -> ::frpc::Layered<Self> {
         ::frpc::Layered::new(self).with_method_middleware(method, middleware)
+    }
+    /// Limits each request message of this service to `bytes`.
+    pub fn max_decoding_message_size(self, bytes: usize) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).max_decoding_message_size(bytes)
     }
 }
 
@@ -748,6 +760,10 @@ impl<S_: Self_> SelfServer<S_> {
         middleware: impl ::frpc::Middleware,
     ) -> ::frpc::Layered<Self> {
         ::frpc::Layered::new(self).with_method_middleware(method, middleware)
+    }
+    /// Limits each request message of this service to `bytes`.
+    pub fn max_decoding_message_size(self, bytes: usize) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).max_decoding_message_size(bytes)
     }
 }
 

@@ -551,6 +551,10 @@ impl<S: First> FirstServer<S> {
     ) -> ::frpc::Layered<Self> {
         ::frpc::Layered::new(self).with_method_middleware(method, middleware)
     }
+    /// Limits each request message of this service to `bytes`.
+    pub fn max_decoding_message_size(self, bytes: usize) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).max_decoding_message_size(bytes)
+    }
 }
 
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
@@ -701,6 +705,10 @@ impl<S: Second> SecondServer<S> {
     ) -> ::frpc::Layered<Self> {
         ::frpc::Layered::new(self).with_method_middleware(method, middleware)
     }
+    /// Limits each request message of this service to `bytes`.
+    pub fn max_decoding_message_size(self, bytes: usize) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).max_decoding_message_size(bytes)
+    }
 }
 
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
@@ -827,6 +835,10 @@ impl<S: Silent> SilentServer<S> {
         middleware: impl ::frpc::Middleware,
     ) -> ::frpc::Layered<Self> {
         ::frpc::Layered::new(self).with_method_middleware(method, middleware)
+    }
+    /// Limits each request message of this service to `bytes`.
+    pub fn max_decoding_message_size(self, bytes: usize) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).max_decoding_message_size(bytes)
     }
 }
 

@@ -137,6 +137,10 @@ impl<S: Catalog> CatalogServer<S> {
     ) -> ::frpc::Layered<Self> {
         ::frpc::Layered::new(self).with_method_middleware(method, middleware)
     }
+    /// Limits each request message of this service to `bytes`.
+    pub fn max_decoding_message_size(self, bytes: usize) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).max_decoding_message_size(bytes)
+    }
 }
 
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
@@ -318,6 +322,10 @@ impl<S: Orders> OrdersServer<S> {
         middleware: impl ::frpc::Middleware,
     ) -> ::frpc::Layered<Self> {
         ::frpc::Layered::new(self).with_method_middleware(method, middleware)
+    }
+    /// Limits each request message of this service to `bytes`.
+    pub fn max_decoding_message_size(self, bytes: usize) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).max_decoding_message_size(bytes)
     }
 }
 

@@ -2343,6 +2343,10 @@ impl<S: VecDummy> VecDummyServer<S> {
     ) -> ::frpc::Layered<Self> {
         ::frpc::Layered::new(self).with_method_middleware(method, middleware)
     }
+    /// Limits each request message of this service to `bytes`.
+    pub fn max_decoding_message_size(self, bytes: usize) -> ::frpc::Layered<Self> {
+        ::frpc::Layered::new(self).max_decoding_message_size(bytes)
+    }
 }
 
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]

@@ -199,7 +199,7 @@ impl Link {
 
     /// Returns the options for decoding messages of the peer.
     pub(crate) fn reading(&self) -> DecodeOptions {
-        DecodeOptions { nesting: self.nesting, decompresses: self.decompresses }
+        DecodeOptions::new(self.nesting, self.decompresses)
     }
 
     /// Prepares a streaming call or a hand-off. Returns the operation number that the peer uses for the method, and the

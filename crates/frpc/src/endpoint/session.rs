@@ -110,7 +110,7 @@ impl Session {
 
     /// Returns the options for decoding the peer's requests.
     pub(crate) fn reading(&self) -> DecodeOptions {
-        DecodeOptions { nesting: self.nesting, decompresses: self.decompresses }
+        DecodeOptions::new(self.nesting, self.decompresses)
     }
 
     /// Creates the per-connection instance for the first call of a method. Returns `None` if the peer cannot call the

@@ -51,7 +51,7 @@ impl ServedMethod {
     pub(crate) fn settings(&self, reading: DecodeOptions, rules: Option<&Arc<dyn PeerRules>>) -> InvokeSettings<'_> {
         InvokeSettings {
             running: &self.running,
-            reading,
+            reading: reading.with_length_max(self.entry.length_max),
             chain: self.chain.as_ref(),
             method_observer: self.method_observer.as_ref(),
             guard: self.guard(rules),

@@ -278,7 +278,8 @@ impl AdapterMethod {
         let hold = connection.charge_request(memory);
         let origin = Origin { transport: Some(connection.clone()), is_adapter: true, hand_off: None };
         let request = Request::from_parts_with_extras(messages, timeout, origin, extras);
-        let Some(handler) = method.call(chain.clone(), request, format, &self.methods.offer.options) else {
+        let options = self.methods.offer.options.with_length_max(entry.length_max);
+        let Some(handler) = method.call(chain.clone(), request, format, &options) else {
             return Err(Status::unimplemented(format!("{} has no messages in {format}", entry.method)));
         };
         let (ends, inherited) = (end_of_time(deadline, expires), InheritedContext { deadline, trace });

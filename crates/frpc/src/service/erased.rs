@@ -24,6 +24,8 @@ pub(crate) struct Entry {
     pub(crate) kind: Kind,
     /// Middleware of the method and of its service.
     pub(crate) chain: Chain,
+    /// Maximum length of a request message in bytes.
+    pub(crate) length_max: usize,
 }
 
 pub(crate) enum Kind {

@@ -1,6 +1,7 @@
 //! Message formats of a method for callers that use other protocols.
 
 use crate::Status;
+use crate::wire::body::check_length;
 use bytes::Bytes;
 use frisbee::rpc::ConnectionExt;
 use frisbee::{Connection, MemoryCharge};
@@ -56,9 +57,11 @@ const MEMORY_LEAST: usize = 1024 * 1024;
 pub(crate) const LARGE_BODY: usize = 16 * 1024;
 
 /// Limits that a server applies to decoded messages in every format.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct FormatOptions {
     pub(crate) nesting: Nesting,
+    /// Maximum length of a request message in bytes.
+    pub(crate) length_max: usize,
     /// Memory in bytes used by the last decoded request, as recorded by its decoder.
     pub(crate) memory: AtomicUsize,
     /// Memory in bytes by which the limit of the next request is reduced.
@@ -109,6 +112,7 @@ impl FormatOptions {
         bytes: &Bytes,
         caller: Option<&Connection>,
     ) -> Result<(A, Option<MemoryCharge>), Status> {
+        check_length(bytes.len(), self.length_max)?;
         let reserved = self.reserve(caller.filter(|_| bytes.len() >= LARGE_BODY));
         let message = decode(bytes, self)?;
         let memory = self.take_memory();
@@ -117,9 +121,27 @@ impl FormatOptions {
         Ok((message, charge))
     }
 
+    /// Returns these options with a limit of the length of messages.
+    pub(crate) fn with_length_max(&self, length_max: usize) -> Self {
+        Self { length_max, ..self.clone() }
+    }
+
     /// Returns the memory that the decoder of the last request recorded, and resets it.
     pub(crate) fn take_memory(&self) -> usize {
         self.memory.swap(0, Ordering::Relaxed)
+    }
+}
+
+impl Default for FormatOptions {
+    fn default() -> Self {
+        Self {
+            nesting: Nesting::default(),
+            length_max: usize::MAX,
+            memory: AtomicUsize::new(0),
+            withheld: AtomicUsize::new(0),
+            #[cfg(feature = "json")]
+            types: None,
+        }
     }
 }
 
@@ -127,6 +149,7 @@ impl Clone for FormatOptions {
     fn clone(&self) -> Self {
         Self {
             nesting: self.nesting,
+            length_max: self.length_max,
             memory: AtomicUsize::new(0),
             withheld: AtomicUsize::new(0),
             #[cfg(feature = "json")]

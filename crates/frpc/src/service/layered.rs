@@ -6,8 +6,9 @@ use crate::debug::opaque_debug;
 use crate::service::methods::{Methods, Service};
 use std::fmt;
 
-/// A service with [middleware](Middleware) around all its calls or those of individual methods. Created by
-/// `with_middleware` and `with_method_middleware` of a generated server.
+/// A service with [middleware](Middleware) around all its calls or those of individual methods, or with a limit of its
+/// requests. Created by `with_middleware`, `with_method_middleware` and `max_decoding_message_size` of a generated
+/// server.
 ///
 /// The middleware of the server is the outermost, followed by that of the service and that of the method.
 #[derive(Clone)]
@@ -16,12 +17,13 @@ pub struct Layered<S> {
     service: S,
     chain: Chain,
     methods: Vec<(String, Chain)>,
+    length_max: usize,
 }
 
 impl<S> Layered<S> {
     /// Wraps a service, so that middleware can be added around its calls.
     pub fn new(service: S) -> Self {
-        Self { service, chain: Chain::default(), methods: Vec::new() }
+        Self { service, chain: Chain::default(), methods: Vec::new(), length_max: usize::MAX }
     }
 
     /// Adds middleware around all calls of the service, inside the existing middleware.
@@ -43,6 +45,13 @@ impl<S> Layered<S> {
         }
         self
     }
+
+    /// Limits each request message of the service to `bytes`, after decompression. A longer one is rejected with
+    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) before it is decoded. Stream messages below 128 bytes are
+    /// always accepted. [`Config::body_max`](frisbee::Config::body_max) limits the messages of all services.
+    pub fn max_decoding_message_size(self, bytes: usize) -> Self {
+        Self { length_max: bytes, ..self }
+    }
 }
 
 impl<S: Service> Service for Layered<S> {
@@ -52,6 +61,7 @@ impl<S: Service> Service for Layered<S> {
         let mut methods = self.service.methods();
         for entry in methods.entries_mut() {
             entry.chain = self.chain.followed_by(&entry.chain);
+            entry.length_max = entry.length_max.min(self.length_max);
         }
         for (name, chain) in &self.methods {
             match methods.entries_mut().into_iter().find(|entry| entry.method.name == name) {

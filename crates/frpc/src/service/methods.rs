@@ -184,7 +184,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
 
     fn with(mut self, about: MethodInfo, kind: Kind) -> Self {
         let (method, offered) = (*about.method(), OfferedMethod::new(&about));
-        self.methods.entries.push(Entry { method, offered, kind, chain: Chain::default() });
+        self.methods.entries.push(Entry { method, offered, kind, chain: Chain::default(), length_max: usize::MAX });
         self
     }
 }

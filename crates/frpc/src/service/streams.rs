@@ -73,7 +73,7 @@ impl ReceivedStream<'_> {
         let translation = translation.map(|translation| &**translation);
         let prepared = body::prepared(body, compressed::REQUEST, connection, reading, translation);
         let received =
-            prepared.and_then(|body| body::request(reading.shared(&body), body.len())).and_then(|received| {
+            prepared.and_then(|body| body::request(reading.shared(&body)?, body.len())).and_then(|received| {
                 let is_too_large = takes_too_much(connection, received.memory);
                 if is_too_large { Err(overloaded()) } else { Ok(received) }
             });

@@ -70,7 +70,10 @@ where
     fn instance(&self, settings: InvokeSettings<'_>) -> Option<Box<dyn Invoke>> {
         let codec = match settings.format {
             None => Codec::Native(settings.reading),
-            Some((name, options)) => Codec::Format(Format::find(&self.formats, name)?, options.clone()),
+            Some((name, options)) => {
+                let options = options.with_length_max(settings.reading.length_max());
+                Codec::Format(Format::find(&self.formats, name)?, options)
+            }
         };
         Some(Box::new(Instance {
             service: ServiceHandle::of_connection(&self.service),
@@ -93,7 +96,7 @@ impl<A: Message, B> Codec<A, B> {
     #[inline(always)]
     fn decode(&self, body: &Bytes, connection: &Connection) -> Result<Received<A>, Status> {
         match self {
-            Self::Native(reading) => body::request(reading.shared(body), body.len()),
+            Self::Native(reading) => body::request(reading.shared(body)?, body.len()),
             Self::Format(format, options) => decode_format(format, options, body, connection),
         }
     }
@@ -127,6 +130,7 @@ fn decode_format<A, B>(
     body: &Bytes,
     connection: &Connection,
 ) -> Result<Received<A>, Status> {
+    body::check_length(body.len(), options.length_max)?;
     // Reserve memory only for long bodies, because shorter ones take little memory whatever they contain.
     let _reserved = options.reserve(Some(connection).filter(|_| body.len() >= LARGE_BODY));
     let message = (format.decode)(body, options)?;
@@ -386,6 +390,7 @@ impl MethodState {
             *body = compressed::decompressed(mem::take(body), compressed::REQUEST, by, self.reading.decompresses)?;
         }
         let Some(translation) = &self.translation else { return Ok((is_slow, None)) };
+        body::check_length(body.len(), self.reading.length_max())?;
         translation.count_call();
         let mut translated = translation.read(body, compressed::REQUEST, by, self.reading.nesting)?;
         let length = translated.as_ref().map_or(0, |translated| translated.len());

@@ -76,31 +76,68 @@ pub(crate) struct DecodeOptions {
     pub(crate) nesting: Nesting,
     /// Whether the local peer has announced that it accepts compressed messages.
     pub(crate) decompresses: bool,
+    /// Maximum length of a message in bytes that its method accepts.
+    length_max: usize,
+    /// Length of a message above which its limits are computed. It is at most `length_max`, so that one comparison
+    /// suffices for others.
+    unchecked_max: usize,
 }
 
 impl DecodeOptions {
-    /// Creates options for messages that are not compressed.
-    pub(crate) fn whole(nesting: Nesting) -> Self {
-        Self { nesting, decompresses: false }
+    pub(crate) fn new(nesting: Nesting, decompresses: bool) -> Self {
+        Self { nesting, decompresses, length_max: usize::MAX, unchecked_max: USUAL_MAX }
     }
 
-    /// Creates a decoder whose long values share the memory of `body`.
+    /// Creates options for messages that are not compressed.
+    pub(crate) fn whole(nesting: Nesting) -> Self {
+        Self::new(nesting, false)
+    }
+
+    /// Limits the length of messages.
+    pub(crate) fn with_length_max(self, length_max: usize) -> Self {
+        Self { length_max, unchecked_max: length_max.min(USUAL_MAX), ..self }
+    }
+
+    pub(crate) fn length_max(self) -> usize {
+        self.length_max
+    }
+
+    /// Creates a decoder whose long values share the memory of `body`. Fails if `body` is longer than its method
+    /// accepts.
     #[inline]
-    pub(crate) fn shared(self, body: &Bytes) -> Decoder<'_> {
+    pub(crate) fn shared(self, body: &Bytes) -> Result<Decoder<'_>, Status> {
         let decoder = Decoder::shared(body).with_nesting(self.nesting);
         // Check the length here, because additional state in the decoder would slow down every call.
-        if body.len() <= USUAL_MAX {
-            return decoder;
+        if body.len() <= self.unchecked_max {
+            return Ok(decoder);
         }
+        self.shared_long(decoder, body.len())
+    }
+
+    #[cold]
+    fn shared_long(self, decoder: Decoder<'_>, length: usize) -> Result<Decoder<'_>, Status> {
+        check_length(length, self.length_max)?;
         // The memory limit of a longer body grows in proportion to its length.
-        let memory = body.len().saturating_mul(CONTAINER_MEMORY_MAX / USUAL_MAX);
-        decoder.with_container_memory(memory.max(CONTAINER_MEMORY_MAX))
+        let memory = length.saturating_mul(CONTAINER_MEMORY_MAX / USUAL_MAX);
+        Ok(decoder.with_container_memory(memory.max(CONTAINER_MEMORY_MAX)))
     }
 
     /// Creates a decoder that copies all values out of `body`.
     pub(crate) fn copied(self, body: &[u8]) -> Decoder<'_> {
         Decoder::new(body).with_nesting(self.nesting)
     }
+}
+
+/// Checks the length of a request against the limit of its method.
+#[inline]
+pub(crate) fn check_length(length: usize, max: usize) -> Result<(), Status> {
+    if length <= max { Ok(()) } else { Err(too_long(length, max)) }
+}
+
+#[cold]
+fn too_long(length: usize, max: usize) -> Status {
+    let text = format!("the message has {length} bytes, which exceeds the limit of {max} of its method");
+    Status::resource_exhausted(text)
 }
 
 /// Reason why a message could not be encoded into a packet.
@@ -385,9 +422,10 @@ pub(crate) fn is_message(body: &[u8]) -> bool {
     body.first() == Some(&0x08)
 }
 
-/// Decodes a message from a body without its prefix. Long `Bytes` and `Utf8Bytes` values share its memory.
-pub(crate) fn message<M: Message>(body: &Bytes, reading: DecodeOptions) -> Result<Root<M>, DecodeError> {
-    polyglot::decode_root(&mut reading.shared(body))
+/// Decodes a message from a body without its prefix. Long `Bytes` and `Utf8Bytes` values share its memory. `what` names
+/// the message in errors.
+pub(crate) fn message<M: Message>(body: &Bytes, reading: DecodeOptions, what: &str) -> Result<Root<M>, Status> {
+    polyglot::decode_root(&mut reading.shared(body)?).map_err(|error| undecodable::<M>(what, &error))
 }
 
 /// Decompresses and translates a body without its prefix. `what` names the message in errors.
@@ -414,10 +452,9 @@ pub(crate) fn reply<M: Message>(
 ) -> Result<Response<M>, Status> {
     let mut body = body.clone();
     let prefix = prefix::take(&mut body).map_err(|error| error.of_reply("reply"))?;
-    match message(&prepared(body, "reply", by, reading, translation)?, reading) {
-        Ok(Root::Message(message)) => Ok(Response::received(message, prefix)),
-        Ok(Root::Error(text)) => Err(Status::received(text, prefix)),
-        Err(error) => Err(undecodable::<M>("reply", &error)),
+    match message(&prepared(body, "reply", by, reading, translation)?, reading, "reply")? {
+        Root::Message(message) => Ok(Response::received(message, prefix)),
+        Root::Error(text) => Err(Status::received(text, prefix)),
     }
 }
 
@@ -546,7 +583,7 @@ mod tests {
         assert!(body.len() > USUAL_MAX);
         let reading = DecodeOptions::whole(Nesting::default());
         let body = Bytes::from(body);
-        let Ok(received) = request::<FieldMask>(reading.shared(&body), body.len()) else {
+        let Ok(received) = request::<FieldMask>(reading.shared(&body).unwrap(), body.len()) else {
             panic!("request should be accepted")
         };
         assert_eq!(received.message.paths.len(), paths.len());
