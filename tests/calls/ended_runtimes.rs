@@ -2,8 +2,10 @@
 
 use frpc::{Call, CallResponse, Channel, Code, Next, Request, Response, ResponseStream, Server, Status};
 use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
-use std::future::pending;
+use std::future::{pending, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
@@ -75,6 +77,24 @@ fn call_in_middleware_fails_when_its_channels_runtime_ends() {
         })
     };
     assert_eq!(code_of_call(waits), Code::Unavailable);
+}
+
+/// Regression test: the call panicked. Its timer runs on the runtime of the channel, which has timers.
+#[test]
+fn call_from_a_runtime_without_timers_ends_at_its_deadline() {
+    let own = Builder::new_current_thread().enable_all().build().expect("runtime should start");
+    let other = Builder::new_current_thread().build().expect("runtime should start");
+    let (here, _there) = frpc::memory();
+    let channel = own.block_on(Channel::connect_io(here)).expect("connection in memory should succeed");
+    let client = GreeterClient::new(channel);
+    let mut request = Request::new(Name::default());
+    request.set_timeout(Duration::from_millis(20));
+    let mut greeted = pin!(client.greet(request));
+    let polled = other.block_on(poll_fn(|context| Poll::Ready(greeted.as_mut().poll(context))));
+    assert!(polled.is_pending());
+    let greeted = own.block_on(async { tokio::time::timeout(PATIENCE, greeted).await });
+    let failed = greeted.expect("call should end in time").expect_err("call should fail without an answer");
+    assert_eq!(failed.code(), Code::DeadlineExceeded);
 }
 
 /// Regression test: the channel's runtime enforced deadlines, but a current-thread runtime does nothing outside of

@@ -71,9 +71,17 @@ fn index(task: task::Id) -> usize {
     number.0 as usize % REMEMBERED_TASKS
 }
 
-/// Enters the runtime of a timer: `runtime`, or the caller's if `runtime` [may be idle](may_be_idle).
+/// Enters the runtime of a timer: `runtime`, or the caller's if `runtime` [may be idle](may_be_idle) and the caller's has
+/// timers.
 fn enter(runtime: &Handle) -> Option<EnterGuard<'_>> {
-    (!may_be_idle(runtime)).then(|| runtime.enter())
+    (!may_be_idle(runtime) || !has_timers()).then(|| runtime.enter())
+}
+
+/// Returns whether the current runtime has timers. There is no other way to detect this than to create one, which
+/// panics without.
+#[cold]
+fn has_timers() -> bool {
+    catch_unwind(|| drop(tokio::time::sleep(Duration::ZERO))).is_ok()
 }
 
 /// Creates a timer on `runtime`, even if it is created or polled within another runtime. It must not be polled after
