@@ -244,7 +244,7 @@ async fn a_stream_opened_at_a_client_that_serves_nothing_is_refused() {
     let refusal = raw.next().await.unwrap();
     // TRAILERS of stream 32 769.
     assert_eq!((refusal.id.0, refusal.operation.number(), &refusal.body[..3]), (6, 3, &[0x81, 0x80, 2][..]));
-    assert!(refusal.body.ends_with(b"this end offers no service"), "{:?}", refusal.body);
+    assert!(refusal.body.ends_with(b"the called peer offers no service"), "{:?}", refusal.body);
 }
 
 /// A server with little memory that reports its connections.

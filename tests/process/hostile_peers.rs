@@ -81,7 +81,7 @@ async fn memory_of_hello_is_a_small_multiple_of_its_length() {
         let reply = peer.next().await.expect("connection should stay open");
         assert!(
             error_text(&reply.body)
-                .is_none_or(|text| text.contains("this end offers no service 0") && text.len() < 400)
+                .is_none_or(|text| text.contains("the called peer offers no service 0") && text.len() < 400)
         );
         peers.push(peer);
     }

@@ -235,7 +235,7 @@ impl Router for Endpoint {
             None if self.calls.is_some() && offer.table.is_empty() => {
                 session.unmatched += 1;
                 if stream.is_native() {
-                    refuse(&stream, &Status::unimplemented("this end offers no service"));
+                    refuse(&stream, &Status::unimplemented("the called peer offers no service"));
                 } else {
                     stream.forget();
                 }

@@ -471,7 +471,7 @@ impl PeerService {
     fn method(&self, method: usize) -> Option<Result<FoundMethod, Status>> {
         let service = &self.theirs.service;
         Some(match &self.layout {
-            LayoutState::Absent => Err(Status::unimplemented(format!("this end offers no service {service}"))),
+            LayoutState::Absent => Err(Status::unimplemented(format!("the called peer offers no service {service}"))),
             LayoutState::Renumbered(own) => match own.operations.get(method) {
                 Some(operation) if own.operations.len() == self.theirs.operations.len() => Ok((*operation, None)),
                 _ => Err(self.other_methods()),
