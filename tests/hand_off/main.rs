@@ -159,6 +159,7 @@ async fn refused_hand_off_keeps_connection_and_may_be_retried() {
     for _ in 0..3 {
         let refused = connection.hand_off(TUNNEL, "refuse").await.unwrap_err();
         assert!(matches!(&refused, HandOffError::Refused(reply) if reply == "mine"), "{refused}");
+        assert!(refused.to_string().contains("mine"), "{refused}");
         let refused = connection.hand_off(TUNNEL, "whatever").await.unwrap_err();
         assert!(matches!(refused, HandOffError::NotServed), "{refused}");
         connection.send(&packet("still there")).await.unwrap();

@@ -114,7 +114,10 @@ pub enum HandOffError {
 impl fmt::Display for HandOffError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused(reply) => write!(f, "the peer refused the hand-off with a reply of {} bytes", reply.len()),
+            // The reply usually contains a text.
+            Self::Refused(reply) => {
+                write!(f, "the peer refused the hand-off: {:?}", reply.slice(..reply.len().min(200)))
+            }
             Self::Busy => f.write_str("the connection is busy: calls or streams are in progress"),
             Self::NotServed => f.write_str("the peer does not accept hand-offs for this operation"),
             Self::Unsupported => {
