@@ -131,3 +131,30 @@ fn read_answer(answer: &[u8], key: &str) -> io::Result<Option<usize>> {
 fn refused(text: &str) -> io::Error {
     io::Error::other(format!("the server refused WebSocket: {text}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression test: `connection` was compared as a whole, and extensions were ignored.
+    #[test]
+    fn answer_may_have_connection_options_but_no_extension() {
+        let key = "dGhlIHNhbXBsZSBub25jZQ==";
+        let answer = |connection: &str, rest: &str| {
+            let (accept, protocol) = (accept(key.as_bytes()), Subprotocol::Frames.name());
+            format!(
+                "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: {connection}\r\n\
+                 sec-websocket-accept: {accept}\r\nsec-websocket-protocol: {protocol}\r\n{rest}\r\n"
+            )
+        };
+        for connection in ["Upgrade", "Upgrade, Keep-Alive", "keep-alive,upgrade"] {
+            let answer = answer(connection, "");
+            let length = read_answer(answer.as_bytes(), key).expect("answer should be accepted");
+            assert_eq!(length, Some(answer.len()));
+        }
+        for refused in [answer("Keep-Alive", ""), answer("Upgrade", "sec-websocket-extensions: permessage-deflate\r\n")]
+        {
+            assert!(read_answer(refused.as_bytes(), key).is_err(), "{refused}");
+        }
+    }
+}
