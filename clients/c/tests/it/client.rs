@@ -5,7 +5,8 @@ use frpc::tls::{Identity, ServerTls};
 use frpc::{Call, CallResponse, Middleware, Next, Request, Response, ResponseStream, Server, ServerBuilder, Status};
 use frpc_reflection::Reflection;
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
-use samples::started::Polite;
+use samples::quickstart::CalculatorServer;
+use samples::started::{Polite, Sums};
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -63,6 +64,21 @@ async fn c_client_calls_by_tls() {
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
     assert_eq!(run("tests/programs/client.c", vec![address, authority.certificate]).await, "done\n");
+}
+
+#[tokio::test]
+async fn c_client_of_edited_schema_calls_rust_server() {
+    let server = Server::builder().add_service(CalculatorServer::new(Sums)).bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    // A field that the server lacks, a retyped one, one that only the server has, and methods in another order.
+    let schema = "syntax = \"proto3\"; package quickstart;
+        service Calculator { rpc SumUp(stream Number) returns (Sum); rpc Add(Number) returns (Number); }
+        message Number { string note = 2; int32 value = 1; }
+        message Sum { string mean = 3; int32 total = 1; }";
+    let requests = [r#"{"value":-2,"note":"dropped"}"#, r#"{"note":"dropped","value":-7}"#];
+    let arguments = [&*address, schema, "SumUp"].into_iter().chain(requests).map(str::to_owned);
+    assert_eq!(run("tests/programs/edited.c", arguments.collect()).await, "{\"total\":-9}\n");
 }
 
 #[tokio::test]

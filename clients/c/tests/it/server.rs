@@ -24,7 +24,11 @@ fn schema() -> String {
 
 impl Server {
     fn start() -> Self {
-        Self::start_program("tests/programs/server.c", [&*schema()])
+        Self::start_with(&schema())
+    }
+
+    fn start_with(schema: &str) -> Self {
+        Self::start_program("tests/programs/server.c", [schema])
     }
 
     /// Starts a program that prints its address, and serves until its input ends.
@@ -81,7 +85,27 @@ impl Server {
 
 #[tokio::test]
 async fn c_server_answers_all_kinds_of_rust_calls() {
-    let server = Server::start();
+    call_all_kinds(Server::start()).await;
+}
+
+#[tokio::test]
+async fn rust_client_calls_c_server_of_edited_schema() {
+    let edited = |text: String, (old, new): &(&str, &str)| {
+        assert!(text.contains(old), "{old}");
+        text.replace(old, new)
+    };
+    // Methods and fields in front and in the middle, retyped and moved fields.
+    let edits = [
+        ("  // Adds", "  rpc Negate(Number) returns (Number);\n  // Adds"),
+        ("int64 a = 1;\n  int64 b = 2;", "string note = 3; int32 b = 2; bytes more = 4; int64 a = 1;"),
+        ("int64 value = 1;", "repeated Number parts = 7; optional bool exact = 2; sint32 other = 3; int64 value = 1;"),
+        ("int64 from = 1;\n  uint32 count = 2;", "uint64 count = 2; string unit = 3; int32 from = 1;"),
+        ("int64 total = 1;", "oneof mean { int64 whole = 3; double real = 4; } uint64 total = 1;"),
+    ];
+    call_all_kinds(Server::start_with(&edits.iter().fold(schema(), edited))).await;
+}
+
+async fn call_all_kinds(server: Server) {
     let client = CalculatorClient::connect(server.address.clone()).await.unwrap();
     let mut request = Request::new(Terms { a: 2, b: 3 });
     request.metadata_mut().insert("mood", "good").unwrap();

@@ -2,13 +2,13 @@
 //! every kind.
 
 use frpc::pubsub::{Broker, History};
-use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
+use frpc::{Request, Response, ResponseStream, Server, Status};
 use frpc_gateway::{Gateway, ServeGateway};
 use frpc_reflection::{Introspection, Reflection};
 use frpc_telemetry::Counters;
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
-use samples::quickstart::{Calculator, CalculatorServer, Number, Range, Sum, Terms};
-use samples::started::Polite;
+use samples::quickstart::CalculatorServer;
+use samples::started::{Polite, Sums};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -28,50 +28,6 @@ impl Greeter for Service {
 
     async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
         Polite.recite(request).await
-    }
-}
-
-/// A service with unary and streaming methods of every kind.
-struct Sums;
-
-impl Calculator for Sums {
-    async fn add(&self, request: Request<Terms>) -> Result<Response<Number>, Status> {
-        let Terms { a, b } = request.into_inner();
-        Ok(Response::new(Number { value: a.wrapping_add(b) }))
-    }
-
-    async fn count_up(&self, request: Request<Range>) -> Result<Response<ResponseStream<Number>>, Status> {
-        let Range { from, count } = request.into_inner();
-        let numbers = (0..i64::from(count)).map(move |n| Ok(Number { value: from + n }));
-        Ok(Response::new(ResponseStream::new(frpc::iter(numbers))))
-    }
-
-    async fn sum_up(&self, request: Request<Streaming<Number>>) -> Result<Response<Sum>, Status> {
-        let mut numbers = request.into_inner();
-        let mut sum = Sum::default();
-        while let Some(Number { value }) = numbers.message().await? {
-            sum.total += value;
-            sum.count += 1;
-        }
-        Ok(Response::new(sum))
-    }
-
-    async fn running_sum(
-        &self,
-        request: Request<Streaming<Number>>,
-    ) -> Result<Response<ResponseStream<Number>>, Status> {
-        let mut numbers = request.into_inner();
-        let (sender, sums) = ResponseStream::channel(1);
-        tokio::spawn(async move {
-            let mut total = 0;
-            while let Ok(Some(Number { value })) = numbers.message().await {
-                total += value;
-                if sender.send(Ok(Number { value: total })).await.is_err() {
-                    return;
-                }
-            }
-        });
-        Ok(Response::new(sums))
     }
 }
 
