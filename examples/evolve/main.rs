@@ -7,6 +7,10 @@ use frpc::pubsub::{Broker, Client, History, Start};
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming, Topic};
 use std::error::Error;
 use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::Stdio;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::Command;
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
@@ -135,8 +139,9 @@ impl Process {
         let builder = Server::builder();
         let builder = match version {
             1 => builder.add_service(v1::ShopServer::new(Shop)),
-            2 => builder.add_service(v2::ShopServer::new(Shop)),
-            _ => builder.add_service(v3::ShopServer::new(Shop)),
+            // Go programs stay on v1.
+            2 => builder.add_service(v2::ShopServer::new(Shop)).compat_layout::<v1::ShopClient>(),
+            _ => builder.add_service(v3::ShopServer::new(Shop)).compat_layout::<v1::ShopClient>(),
         };
         let server = builder.listen_on(listener.try_clone()?)?;
         let (stop, stopped) = oneshot::channel();
@@ -151,8 +156,27 @@ impl Process {
     }
 }
 
-/// Restarts all servers twice. Returns the number of rounds of each client.
-async fn restart() -> Result<Vec<u64>, Box<dyn Error>> {
+/// Runs a client in another language until the restart is over. Its arguments are the addresses of the servers. It
+/// prints a line after each round, and ends with its standard input.
+async fn run(program: PathBuf, addresses: Vec<String>, rounds: watch::Sender<u64>) -> Result<(), Status> {
+    let mut command = Command::new(program);
+    let mut child = command.args(addresses).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
+    let mut lines = child.stdout.take().map(|output| BufReader::new(output).lines());
+    while let Some(lines) = &mut lines
+        && lines.next_line().await?.is_some()
+    {
+        rounds.send_modify(|rounds| *rounds += 1);
+        if rounds.is_closed() {
+            drop(child.stdin.take());
+        }
+    }
+    let status = child.wait().await?;
+    if status.success() { Ok(()) } else { Err(Status::internal(format!("the client failed: {status}"))) }
+}
+
+/// Restarts all servers twice, while clients of each version call them, and `program`, if any. Returns the number of
+/// rounds of each client.
+async fn restart(program: Option<PathBuf>) -> Result<Vec<u64>, Box<dyn Error>> {
     let mut listeners = Vec::new();
     for _ in 0..SERVERS {
         listeners.push(TcpListener::bind("127.0.0.1:0")?);
@@ -171,7 +195,10 @@ async fn restart() -> Result<Vec<u64>, Box<dyn Error>> {
     };
     clients.spawn(v1::ShopClient::shop(addresses.clone(), rounds()));
     clients.spawn(v2::ShopClient::shop(addresses.clone(), rounds()));
-    clients.spawn(v3::ShopClient::shop(addresses, rounds()));
+    clients.spawn(v3::ShopClient::shop(addresses.clone(), rounds()));
+    if let Some(program) = program {
+        clients.spawn(run(program, addresses, rounds()));
+    }
 
     for version in [2, 3] {
         for at in 0..SERVERS {
@@ -215,8 +242,9 @@ async fn topic() -> Result<usize, Box<dyn Error>> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    for (version, rounds) in (1..).zip(restart().await?) {
-        println!("client v{version}: {rounds} rounds, no call failed");
+    let program = std::env::args_os().nth(1).map(PathBuf::from);
+    for (client, rounds) in ["v1", "v2", "v3", "of the program"].into_iter().zip(restart(program).await?) {
+        println!("client {client}: {rounds} rounds, no call failed");
     }
     println!("{} orders read from the history, in all versions", topic().await?);
     Ok(())
@@ -225,8 +253,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
 #[cfg(test)]
 #[tokio::test]
 async fn rolling_restart_through_versions_fails_no_call() {
-    let rounds = restart().await.expect("no call should fail");
-    assert!(rounds.len() == 3 && rounds.iter().all(|rounds| *rounds >= 7 * ROUNDS), "{rounds:?}");
+    // Without Go, only the clients in Rust run.
+    let go = crate::interop::go::build(".", "./cmd/shop");
+    let clients = 3 + usize::from(go.is_some());
+    let rounds = restart(go).await.expect("no call should fail");
+    assert!(rounds.len() == clients && rounds.iter().all(|rounds| *rounds >= 7 * ROUNDS), "{rounds:?}");
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 mod collector;
 mod databases;
 mod etcd;
-mod go;
+pub(crate) mod go;
 mod kubernetes;
 mod nats;
 mod numpy;
