@@ -47,6 +47,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let folder = format!("proto/evolution/{version}");
         let proto = format!("{folder}/{schema}.proto");
         let builder = frpc_build::configure().btree_map(".").message_layouts(".");
+        builder.out_dir(&out).compile_protos(&[&proto], &[&folder])?;
+        let out = out.join("protobuf");
+        fs::create_dir_all(&out)?;
+        let builder = frpc_build::configure().btree_map(".").codec(frpc_build::Codec::Protobuf);
         builder.out_dir(out).compile_protos(&[proto], &[folder])?;
     }
     // Generates the first schema again, with a method that reads requests in place.

@@ -91,6 +91,15 @@ pub mod evolution {
     pub mod new {
         include!(concat!(env!("OUT_DIR"), "/new/shop.rs"));
     }
+    /// The same versions in protobuf's encoding.
+    pub mod protobuf {
+        pub mod old {
+            include!(concat!(env!("OUT_DIR"), "/old/protobuf/shop.rs"));
+        }
+        pub mod new {
+            include!(concat!(env!("OUT_DIR"), "/new/protobuf/shop.rs"));
+        }
+    }
     /// The schema of [`interop`](crate::interop) with changes.
     pub mod interop {
         include!(concat!(env!("OUT_DIR"), "/interop/interop.rs"));
