@@ -270,9 +270,12 @@ where
     #[cold]
     #[inline(never)] // Keeps its code out of other calls.
     fn prepare_and_decode(&self, body: &mut Bytes, by: &Connection) -> Result<Received<A>, Status> {
-        let (is_slow, translated) = self.state.prepare(body, by)?;
-        let received = match (translated, &self.codec) {
-            (Some(short), Codec::Native(reading)) => body::request(reading.copied(&short), short.len()),
+        let mut translated = Scratch::take();
+        let is_slow = self.state.prepare(body, &mut translated, by)?;
+        let received = match &self.codec {
+            Codec::Native(reading) if !translated.is_empty() => {
+                body::request(reading.copied(&translated), translated.len())
+            }
             _ => self.codec.decode(body, by),
         };
         Ok(Received { is_slow, ..received? })
@@ -382,23 +385,23 @@ impl MethodState {
     }
 
     /// Decompresses and translates a request. Returns whether this was expensive relative to the size of the request. A
-    /// short translation is also returned. A long translation replaces `body`, because the decoded message may share
-    /// its memory.
-    fn prepare(&self, body: &mut Bytes, by: &Connection) -> Result<(bool, Option<Scratch>), Status> {
+    /// short translation is written to `translated`. A long translation replaces `body`, because the decoded message may
+    /// share its memory.
+    fn prepare(&self, body: &mut Bytes, translated: &mut Scratch, by: &Connection) -> Result<bool, Status> {
         let mut is_slow = compressed::is_present(body);
         if is_slow {
             *body = compressed::decompressed(mem::take(body), compressed::REQUEST, by, self.reading.decompresses)?;
         }
-        let Some(translation) = &self.translation else { return Ok((is_slow, None)) };
-        body::check_length(body.len(), self.reading.length_max())?;
-        translation.count_call();
-        let mut translated = translation.read(body, compressed::REQUEST, by, self.reading.nesting)?;
-        let length = translated.as_ref().map_or(0, |translated| translated.len());
-        is_slow |= body.len().max(length) > TRANSLATED_QUICKLY_MAX;
-        if let Some(long) = translated.take_if(|translated| translated.is_long()) {
-            *body = long.into_bytes();
+        if let Some(translation) = &self.translation {
+            body::check_length(body.len(), self.reading.length_max())?;
+            translation.count_call();
+            translation.read(body, translated, compressed::REQUEST, by, self.reading.nesting)?;
+            is_slow |= body.len().max(translated.len()) > TRANSLATED_QUICKLY_MAX;
+            if translated.is_long() {
+                *body = mem::take(&mut **translated).into();
+            }
         }
-        Ok((is_slow, translated))
+        Ok(is_slow)
     }
 
     /// Returns the executor on which a handler continues that was polled inline and is pending.

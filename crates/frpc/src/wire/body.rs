@@ -26,8 +26,6 @@ impl Flags {
     pub(crate) const LOSSLESS: Self = Self(2);
     /// Translate the message to the peer's wire layout. Set by [`Writing::new`].
     pub(crate) const TRANSLATED: Self = Self(4);
-    /// Flags that require the slow path for encoding.
-    const RARE: Self = Self(1 | 4);
 
     /// Returns these flags if `is_set`, and no flags otherwise.
     pub(crate) fn when(self, is_set: bool) -> Self {
@@ -247,59 +245,64 @@ pub(crate) fn put_message<'a, M: EncodeBody>(
     if !prefix().is_empty() {
         prefix::put(packet.buffer(), prefix());
     }
+    if let Some(translation) = writing.translation {
+        return put_translated(packet, message, form, flags, translation);
+    }
     let start = packet.buffer().len();
     let mut bulk = Vec::<Bulk>::new(); // Only allocates for long values.
-    let mut encoder = Encoder::gathering(packet.buffer(), &mut bulk).with_form(form);
-    if writing.translation.is_none() {
-        encoder = encoder.copying(frisbee::copy_to_share);
-    }
+    let mut encoder = Encoder::gathering(packet.buffer(), &mut bulk).with_form(form).copying(frisbee::copy_to_share);
     if let Err(error) = message.encode(&mut encoder) {
         return Err(unencodable(message.name(), &error));
     }
     if flags.has(Flags::LOSSLESS) && encoder.lost_presence() {
         return Err(PutError::Lossy);
     }
-    if bulk.capacity() == 0 && !flags.has(Flags::RARE) {
+    if bulk.capacity() == 0 && !flags.has(Flags::COMPRESSED) {
         std::mem::forget(bulk); // Nothing was allocated, so skip the call of the drop function.
     } else {
-        convert(packet.continued(), start, bulk, writing, message.name())?;
+        gather(packet.continued(), start, bulk, flags);
     }
     packet.finish().map_err(PutError::TooLong)
 }
 
-/// Translates and compresses a message that was encoded at offset `start` of the packet's buffer, if requested. Appends
-/// large values to the packet by reference instead of copying them.
+/// Compresses a message that was encoded at offset `start` of the packet's buffer, if requested. Appends large values
+/// to the packet by reference instead of copying them.
 #[inline(never)]
-fn convert(
-    mut packet: PacketWriter<'_>,
-    start: usize,
-    mut bulk: Vec<Bulk>,
-    writing: Writing<'_>,
-    name: &str,
-) -> Result<(), PutError> {
-    let mut converted = Ok(());
-    if let Some(translation) = writing.translation {
-        let (limit, mut own) = (packet.limit(), Scratch::take());
-        let buffer = packet.buffer();
-        let mut copied = start;
-        for Bulk { at, bytes } in std::mem::take(&mut bulk) {
-            own.extend_from_slice(buffer.get(copied..at).unwrap_or_default());
-            own.extend_from_slice(&bytes);
-            copied = at;
-        }
-        own.extend_from_slice(buffer.get(copied..).unwrap_or_default());
-        buffer.truncate(start);
-        converted = translation.write(&own, buffer, limit).map_err(|error| {
-            let text = format!("{name} cannot be translated to the layout of the peer: {error}");
-            PutError::Failed(Status::internal(text))
-        });
-    }
-    if writing.flags.has(Flags::COMPRESSED) && converted.is_ok() {
+fn gather(mut packet: PacketWriter<'_>, start: usize, mut bulk: Vec<Bulk>, flags: Flags) {
+    if flags.has(Flags::COMPRESSED) {
         compressed::compress(&mut packet, start, &mut bulk);
     }
     bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
-    std::mem::forget(packet); // The caller finishes it, or drops it after an error.
-    converted
+    std::mem::forget(packet); // The caller finishes it.
+}
+
+/// Encodes a message, translates it to the peer's wire layout, and completes the packet.
+#[cold]
+#[inline(never)] // Keeps its code out of other calls.
+fn put_translated(
+    mut packet: PacketWriter<'_>,
+    message: &dyn EncodeBody,
+    form: Form,
+    flags: Flags,
+    translation: &Translation,
+) -> Result<(), PutError> {
+    let mut own = Scratch::take();
+    let mut encoder = Encoder::new(&mut own).with_form(form);
+    if let Err(error) = message.encode(&mut encoder) {
+        return Err(unencodable(message.name(), &error));
+    }
+    if flags.has(Flags::LOSSLESS) && encoder.lost_presence() {
+        return Err(PutError::Lossy);
+    }
+    let (limit, start) = (packet.limit(), packet.buffer().len());
+    if let Err(error) = translation.write(&own, packet.buffer(), limit) {
+        let text = format!("{} cannot be translated to the layout of the peer: {error}", message.name());
+        return Err(PutError::Failed(Status::internal(text)));
+    }
+    if flags.has(Flags::COMPRESSED) {
+        gather(packet.continued(), start, Vec::new(), flags);
+    }
+    packet.finish().map_err(PutError::TooLong)
 }
 
 /// Writes a packet whose body is an error. If the error would be too long, truncates its text and omits its metadata
@@ -438,7 +441,11 @@ pub(crate) fn prepared(
 ) -> Result<Bytes, Status> {
     let body = compressed::decompressed(body, what, by, reading.decompresses)?;
     match translation {
-        Some(translation) => Ok(translation.read(&body, what, by, reading.nesting)?.map_or(body, Scratch::into_bytes)),
+        Some(translation) => {
+            let mut own = Scratch::take();
+            let is_translated = translation.read(&body, &mut own, what, by, reading.nesting)?;
+            Ok(if is_translated { own.into_bytes() } else { body })
+        }
         None => Ok(body),
     }
 }

@@ -261,23 +261,24 @@ impl ServicePlans {
 }
 
 impl Translation {
-    /// Translates a received body, without its prefix, to the local layout. Returns `None` if it needs no translation.
-    /// `what` names the message in errors.
+    /// Translates a received body, without its prefix, to the local layout, and appends the result to `out`. Returns
+    /// `false` if the body needs no translation. `what` names the message in errors.
     ///
     /// # Errors
     /// If the body does not match the peer's layout, cannot be represented in the local layout, or would exceed the
     /// maximum body size after the translation.
+    #[inline]
     pub(crate) fn read(
         &self,
         body: &[u8],
+        out: &mut Scratch,
         what: &str,
         by: &Connection,
         nesting: Nesting,
-    ) -> Result<Option<Scratch>, Status> {
-        let Some(root) = self.incoming else { return Ok(None) };
+    ) -> Result<bool, Status> {
+        let Some(root) = self.incoming else { return Ok(false) };
         let limits = Limits { body: by.body_max() as usize, nesting };
-        let mut out = Scratch::take();
-        let translated = self.plans.incoming.translate(root, body, &mut out, limits).map_err(|error| {
+        let translated = self.plans.incoming.translate(root, body, out, limits).map_err(|error| {
             let text = format!("the {what} cannot be translated from the layout of the peer: {error}");
             if what == compressed::REQUEST { Status::invalid_argument(text) } else { Status::internal(text) }
         })?;
@@ -288,7 +289,7 @@ impl Translation {
             let text = format!("the translated {what} was discarded: the memory limit for its sender is reached");
             return Err(Status::resource_exhausted(text));
         }
-        Ok(Some(out))
+        Ok(true)
     }
 
     /// Translates an encoded message to the peer's layout and appends the result to `out`.

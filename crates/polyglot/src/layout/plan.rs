@@ -5,6 +5,7 @@ use super::conversion::{Conversion, Refusal, conversion, is_single};
 use super::description::{Description, Field, Type};
 use super::emit::Emitter;
 use super::side::{Item, Place, Side};
+use super::translate::SHORT;
 use crate::{Form, Kind};
 use std::collections::HashMap;
 use std::fmt;
@@ -31,6 +32,8 @@ pub struct Plan {
 pub struct Root {
     pub(super) extended: u32,
     pub(super) flat: u32,
+    /// Whether the block only copies, skips and fills values.
+    pub(super) is_plain: bool,
 }
 
 /// Limit that a plan would exceed. The plan is then not created.
@@ -74,6 +77,12 @@ pub(super) struct Program {
 }
 
 impl Program {
+    /// Returns the operations of a block.
+    pub(super) fn block(&self, block: u32) -> &[Op] {
+        let (start, end) = self.blocks.get(block as usize).copied().unwrap_or_default();
+        self.ops.get(start as usize..end as usize).unwrap_or_default()
+    }
+
     fn memory(&self) -> usize {
         let operations =
             size_of_val(&*self.ops).wrapping_add(size_of_val(&*self.blocks)).wrapping_add(self.bytes.len());
@@ -248,7 +257,7 @@ impl Plan {
             let found: Vec<_> = roots.iter().map(|root| builder.root(*root)).collect();
             Ok((builder.program(), found))
         };
-        let (extended, found) = compile(Form::Extended)?;
+        let (program, found) = compile(Form::Extended)?;
         let (flat, flat_found) = if Side::new(from, Form::Extended).has_oneofs() {
             let (flat, found) = compile(Form::Flat)?;
             (Some(flat), found)
@@ -259,10 +268,13 @@ impl Plan {
         // neither encoding requires a translation.
         let found = found.into_iter().zip(flat_found).map(|(extended, flat)| {
             let (extended, flat) = (extended?, flat?);
-            let root = Root { extended: extended.block, flat: flat.block };
+            let is_plain = |op: &Op| matches!(op, Op::Copy(_) | Op::Skip(_) | Op::Fill { .. });
+            let is_plain = program.block(extended.block).iter().all(is_plain);
+            let root = Root { extended: extended.block, flat: flat.block, is_plain };
             Ok((!extended.is_prefix || !flat.is_prefix).then_some(root))
         });
-        Ok(Self { extended, flat, roots: roots.iter().copied().zip(found).collect() })
+        let roots = roots.iter().copied().zip(found).collect();
+        Ok(Self { extended: program, flat, roots })
     }
 
     /// Returns the pairs of fields of two messages that cannot be translated in either direction. Nested messages are
@@ -530,6 +542,8 @@ impl Builder {
             emitter.pair(pair);
             emitter.end_block();
         }
+        // Defaults at the end can be copied in one piece too.
+        program.bytes.extend([0; SHORT]);
         program.numbers = std::mem::take(&mut from.enums);
         let indices = |numbers: &Vec<i32>| {
             let mut sorted: Vec<(i32, u32)> = numbers.iter().copied().zip(0..).collect();

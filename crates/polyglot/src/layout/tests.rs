@@ -104,6 +104,21 @@ fn equal_layouts_and_appended_fields_need_no_plan() {
 }
 
 #[test]
+fn types_of_one_kind_keep_their_values() {
+    let pairs = [
+        (Type::Int32, Type::Sint32),
+        (Type::Sfixed32, Type::Int32),
+        (Type::Uint32, Type::Fixed32),
+        (Type::Int64, Type::Sint64),
+        (Type::Fixed64, Type::Uint64),
+    ];
+    for (from, to) in pairs {
+        let plan = plan(&message(&[implicit(1, from)]), &message(&[implicit(1, to)]));
+        assert_eq!(plan.root(0, 0), Ok(None), "{from:?} {to:?}");
+    }
+}
+
+#[test]
 fn output_never_exceeds_the_limit_of_bodies() {
     let defaults: Vec<Field> = (1..=50).map(|number| implicit(number, Type::Double)).collect();
     let plan = plan(&message(&[]), &message(&defaults));

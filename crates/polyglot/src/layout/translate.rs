@@ -5,12 +5,16 @@
 
 use super::conversion::Number;
 use super::plan::{Entries, How, Indices, Op, Order, OrderPlace, Plan, Program, Root, Target};
+use super::walk::skip_short;
 use crate::{DecodeError, DecodeReason, Form, Kind, Nesting, varint};
 use std::ops::Range;
 
 /// Maximum number of bytes that a translation may move to reorder fields, as a multiple of the maximum body size. A
 /// nested message is moved once for each enclosing message that is reordered.
 const MOVES: usize = 8;
+
+/// Number of bytes that are copied at once if a value is not longer.
+pub(super) const SHORT: usize = 16;
 
 /// Limits on the resources that a translation may use.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +75,26 @@ impl Plan {
         limits: Limits,
     ) -> Result<Translated, DecodeError> {
         let start = out.len();
+        if root.is_plain && limits.nesting.levels() > 0 {
+            let ops = self.extended.block(root.extended);
+            if let Some(skipped) = self.extended.translate_plain(ops, body, out, limits.body) {
+                return Ok(Translated { skipped, steps: ops.len() as u64 });
+            }
+            out.truncate(start);
+        }
+        self.translate_any(root, body, out, limits)
+    }
+
+    /// Translates any body.
+    #[inline(never)]
+    fn translate_any(
+        &self,
+        root: Root,
+        body: &[u8],
+        out: &mut Vec<u8>,
+        limits: Limits,
+    ) -> Result<Translated, DecodeError> {
+        let start = out.len();
         let mut run = Run::new(&self.extended, body, out, limits);
         match run.root(root.extended) {
             Ok(()) => Ok(run.counts),
@@ -104,6 +128,80 @@ impl Plan {
         match fault {
             Fault::Flat(error) | Fault::Error(error) => Err(error),
         }
+    }
+}
+
+impl Program {
+    /// Fast path: translates a message by a block of the operations `Copy`, `Skip` and `Fill` alone, and returns the
+    /// number of skipped fields. Returns `None` for bodies with long or invalid values, and if the output is longer than
+    /// `max`. The bytes appended to `out` are then meaningless.
+    #[inline(never)] // Keeps its variables in registers.
+    fn translate_plain(&self, ops: &[Op], body: &[u8], out: &mut Vec<u8>, max: usize) -> Option<u64> {
+        let [0x08, _flags, rest @ ..] = body else { return None };
+        let (start, mut rest, mut run, mut skipped) = (out.len(), rest, body, 0_u64);
+        for op in ops {
+            match *op {
+                Op::Copy(count) => {
+                    for _ in 0..count {
+                        rest = skip_short(rest)?;
+                    }
+                    continue;
+                }
+                Op::Skip(count) => {
+                    append(out, run, run.len().wrapping_sub(rest.len()));
+                    for _ in 0..count {
+                        if let [0x00, after @ ..] | [0x07 | 0x0a..=0x0d, 0, after @ ..] = rest {
+                            rest = after;
+                        } else {
+                            skipped = skipped.wrapping_add((!is_empty(rest)).into());
+                            rest = skip_short(rest)?;
+                        }
+                    }
+                }
+                Op::Fill { length, at } => {
+                    append(out, run, run.len().wrapping_sub(rest.len()));
+                    append(out, self.bytes.get(at as usize..)?, length.into());
+                }
+                _ => return None,
+            }
+            run = rest;
+        }
+        append(out, run, run.len().wrapping_sub(rest.len()));
+        (out.len().wrapping_sub(start) <= max).then_some(skipped)
+    }
+}
+
+/// Appends the first `length` bytes of `from`. Up to 16 bytes are copied at once, which is faster than `memcpy`.
+#[inline(always)]
+fn append(out: &mut Vec<u8>, from: &[u8], length: usize) {
+    match from.first_chunk::<SHORT>() {
+        Some(chunk) if length <= SHORT => {
+            let end = out.len().wrapping_add(length);
+            out.extend_from_slice(chunk);
+            out.truncate(end);
+        }
+        _ => out.extend_from_slice(from.get(..length).unwrap_or_default()),
+    }
+}
+
+/// Returns whether the next value is absent, empty or the default of its type.
+#[inline]
+fn is_empty(input: &[u8]) -> bool {
+    match input {
+        [0x00, ..] | [0x01, _, 0x0a, 0, ..] | [0x02, _, _, 0x0a, 0, ..] => true,
+        _ => is_default(input),
+    }
+}
+
+/// Returns whether the next value is a scalar, string or bytes value that is the default of its type.
+#[inline]
+fn is_default(input: &[u8]) -> bool {
+    let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
+    match input {
+        [0x07 | 0x0a..=0x0d, 0, ..] | [0x04 | 0x05, 0x0a, 0, ..] => true,
+        [0x0e, rest @ ..] => rest.first_chunk::<4>().is_some_and(|bits| is_zero(bits)),
+        [0x0f, rest @ ..] => rest.first_chunk::<8>().is_some_and(|bits| is_zero(bits)),
+        _ => false,
     }
 }
 
@@ -258,13 +356,8 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
                 Op::Skip(count) => {
                     self.flush()?;
                     for _ in 0..count {
-                        // Nil and numbers that are 0 are not counted.
-                        if let [0x00, rest @ ..] | [0x07 | 0x0a..=0x0d, 0, rest @ ..] = self.rest {
-                            self.rest = rest;
-                        } else {
-                            self.count_skipped();
-                            self.value()?;
-                        }
+                        self.count_skipped();
+                        self.value()?;
                     }
                     self.drop_run();
                 }
@@ -488,22 +581,12 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
             let numbers = self.program.numbers.get(arg as usize >> 16);
             return *index < 0x80 && numbers.is_some_and(|numbers| numbers.get(usize::from(*index)) == Some(&0));
         }
-        let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
-        match self.rest {
-            [0x07 | 0x0a..=0x0d, 0, ..] | [0x04 | 0x05, 0x0a, 0, ..] => true,
-            [0x0e, rest @ ..] => rest.first_chunk::<4>().is_some_and(|bits| is_zero(bits)),
-            [0x0f, rest @ ..] => rest.first_chunk::<8>().is_some_and(|bits| is_zero(bits)),
-            _ => false,
-        }
+        is_default(self.rest)
     }
 
     /// Counts the next value as a skipped field if it is present and not empty or the default.
     fn count_skipped(&mut self) {
-        let is_empty = match self.rest {
-            [0x00, ..] | [0x01, _, 0x0a, 0, ..] | [0x02, _, _, 0x0a, 0, ..] => true,
-            _ => self.is_default(How::Copy, 0),
-        };
-        self.counts.skipped = self.counts.skipped.wrapping_add((!is_empty).into());
+        self.counts.skipped = self.counts.skipped.wrapping_add((!is_empty(self.rest)).into());
     }
 
     fn list(&mut self, how: How, kind: Kind, arg: u32) -> Result<()> {

@@ -28,9 +28,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
     }
 
     pub(super) fn ops(&mut self, block: u32) -> &'p [Op] {
-        let program = self.program;
-        let (start, end) = program.blocks.get(block as usize).copied().unwrap_or_default();
-        let ops = program.ops.get(start as usize..end as usize).unwrap_or_default();
+        let ops = self.program.block(block);
         self.counts.steps = self.counts.steps.wrapping_add(ops.len() as u64);
         ops
     }
@@ -242,7 +240,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
 /// Skips a nil, a number, or a string or bytes value of less than 128 bytes, and returns the remaining input. Returns
 /// `None` if the next value is of another kind, longer or invalid.
 #[inline(always)]
-fn skip_short(input: &[u8]) -> Option<&[u8]> {
+pub(super) fn skip_short(input: &[u8]) -> Option<&[u8]> {
     match input {
         [0x0a..=0x0d, byte, rest @ ..] if *byte < 0x80 => Some(rest),
         [0x0a..=0x0d, _, byte, rest @ ..] if *byte < 0x80 => Some(rest),
