@@ -571,6 +571,10 @@ fn check_refusal(refusal: &Refusal, from: &Version, to: &Version) {
 }
 
 fn is_compatible(from: &FieldDescriptor, to: &FieldDescriptor) -> bool {
+    let is_repeated = |field: &FieldDescriptor| field.is_list() || field.is_map();
+    if is_repeated(from) != is_repeated(to) {
+        return false;
+    }
     if let (Kind::Message(from), Kind::Message(to)) = (from.kind(), to.kind())
         && (from.is_map_entry() || to.is_map_entry())
     {
@@ -582,13 +586,12 @@ fn is_compatible(from: &FieldDescriptor, to: &FieldDescriptor) -> bool {
     }
     let is_number = |kind: &Kind| matches!(kind, Kind::Int32 | Kind::Int64 | Kind::Uint32 | Kind::Uint64 | Kind::Bool);
     let code = |field: &FieldDescriptor| field.field_descriptor_proto().r#type();
-    let is_compatible_kind = match (from.kind(), to.kind()) {
+    match (from.kind(), to.kind()) {
         (Kind::Message(_), Kind::Message(_)) | (Kind::Enum(_), Kind::Enum(_)) => true,
         (Kind::Enum(_), other) | (other, Kind::Enum(_)) => is_number(&other),
         (Kind::Message(_), _) | (_, Kind::Message(_)) => false,
         _ => group(code(from)).contains(&code(to)),
-    };
-    from.is_list() == to.is_list() && is_compatible_kind
+    }
 }
 
 /// Returns a field whose type was changed incompatibly.
