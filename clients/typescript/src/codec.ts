@@ -76,8 +76,15 @@ export function encode<T>(type: Type<T>, value: Init<T>): Uint8Array {
   return written(to);
 }
 
-/** Decodes a message. The result does not share memory with `bytes`. Throws `Malformed` for invalid input. */
-export const decode = <T>(type: Type<T>, bytes: Uint8Array): T => read(reader(bytes), type);
+/**
+ * Decodes a message. The result does not share memory with `bytes`. Throws `Malformed` for invalid input, and for a
+ * message with the fingerprint of its layout, because it may have been encoded with another version of the schema.
+ */
+export function decode<T>(type: Type<T>, bytes: Uint8Array): T {
+  const hex = (byte: number) => byte.toString(16).padStart(2, "0");
+  if (bytes[0] === 0x12) malformed(`message ${type.name} with the layout ${[...bytes.subarray(1, 17)].map(hex).join("")} cannot be compared`);
+  return read(reader(bytes), type);
+}
 
 /**
  * Writes a message in the extended form, or in the flat form if the cursor requires it. The flat form cannot

@@ -108,6 +108,12 @@ test("golden messages are encoded and decoded as in Rust", () => {
   }
 });
 
+test("a message that states its layout is refused by name", () => {
+  const stored = Uint8Array.of(0x12, ...new Uint8Array(16).fill(0xab), 8, 0);
+  const table = tables.get("interop.Text")?.table as Table;
+  assert.throws(() => decode(table, stored), { message: `message interop.Text with the layout ${"ab".repeat(16)} cannot be compared` });
+});
+
 test("golden enums have their numbers in the order of the schema", () => {
   // The wire contains the index of an enum value in the schema.
   for (const [module, exported] of Object.entries(MODULES)) {

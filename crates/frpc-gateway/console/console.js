@@ -15,46 +15,47 @@ n);for(let r of this.listeners)r()}listen(e){this.listeners.add(e)}totals(){retu
 e),o=s.map(({took:a})=>a).sort((a,c)=>a-c),i=a=>o[Math.min(o.length-1,Math.floor(o.length*a))]??0;return{path:e,calls:n,errors:r,p50:i(.5),p95:i(.95),max:i(1),last:s}})}};
 function ce(t){return t>=1e4?`${(t/1e3).toFixed(1)} s`:`${t>=100?t.toFixed(0):t>=10?t.toFixed(1):t.toFixed(2)} ms`}var ot=t=>new Date(t).toTimeString().slice(0,
 8);var wo=new TextEncoder,xo=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),$r=40,ge=class extends Error{constructor(){super(...arguments);this.name="Malformed"}},
-$=t=>{throw new ge(t)},J=t=>({bytes:t,at:0,depth:0,memory:0}),Et=(t=64)=>J(new Uint8Array(t)),Qt=t=>ArrayBuffer.isView(t)&&t.length===t.byteLength,he=t=>wo.encode(
+T=t=>{throw new ge(t)},J=t=>({bytes:t,at:0,depth:0,memory:0}),Et=(t=64)=>J(new Uint8Array(t)),Qt=t=>ArrayBuffer.isView(t)&&t.length===t.byteLength,he=t=>wo.encode(
 t);function Kt(t,e){let{bytes:n,at:r}=t;r+e>n.length&&(t.bytes=new Uint8Array(Math.max(r+e,n.length*2)),t.bytes.set(n.subarray(0,r)))}function B(t,e){t.at===t.bytes.
 length&&Kt(t,1),t.bytes[t.at++]=e}function Ir(t,e){B(t,e>>8),B(t,e)}function P(t,e){for(;e>127;e=Math.floor(e/128))B(t,e|128);B(t,e)}function de(t,e){Kt(t,e.length),
 t.bytes.set(e,t.at),t.at+=e.length}function Ge(t,e){P(t,e.length),de(t,e)}function De(t,e){let{at:n}=t,{length:r}=e,s=r>$r?128:0;B(t,r);for(let o=0;o<r&&s<128;o++)
 B(t,s=e.charCodeAt(o));s>127&&(t.at=n,Ge(t,he(e)))}function be(t,e,n){B(t,e);let{at:r}=t;n();let s=t.bytes.slice(r,t.at);return t.at=r,Ge(t,s),s.length>0}var At=({
-bytes:t,at:e})=>t.subarray(0,e),V=({bytes:t,at:e})=>t.length-e,_e=({bytes:t,at:e})=>t[e],K=t=>t.bytes[t.at++]??$("truncated");function ke(t,e){let n=K(t);n!==e&&
-$(`found byte ${n}, expected ${e}`)}function L(t,e=5){let n=0;for(let r=1;e-- >0;r*=128){let s=K(t);if(s<128)return n+s*r;n+=(s-128)*r}return $("a number is too\
- long")}function kt(t){let{at:e}=t,n=L(t,10);return(V(t)||t.bytes[e+9]>1)&&$("malformed number"),n}function ue(t,e=L(t)){return e>V(t)&&$("truncated"),t.bytes.subarray(
+bytes:t,at:e})=>t.subarray(0,e),V=({bytes:t,at:e})=>t.length-e,_e=({bytes:t,at:e})=>t[e],K=t=>t.bytes[t.at++]??T("truncated");function ke(t,e){let n=K(t);n!==e&&
+T(`found byte ${n}, expected ${e}`)}function L(t,e=5){let n=0;for(let r=1;e-- >0;r*=128){let s=K(t);if(s<128)return n+s*r;n+=(s-128)*r}return T("a number is too\
+ long")}function kt(t){let{at:e}=t,n=L(t,10);return(V(t)||t.bytes[e+9]>1)&&T("malformed number"),n}function ue(t,e=L(t)){return e>V(t)&&T("truncated"),t.bytes.subarray(
 t.at,t.at+=e)}var it=({bytes:t,at:e})=>new Uint8Array(t.subarray(e));function se(t,e=L(t)){let{bytes:n,at:r}=t,s="",o=0;if(e<=$r)for(let i;o<e&&(i=n[r+o])<128;o++)
-s+=String.fromCharCode(i);if(o<e){let i=ue(t,e);try{return xo.decode(i)}catch{$("a text is not UTF-8")}}return t.at+=e,s}var Pe=So();var _=class t extends Error{constructor(n,r,s){super(r,s);this.name="Status";let{details:o=new Uint8Array,metadata:i={},mayHaveRun:a=!0}=s??{};Object.assign(this,
+s+=String.fromCharCode(i);if(o<e){let i=ue(t,e);try{return xo.decode(i)}catch{T("a text is not UTF-8")}}return t.at+=e,s}var Pe=So();var _=class t extends Error{constructor(n,r,s){super(r,s);this.name="Status";let{details:o=new Uint8Array,metadata:i={},mayHaveRun:a=!0}=s??{};Object.assign(this,
 {details:o,metadata:i,mayHaveRun:a,code:n})}static from(n){return n instanceof t?n:new t(2,zt(n),{cause:n})}};function So(){return Object.fromEntries("OK CANCEL\
 LED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMEN\
 TED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED".split(" ").map((e,n)=>[e,n]))}var zt=t=>t instanceof Error?t.message:String(t),G=(t,e)=>new _(t,e,{mayHaveRun:!1}),
 Rr=t=>{let e=_.from(t);return e.mayHaveRun?e:new _(e.code,e.message,{...e,mayHaveRun:!0})},Yt=t=>t>0&&t<=16?t:2,Nt=(t,e,n)=>new _(t,n?e:`not sent: ${e}`,{mayHaveRun:n}),
 Zt=t=>Nt(1,"the caller cancelled the call",t),Or=(t,e="")=>Nt(4,`deadline exceeded${e}`,t);var rn=100,Eo=64<<20,Ao=12,Dn=8,_n=56,Un=new Uint8Array(8),Fr=new DataView(Un.buffer);function F(t,e,n){let r;return{name:t,fields:()=>r??=ko(e,n?.()??[])}}function Pn(t,e){
-let n=Et(256);return Tt(n,t,e),At(n)}var Hn=(t,e)=>$t(J(e),t);function Tt(t,e,n){t.depth=rn,Br(t,e,n)}function $t(t,e){return t.depth=rn,t.memory=Math.max(Eo,V(
-t)*Ao),Dr(t,e)??_r(t,e)}function ko(t,e){let n=new Map,r=0;return(t?t.split(" "):[]).map(s=>{let o=/^([^:/]+):(?:([^:/]+)\/(\d+)\/)?([?*]?|%\w)(\w)$/.exec(s);if(!o)
-throw new Error(`invalid table entry: ${s}`);let[,i,a,c,d,u]=o,p=u==="m"?Mo(e[r++]):u==="e"?$o(e[r++]):nn[u],m=nn[d[1]??""],h=m?[2,m.wire,p.wire,10]:d==="*"?[1,
-p.wire,10]:void 0,v=a?n.get(a):void 0;a&&!v&&n.set(a,v=[]);let O={name:a??i,of:p,isOptional:d==="?",key:m,head:h,case:i,number:+c,all:v};return v?.push(O),O})}var tn=({
-head:t,key:e,isOptional:n,of:r})=>e?new Map:t?[]:n?void 0:r.zero();function Br(t,e,n){if(!t.depth--)throw Ur(e.name,`nests deeper than ${rn}`);B(t,8),B(t,0);let r="";
-try{for(let s of e.fields()){let{all:o,name:i}=s,a=n[r=i];if(!o)No(t,s,a);else if(t.isFlat||s===o[0]){let c=a,d=o.find(p=>p.case===c?.case);if(c&&!d)throw new Error(
-`has no member ${c.case}`);t.isFlat||(B(t,3),P(t,d?d.number:0));let u=t.isFlat?s:d;u&&at(t,u.of,u===d?c?.value:void 0)}}}catch(s){throw s instanceof _?s:Ur(`${e.
-name}.${r}`,s.message)}t.depth++}function No(t,e,n){let{head:r,key:s,of:o}=e;if(n===void 0&&(r||e.isOptional)&&(n=tn(e)),r){let i=n,a=n,c=s?i.size:a.length;Ce(c>=
-0,n);for(let d of r)B(t,d);if(P(t,c),s)for(let[d,u]of i)at(t,s,d),at(t,o,u);else for(let d of a)at(t,o,d)}else n===void 0&&e.isOptional&&!t.isFlat?B(t,0):at(t,o,
-n)}function at(t,e,n){e.table||B(t,e.wire),e.put(t,n===void 0?e.zero():n)}function Dr(t,e){if(_e(t)===0)return void t.at++;ke(t,8),K(t),t.depth--||$(`${e.name} \
-nests deeper than ${rn}`);let n=e.fields();qn(t,_n+Dn*n.length);let r={},s="";for(let o of n){let{name:i,all:a,of:c}=o,d=a&&a[0]===o;if(d&&(r[i]=void 0),!a)r[i]=
-Co(t,o);else if(d&&_e(t)===3){t.at++,s+=` ${i} `;let u=L(t),p=a.find(m=>m.number===u);p?r[i]={case:p.case,value:Bn(t,p.of)}:u&&$(`${e.name}.${i} has no member ${u}`)}else if(!s.
-includes(` ${i} `)){let u=Ct(t,c);(u instanceof Uint8Array?u.length:!Object.is(u,c.zero()))&&(r[i]={case:o.case,value:u})}}return t.depth++,r}function Co(t,e){let{
-head:n,key:r,of:s}=e;if((r||e.isOptional)&&_e(t)===0)return t.at++,tn(e);if(!n)return Ct(t,s);for(let a of n)ke(t,a);let o=L(t),i=tn(e);for(;o-- >0;)qn(t,r?_n:Dn),
-r?i.set(Ct(t,r),Bn(t,s)):i.push(Bn(t,s));return i}function Ct(t,{wire:e,table:n,take:r,isEnum:s}){return s&&_e(t)===12?Ct(t,nn.i):(n||ke(t,e),r(t))}var Bn=(t,e)=>Ct(
+let n=Et(256);return Tt(n,t,e),At(n)}function Hn(t,e){let n=r=>r.toString(16).padStart(2,"0");return e[0]===18&&T(`message ${t.name} with the layout ${[...e.subarray(
+1,17)].map(n).join("")} cannot be compared`),$t(J(e),t)}function Tt(t,e,n){t.depth=rn,Br(t,e,n)}function $t(t,e){return t.depth=rn,t.memory=Math.max(Eo,V(t)*Ao),
+Dr(t,e)??_r(t,e)}function ko(t,e){let n=new Map,r=0;return(t?t.split(" "):[]).map(s=>{let o=/^([^:/]+):(?:([^:/]+)\/(\d+)\/)?([?*]?|%\w)(\w)$/.exec(s);if(!o)throw new Error(
+`invalid table entry: ${s}`);let[,i,a,c,d,u]=o,p=u==="m"?Mo(e[r++]):u==="e"?$o(e[r++]):nn[u],m=nn[d[1]??""],h=m?[2,m.wire,p.wire,10]:d==="*"?[1,p.wire,10]:void 0,
+v=a?n.get(a):void 0;a&&!v&&n.set(a,v=[]);let O={name:a??i,of:p,isOptional:d==="?",key:m,head:h,case:i,number:+c,all:v};return v?.push(O),O})}var tn=({head:t,key:e,
+isOptional:n,of:r})=>e?new Map:t?[]:n?void 0:r.zero();function Br(t,e,n){if(!t.depth--)throw Ur(e.name,`nests deeper than ${rn}`);B(t,8),B(t,0);let r="";try{for(let s of e.
+fields()){let{all:o,name:i}=s,a=n[r=i];if(!o)No(t,s,a);else if(t.isFlat||s===o[0]){let c=a,d=o.find(p=>p.case===c?.case);if(c&&!d)throw new Error(`has no member\
+ ${c.case}`);t.isFlat||(B(t,3),P(t,d?d.number:0));let u=t.isFlat?s:d;u&&at(t,u.of,u===d?c?.value:void 0)}}}catch(s){throw s instanceof _?s:Ur(`${e.name}.${r}`,s.
+message)}t.depth++}function No(t,e,n){let{head:r,key:s,of:o}=e;if(n===void 0&&(r||e.isOptional)&&(n=tn(e)),r){let i=n,a=n,c=s?i.size:a.length;Ce(c>=0,n);for(let d of r)
+B(t,d);if(P(t,c),s)for(let[d,u]of i)at(t,s,d),at(t,o,u);else for(let d of a)at(t,o,d)}else n===void 0&&e.isOptional&&!t.isFlat?B(t,0):at(t,o,n)}function at(t,e,n){
+e.table||B(t,e.wire),e.put(t,n===void 0?e.zero():n)}function Dr(t,e){if(_e(t)===0)return void t.at++;ke(t,8),K(t),t.depth--||T(`${e.name} nests deeper than ${rn}`);
+let n=e.fields();qn(t,_n+Dn*n.length);let r={},s="";for(let o of n){let{name:i,all:a,of:c}=o,d=a&&a[0]===o;if(d&&(r[i]=void 0),!a)r[i]=Co(t,o);else if(d&&_e(t)===
+3){t.at++,s+=` ${i} `;let u=L(t),p=a.find(m=>m.number===u);p?r[i]={case:p.case,value:Bn(t,p.of)}:u&&T(`${e.name}.${i} has no member ${u}`)}else if(!s.includes(`\
+ ${i} `)){let u=Ct(t,c);(u instanceof Uint8Array?u.length:!Object.is(u,c.zero()))&&(r[i]={case:o.case,value:u})}}return t.depth++,r}function Co(t,e){let{head:n,
+key:r,of:s}=e;if((r||e.isOptional)&&_e(t)===0)return t.at++,tn(e);if(!n)return Ct(t,s);for(let a of n)ke(t,a);let o=L(t),i=tn(e);for(;o-- >0;)qn(t,r?_n:Dn),r?i.
+set(Ct(t,r),Bn(t,s)):i.push(Bn(t,s));return i}function Ct(t,{wire:e,table:n,take:r,isEnum:s}){return s&&_e(t)===12?Ct(t,nn.i):(n||ke(t,e),r(t))}var Bn=(t,e)=>Ct(
 t,e)??_r(t,e.table);function _r(t,e){let n={},r=e.fields();qn(t,_n+Dn*r.length);for(let s of r)n[s.name]=s.all?void 0:tn(s);return n}function qn(t,e){(t.memory-=
-e)<0&&$("exceeds the memory limit")}var Ne=(t,e,n,r,s)=>({wire:t,zero:e,put:n,take:r,table:s}),Mo=t=>Ne(3,()=>{},(e,n)=>n?Br(e,t,n):B(e,0),e=>Dr(e,t),t),To=65536;
+e)<0&&T("exceeds the memory limit")}var Ne=(t,e,n,r,s)=>({wire:t,zero:e,put:n,take:r,table:s}),Mo=t=>Ne(3,()=>{},(e,n)=>n?Br(e,t,n):B(e,0),e=>Dr(e,t),t),To=65536;
 function $o(t){let e=Object.values(t);return{...Ne(10,()=>e[0],(r,s)=>{let o=e.indexOf(s),i=s+2147483648,a=s<0&&i>=e.length;Ce(o>=0||s===(s|0)&&(a||!r.isFlat),s),
-o>=0||a&&(r.isFlat||i<To)?P(r,o<0?i:o):(r.at--,at(r,nn.i,s))},r=>{let s=L(r)>>>0,o=s-2147483648;return s>=e.length&&(o>=0||e.includes(o))&&$(`an enum has the in\
+o>=0||a&&(r.isFlat||i<To)?P(r,o<0?i:o):(r.at--,at(r,nn.i,s))},r=>{let s=L(r)>>>0,o=s-2147483648;return s>=e.length&&(o>=0||e.includes(o))&&T(`an enum has the in\
 dex ${s}`),e[s]??o}),isEnum:!0}}var en=(t,e)=>Ne(t?13:11,()=>e?0:0n,(n,r)=>{let s=BigInt(r),o=Number(s),i=t?o<0?-2*o-1:2*o:o;if(Number.isSafeInteger(i)&&i>=0)return P(
 n,i);Ce((t?BigInt.asIntN:BigInt.asUintN)(64,s)===s,r);let a=t?s<<1n^s>>63n:s;for(;a>>53n;a>>=7n)B(n,Number(a&127n)|128);P(n,Number(a))},n=>{let{at:r}=n,s=L(n,10);
 if(s<=Number.MAX_SAFE_INTEGER)t&&(s=s%2?(s+1)/-2:s/2);else{let o=0n;for(let i=0n;r<n.at;i+=7n)o|=BigInt(n.bytes[r++]&127)<<i;o=BigInt.asUintN(64,o),s=t?o>>1n^-(o&
-1n):o}return e?(Number.isSafeInteger(Number(s))||$("an integer is beyond 2^53"),Number(s)):BigInt(s)}),Lr=(t,e)=>Ne(t,()=>0,(n,r)=>{Ce(typeof r=="number",r),Fr[e>
+1n):o}return e?(Number.isSafeInteger(Number(s))||T("an integer is beyond 2^53"),Number(s)):BigInt(s)}),Lr=(t,e)=>Ne(t,()=>0,(n,r)=>{Ce(typeof r=="number",r),Fr[e>
 4?"setFloat64":"setFloat32"](0,r);for(let s=0;s<e;s++)B(n,Un[s])},n=>{for(let r=0;r<e;r++)Un[r]=K(n);return Fr[e>4?"getFloat64":"getFloat32"](0)}),nn={b:Ne(7,()=>!1,
-(t,e)=>{Ce(typeof e=="boolean",e),B(t,+e)},t=>{let e=K(t);return e>1&&$(`a bool is ${e}`),e>0}),i:Ne(12,()=>0,(t,e)=>{Ce(e===(e|0),e),P(t,(e<<1^e>>31)>>>0)},t=>{
+(t,e)=>{Ce(typeof e=="boolean",e),B(t,+e)},t=>{let e=K(t);return e>1&&T(`a bool is ${e}`),e>0}),i:Ne(12,()=>0,(t,e)=>{Ce(e===(e|0),e),P(t,(e<<1^e>>31)>>>0)},t=>{
 let e=L(t);return e>>>1^-(e&1)}),u:Ne(10,()=>0,(t,e)=>{Ce(e===e>>>0,e),P(t,e)},t=>L(t)>>>0),l:en(!0,!1),w:en(!1,!1),L:en(!0,!0),W:en(!1,!0),f:Lr(14,4),d:Lr(15,8),
 s:Ne(5,()=>"",(t,e)=>{Ce(typeof e=="string",e),B(t,10),De(t,e)},t=>(ke(t,10),se(t))),y:Ne(4,()=>new Uint8Array,(t,e)=>{Ce(Qt(e),e),B(t,10),Ge(t,e)},t=>(ke(t,10),
 new Uint8Array(ue(t))))},Ur=(t,e)=>G(3,`${t} ${e}`);function Ce(t,e){if(!t)throw new Error(`cannot be the ${typeof e} ${String(e)}`)}var je=(t,e,n,r)=>({name:t,fingerprint:e,layout:n,methods:r,operations:Object.values(r).map(({operation:s})=>s).sort((s,o)=>s-o)}),Pr=(t,e)=>e.match(/../g)?.forEach(
@@ -67,9 +68,9 @@ let{at:n}=t;be(t,Jr,()=>Qr(t,e))||(t.at=n)}function Qr(t,{timeout:e,metadata:n={
 e*1e3)),Number.MAX_SAFE_INTEGER)));let o=0,i=0;for(let[a,c]of Object.entries(n))for(let d of Gr(c)){if(!jr(a,d))throw G(3,`invalid metadata entry ${a}: keys hav\
 e a-z 0-9 - _ . and values printable ASCII, or bytes under -bin`);if(o+=a.length+d.length+8,++i>Wr||o>Ro)throw G(8,"too much metadata");be(t,2,()=>{De(t,a),de(t,
 Gn(d))})}if(r){let{code:a,details:c,mayHaveRun:d}=r;be(t,3,()=>{P(t,a),t.at-s+c.length+32<=Vr&&de(t,c)}),d||be(t,5,()=>{})}}function Kr(t,e=!1){if(_e(t)!==Jr)return Wn;
-t.at++;let n=J(ue(t));return V(n)>Vr&&$("a prefix is too long"),on(n,e)}function on(t,e=!1){let n=Object.create(null),r={metadata:n},s=0,o=0;for(;V(t);){let i=K(
-t),a=J(ue(t));if(i>127){let c=`prefix item ${i} must be understood and is unknown`;throw e?G(12,c):new ge(c)}if(i!==2&&i!==7&&i<9&&(o>>i&1&&$(`prefix item ${i} \
-occurs twice`),o|=1<<i),i===1)r.timeout=kt(a)/1e3;else if(i===2){let c=se(a),d=Vn(c)?it(a):se(a,V(a));(!jr(c,d)||++s>Wr)&&$("invalid metadata"),n[c]=c in n?[...Gr(
+t.at++;let n=J(ue(t));return V(n)>Vr&&T("a prefix is too long"),on(n,e)}function on(t,e=!1){let n=Object.create(null),r={metadata:n},s=0,o=0;for(;V(t);){let i=K(
+t),a=J(ue(t));if(i>127){let c=`prefix item ${i} must be understood and is unknown`;throw e?G(12,c):new ge(c)}if(i!==2&&i!==7&&i<9&&(o>>i&1&&T(`prefix item ${i} \
+occurs twice`),o|=1<<i),i===1)r.timeout=kt(a)/1e3;else if(i===2){let c=se(a),d=Vn(c)?it(a):se(a,V(a));(!jr(c,d)||++s>Wr)&&T("invalid metadata"),n[c]=c in n?[...Gr(
 n[c]),d]:d}else i===3?(r.code=L(a,10),r.details=it(a)):i===5?r.isRefused=!0:i===8&&(r.text=It(a))}return r}var It=(t,e)=>new TextDecoder().decode(it(t).subarray(
 0,e)),zr=({metadata:t,code:e,details:n,isRefused:r},s="")=>new _(Yt(e??0),s,{metadata:t,mayHaveRun:!r,...n&&{details:n}});function an(t,e){if(_e(t)===6)return t.
 at++,ke(t,5),ke(t,10),zr(e,se(t))}function Yr(t){let e=on(t);return e.code??e.isRefused?zr(e,e.text):void 0}function Zr(t,e){Qr(t,{status:e,metadata:e.metadata}),
@@ -81,19 +82,19 @@ bytes"):w>ns&&!N.isFull&&(N.isFull=!0,me())}))},me=()=>te(f=>{if(f.buffered()>ns
 g)):(fe=!1,ne())},y=(f,w,S,M)=>{let{at:ae}=o;try{Kt(o,lt),o.at+=lt,S?.(o,M);let Le=o.at,Ue=Le-ae-lt,Be=w===3?es:Math.max(E[1],Oo);if(Ue>Be)throw G(8,`the messag\
 e has ${Ue} bytes of at most ${Be}`);o.at=ae;for(let rt of[15,f,w,Ue>>>16,Ue])Ir(o,rt);o.at=Le}catch(Le){throw o.at=ae,Le}o.at>Ho?ne():fe||(fe=!0,W=0,queueMicrotask(
 g))},b=(f,{code:w,message:S},M=7)=>y(f,M,ae=>{P(ae,w),de(ae,he(S.slice(0,ss)))}),x=(f,w)=>{y(f,5,P,0),b(f,w)},k=f=>{if(!I){if(z=0,Z){if(de(Z,f),Z.at<X)return;f=
-At(Z),Z=void 0}try{let w=0,S=M=>f[w+M]<<8|f[w+M+1];for(;!I&&!(f.length<(X=w+lt));w=X){S(0)!==15&&$("a header without its magic");let M=S(6)*65536+S(8);if(M>jn&&
-$(`a packet of ${M} bytes`),f.length<(X+=M))break;R(S(2),S(4),f.subarray(w+lt,X))}w<f.length&&(X-=w,de(Z=Et(),f.subarray(w)))}catch(w){let S=w.message;N.isUp&&b(
-4,new _(13,S),3),U(`the server broke the protocol: ${S}`)}}},R=(f,w,S)=>{let M=J(S),ae=w===3&&(f===5||f===6),Le=ae?L(M,3):f;Le>65535&&$(`stream ${Le}`);let Ue=i.
-get(Le);if(w>=10){N.isUp||$("a packet before HELLO");let Be=f>=ts,rt=d[f%Xe];if(!Be&&rt?.id===f&&rt.operation===w)return Ae(f),e.answered(),rt.isGivenUp?p--:e.replied(
-rt,S),A();if(s.filter(bo=>bo.packet(N,f,w,S)).length)return;if(Be&&le)return le.packet(f,w,S,!1)}else if(w<2){S.length&&$("a PING with a body"),w===1?N.isUp||U(
+At(Z),Z=void 0}try{let w=0,S=M=>f[w+M]<<8|f[w+M+1];for(;!I&&!(f.length<(X=w+lt));w=X){S(0)!==15&&T("a header without its magic");let M=S(6)*65536+S(8);if(M>jn&&
+T(`a packet of ${M} bytes`),f.length<(X+=M))break;R(S(2),S(4),f.subarray(w+lt,X))}w<f.length&&(X-=w,de(Z=Et(),f.subarray(w)))}catch(w){let S=w.message;N.isUp&&b(
+4,new _(13,S),3),U(`the server broke the protocol: ${S}`)}}},R=(f,w,S)=>{let M=J(S),ae=w===3&&(f===5||f===6),Le=ae?L(M,3):f;Le>65535&&T(`stream ${Le}`);let Ue=i.
+get(Le);if(w>=10){N.isUp||T("a packet before HELLO");let Be=f>=ts,rt=d[f%Xe];if(!Be&&rt?.id===f&&rt.operation===w)return Ae(f),e.answered(),rt.isGivenUp?p--:e.replied(
+rt,S),A();if(s.filter(bo=>bo.packet(N,f,w,S)).length)return;if(Be&&le)return le.packet(f,w,S,!1)}else if(w<2){S.length&&T("a PING with a body"),w===1?N.isUp||U(
 "the server is a compat peer"):ee||(ee=!0,y(0,1));return}else{if(w===3&&!N.isUp&&!f)return ie(M);if(w===3&&f===4)return U(`closed by the server with code ${L(M,
-10)}: ${It(M,ss)}`);if(w===3&&f===1)return Y(M);if(w===3&&f>=Lo)$(`packet type ${f} must be understood and is unknown`);else{if(w===4)return D();if(w===6)return le?.
-cancel(f,L(M));if(w===8)$("a stray hand-off");else{if(Ue&&(ae||w!==3&&w<8))return e.answered(),ae?Ue.items(f===6,M):Ue.packet(w,S);if(w===2){let Be=f-O&32767;if(f>=
+10)}: ${It(M,ss)}`);if(w===3&&f===1)return Y(M);if(w===3&&f>=Lo)T(`packet type ${f} must be understood and is unknown`);else{if(w===4)return D();if(w===6)return le?.
+cancel(f,L(M));if(w===8)T("a stray hand-off");else{if(Ue&&(ae||w!==3&&w<8))return e.answered(),ae?Ue.items(f===6,M):Ue.packet(w,S);if(w===2){let Be=f-O&32767;if(f>=
 32768&&Be&&Be<=16384)return O=f,le?le.packet(f,2,S,!0):x(f,G(12,"no service is served"))}}}}++Ee>Do&&U("too many stray packets")},Y=f=>{for(;V(f);){let w=Jn(f),
-S=[...c,...r?.services??[]].find(M=>M.fingerprint===w);y(2,3,M=>Hr(M,w,S?.layout))}},ie=f=>{(V(f)>es||se(f,4)!=="fris"||!K(f))&&$("no HELLO");let w=new Set,S=0;
-try{for(;V(f);){S=K(f);let M=J(ue(f));if(S>=Fo&&$("must be understood and is unknown"),(S<7||S===8||S===34||S===35)&&(w.has(S)&&$("occurs twice"),w.add(S)),S in
-E)E[S]=kt(M);else if(S===8)kt(M);else if(S===32||S===33){let ae=qr(M);S===32&&a.set(...ae)}}}catch(M){$(`HELLO item ${S}: ${M.message}`)}E[3]=Math.min(E[3],Xe),
-N.isUp=!0,clearTimeout(tt),e.room(N)},Ae=f=>{d[f%Xe]=void 0,u--===E[3]&&e.room(N)},T=(f,w)=>{i.set(w,f),f.begin(N,w,E[4])},A=()=>{pe&&u===p&&!i.size&&!le?.progress.
+S=[...c,...r?.services??[]].find(M=>M.fingerprint===w);y(2,3,M=>Hr(M,w,S?.layout))}},ie=f=>{(V(f)>es||se(f,4)!=="fris"||!K(f))&&T("no HELLO");let w=new Set,S=0;
+try{for(;V(f);){S=K(f);let M=J(ue(f));if(S>=Fo&&T("must be understood and is unknown"),(S<7||S===8||S===34||S===35)&&(w.has(S)&&T("occurs twice"),w.add(S)),S in
+E)E[S]=kt(M);else if(S===8)kt(M);else if(S===32||S===33){let ae=qr(M);S===32&&a.set(...ae)}}}catch(M){T(`HELLO item ${S}: ${M.message}`)}E[3]=Math.min(E[3],Xe),
+N.isUp=!0,clearTimeout(tt),e.room(N)},Ae=f=>{d[f%Xe]=void 0,u--===E[3]&&e.room(N)},$=(f,w)=>{i.set(w,f),f.begin(N,w,E[4])},A=()=>{pe&&u===p&&!i.size&&!le?.progress.
 size&&queueMicrotask(()=>U(rs))},D=()=>{pe||(pe=!0,e.closing(N,rs),A())},U=f=>{I||(ne(),te(w=>w.close()),H(f))},H=f=>{if(I)return;I=!0,clearInterval(j),clearTimeout(
 tt),e.closing(N,f),N.isUp=!1;let w=new _(14,`the connection was lost: ${f}`);for(let S of d)S&&!S.isGivenUp&&e.lost(S,w);for(let S of i.values())S.lost(w);le?.down(
 w);for(let S of s)S.down(N,w)},N={isUp:!1,isFull:!1,write:y,reset:b,refuse:x,announce(f){let w=a.get(f.name),S=w?.fingerprint===f.fingerprint&&`${w.operations}`==
@@ -101,7 +102,7 @@ w);for(let S of s)S.down(N,w)},N={isUp:!1,isFull:!1,write:y,reset:b,refuse:x,ann
  channel`);S||y(3,3,sn,f),c.add(f)}},call(f,w){if(N.isFull||u>=E[3])return!1;do m=(m+1)%ts;while(d[m%Xe]);let S=f.id=m;d[S%Xe]=f,u++;try{y(S,f.operation,w,f)}catch(M){
 throw Ae(S),M}return!0},cancel(f){I||(f.isGivenUp=!0,y(f.id,6,P,f.operation),++p>=Uo&&D(),A())},open(f,w){if(!E[2])throw G(12,"the server does not accept stream\
 s");if(N.isFull||h>=Math.min(E[2],28672))return!1;do v=v%32767+1;while(i.has(v));let S=v;i.set(S,f),h++;try{y(S,2,w)}catch(M){throw N.over(S),M}return f.begin(N,
-S,E[4]),!0},accept:T,over(f){i.delete(f),f<32768&&(h--,e.room(N)),A()},drain:D,closeIfIdle:A},le=r?.on(N),tt=Rt(Vo,()=>U("handshake timeout")),Gt=()=>{o.isFlat=
+S,E[4]),!0},accept:$,over(f){i.delete(f),f<32768&&(h--,e.room(N)),A()},drain:D,closeIfIdle:A},le=r?.on(N),tt=Rt(Vo,()=>U("handshake timeout")),Gt=()=>{o.isFlat=
 nt?.isFlat,y(0,3,f=>{de(f,he("fris"));let w=le?Bo:0;[jn,w,w,ln].forEach((S,M)=>be(f,M+1,()=>P(f,S)));for(let S of r?.services??[])be(f,32,()=>sn(f,S));for(let S of n)
 be(f,33,()=>sn(f,S))}),y(1,0),ne(),!I&&(j=setInterval(()=>{if(++z>Jo)return U("keepalive timeout");(z>1||!Q)&&y(0,0),Q=!1;let f=performance.now();for(let w of d)
 w&&w.until<=f&&!w.isGivenUp&&e.expired(w)},qo))},nt,Cr=f=>nt?f():queueMicrotask(f),Mr=f=>Cr(()=>H(f));try{nt=t({open:()=>Cr(Gt),data:k,close:Mr})}catch(f){Mr(zt(
@@ -114,7 +115,7 @@ r())},ee=y=>{p=!1,Ee(y),W()},Q=()=>{u&&(u=!1,o?.write(i,7),W())},z=y=>{u=p=!1,Ee
 m=!0},me=y=>{if(!(!o||!u)){if(y instanceof _)return g(6,b=>Zr(b,y)),u=!1,W();o.write(i,2,b=>{let{at:x}=b;Tt(b,t,y),a-=b.at-x+Xn})}},g=(y,b)=>o?.write(y,3,x=>{P(
 x,i),b(x)});return{messages:fe,begin(y,b,x){o=y,i=b,a=x},packet(y,b){if(y===2)return h=!0,!p||m?void 0:c+d>=ln?te(new _(8,"the peer exceeded its credit")):(c+=b.
 length+Xn,X(new Uint8Array(b)));let x=J(b);if(y===5){let k=L(x,10);v||=!k,(a+=k)>0&&O()}else if(b.length){let k=Yt(L(x));z(new _(k,It(x,jo),{mayHaveRun:!v}))}else
-ee(!0)},items(y,b){if(p){!y&&h&&$("late HEADERS"),h=!0;try{if(y)return ee(Yr(b)??!0);s?.(fe.metadata=on(b).metadata)}catch(x){te(dn(x,e))}}},send:me,async pump(y,b){
+ee(!0)},items(y,b){if(p){!y&&h&&T("late HEADERS"),h=!0;try{if(y)return ee(Yr(b)??!0);s?.(fe.metadata=on(b).metadata)}catch(x){te(dn(x,e))}}},send:me,async pump(y,b){
 try{let x=y,k=x?.[Symbol.asyncIterator]?.()??x?.[Symbol.iterator]?.();if(!k)throw G(3,`messages of a stream are an iterable, not ${String(y)}`);for(E=async()=>{
 try{await k.return?.()}catch{}},n||g(5,()=>{});;){for(;a<=0&&!I();)await new Promise(ie=>O=ie);if(I())return;let{done:R,value:Y}=await k.next();if(I())return;if(R)
 break;me(Y)}E=void 0,Q()}catch(x){if(!n)throw E?.(),E=void 0,x;j(b?Rr(x):_.from(x))}},finish:Q,discard:ne,fail:te,lost:z}}var Xo=3e4,Qo=5e3,Ko=20,as=2e3,ls=10,Ot=class{constructor(e,{timeout:n,patience:r=Qo,metadata:s,serve:o,stayConnected:i}={}){let a,c=0,d=ls,u=0,p,m=!1,h="",v=[new Set,
@@ -128,34 +129,34 @@ isSent));O(g).add(g),pe(),fe(g)}},fe=g=>{g.patientUntil=performance.now()+(g.opt
 now(),R=O(g).has(g)&&!a?.isUp&&`no connection to the server${h&&`: ${h}`}`;clearTimeout(g.timer),k>=y?Q(g,Or(b,R?`; ${R}`:"")):k>=x&&R?Q(g,Nt(14,R,b)):g.timer=Rt(
 (k<x?Math.min(y,x):y)-k,()=>W(g))},ee=g=>{O(g).delete(g),clearTimeout(g.timer),g.options.signal?.removeEventListener("abort",g.abort)},Q=(g,y)=>{ee(g),g.link?.cancel(
 g),g.reject(y)},z=(g,{sentTimeout:y,until:b,options:{metadata:x}})=>{(y!==void 0||s||x)&&Xr(g,{timeout:y&&b-performance.now(),metadata:{...s,...x}})},j=(g,y)=>{
-z(g,y),Tt(g,y.method.request,y.request)},te=(g,y)=>{let b=y.call(g,j);return b&&(g.link=y),b},ne=(g,y,b,x,k,R,Y,ie,Ae=1/0)=>{let{signal:T}=x,A={id:0,operation:y.
+z(g,y),Tt(g,y.method.request,y.request)},te=(g,y)=>{let b=y.call(g,j);return b&&(g.link=y),b},ne=(g,y,b,x,k,R,Y,ie,Ae=1/0)=>{let{signal:$}=x,A={id:0,operation:y.
 operation,until:performance.now()+ +(k??Ae),isGivenUp:!1,isSent:!1,patientUntil:1/0,timer:void 0,link:void 0,service:g,method:y,request:b,options:x,sentTimeout:k,
-start:R,resolve:Y,reject:ie,abort:T&&(()=>Q(A,Zt(A.isSent)))};return Number.isNaN(A.until)?ie(G(3,"the timeout is not a number; it is in milliseconds")):T?.aborted?
-A.abort?.():(T?.addEventListener("abort",A.abort),k!==void 0&&W(A),(k===void 0||k>0)&&Ee(A)),A},me=(g,y,b,x={})=>{let k,R=is(y.request,y.reply,!0,()=>k&&ee(k),x.
-onMetadata);return k=ne(g,y,b,x,x.timeout,(Y,ie)=>{let Ae=ie.open(R,T=>{z(T,Y),B(T,9),P(T,Y.operation)});return Ae&&R.pump(b,y.sends),Ae},()=>{},R.fail),R};this.
+start:R,resolve:Y,reject:ie,abort:$&&(()=>Q(A,Zt(A.isSent)))};return Number.isNaN(A.until)?ie(G(3,"the timeout is not a number; it is in milliseconds")):$?.aborted?
+A.abort?.():($?.addEventListener("abort",A.abort),k!==void 0&&W(A),(k===void 0||k>0)&&Ee(A)),A},me=(g,y,b,x={})=>{let k,R=is(y.request,y.reply,!0,()=>k&&ee(k),x.
+onMetadata);return k=ne(g,y,b,x,x.timeout,(Y,ie)=>{let Ae=ie.open(R,$=>{z($,Y),B($,9),P($,Y.operation)});return Ae&&R.pump(b,y.sends),Ae},()=>{},R.fail),R};this.
 unary=(g,y,b,x={})=>new Promise((k,R)=>void ne(g,y,b,x,x.timeout??n,te,k,R,Xo)),this.serverStreaming=(g,y,b,x)=>me(g,y,[b],x).messages,this.twoWay=(g,y,b,x)=>me(
 g,y,b,x).messages,this.clientStreaming=async(g,y,b,x)=>{let{messages:k}=me(g,y,b,x),{done:R,value:Y}=await k.next();if(R)throw new _(13,"there is no reply");return k.
 return?.(),Y},this.name=g=>void E.add(g),this.mount=g=>void I.push(g),this.connected=(g,y)=>new Promise((b,x)=>{ne(void 0,{},void 0,{patience:y},void 0,(k,R)=>R.
 isFull?!1:(g?.(R),ee(k),b(R),!0),b,x)}),this.close=()=>{m=!0,clearTimeout(p);for(let g of v)for(let y of g)Q(y,cs(y.isSent));a?.drain()},i&&queueMicrotask(pe)}},
-cs=t=>Nt(9,"the channel is closed",t);var ct=65280,zo=16<<20,Qn=64,Yo=255,Zo=65536,ei=4,un={now:0,last:1,oldest:2},ds=t=>G([8,12,7][K(t)-3]??3,se(t,V(t))),us=t=>{let e=L(t);return e>Yo&&$("a topic i\
+cs=t=>Nt(9,"the channel is closed",t);var ct=65280,zo=16<<20,Qn=64,Yo=255,Zo=65536,ei=4,un={now:0,last:1,oldest:2},ds=t=>G([8,12,7][K(t)-3]??3,se(t,V(t))),us=t=>{let e=L(t);return e>Yo&&T("a topic i\
 s too long"),se(t,e)},ps=new WeakMap,Ft=class{constructor(e){this.channel=e;this.requests=new Map;this.last=0;let{requests:n}=this,r=ps.get(e);if(r)return r;ps.
 set(e,this),e.mount({packet:(s,o,i,a)=>{if(i<ct)return!1;!o&&i===ct+5&&(this.refused??=ds(J(a)));for(let c of o?[n.get(o)]:n.values())c?.packet(s,o,i-ct,J(a));return!0},
 down(s,o){for(let i of[...n.values()])i.down(s,o)}})}subscribe(e,{group:n="",from:r}={}){return this.request(0,e,n,r)}async publish(e,n){await this.channel.connected(
 r=>r.write(0,ct+2,s=>{Ge(s,he(e)),de(s,Gn(n))}))}async sync(){await(await this.request(3)).return?.();let{refused:e}=this;if(this.refused=void 0,e)throw e}request(e,n,r="",s){
 let{channel:o,requests:i}=this;do this.last=this.last%65535+1;while(i.has(this.last));let a=this.last;return new Promise((c,d)=>{let u,p=0,m=0,h=!1,{first:v,messages:O,
-put:E,end:I,take:pe}=cn(T=>(p-=T.payload.length+Qn,T),()=>{i.delete(a)&&n!==void 0&&u?.isUp&&u.write(a,ct+1)}),Z=T=>{i.delete(a),d(T),I(T)},X=r?[]:n?.split(".")??
-[],Ee=X[X.length-1]===">",fe=T=>{let A=T.split(".");return(Ee?A.length>=X.length:A.length===X.length)&&X.every((D,U)=>D===">"||D==="*"||D===A[U])},W=e===0&&!r&&
+put:E,end:I,take:pe}=cn($=>(p-=$.payload.length+Qn,$),()=>{i.delete(a)&&n!==void 0&&u?.isUp&&u.write(a,ct+1)}),Z=$=>{i.delete(a),d($),I($)},X=r?[]:n?.split(".")??
+[],Ee=X[X.length-1]===">",fe=$=>{let A=$.split(".");return(Ee?A.length>=X.length:A.length===X.length)&&X.every((D,U)=>D===">"||D==="*"||D===A[U])},W=e===0&&!r&&
 s!==void 0,ee=typeof s=="object";if(ee&&!(/^[\da-f]{16}$/.test(s.epoch)&&s.offset>=0))throw G(3,`${s.epoch}, ${s.offset} is not a position`);let Q=ee||s===void 0?
-un.oldest:un[s],z=new Map(ee?[[n,{...s,offset:s.offset+1}]]:[]),j=new Map,te=0,ne="",me=!1,g=!1,y=!1,b=!1,x=!1,k=T=>{u?.write(a,ct+T,A=>{if(n!==void 0&&Ge(A,he(
-n)),T===6){B(A,Q);for(let[D,U]of z){De(A,D);for(let H=0;H<16;H+=2)B(A,parseInt(U.epoch.slice(H,H+2),16));P(A,U.offset)}}else de(A,he(r))})},R=T=>{o.connected(A=>{
-i.has(a)&&(u=A,k(W?6:e))},T).catch(A=>{g&&A.code===9&&I(!0),Z(A)})},Y=()=>{x=!0,g&&(y||!(W&&b))&&(h=!0),c(O)},ie=T=>Array.from(ue(T,8),A=>A.toString(16).padStart(
-2,"0")).join(""),Ae=(T,A,D)=>{if(A===5&&T&&!x&&W&&D.bytes[D.at]===ei)y=!0,k(0);else if(A===6&&T&&D.bytes[D.at]===0){K(D),b=K(D)===1;let U=ie(D);te=L(D,10);let H=ne!==
+un.oldest:un[s],z=new Map(ee?[[n,{...s,offset:s.offset+1}]]:[]),j=new Map,te=0,ne="",me=!1,g=!1,y=!1,b=!1,x=!1,k=$=>{u?.write(a,ct+$,A=>{if(n!==void 0&&Ge(A,he(
+n)),$===6){B(A,Q);for(let[D,U]of z){De(A,D);for(let H=0;H<16;H+=2)B(A,parseInt(U.epoch.slice(H,H+2),16));P(A,U.offset)}}else de(A,he(r))})},R=$=>{o.connected(A=>{
+i.has(a)&&(u=A,k(W?6:e))},$).catch(A=>{g&&A.code===9&&I(!0),Z(A)})},Y=()=>{x=!0,g&&(y||!(W&&b))&&(h=!0),c(O)},ie=$=>Array.from(ue($,8),A=>A.toString(16).padStart(
+2,"0")).join(""),Ae=($,A,D)=>{if(A===5&&$&&!x&&W&&D.bytes[D.at]===ei)y=!0,k(0);else if(A===6&&$&&D.bytes[D.at]===0){K(D),b=K(D)===1;let U=ie(D);te=L(D,10);let H=ne!==
 ""&&ne!==U,N=!n?.match(/[*>]/)&&z.size>0;ne=U,Y(),y=!1,h||=N?!te:H}else if(A===7)for(;V(D);){let U=us(D),H={epoch:ie(D),offset:L(D,10)};if(Number.isSafeInteger(
-H.offset)||$("an integer is beyond 2^53"),!x||!T&&!fe(U))continue;let N=j.get(U);T&&!N?(te--,N=z.get(U)??(me?{...H,offset:1}:void 0)):!T&&N?.epoch!==H.epoch&&(N=
-void 0),N&&b&&(N.epoch===H.epoch&&N.offset<=H.offset?m+=H.offset-N.offset:h=!0),j.size>=Zo&&(j.clear(),y=!0),j.set(U,H)}else return!1;return!0};i.set(a,{packet(T,A,D,U){
-if(!(T!==u||W&&Ae(A,D,U)))if(D===2){let H=us(U);if(!A&&(!x||!fe(H)))return;let N=it(U),le=j.get(H);for(le&&j.set(H,{...le,offset:le.offset+1}),p+=N.length+Qn,E(
+H.offset)||T("an integer is beyond 2^53"),!x||!$&&!fe(U))continue;let N=j.get(U);$&&!N?(te--,N=z.get(U)??(me?{...H,offset:1}:void 0)):!$&&N?.epoch!==H.epoch&&(N=
+void 0),N&&b&&(N.epoch===H.epoch&&N.offset<=H.offset?m+=H.offset-N.offset:h=!0),j.size>=Zo&&(j.clear(),y=!0),j.set(U,H)}else return!1;return!0};i.set(a,{packet($,A,D,U){
+if(!($!==u||W&&Ae(A,D,U)))if(D===2){let H=us(U);if(!A&&(!x||!fe(H)))return;let N=it(U),le=j.get(H);for(le&&j.set(H,{...le,offset:le.offset+1}),p+=N.length+Qn,E(
 {topic:H,payload:N,position:le,lagged:m,reconnected:h}),m=0,h=!1;p>zo;){let tt=pe();p-=tt.payload.length+Qn;let Gt=v();Gt.lagged+=tt.lagged+1,Gt.reconnected||=tt.
-reconnected}}else D===4?W&&b&&x||(m+=L(U,10)):A&&(V(U)?Z(ds(U)):Y())},down(T,A){if(T===u){if(n===void 0||!x&&!g)return Z(A);if(x)if(te>0)for(let[D,U]of j)z.set(
+reconnected}}else D===4?W&&b&&x||(m+=L(U,10)):A&&(V(U)?Z(ds(U)):Y())},down($,A){if($===u){if(n===void 0||!x&&!g)return Z(A);if(x)if(te>0)for(let[D,U]of j)z.set(
 D,U);else z=y?new Map:j,Q=y?un.now:un.oldest,me=!y;j=new Map,x=!1,g=!0,R(1/0)}}}),R()})}};var pn="frisbee.1";function Kn(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no global WebSocket; set the option `We\
 bSocket`, or connect by frisbee-rpc/node");let s=new n(String(t),[pn,...e]);s.binaryType="arraybuffer";let o="";return s.onopen=()=>{if(s.protocol===pn)return r.
 open();o=`the server does not speak ${pn}`,s.close()},s.onmessage=({data:i})=>{i instanceof ArrayBuffer?r.data(new Uint8Array(i)):s.close()},s.onerror=({message:i=""})=>void(o||=
