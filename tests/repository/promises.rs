@@ -1,4 +1,5 @@
-//! Checks that the tests named on the page of promises exist, and that each promise names one.
+//! Checks that the tests named on the pages of promises and of changes of a schema exist, and that each promise names
+//! one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,12 +15,16 @@ fn pages() -> [String; 3] {
         .map(|page| fs::read_to_string(root().join(format!("docs/{page}.md"))).expect("file should be readable"))
 }
 
-/// Collects the names of test functions. They are recognized by the attribute or the macro before them.
+/// Collects the names of test functions. In Rust, they are recognized by the attribute or the macro before them.
 pub(super) fn tests_in(folder: &Path, into: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).expect("folder should be readable") {
         let path = entry.expect("folder entry should be readable").path();
         if path.is_dir() {
             tests_in(&path, into);
+        } else if path.extension().is_some_and(|is| is == "py") {
+            let text = fs::read_to_string(&path).expect("file should be readable");
+            let functions = text.lines().filter_map(|line| line.strip_prefix("def ")?.split_once('('));
+            into.extend(functions.map(|(name, _)| name.to_owned()).filter(|name| name.starts_with("test_")));
         } else if path.extension().is_some_and(|is| is == "rs") {
             let text = fs::read_to_string(&path).expect("file should be readable");
             let lines: Vec<_> = text.lines().map(str::trim).collect();
@@ -57,10 +62,11 @@ fn named(text: &str) -> Vec<&str> {
 #[test]
 fn every_test_named_by_a_promise_exists() {
     let mut tests = BTreeSet::new();
-    for folder in ["crates", "tests"] {
+    for folder in ["crates", "tests", "examples", "clients/c/tests", "clients/python/tests"] {
         tests_in(&root().join(folder), &mut tests);
     }
-    let page = pages().concat();
+    let evolution = fs::read_to_string(root().join("docs/evolution.md")).expect("file should be readable");
+    let page = pages().concat() + &evolution;
     let names = named(&page);
     assert!(names.len() > 80, "only {} tests are named", names.len());
     let missing: Vec<_> = names.into_iter().filter(|name| !tests.contains(*name)).collect();
