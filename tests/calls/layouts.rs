@@ -322,6 +322,20 @@ async fn calls_held_for_a_layout_are_bounded() {
     }
 }
 
+#[tokio::test]
+async fn known_version_costs_no_round_trip() {
+    let known = description("Known");
+    let mut first = hostile(&[item("shop.Shop", &known)]).await;
+    first.write(&packet(2, 3, &known)).await;
+    first.write(&packet(1, 40, &[0])).await;
+    reply(&mut first).await.expect("the connection should stay open");
+    // The second client does not send the description.
+    let mut second = hostile(&[item("shop.Shop", &known)]).await;
+    second.write(&packet(1, 40, &[0])).await;
+    let replied = reply(&mut second).await.expect("the connection should stay open");
+    assert_eq!((replied.id, &replied.body[..1]), (PacketId(1), &[0x08][..]), "{replied:?}");
+}
+
 /// The test uses more versions than the process caches. Most of them are evicted while connections still use them.
 #[tokio::test]
 async fn thousand_clients_with_descriptions_of_their_own_are_served() {
