@@ -127,6 +127,25 @@ async fn connection_without_proxy_header_is_closed_and_counted() {
     assert_eq!(address_by_frpc(address, LINE).await, STATED);
 }
 
+/// Regression test: the limit was checked for the address of the proxy, which had no connections.
+#[tokio::test]
+async fn clients_of_one_proxy_leave_connections_to_each_other() {
+    let (address, _) = serve(builder().proxy_protocol().connection_memory_max(128 * 4096)).await;
+    let mut open = Vec::new();
+    loop {
+        let mut socket = connect(address, LINE).await.expect("proxy should be accepted");
+        let _ = socket.write_all(br#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{}}"#).await;
+        if !matches!(socket.read_u8().await, Ok(b'{')) {
+            break;
+        }
+        open.push(socket);
+        assert!(open.len() < 128, "client should not get all connections");
+    }
+    assert_eq!(open.len(), 96);
+    let other = b"PROXY TCP4 192.0.2.8 10.0.0.1 4711 443\r\n";
+    assert_eq!(address_by_frpc(address, other).await, "192.0.2.8:4711");
+}
+
 #[tokio::test(start_paused = true)]
 async fn incomplete_proxy_header_times_out() {
     let timeout = Duration::from_secs(7);

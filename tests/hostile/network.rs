@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, Lines};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::process::{Child, ChildStdout, Command};
 
 /// Maximum time to wait for an event that must happen.
@@ -292,6 +292,15 @@ async fn child(limits: &[&str]) -> Other {
     Other { child, address, output }
 }
 
+/// Starts a server in a separate process, which may open fewer files than at its start.
+async fn child_that_loses_descriptors() -> Other {
+    let server = child(&[]).await;
+    let process = server.child.id().expect("child should be running").to_string();
+    let limited = Command::new("prlimit").args(["--nofile=64", "--pid", &process]).status().await;
+    assert!(limited.expect("prlimit should start").success());
+    server
+}
+
 fn is_there(command: &str) -> bool {
     let there = std::process::Command::new(command).arg("--version").output().is_ok();
     if !there {
@@ -315,11 +324,27 @@ async fn add_is_served(address: SocketAddr, within: Duration) {
 }
 
 #[tokio::test]
+async fn active_connections_of_one_address_leave_descriptors_to_others() {
+    if !is_there("prlimit") {
+        return;
+    }
+    let mut server = child(&["--nofile=256"]).await;
+    let hoard = hoard(server.address, &packet(1, 18, &[8, 0, 0x0d, 2, 0x0d, 2])).await;
+    let socket = TcpSocket::new_v4().expect("socket should be created");
+    socket.bind(SocketAddr::from(([127, 0, 0, 2], 0))).expect("loopback address should be free");
+    let socket = socket.connect(server.address).await.expect("server should be listening");
+    let other = InteropClient::new(Channel::connect_io(socket).await.expect("server should accept the connection"));
+    assert_eq!(other.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed").get_ref().total, 2);
+    assert_eq!(server.not_accepted().await, 0);
+    drop(hoard);
+}
+
+#[tokio::test]
 async fn server_without_descriptors_serves_and_recovers() {
     if !is_there("prlimit") {
         return;
     }
-    let mut server = child(&["--nofile=64"]).await;
+    let mut server = child_that_loses_descriptors().await;
     let early = InteropClient::connect(server.address.to_string()).await.expect("server should accept the connection");
     early.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
     let hoard = hoard(server.address, &packet(1, 18, &[8, 0, 0x0d, 2, 0x0d, 2])).await;
@@ -336,16 +361,16 @@ async fn server_without_descriptors_serves_and_recovers() {
     early.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
 }
 
-/// Opens more connections than a server with 64 descriptors can accept. Each sends `prefix`.
+/// Opens more connections than a server with 256 descriptors can accept. Each sends `prefix`.
 async fn hoard(address: SocketAddr, prefix: &[u8]) -> Vec<TcpStream> {
     let mut hoard = Vec::new();
-    for _ in 0..150 {
+    for _ in 0..300 {
         if let Ok(Ok(mut socket)) = tokio::time::timeout(SECOND, TcpStream::connect(address)).await {
             socket.write_all(prefix).await.expect("write should succeed");
             hoard.push(socket);
         }
     }
-    assert!(hoard.len() > 64, "hoard has {} connections", hoard.len());
+    assert!(hoard.len() > 256, "hoard has {} connections", hoard.len());
     hoard
 }
 
@@ -354,7 +379,7 @@ async fn silent_clients_lose_their_descriptors_to_active_ones() {
     if !is_there("prlimit") {
         return;
     }
-    let mut server = child(&["--nofile=64"]).await;
+    let mut server = child_that_loses_descriptors().await;
     let silent = hoard(server.address, b"").await;
     add_is_served(server.address, PATIENCE).await;
     assert!(server.not_accepted().await > 0, "server should run out of descriptors");

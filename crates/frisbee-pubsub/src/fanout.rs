@@ -98,8 +98,7 @@ pub(super) trait Source {
     /// Returns the memory budget to which message bodies are charged if several subscribers share them.
     fn budget(&self) -> &MemoryBudget;
 
-    /// Returns the address of the publisher, if it is known. Returns the /64 network of an IPv6 address, because a host
-    /// can usually choose among all addresses of its network.
+    /// Returns the network of the publisher, if it has an address.
     fn publisher(&self) -> Option<IpAddr> {
         None
     }
@@ -120,10 +119,7 @@ impl Source for Subscriber {
     }
 
     fn publisher(&self) -> Option<IpAddr> {
-        match self.connection().peer_addr()?.ip().to_canonical() {
-            IpAddr::V6(address) => Some(IpAddr::V6((address.to_bits() >> 64 << 64).into())),
-            address => Some(address),
-        }
+        self.connection().caller_network()
     }
 
     fn route(&self, broker: &BrokerShared, topic: &str) -> Route {

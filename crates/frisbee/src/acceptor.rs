@@ -11,7 +11,7 @@
 //!   are queued or in a TLS handshake. A client that has not sent anything gets one second for its first bytes, so that
 //!   a restart with a successor process loses no requests.
 
-use crate::account::{Budget, Stats};
+use crate::account::{Admission, Budget, Stats};
 use crate::adapter::peers::{AdapterListener, AdapterPeers};
 use crate::adapter::{AdapterHost, AdapterServer, AllowedProtocols, Inner, ServerPhase};
 use crate::clock::{TokioTimer, now, tokio_timer};
@@ -86,7 +86,9 @@ impl<R: Router> Acceptor<R> {
         let host = self.0.clone();
         let Some(entry) = OpenConnections::admit(&host.open) else { return CloseReason::Shutdown };
         let context = Some(host.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
-        let arrived = Box::new(AcceptedConnection { io: Transport::of(io), ends: EndpointInfo::default(), entry });
+        let ends = EndpointInfo::default();
+        let admission = host.budget.enter(ends.caller());
+        let arrived = Box::new(AcceptedConnection { io: Transport::of(io), ends, admission, entry });
         let driving = Box::pin(tokio::task::unconstrained(async move { host.serve(arrived, context).await }));
         // The panic hook has already reported a panic of the router.
         run_apart(&Handle::current(), driving).await
@@ -168,15 +170,31 @@ impl<R: Router> ServerShared<R> {
     pub(crate) fn connect(
         &self,
         ends: EndpointInfo,
+        admission: Admission,
         entry: &OpenConnection,
     ) -> Option<impl FnOnce(Instant) -> Engine<R> + Send + use<R>> {
-        self.enter(self.greet(ends), AllowedProtocols::Any, entry)
+        self.enter(self.greet(ends, admission), AllowedProtocols::Any, entry)
     }
 
-    fn greet(&self, ends: EndpointInfo) -> Connection {
+    fn greet(&self, ends: EndpointInfo, admission: Admission) -> Connection {
         tracing::debug!(peer = ?ends.peer, "connection accepted");
         let lifetime = self.age_limit.lifetime(now());
-        Connection::accepted(&self.config, &self.budget, self.runtime.clone(), ends, false, lifetime)
+        Connection::accepted(&self.config, admission, self.runtime.clone(), ends, false, lifetime)
+    }
+
+    /// Admits a connection of this peer. Evicts a pending handshake if the memory pool of connections has no room for
+    /// it, or else counts and logs the refusal.
+    pub(crate) fn admit(&self, ends: &EndpointInfo) -> Result<Admission, CloseReason> {
+        if let Some(admission) = self.budget.admit(ends.caller()) {
+            return Ok(admission);
+        }
+        if self.pending_handshakes.make_place() {
+            return Ok(self.budget.enter(ends.caller()));
+        }
+        let text = "no memory or file descriptor for the connection: see connection_memory_max and RLIMIT_NOFILE";
+        let reason = CloseReason::Router(text.into());
+        self.budget.counts.count_refused(ends.peer, &reason, now());
+        Err(reason)
     }
 
     fn enter(
@@ -202,31 +220,37 @@ impl<R: Router> ServerShared<R> {
     /// `unconstrained` task, because the driver yields on its own schedule.
     #[allow(clippy::boxed_local)] // Boxed by the caller, because a task keeps the memory of its initial state.
     pub(crate) fn serve(&self, arrived: Box<AcceptedConnection>, context: Option<Handle>) -> ServedConnection<'_, R> {
-        let AcceptedConnection { io, ends, entry } = *arrived;
         if let Some(read) = self.proxied {
-            return ServedConnection::Rare(Box::pin(self.serve_proxied(read, io, ends, context, entry)));
+            return ServedConnection::Rare(Box::pin(self.serve_proxied(read, *arrived, context)));
         }
-        self.begin(io, ends, context, entry)
+        self.begin(*arrived, context)
     }
 
     /// Like [`serve`](Self::serve), but first reads the PROXY protocol header with the address of the client.
     async fn serve_proxied(
         &self,
         read: ReadHeader,
-        mut io: Transport,
-        mut ends: EndpointInfo,
+        arrived: AcceptedConnection,
         context: Option<Handle>,
-        entry: OpenConnection,
     ) -> CloseReason {
+        let AcceptedConnection { mut io, mut ends, mut admission, entry } = arrived;
         let read = {
             let mut reading = read(&mut io);
-            let admission = HandshakeLimiter::wait(&self.pending_handshakes, ends.caller(), reading.as_mut());
-            tokio::time::timeout(self.config.first_header_timeout, admission).await
+            let waiting = HandshakeLimiter::wait(&self.pending_handshakes, ends.caller(), reading.as_mut());
+            tokio::time::timeout(self.config.first_header_timeout, waiting).await
         };
         let reason = match read {
             Ok(Some(Ok(stated))) => {
-                ends.peer = stated.or(ends.peer);
-                return Box::pin(self.begin(io, ends, context, entry)).await;
+                if stated.is_some() {
+                    ends.peer = stated;
+                    drop(admission);
+                    admission = match self.admit(&ends) {
+                        Ok(admission) => admission,
+                        Err(reason) => return reason,
+                    };
+                }
+                let arrived = AcceptedConnection { io, ends, admission, entry };
+                return Box::pin(self.begin(arrived, context)).await;
             }
             Ok(Some(Err(error))) => error.into(),
             Ok(None) | Err(_) => CloseReason::NoFirstHeader,
@@ -236,19 +260,14 @@ impl<R: Router> ServerShared<R> {
     }
 
     /// Drives a connection from its TLS handshake or, without TLS, from its first frame.
-    fn begin(
-        &self,
-        io: Transport,
-        ends: EndpointInfo,
-        context: Option<Handle>,
-        entry: OpenConnection,
-    ) -> ServedConnection<'_, R> {
+    fn begin(&self, arrived: AcceptedConnection, context: Option<Handle>) -> ServedConnection<'_, R> {
+        let AcceptedConnection { io, ends, admission, entry } = arrived;
         #[cfg(feature = "tls")]
         if let Some(tls) = self.tls.as_ref().filter(|_| !self.takes_plain) {
             let handshake = Box::pin(io.accept_tls(tls, self.pending_handshakes.of(ends.caller())));
-            return ServedConnection::Rare(Box::pin(self.serve_secured(handshake, ends, context, entry)));
+            return ServedConnection::Rare(Box::pin(self.serve_secured(handshake, (ends, admission), context, entry)));
         }
-        self.drive(io, self.greet(ends), AllowedProtocols::Any, context, entry)
+        self.drive(io, self.greet(ends, admission), AllowedProtocols::Any, context, entry)
     }
 
     /// Like [`serve`](Self::serve), but first performs a TLS handshake, whose memory is freed when it completes.
@@ -256,13 +275,13 @@ impl<R: Router> ServerShared<R> {
     async fn serve_secured(
         &self,
         handshake: Pin<Box<impl Future<Output = Result<Secured, CloseReason>>>>,
-        ends: EndpointInfo,
+        (ends, admission): (EndpointInfo, Admission),
         context: Option<Handle>,
         entry: OpenConnection,
     ) -> CloseReason {
         let peer = ends.peer;
         let driving = handshake.await.map(|(secured, certificates)| {
-            let handle = self.greet(EndpointInfo { certificates, ..ends });
+            let handle = self.greet(EndpointInfo { certificates, ..ends }, admission);
             Box::pin(self.drive(secured, handle, AllowedProtocols::Secured, context, entry))
         });
         match driving {
@@ -317,7 +336,8 @@ impl<R: Router> AdapterServer for ServerShared<R> {
     }
 
     fn enter_peer(&self, ends: EndpointInfo) -> Option<Connection> {
-        let handle = Connection::accepted(&self.config, &self.budget, self.runtime.clone(), ends, true, None);
+        let admission = self.budget.enter(ends.caller());
+        let handle = Connection::accepted(&self.config, admission, self.runtime.clone(), ends, true, None);
         let core = frisbee_core::Connection::server(&self.config, now());
         let _entered = self.runtime.enter();
         let made = catch_unwind(AssertUnwindSafe(|| Engine::new(core, self.router.clone(), handle.clone())));
@@ -394,6 +414,7 @@ impl<R: Router> Future for ServedConnection<'_, R> {
 pub(crate) struct AcceptedConnection {
     pub(crate) io: Transport,
     pub(crate) ends: EndpointInfo,
+    pub(crate) admission: Admission,
     pub(crate) entry: OpenConnection,
 }
 

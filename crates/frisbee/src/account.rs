@@ -27,7 +27,8 @@ mod traffic;
 mod trim;
 mod waiters;
 
-pub(crate) use self::caller::CallerKey;
+pub use self::caller::network;
+pub(crate) use self::caller::{Admission, CallerKey};
 use self::caller::{Callers, Pool};
 pub(crate) use self::connection::Account;
 use self::counts::LimitCounts;
@@ -38,6 +39,8 @@ pub(crate) use self::traffic::{Traffic, TrafficCounts};
 use self::trim::Trim;
 pub use self::waiters::MemoryWaiter;
 use self::waiters::Waiters;
+#[cfg(unix)]
+use nix::sys::resource::{Resource, getrlimit};
 use std::sync::atomic::Ordering;
 
 /// Minimum size in bytes of a received body that may share its read buffer. Shorter bodies are copied, because a slice
@@ -102,7 +105,9 @@ impl Budget {
     }
 
     /// Limits the memory of the open connections themselves to `total` bytes and charges `each` bytes per connection.
+    /// The limit is lower if the process has fewer file descriptors, so that no caller takes all of them.
     pub(crate) fn with_connections(self, total: usize, each: usize) -> Self {
+        let total = total.min(descriptors_max().saturating_mul(each));
         Self { connections: Pool::new(total), connection_cost: each, ..self }
     }
 
@@ -153,4 +158,13 @@ impl Budget {
     pub(crate) fn charged(&self) -> usize {
         usize::try_from((self.total() as isize).saturating_sub(self.available())).unwrap_or(0)
     }
+}
+
+/// Returns how many file descriptors the process may have.
+fn descriptors_max() -> usize {
+    #[cfg(unix)]
+    if let Ok((soft, _)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        return usize::try_from(soft).unwrap_or(usize::MAX);
+    }
+    usize::MAX
 }

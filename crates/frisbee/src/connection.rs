@@ -2,6 +2,7 @@
 
 use self::attachments::Attachments;
 use self::stream::Stream;
+use crate::account::network;
 use crate::debug::opaque_debug;
 use crate::executor::tasks::{Home, JobSlotId, Placement, TaskOwner, Tasks, has_threads};
 use crate::mailbox::Mailbox;
@@ -14,7 +15,7 @@ use crate::{HandOffError, Operation, Packet, PeerKind, RawTransport, SendError, 
 use bytes::Bytes;
 use frisbee_core::Role;
 use std::future::poll_fn;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::runtime::Handle;
@@ -338,6 +339,13 @@ impl Connection {
     /// Returns the address of the peer, if the transport has one.
     pub fn peer_addr(&self) -> Option<SocketAddr> {
         self.0.ends.peer
+    }
+
+    /// Returns the network by which limits apply to the peer: its IPv4 address or its /64 network. If a server has
+    /// peers in more than 15 networks of the same /48 network, returns the /48 network for the later ones. Returns
+    /// `None` if the peer has no address.
+    pub fn caller_network(&self) -> Option<IpAddr> {
+        self.0.mailbox.account.network().or_else(|| Some(network(self.peer_addr()?.ip())))
     }
 
     /// Returns whether the peer communicates by datagrams without a connection. The [address](Self::peer_addr) of such

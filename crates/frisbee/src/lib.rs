@@ -66,6 +66,7 @@ pub mod rpc;
 mod runtime;
 mod server;
 mod settings;
+mod shares;
 mod sync;
 pub mod testing;
 #[cfg(test)]

@@ -224,7 +224,8 @@ settings! {
     ///
     /// A connection counts as 4 KiB, or as 28 KiB if the server has TLS settings. The shares of a caller are those of
     /// `memory_max`: a single caller has three quarters, which is 98 000 connections without TLS. A connection beyond
-    /// the share evicts one that waits for its client's first packet, or is closed.
+    /// the share evicts one that waits for its client's first packet, or is closed. If the process may open fewer files
+    /// (`RLIMIT_NOFILE` when the server is created), these are divided instead.
     connection_memory_max: usize = CONNECTION_MEMORY_MAX, with "frisbee_core::byte_size";
 
     /// Sets the maximum number of open connections that wait for the client's first packet or for the client in a TLS

@@ -21,6 +21,7 @@
 //! ```
 mod certificate_request;
 mod handshakes;
+mod turns;
 
 use crate::debug::opaque_debug;
 use frisbee_core::CloseReason;
@@ -36,7 +37,7 @@ use std::{fmt, io};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 
-pub use handshakes::{Handshakes, SilenceLimit, peer_certificates};
+pub(crate) use handshakes::{Handshakes, peer_certificates};
 pub use rustls;
 pub use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 pub use tokio_rustls::TlsStream;

@@ -183,7 +183,7 @@ impl Transport {
     pub(crate) async fn accept_tls(
         self,
         tls: &crate::tls::Handshakes,
-        silence: Arc<impl crate::tls::SilenceLimit>,
+        silence: crate::runtime::pending_handshakes::CallerHandshakes,
     ) -> Result<Secured, crate::CloseReason> {
         tls.accept(RawTransport::whole(self), &silence).await.map(Self::secured)
     }

@@ -12,7 +12,6 @@ mod backend;
 mod fields;
 mod message;
 mod requests;
-mod shares;
 
 use backend::Backend;
 use frpc::codegen::{Format, Layout, Lifecycle, Method, Methods, Schema, Service};

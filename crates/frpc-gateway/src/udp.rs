@@ -128,7 +128,7 @@ impl Udp {
     }
 
     /// Sets the maximum number of datagrams with calls in progress over all peers. Above it, calls that do not complete
-    /// immediately are dropped. Defaults to 4096.
+    /// immediately are dropped. One network uses at most half of them. Defaults to 4096.
     #[must_use]
     pub fn calls_max(mut self, calls: usize) -> Self {
         self.calls_max = calls;

@@ -7,7 +7,8 @@
 
 use super::{Account, Budget};
 use crate::sync::{AtomicIsize, AtomicUsize, Mutex};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -34,31 +35,60 @@ const SMALL: usize = 8 * 1024;
 /// divisor. Otherwise a caller could bypass its limit with many connections.
 const SMALL_PART: usize = 16;
 
+/// Number of /64 networks of a /48 network that may be callers at the same time. Their further /64 networks are one
+/// caller, because many sites have a /48 network, and could otherwise be 65 536 callers.
+const NETWORKS_PER_SITE: usize = 15;
+
 /// Key that identifies a caller. All connections of a caller use its share of the server's memory.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum CallerKey {
-    /// An IPv4 address, or the upper half of an IPv6 address, because a host usually has all 2^64 addresses with the
-    /// same upper half.
+    /// A [`network`]. For a caller beyond [`NETWORKS_PER_SITE`], the first address of its /48 network.
     Address(IpAddr),
     /// User id of the peer process on a Unix socket.
     #[cfg_attr(not(unix), allow(dead_code))]
     User(u32),
+    /// All peers of connectionless transports, whose addresses may be forged.
+    Datagrams,
     /// All peers without an address, which are treated as one caller.
     Unknown,
 }
 
 impl CallerKey {
     pub(crate) fn of_address(address: IpAddr) -> Self {
-        Self::Address(match address.to_canonical() {
-            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
-            address @ IpAddr::V4(_) => address,
-        })
+        Self::Address(network(address))
+    }
+
+    /// Returns the key of this caller in a map of the current callers.
+    pub(crate) fn among<T>(self, callers: &BTreeMap<Self, T>) -> Self {
+        let Self::Address(IpAddr::V6(network)) = self else { return self };
+        let (key, rest) = (|bits| Self::Address(Ipv6Addr::from_bits(bits).into()), u128::MAX >> 48);
+        let site = network.to_bits() & !rest;
+        let has_place = || callers.range(key(site)..=key(site | rest)).count() < NETWORKS_PER_SITE;
+        if callers.contains_key(&self) || has_place() { self } else { key(site) }
+    }
+}
+
+/// Returns the network that one host controls: an IPv4 address, or the /64 network of an IPv6 address, because a host
+/// can usually use all addresses of its /64 network. For limits by address.
+///
+/// ```
+/// use frisbee::rpc::network;
+/// use std::net::IpAddr;
+///
+/// let [first, second, mapped] = ["2001:db8::1", "2001:db8::2", "::ffff:192.0.2.1"].map(|text| text.parse().unwrap());
+/// assert_eq!(network(first), network(second));
+/// assert_eq!(network(mapped), IpAddr::from([192, 0, 2, 1]));
+/// ```
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
+        address @ IpAddr::V4(_) => address,
     }
 }
 
 /// Memory usage of each caller that has open connections.
 #[derive(Debug, Default)]
-pub(super) struct Callers(Mutex<HashMap<CallerKey, CallerEntry>>);
+pub(super) struct Callers(Mutex<BTreeMap<CallerKey, CallerEntry>>);
 
 #[derive(Debug)]
 struct CallerEntry {
@@ -67,13 +97,29 @@ struct CallerEntry {
 }
 
 /// Memory usage of one caller across all its open connections.
-#[derive(Debug)]
 pub(super) struct Caller {
-    key: CallerKey,
+    pub(super) key: CallerKey,
+    budget: Arc<Budget>,
     /// Memory in bytes that the caller's requests and replies use.
     held: AtomicUsize,
     /// Memory in bytes of the caller's connections themselves: state, buffers and TLS keys.
     fixed: AtomicUsize,
+}
+
+impl fmt::Debug for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Caller").field("key", &self.key).field("held", &self.held).finish_non_exhaustive()
+    }
+}
+
+/// Place of a connection in the memory pool of connections, from its accept to its end.
+#[derive(Debug)]
+pub(crate) struct Admission(pub(super) Arc<Caller>);
+
+impl Drop for Admission {
+    fn drop(&mut self) {
+        self.0.budget.leave(&self.0);
+    }
 }
 
 /// A memory pool of limited size, which all callers share.
@@ -124,56 +170,50 @@ impl Pool {
     }
 }
 
+#[cfg(all(test, not(frisbee_loom)))]
 impl Callers {
-    pub(super) fn enter(&self, key: CallerKey) -> Arc<Caller> {
-        let mut by_key = self.0.lock();
-        let entry = by_key.entry(key).or_insert_with(|| CallerEntry {
-            connections: 0,
-            caller: Arc::new(Caller { key, held: AtomicUsize::new(0), fixed: AtomicUsize::new(0) }),
-        });
-        entry.connections += 1;
-        entry.caller.clone()
-    }
-
-    pub(super) fn leave(&self, caller: &Caller) {
-        let mut by_key = self.0.lock();
-        let Some(entry) = by_key.get_mut(&caller.key) else { return };
-        entry.connections -= 1;
-        if entry.connections == 0 {
-            by_key.remove(&caller.key);
-            if by_key.len() < by_key.capacity() / 8 {
-                by_key.shrink_to_fit();
-            }
-        }
-    }
-
-    #[cfg(all(test, not(frisbee_loom)))]
     pub(super) fn len(&self) -> usize {
         self.0.lock().len()
     }
 }
 
 impl Budget {
-    /// Returns whether the memory pool of connections permits this caller another connection.
-    pub(crate) fn admits(&self, key: CallerKey) -> bool {
-        let callers = self.callers.0.lock();
+    /// Admits a connection of this caller, unless the memory pool of connections has no room for it.
+    pub(crate) fn admit(self: &Arc<Self>, key: CallerKey) -> Option<Admission> {
+        let mut callers = self.callers.0.lock();
+        let key = key.among(&callers);
         let held = callers.get(&key).map_or(0, |entry| entry.caller.fixed.load(Ordering::Relaxed));
-        drop(callers);
         let free = usize::try_from(self.connections.free.load(Ordering::Relaxed)).unwrap_or(0);
-        self.connection_cost <= self.connections.share(held, free)
+        (self.connection_cost <= self.connections.share(held, free)).then(|| self.enter_among(&mut callers, key))
     }
 
-    fn enter(&self, key: CallerKey) -> Arc<Caller> {
-        let caller = self.callers.enter(key);
+    /// Admits a connection even if the memory pool of connections has no room for it.
+    pub(crate) fn enter(self: &Arc<Self>, key: CallerKey) -> Admission {
+        let mut callers = self.callers.0.lock();
+        let key = key.among(&callers);
+        self.enter_among(&mut callers, key)
+    }
+
+    fn enter_among(self: &Arc<Self>, callers: &mut BTreeMap<CallerKey, CallerEntry>, key: CallerKey) -> Admission {
+        let entry = callers.entry(key).or_insert_with(|| {
+            let (held, fixed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            CallerEntry { connections: 0, caller: Arc::new(Caller { key, budget: self.clone(), held, fixed }) }
+        });
+        entry.connections += 1;
         self.connections.free.fetch_sub(self.connection_cost as isize, Ordering::Relaxed);
-        self.connections.add_held(&caller.fixed, self.connection_cost);
-        caller
+        self.connections.add_held(&entry.caller.fixed, self.connection_cost);
+        Admission(entry.caller.clone())
     }
 
-    pub(super) fn leave(&self, caller: &Caller) {
+    fn leave(&self, caller: &Caller) {
         self.connections.remove_held(&caller.fixed, self.connection_cost);
         self.connections.free.fetch_add(self.connection_cost as isize, Ordering::Relaxed);
-        self.callers.leave(caller);
+        let mut callers = self.callers.0.lock();
+        let Some(entry) = callers.get_mut(&caller.key) else { return };
+        entry.connections -= 1;
+        let last = if entry.connections == 0 { callers.remove(&caller.key) } else { None };
+        drop(callers);
+        drop(last);
     }
 
     pub(super) fn add_held(&self, caller: &Caller, count: usize) {
@@ -200,9 +240,18 @@ impl Budget {
 }
 
 impl Account {
-    /// Creates the memory account of a connection that a server has accepted.
-    pub(crate) fn of_peer(budget: &Arc<Budget>, key: CallerKey) -> Self {
+    /// Creates the memory account of a connection that a server has admitted.
+    pub(crate) fn of_peer(admission: Admission) -> Self {
+        let budget = admission.0.budget.clone();
         let traffic = budget.counts.traffic.get_or_init(Arc::default).clone();
-        Self::new(budget.clone(), Some(budget.enter(key)), Some(traffic))
+        Self::new(budget, Some(admission), Some(traffic))
+    }
+
+    /// Returns the network of the caller, or `None` if the account belongs to no address.
+    pub(crate) fn network(&self) -> Option<IpAddr> {
+        match self.caller.as_ref()?.0.key {
+            CallerKey::Address(network) => Some(network),
+            _ => None,
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The memory account of a connection, which caches a few bytes for its next reservation.
 
-use super::caller::Caller;
+use super::caller::Admission;
 use super::{Budget, Traffic, TrafficCounts, WAITING_COST};
 use crate::debug::opaque_debug;
 use crate::sync::AtomicUsize;
@@ -29,7 +29,7 @@ pub(crate) struct Account {
     cached: AtomicUsize,
     /// Caller whose memory share this account uses. `None` if the account belongs to no connection or has its own
     /// budget.
-    caller: Option<Arc<Caller>>,
+    pub(super) caller: Option<Admission>,
     /// Traffic counters of the server. `None` at clients, which do not count traffic.
     traffic: Option<Arc<TrafficCounts>>,
     budget: Arc<Budget>,
@@ -41,7 +41,7 @@ impl Account {
         Self::new(budget, None, None)
     }
 
-    pub(super) fn new(budget: Arc<Budget>, caller: Option<Arc<Caller>>, traffic: Option<Arc<TrafficCounts>>) -> Self {
+    pub(super) fn new(budget: Arc<Budget>, caller: Option<Admission>, traffic: Option<Arc<TrafficCounts>>) -> Self {
         Self { granted: AtomicUsize::new(0), cached: AtomicUsize::new(0), caller, traffic, budget }
     }
 
@@ -53,7 +53,7 @@ impl Account {
 
     /// Returns the number of the caller that owns this account, or 0 if the account has no caller.
     pub(super) fn caller_number(&self) -> usize {
-        self.caller.as_ref().map_or(0, |caller| Arc::as_ptr(caller).addr())
+        self.caller.as_ref().map_or(0, |caller| Arc::as_ptr(&caller.0).addr())
     }
 
     /// Returns the memory in bytes that the connection's objects use, without the connection's advance reservation.
@@ -96,7 +96,7 @@ impl Account {
 
     fn room_of(&self, free: isize) -> usize {
         match &self.caller {
-            Some(caller) => self.budget.room(caller, self.granted.load(Ordering::Relaxed), free),
+            Some(caller) => self.budget.room(&caller.0, self.granted.load(Ordering::Relaxed), free),
             None => usize::try_from(free).unwrap_or(0),
         }
     }
@@ -189,7 +189,7 @@ impl Account {
         }
         self.granted.fetch_sub(count, Ordering::AcqRel);
         if let Some(caller) = &self.caller {
-            self.budget.remove_held(caller, count);
+            self.budget.remove_held(&caller.0, count);
         }
         self.budget.release(count);
     }
@@ -230,15 +230,7 @@ impl Account {
     fn add(&self, count: usize) {
         self.granted.fetch_add(count, Ordering::Relaxed);
         if let Some(caller) = &self.caller {
-            self.budget.add_held(caller, count);
-        }
-    }
-}
-
-impl Drop for Account {
-    fn drop(&mut self) {
-        if let Some(caller) = &self.caller {
-            self.budget.leave(caller);
+            self.budget.add_held(&caller.0, count);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 
 fn account(budget: &Arc<Budget>) -> Arc<Account> {
-    Arc::new(Account::of_peer(budget, CallerKey::Unknown))
+    Arc::new(Account::of_peer(budget.enter(CallerKey::Unknown)))
 }
 
 #[test]

@@ -101,7 +101,7 @@ mod tests {
     fn bodies_of_any_length_are_sendable_after_memory_pressure() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
         let (account, other) =
-            (Account::of_peer(&budget, CallerKey::Unknown), Account::of_peer(&budget, CallerKey::Unknown));
+            (Account::of_peer(budget.enter(CallerKey::Unknown)), Account::of_peer(budget.enter(CallerKey::Unknown)));
         let mut output = Output::default();
         let mut outbox = Outbox::default();
         outbox.set_limit(crate::BODY_MAX);
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn connection_output_is_limited_under_memory_pressure() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
-        let (account, client) = (Account::of_peer(&budget, CallerKey::Unknown), Account::alone(budget.clone()));
+        let (account, client) = (Account::of_peer(budget.enter(CallerKey::Unknown)), Account::alone(budget.clone()));
         let [mut output, mut alone] = [Output::default(), Output::default()];
         let mut outbox = Outbox::default();
         for (charged, limit) in [(0, 3 * MIB), (7 * MIB, account_room(MIB)), (8 * MIB, BACKLOG_LEAST), (0, 3 * MIB)] {
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn waiting_output_is_reported_in_steps() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
-        let (account, client) = (Account::of_peer(&budget, CallerKey::Unknown), Account::alone(budget.clone()));
+        let (account, client) = (Account::of_peer(budget.enter(CallerKey::Unknown)), Account::alone(budget.clone()));
         let stats = Stats(budget);
         let [mut output, mut other] = [Output::default(), Output::default()];
         let mut outbox = Outbox::default();

@@ -13,7 +13,7 @@ fn budget(total: usize) -> Arc<Budget> {
 }
 
 fn of(budget: &Arc<Budget>, last: u8) -> Arc<Account> {
-    Arc::new(Account::of_peer(budget, CallerKey::of_address(IpAddr::from([10, 0, 0, last]))))
+    Arc::new(Account::of_peer(budget.enter(CallerKey::of_address(IpAddr::from([10, 0, 0, last])))))
 }
 
 /// Charges pieces of `piece` bytes to the account until it rejects one. Returns the number of pieces.
@@ -100,11 +100,11 @@ fn caller_is_forgotten_with_last_connection() {
     let address = |text: &str| CallerKey::of_address(text.parse().expect("test address should be valid"));
     let peers = ["2001:db8::1", "2001:db8::ffff:1", "::ffff:10.0.0.1", "10.0.0.1"].map(address);
     let keys = peers.into_iter().chain([CallerKey::Unknown, CallerKey::User(1), CallerKey::User(1)]);
-    let mut accounts: Vec<_> = keys.map(|key| Account::of_peer(&budget, key)).collect();
+    let mut admissions: Vec<_> = keys.map(|key| budget.enter(key)).collect();
     assert_eq!(budget.callers.len(), 4);
-    accounts.pop();
+    admissions.pop();
     assert_eq!(budget.callers.len(), 4);
-    accounts.clear();
+    admissions.clear();
     assert_eq!(budget.callers.len(), 0);
 }
 
@@ -140,7 +140,7 @@ fn connections_of_one_caller_leave_room_for_others() {
     let budget = &budget;
     let connect = |last: u8| {
         let key = CallerKey::of_address(IpAddr::from([10, 0, 0, last]));
-        std::iter::repeat_with(move || budget.admits(key).then(|| of(budget, last))).map_while(|account| account)
+        std::iter::repeat_with(move || budget.admit(key)).map_while(|admission| admission)
     };
     let first: Vec<_> = connect(1).collect();
     let second: Vec<_> = connect(2).collect();
@@ -165,6 +165,22 @@ fn new_caller_finds_room_after_greedy_ones() {
         let room = of(&budget, 255).room() / 1024;
         assert!(room >= least.min(200), "caller has {room} KiB after {greedy} greedy ones with 5000 connections");
     }
+}
+
+#[test]
+fn networks_of_one_site_are_one_caller_from_the_sixteenth_on() {
+    let budget = budget(64 * MIB);
+    let enter = |site: u16, network: u16| {
+        let address = IpAddr::from([0x2001, 0xdb8, site, network, 0, 0, 0, 1]);
+        Account::of_peer(budget.enter(CallerKey::of_address(address)))
+    };
+    let hogs: Vec<_> = (1..=1000).map(|network| enter(1, network)).collect();
+    hogs.iter().for_each(|hog| _ = fill(hog, 1024));
+    let room = enter(2, 0).room() / 1024;
+    assert!((200..300).contains(&room), "other site has {room} KiB");
+    assert_eq!(budget.callers.len(), 16);
+    drop(hogs);
+    assert_eq!(budget.callers.len(), 0);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::attachments::Attachments;
 use super::{Connection, ConnectionShared, Lifetime};
 use crate::Config;
-use crate::account::{Account, Budget};
+use crate::account::{Account, Admission, Budget};
 use crate::executor::tasks::Tasks;
 use crate::mailbox::Mailbox;
 use crate::mailbox::deferred::Deferred;
@@ -24,20 +24,21 @@ impl Connection {
 
     /// Creates the handle of a connection that this end has accepted.
     pub(crate) fn server(config: &ServerConfig, budget: &Arc<Budget>, runtime: Handle, ends: EndpointInfo) -> Self {
-        Self::accepted(config, budget, runtime, ends, false, None)
+        let admission = budget.enter(ends.caller());
+        Self::accepted(config, admission, runtime, ends, false, None)
     }
 
     /// Like [`server`](Self::server), but with a maximum age for the connection. Set `is_within` for the handle of a
     /// connectionless peer, which is not counted as a connection.
     pub(crate) fn accepted(
         config: &ServerConfig,
-        budget: &Arc<Budget>,
+        admission: Admission,
         runtime: Handle,
         ends: EndpointInfo,
         is_within: bool,
         lifetime: Option<Lifetime>,
     ) -> Self {
-        let account = Arc::new(Account::of_peer(budget, ends.caller()));
+        let account = Arc::new(Account::of_peer(admission));
         Self::new((Role::Server, is_within), &config.common, account, runtime, ends, lifetime.map(Box::new))
     }
 

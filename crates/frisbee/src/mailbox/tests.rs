@@ -10,7 +10,7 @@ const MIB: usize = 1 << 20;
 
 fn mailbox(backlog_max: usize) -> Mailbox {
     let budget = Arc::new(Budget::new(1024 * MIB, 0));
-    Mailbox::new(crate::BODY_MAX, backlog_max, Arc::new(Account::of_peer(&budget, CallerKey::Unknown)))
+    Mailbox::new(crate::BODY_MAX, backlog_max, Arc::new(Account::of_peer(budget.enter(CallerKey::Unknown))))
 }
 
 /// Sends a packet without waiting, like a handle. Returns whether the mailbox had space for it.
@@ -178,7 +178,7 @@ fn a_sender_that_was_called_and_does_not_come_holds_up_no_other() {
 #[test]
 fn senders_wait_for_server_memory_below_queue_limit() {
     let budget = Arc::new(Budget::new(8 * MIB, 0));
-    let [account, other] = [(); 2].map(|()| Arc::new(Account::of_peer(&budget, CallerKey::Unknown)));
+    let [account, other] = [(); 2].map(|()| Arc::new(Account::of_peer(budget.enter(CallerKey::Unknown))));
     let (mailbox, mut driver) = (Mailbox::new(crate::BODY_MAX, MIB, account), Driver::default());
     let ((woken, waker), (sender, sending)) = (task(), task());
     let context = Context::from_waker(&sending);
@@ -209,7 +209,7 @@ fn senders_wait_for_server_memory_below_queue_limit() {
 #[test]
 fn sender_that_does_not_wait_has_the_driver_report_small_writes() {
     let budget = Arc::new(Budget::new(8 * MIB, 0));
-    let [account, other] = [(); 2].map(|()| Arc::new(Account::of_peer(&budget, CallerKey::Unknown)));
+    let [account, other] = [(); 2].map(|()| Arc::new(Account::of_peer(budget.enter(CallerKey::Unknown))));
     let (mailbox, mut driver) = (Mailbox::new(crate::BODY_MAX, MIB, account), Driver::default());
     driver.take(&mailbox, &task().1, true);
     other.charge(8 * MIB);

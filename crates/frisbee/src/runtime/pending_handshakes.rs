@@ -6,7 +6,7 @@ use crate::adapter::{AllowedProtocols, ProtocolAdapters};
 use crate::clock::now;
 use crate::connection::Connection;
 use parking_lot::Mutex;
-use std::collections::{HashMap, VecDeque, hash_map};
+use std::collections::{BTreeMap, VecDeque, btree_map};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -41,7 +41,7 @@ struct Inner {
     by_number: VecDeque<Entry>,
     /// Number of pending handshakes of each caller. At the limit, the oldest handshake of the caller with the most is
     /// evicted.
-    by_caller: HashMap<CallerKey, usize>,
+    by_caller: BTreeMap<CallerKey, usize>,
     next: u64,
 }
 
@@ -72,6 +72,7 @@ impl Inner {
     fn push(&mut self, caller: CallerKey, since: Instant, pending: Pending) -> u64 {
         let number = self.next;
         self.next += 1;
+        let caller = caller.among(&self.by_caller);
         *self.by_caller.entry(caller).or_default() += 1;
         self.by_number.push_back(Entry { number, since, caller, pending });
         number
@@ -79,7 +80,7 @@ impl Inner {
 
     fn remove(&mut self, at: usize) -> Option<Pending> {
         let entry = self.by_number.remove(at)?;
-        if let hash_map::Entry::Occupied(mut count) = self.by_caller.entry(entry.caller) {
+        if let btree_map::Entry::Occupied(mut count) = self.by_caller.entry(entry.caller) {
             *count.get_mut() -= 1;
             if *count.get() == 0 {
                 count.remove();
@@ -122,8 +123,8 @@ impl HandshakeLimiter {
 
     /// Returns the limiter for the handshakes of this caller.
     #[cfg(feature = "tls")]
-    pub(crate) fn of(self: &Arc<Self>, caller: CallerKey) -> Arc<CallerHandshakes> {
-        Arc::new(CallerHandshakes { list: self.clone(), caller })
+    pub(crate) fn of(self: &Arc<Self>, caller: CallerKey) -> CallerHandshakes {
+        CallerHandshakes { list: self.clone(), caller }
     }
 
     /// Executes `work`, which waits for the TLS handshake of a client or the header of a proxy. Returns `None` if the
@@ -201,16 +202,14 @@ impl HandshakeLimiter {
 #[derive(Debug)]
 pub(crate) struct CallerHandshakes {
     list: Arc<HandshakeLimiter>,
-    caller: CallerKey,
+    pub(crate) caller: CallerKey,
 }
 
 #[cfg(feature = "tls")]
-impl crate::tls::SilenceLimit for CallerHandshakes {
-    fn wait<F>(self: &Arc<Self>, work: F) -> impl Future<Output = Option<F::Output>> + Send
-    where
-        F: Future<Output: Send> + Send + Unpin,
-    {
-        HandshakeLimiter::wait(&self.list, self.caller, work)
+impl CallerHandshakes {
+    /// Runs `work`, which waits for the client. Returns `None` if the handshake is evicted first.
+    pub(crate) async fn wait<F: Future + Unpin>(&self, work: F) -> Option<F::Output> {
+        HandshakeLimiter::wait(&self.list, self.caller, work).await
     }
 }
 

@@ -10,6 +10,7 @@
 //! thread and the driving thread. Accepting on the thread that polls the sockets avoids this.
 
 use super::Listener;
+use crate::Router;
 use crate::acceptor::{AcceptedConnection, ServerShared};
 use crate::executor::workers::worker::wake_last;
 use crate::executor::workers::{Worker, wake_queue};
@@ -17,7 +18,6 @@ use crate::inspect::open_connections::{OpenConnection, OpenConnections};
 use crate::runtime::pool::WorkerPool;
 use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
-use crate::{CloseReason, Router};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
@@ -138,14 +138,11 @@ fn dispatch<R: Router>(
     ends: EndpointInfo,
     entry: OpenConnection,
 ) {
-    if !host.budget.admits(ends.caller()) && !host.pending_handshakes.make_place() {
-        let reason = CloseReason::Router("no memory for the connection: see connection_memory_max".into());
-        return host.budget.counts.count_refused(ends.peer, &reason, Instant::now());
-    }
+    let Ok(admission) = host.admit(&ends) else { return };
     #[cfg(all(feature = "uring", target_os = "linux"))]
     if let WorkerPool::Rings(rings) = pool {
         let Transport::Tcp(socket) = socket else { unreachable!("io_uring drives only TCP sockets") };
-        let Some(engine) = host.connect(ends, &entry) else { return };
+        let Some(engine) = host.connect(ends, admission, &entry) else { return };
         match socket.into_std() {
             Ok(socket) => rings.drive(socket, engine, host.runtime.clone(), host.busy_poll, entry),
             Err(error) => {
@@ -157,7 +154,7 @@ fn dispatch<R: Router>(
     let worker = pool.least();
     let (driven, is_here) = (worker.map(Worker::driven), worker.is_none_or(Worker::is_current));
     let (runtime, host) = (host.runtime.clone(), host.clone());
-    let arrived = Box::new(AcceptedConnection { io: socket, ends, entry });
+    let arrived = Box::new(AcceptedConnection { io: socket, ends, admission, entry });
     let driving = async move {
         // Hold nothing of the connection across this await, because an idle connection would keep it allocated.
         let context = driven.as_ref().map(|_| host.runtime.clone());

@@ -1,5 +1,7 @@
 //! TLS handshakes on accepted connections, with limits on their number and duration.
 
+use super::turns::Turns;
+use crate::runtime::pending_handshakes::CallerHandshakes;
 use crate::tls::{CertificateDer, ServerTls, TlsError, TlsStream};
 use frisbee_core::CloseReason;
 use parking_lot::Mutex;
@@ -9,7 +11,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::Semaphore;
 use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream as Secured;
 
@@ -19,19 +20,11 @@ const LINGER: Duration = Duration::from_secs(1);
 /// Time after which a client that does not reply counts as silent. It is enough for two round trips around the world.
 const ANSWER: Duration = Duration::from_millis(500);
 
-/// Limits how long a client may keep the server waiting without sending anything.
-pub trait SilenceLimit: Send + Sync {
-    /// Runs `work`, which waits for a client. Returns `None` if the client's time limit expires first.
-    fn wait<F>(self: &Arc<Self>, work: F) -> impl Future<Output = Option<F::Output>> + Send
-    where
-        F: Future<Output: Send> + Send + Unpin;
-}
-
 /// TLS acceptor of a server, which limits the number of concurrent handshakes.
 #[derive(Debug)]
-pub struct Handshakes {
+pub(crate) struct Handshakes {
     tls: ServerTls,
-    permits: Semaphore,
+    permits: Arc<Turns>,
     /// Protocols that are offered by ALPN if the TLS settings offer none.
     protocols: Vec<Vec<u8>>,
     /// TLS settings without ALPN protocols, and a copy that offers `protocols`. The last pair is cached to avoid a copy
@@ -59,8 +52,8 @@ impl<T> HandshakeFailure<T> {
 
 impl Handshakes {
     /// Creates a TLS acceptor. It offers `protocols` by ALPN unless the settings offer protocols themselves.
-    pub fn new(tls: ServerTls, protocols: Vec<Vec<u8>>) -> Self {
-        let permits = Semaphore::new(tls.handshakes_max.clamp(1, Semaphore::MAX_PERMITS));
+    pub(crate) fn new(tls: ServerTls, protocols: Vec<Vec<u8>>) -> Self {
+        let permits = Turns::new(tls.handshakes_max);
         Self { tls, permits, protocols, offering: Mutex::default() }
     }
 
@@ -90,7 +83,7 @@ impl Handshakes {
     ///
     /// # Cancel safety
     /// Dropping the future drops the transport.
-    pub async fn accept<T>(&self, io: T, silence: &Arc<impl SilenceLimit>) -> Result<TlsStream<T>, CloseReason>
+    pub(crate) async fn accept<T>(&self, io: T, silence: &CallerHandshakes) -> Result<TlsStream<T>, CloseReason>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin,
     {
@@ -108,7 +101,7 @@ impl Handshakes {
 
     /// Performs a TLS handshake. A client gets a permit only once its ClientHello has arrived, and loses it if the
     /// handshake takes longer than [`ANSWER`]. Slow clients thus do not delay others.
-    async fn shake<T>(&self, io: T, silence: &Arc<impl SilenceLimit>) -> HandshakeOutcome<T>
+    async fn shake<T>(&self, io: T, silence: &CallerHandshakes) -> HandshakeOutcome<T>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin,
     {
@@ -125,7 +118,7 @@ impl Handshakes {
             }
             None => return Err(HandshakeFailure::late()),
         };
-        let permit = self.permits.acquire().await;
+        let permit = Turns::acquire(&self.permits, silence.caller).await;
         let mut answer = pin!(greeted.into_stream(self.current()).into_fallible());
         if let Ok(shaken) = tokio::time::timeout(ANSWER, &mut answer).await {
             return Ok(shaken?);
@@ -153,6 +146,6 @@ async fn linger(mut io: impl AsyncRead + AsyncWrite + Unpin) {
 
 /// Returns the certificate chain of the peer, end-entity certificate first, if the peer presented one. Boxed because
 /// few connections have one.
-pub fn peer_certificates<T>(stream: &TlsStream<T>) -> Option<Box<Arc<[CertificateDer<'static>]>>> {
+pub(crate) fn peer_certificates<T>(stream: &TlsStream<T>) -> Option<Box<Arc<[CertificateDer<'static>]>>> {
     stream.get_ref().1.peer_certificates().map(|chain| Box::new(chain.into()))
 }

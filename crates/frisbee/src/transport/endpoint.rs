@@ -35,6 +35,9 @@ pub struct UnixCredentials {
 impl EndpointInfo {
     /// Returns the key of the caller to whom the connection's memory is charged.
     pub(crate) fn caller(&self) -> CallerKey {
+        if self.is_connectionless {
+            return CallerKey::Datagrams;
+        }
         #[cfg(unix)]
         if let (None, Some(credentials)) = (self.peer, &self.credentials) {
             return CallerKey::User(credentials.user);

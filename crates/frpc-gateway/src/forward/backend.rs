@@ -2,12 +2,13 @@
 
 use super::message::{BackendEncoding, MessageEncoding, MessageType, RawMessage};
 use super::requests::{Failure, ForwardedReplies, Requests};
-use super::shares::{Caller, Shares, caller};
 use super::{ForwardFields, ForwardedMethod, Reply};
+use frisbee::rpc::CallShares;
 use frpc::{Channel, GrpcCaller, LateTrailers, Request, Response, ResponseStream, Status, Streaming};
 use frpc_dynamic::Body;
 use futures_core::Stream;
 use parking_lot::Mutex;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,26 +25,26 @@ pub(super) struct Backend {
 #[derive(Debug)]
 struct Link {
     channel: Channel,
-    calls: Mutex<Shares>,
-    streams: Mutex<Shares>,
+    calls: Mutex<CallShares>,
+    streams: Mutex<CallShares>,
 }
 
 /// A unary call or stream in progress. It counts against its caller's share until it is dropped.
 struct Slot {
     link: Arc<Link>,
-    caller: Caller,
+    caller: Option<IpAddr>,
     is_stream: bool,
 }
 
 impl Link {
-    fn shares(&self, is_stream: bool) -> &Mutex<Shares> {
+    fn shares(&self, is_stream: bool) -> &Mutex<CallShares> {
         if is_stream { &self.streams } else { &self.calls }
     }
 
     /// Counts a call of `caller`. Returns `None` if the caller already uses its share of the calls that the backend
     /// accepts on this connection. Every call is accepted until the backend's limits are known. Channels to gRPC
     /// servers divide the streams themselves, so they accept every call.
-    fn take(self: &Arc<Self>, caller: Caller, is_stream: bool) -> Option<Slot> {
+    fn take(self: &Arc<Self>, caller: Option<IpAddr>, is_stream: bool) -> Option<Slot> {
         let peer = self.channel.connection().map(|connection| connection.peer());
         let hello = peer.as_ref().and_then(|peer| peer.hello());
         let max = hello.map_or(u32::MAX, |hello| if is_stream { hello.streams_max } else { hello.calls_max });
@@ -77,7 +78,7 @@ impl Backend {
 
     /// Returns a slot on the next connection that accepts another call of this caller.
     fn slot<T>(&self, request: &Request<T>, is_stream: bool) -> Result<Slot, Status> {
-        let caller = caller(request);
+        let caller = request.caller_network();
         let next = self.next.fetch_add(1, Ordering::Relaxed) % self.links.len();
         let (before, from) = self.links.split_at(next);
         let mut links = from.iter().chain(before);
@@ -148,8 +149,8 @@ fn encoding(channel: &Channel) -> BackendEncoding {
 /// Adds the caller to the request, because one caller must not use all streams of a gRPC server.
 fn name_caller<T>(channel: &Channel, request: &mut Request<T>) {
     if channel.is_grpc() {
-        let caller = caller(request);
-        request.extensions_mut().insert(GrpcCaller(caller));
+        let caller = GrpcCaller(request.caller_network());
+        request.extensions_mut().insert(caller);
     }
 }
 

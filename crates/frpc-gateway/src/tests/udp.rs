@@ -1,6 +1,6 @@
 //! Tests of JSON-RPC over UDP on loopback sockets.
 
-use frpc::{Call, CallResponse, Next, Request, Response, ResponseStream, Server, ServerBuilder, Status};
+use frpc::{Call, CallResponse, Next, Request, Response, ResponseStream, Server, ServerBuilder, Stats, Status};
 use frpc_access::{Access, Principal, Proof, Who};
 use frpc_gateway::{Gateway, ServeGateway as _, Udp};
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
@@ -66,6 +66,7 @@ impl Greeter for Host {
 struct Running {
     address: SocketAddr,
     events: Arc<Events>,
+    stats: Stats,
     stop: Option<oneshot::Sender<()>>,
     served: tokio::task::JoinHandle<Result<(), frpc::Error>>,
 }
@@ -83,9 +84,9 @@ async fn serve(
         .bind("127.0.0.1:0")
         .await
         .expect("server should bind to a free address");
-    let (stop, stopped) = oneshot::channel();
+    let ((stop, stopped), stats) = (oneshot::channel(), server.stats());
     let served = tokio::spawn(server.serve_with_shutdown(async move { drop(stopped.await) }));
-    (Running { address, events, stop: Some(stop), served }, Client::new("127.0.0.1:0", address).await)
+    (Running { address, events, stats, stop: Some(stop), served }, Client::new("127.0.0.1:0", address).await)
 }
 
 struct Client(UdpSocket);
@@ -300,8 +301,8 @@ async fn stopping_server_answers_datagrams_in_progress() {
 }
 
 #[tokio::test]
-async fn calls_beyond_their_number_are_dropped() {
-    let (server, client) = serve(|builder| builder, |udp| udp.calls_max(2)).await;
+async fn calls_beyond_the_share_of_a_network_are_dropped() {
+    let (server, client) = serve(|builder| builder, |udp| udp.calls_max(4)).await;
     for id in 1..=3 {
         client.send(greet(id, "wait", 0)).await;
         take(&server.events.began).await;
@@ -311,6 +312,25 @@ async fn calls_beyond_their_number_are_dropped() {
     let mut ids = [client.reply().await, client.reply().await].map(|reply| reply["id"].as_u64());
     ids.sort_unstable();
     assert_eq!(ids, [Some(1), Some(2)]);
+}
+
+/// Regression test: each source was a caller with its own share of the memory, although sources can be forged.
+#[tokio::test]
+async fn datagrams_of_many_sources_leave_memory_to_connections() {
+    const MEMORY: usize = 1 << 20;
+    let limits = |udp: Udp| udp.calls_max(100_000);
+    let (server, _) = serve(|builder| builder.memory_max(MEMORY), limits).await;
+    let id = "i".repeat(8 * 1024);
+    for last in (2..250).cycle() {
+        let source = Client::new(&format!("127.0.0.{last}:0"), server.address).await;
+        source.send(greet(&*id, "wait", 0)).await;
+        tokio::task::yield_now().await;
+        if server.stats.rejected() > 500 {
+            break;
+        }
+    }
+    let held = server.stats.memory_held();
+    assert!(held > MEMORY / 2 && held <= MEMORY / 4 * 3 + 32 * 1024, "datagrams hold {held} bytes");
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,12 +7,12 @@ use crate::Gateway;
 use crate::clock::now;
 use crate::json_rpc::{Session, fitting};
 use bytes::Bytes;
-use frisbee::rpc::ConnectionExt;
+use frisbee::rpc::{CallShares, ConnectionExt};
 use frpc::{AdapterContext, AdapterPeers, Metadata};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use std::future::poll_fn;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -47,6 +47,7 @@ pub(crate) async fn serve(gateway: Arc<Gateway>, udp: Udp, peers: AdapterPeers) 
         rates: Rates::new(udp.rate, now()),
         sources: Sources::default(),
         pending: FuturesUnordered::new(),
+        shares: CallShares::default(),
         buffer: vec![0; DATAGRAM_MAX].into(),
         pause: None,
         is_stopping: false,
@@ -73,6 +74,8 @@ struct Listener {
     rates: Rates,
     sources: Sources,
     pending: FuturesUnordered<Pending>,
+    /// Datagrams with pending calls per network of their sources.
+    shares: CallShares,
     buffer: Box<[u8]>,
     pause: Option<Pin<Box<Sleep>>>,
     is_stopping: bool,
@@ -86,7 +89,9 @@ impl Listener {
             let mut has_ended = false;
             while let Poll::Ready(Some(ended)) = self.pending.poll_next_unpin(task) {
                 has_ended = true;
-                if let Some((peer, mut session, limit)) = ended {
+                let Ended { peer, network, limit, session } = ended;
+                self.shares.release(network);
+                if let Some(mut session) = session {
                     self.reply(peer, &mut session, limit);
                     if !has_expired(session.context()) {
                         self.sources.put_back(peer, session);
@@ -125,7 +130,7 @@ impl Listener {
 
     /// Handles the datagram in the receive buffer.
     fn handle(&mut self, peer: SocketAddr, length: usize) {
-        let Self { gateway, udp, peers, rates, sources, pending, buffer, .. } = self;
+        let Self { gateway, udp, peers, rates, sources, pending, shares, buffer, .. } = self;
         let now = now();
         // Drop datagrams from port 0, which cannot receive a reply.
         if length == 0 || peer.port() == 0 || !rates.admit(peer.ip(), now) {
@@ -157,12 +162,13 @@ impl Listener {
             self.reply(peer, &mut session, limit);
             return self.sources.put_back(peer, session);
         }
-        if pending.len() >= udp.calls_max {
+        let network = context.connection().caller_network();
+        if !shares.take(network, udp.calls_max.saturating_sub(shares.total())) {
             // Drop the session, which cancels its calls.
             return context.connection().count_rejected();
         }
         let deadline = Box::pin(tokio::time::sleep(udp.call_timeout));
-        pending.push(Pending { peer, limit, session: Some(session), deadline });
+        pending.push(Pending { peer, network, limit, session: Some(session), deadline });
     }
 
     /// Sends the replies of a session, one datagram each. Replies that are too long or cannot be sent immediately are
@@ -192,25 +198,35 @@ fn session(gateway: &Gateway, context: &AdapterContext) -> Session {
 /// Calls of one datagram that have not completed.
 struct Pending {
     peer: SocketAddr,
+    network: Option<IpAddr>,
     limit: usize,
     session: Option<Session>,
     deadline: Pin<Box<Sleep>>,
 }
 
-impl Future for Pending {
-    /// The peer, its session with the replies, and the maximum reply size. `None` if the calls timed out.
-    type Output = Option<(SocketAddr, Session, usize)>;
+/// Calls of one datagram that have completed.
+struct Ended {
+    peer: SocketAddr,
+    network: Option<IpAddr>,
+    /// Maximum size of a reply.
+    limit: usize,
+    /// Session with the replies, or `None` if the calls timed out.
+    session: Option<Session>,
+}
 
-    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { peer, limit, session, deadline } = &mut *self;
+impl Future for Pending {
+    type Output = Ended;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Ended> {
+        let Self { peer, network, limit, session, deadline } = &mut *self;
         while let Some(waiting) = session
             && waiting.calls() > 0
         {
             if waiting.poll(task).is_pending() {
                 ready!(deadline.as_mut().poll(task));
-                return Poll::Ready(None);
+                *session = None;
             }
         }
-        Poll::Ready(session.take().map(|session| (*peer, session, *limit)))
+        Poll::Ready(Ended { peer: *peer, network: *network, limit: *limit, session: session.take() })
     }
 }

@@ -1,13 +1,17 @@
 //! Rate limits of addresses, in a table of fixed size. Addresses whose hashes collide share a slot. A flood of spoofed
 //! addresses neither grows the table nor evicts entries.
 
+use frisbee::rpc::network;
 use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 /// Number of slots in the table of rates, a power of two. The table takes 128 KiB of memory.
 const SLOTS: usize = 16 * 1024;
+
+/// Maximum rate of an IPv6 /48 network, as a multiple of that of a /64 network. Many sites have a /48 network.
+const NETWORKS_PER_SITE: u32 = 16;
 
 /// A rate limit with a burst.
 #[derive(Clone, Copy, Debug)]
@@ -40,19 +44,21 @@ impl Rates {
 
     /// Returns whether a datagram from this address is within the rate limit.
     pub(super) fn admit(&mut self, address: IpAddr, now: Instant) -> bool {
-        let key = match address {
-            IpAddr::V4(address) => u64::from(address.to_bits()),
-            // Use the /64 network, because a peer usually controls all of its addresses.
-            IpAddr::V6(address) => match address.to_ipv4_mapped() {
-                Some(address) => u64::from(address.to_bits()),
-                None => (address.to_bits() >> 64) as u64,
-            },
-        };
         let now = nanos(now.saturating_duration_since(self.start));
+        let Rate { interval, tolerance } = self.rate;
+        let network = network(address);
+        self.take(network, interval, tolerance, now)
+            && match network {
+                IpAddr::V4(_) => true,
+                IpAddr::V6(of) => self.take(of.to_bits() >> 80, interval / NETWORKS_PER_SITE, tolerance, now),
+            }
+    }
+
+    fn take(&mut self, key: impl Hash, interval: Duration, tolerance: Duration, now: u64) -> bool {
         let at = self.hash.hash_one(key) as usize % SLOTS;
         let Some(slot) = self.slots.get_mut(at) else { return false };
-        let ahead = (*slot).max(now) + nanos(self.rate.interval);
-        if ahead - now > nanos(self.rate.tolerance) {
+        let ahead = (*slot).max(now) + nanos(interval);
+        if ahead - now > nanos(tolerance) {
             return false;
         }
         *slot = ahead;
@@ -77,6 +83,21 @@ mod tests {
         assert_eq!(admitted(&mut rates, start), 5);
         assert_eq!(admitted(&mut rates, start + Duration::from_millis(250)), 2);
         assert_eq!(admitted(&mut rates, start + Duration::from_secs(60)), 5, "at most a burst should be accumulated");
+    }
+
+    #[test]
+    fn networks_of_one_site_share_sixteen_rates() {
+        let start = Instant::now();
+        let mut rates = Rates::new(Rate::new(10, 5), start);
+        let mut admitted = |site: u16| {
+            let networks = (0..1000_u16).map(|network| IpAddr::from([0x2001, 0xdb8, site, network, 0, 0, 0, 1]));
+            networks.filter(|address| rates.admit(*address, start)).count()
+        };
+        // Networks whose hashes collide with that of their site reduce the rate of the site.
+        for site in [1, 2] {
+            let count = admitted(site);
+            assert!((32..=80).contains(&count), "{count} datagrams of site {site} are admitted");
+        }
     }
 
     #[test]

@@ -130,6 +130,11 @@ impl<T> Request<T> {
         self.origin.transport.as_ref()?.peer_addr()
     }
 
+    /// Returns the network of the caller, for limits in a handler; see [`Connection::caller_network`].
+    pub fn caller_network(&self) -> Option<IpAddr> {
+        self.origin.transport.as_ref()?.caller_network()
+    }
+
     /// Returns the verified certificate chain of the caller, for use in a handler, starting with the caller's own
     /// certificate. Returns `None` if the caller presented none. Also available for calls over other protocols on the
     /// same port.

@@ -6,10 +6,10 @@ use super::{PREFIX, after};
 use crate::clock::now;
 use crate::{GrpcCaller, Status};
 use bytes::{Buf as _, Bytes, BytesMut};
+use frisbee::rpc::CallShares;
 use frisbee_core::ClientConfig;
 use frisbee_http2::{Connection, EnvelopeTracker, ErrorCode, Event, Head, SendError, StreamKey, write_some};
 use parking_lot::Mutex;
-use std::collections::HashMap;
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
@@ -76,8 +76,8 @@ struct LinkState {
     http2: Connection,
     /// Calls in progress, indexed by [`StreamKey::index`].
     calls: Vec<Option<OpenCall>>,
-    /// Number of open streams per remote caller, so that one caller cannot take all streams of the connection.
-    callers: HashMap<GrpcCaller, usize>,
+    /// Open streams per remote caller, so that one caller cannot take all streams of the connection.
+    callers: CallShares,
     changes: Arc<Changes>,
     driver: Option<Waker>,
     /// Waker of the task that opens the connection and waits for the server's SETTINGS frame.
@@ -130,13 +130,8 @@ impl LinkState {
     /// Removes a call from the connection. Resets its stream with `code` unless both sides have already ended it.
     fn remove(&mut self, key: StreamKey, code: ErrorCode) -> Option<Arc<Mutex<Reply>>> {
         let (_, caller, reply) = self.calls.get_mut(key.index())?.take_if(|(of, ..)| *of == key)?;
-        if let Some(caller) = caller
-            && let Some(count) = self.callers.get_mut(&caller)
-        {
-            *count -= 1;
-            if *count == 0 {
-                self.callers.remove(&caller);
-            }
+        if let Some(caller) = caller {
+            self.callers.release(caller.0);
         }
         self.http2.reset(key, code);
         self.changes.calls.notify_one();
@@ -231,7 +226,7 @@ impl Link {
         let link = Arc::new(Self(Mutex::new(LinkState {
             http2: Connection::client(&ClientConfig::default(), now()),
             calls: Vec::new(),
-            callers: HashMap::new(),
+            callers: CallShares::default(),
             changes,
             driver: None,
             opening: None,
@@ -272,21 +267,21 @@ impl Link {
         if state.is_closing {
             return None;
         }
-        if let Some(caller) = caller {
-            let held = state.callers.get(&caller).copied().unwrap_or(0);
-            if held >= state.http2.open_max().saturating_add(held).div_ceil(2) {
-                return None;
-            }
+        let free = state.http2.open_max();
+        if caller.is_some_and(|caller| !state.callers.take(caller.0, free)) {
+            return None;
         }
-        let key = state.http2.open(head, false).ok()?;
+        let Ok(key) = state.http2.open(head, false) else {
+            if let Some(caller) = caller {
+                state.callers.release(caller.0);
+            }
+            return None;
+        };
         if let Some(message) = message {
             // Ignore the error, because the stream was opened above.
             let _ = state.http2.send_data(key, message.clone(), true);
         }
         let reply = Arc::<Mutex<Reply>>::default();
-        if let Some(caller) = caller {
-            *state.callers.entry(caller).or_default() += 1;
-        }
         if state.calls.len() <= key.index() {
             state.calls.resize_with(key.index() + 1, || None);
         }
