@@ -1,17 +1,16 @@
-//! Measures the memory of a server while gateway clients make it hold as much as possible, and the latencies of another
-//! client.
+//! Memory of a server whose gateway clients make it hold as much as they can, and the latencies of a witness client at
+//! another address. The first row has a process that sends nothing and uses as much CPU as attackers may.
 
-use super::{LIFE, Running, Verdict};
+use super::{CONTROL, LIFE, Priority, Running, SHARE, Verdict, percentile};
+use frisbee_tests::attacks::{Appetite, burn};
 use frisbee_tests::hoard::Hoard;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
-use frpc::Server;
+use frpc::{Channel, Server};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use std::net::SocketAddr;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
-use tokio::process::Command;
 use tokio::task::JoinSet;
 
 const MIB: usize = 1024 * 1024;
@@ -33,6 +32,10 @@ const TIME: Duration = Duration::from_secs(8);
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     SlowWebSocketStream,
+    WebSocketCalls,
+    WebSocketHalves,
+    WebSocketPromises,
+    WebSocketPings,
     UnreadStreams,
     UnreadWebSocketReplies,
     UnreadReplies,
@@ -48,8 +51,12 @@ enum Kind {
     HalfBodies,
 }
 
-const ROWS: [(Kind, &str); 14] = [
+const ROWS: [(Kind, &str); 18] = [
     (Kind::SlowWebSocketStream, "WebSocket: a stream of 16 KiB items read at 80 KiB/s"),
+    (Kind::WebSocketCalls, "WebSocket: 5000 waiting calls with 55 KiB of metadata"),
+    (Kind::WebSocketHalves, "WebSocket: 96 connections with half messages of 1 MiB"),
+    (Kind::WebSocketPromises, "WebSocket: 300 connections with headers of 4 MiB frames and no bytes"),
+    (Kind::WebSocketPings, "WebSocket: 16 connections with endless PING frames"),
     (Kind::UnreadStreams, "JSON-RPC: 200 unread streams of 1 MiB items"),
     (Kind::UnreadWebSocketReplies, "WebSocket: 600 unread replies of 2 MiB"),
     (Kind::UnreadReplies, "JSON-RPC: 600 unread replies of 2 MiB"),
@@ -78,25 +85,37 @@ pub(crate) async fn serve() -> super::Result<Verdict> {
     Ok(Verdict::Well)
 }
 
+/// Hoards as the row with this name, or uses CPU if there is none.
+pub(crate) async fn hoard(name: &str, address: &str) -> super::Result<Verdict> {
+    match ROWS.into_iter().find(|(_, row)| *row == name) {
+        Some((kind, _)) => attack(kind, address.parse()?).await?,
+        None => burn(Appetite::Share(SHARE)).await,
+    }
+    Ok(Verdict::Well)
+}
+
 /// Prints the rows whose names contain `only`.
 pub(crate) async fn besiege(only: &str) -> super::Result<Verdict> {
     let mut worst = Verdict::Well;
-    println!("\n| clients | idle MiB | most MiB | calls of the witness | errors |\n|---|---|---|---|---|");
-    for (kind, name) in ROWS.into_iter().filter(|(_, name)| name.contains(only)) {
-        let mut command = Command::new(std::env::current_exe()?);
-        let mut server = Running::start(command.arg("serve-hoards").stdout(Stdio::piped()))?;
+    println!("\n| clients | idle MiB | most MiB | calls of the witness | errors | native p99 (us) | HTTP p99 (us) |");
+    println!("|---|---|---|---|---|---|---|");
+    let names = std::iter::once(CONTROL).chain(ROWS.into_iter().map(|(_, name)| name));
+    for name in names.filter(|name| *name == CONTROL || name.contains(only)) {
+        let program = std::env::current_exe()?;
+        let mut server = Running::start(Priority::Usual.server(&program).arg("serve-hoards"))?;
         let address = server.address().await?;
         let mut witness = Witness::connect(address).await?;
         witness.call().await;
         let idle = server.resident_mib();
-        let attack = tokio::spawn(attack(kind, address));
+        let mut attacker = Priority::Usual.attacker(&program);
+        let attacker = Running::start(attacker.args(["hoard", name, &address.to_string()]))?;
         let (started, mut most) = (Instant::now(), idle);
         while started.elapsed() < TIME {
             witness.call().await;
             most = most.max(server.resident_mib());
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        attack.abort();
+        drop(attacker);
         server.end().await?;
         let verdict = match witness.errors.is_empty() {
             false => Verdict::Errors,
@@ -104,7 +123,12 @@ pub(crate) async fn besiege(only: &str) -> super::Result<Verdict> {
             true => Verdict::Well,
         };
         let mark = if verdict == Verdict::Well { "" } else { " <--" };
-        println!("| {name} | {idle:.0} | {most:.0} | {} | {} |{mark}", witness.calls, witness.errors.len());
+        let [native, http] = witness.latencies.each_mut().map(|latencies| percentile(latencies, 990));
+        println!(
+            "| {name} | {idle:.0} | {most:.0} | {} | {} | {native:.0} | {http:.0} |{mark}",
+            witness.calls,
+            witness.errors.len()
+        );
         witness.errors.iter().take(3).for_each(|error| println!("    {error}"));
         worst = worst.max(verdict);
     }
@@ -117,20 +141,26 @@ struct Witness {
     http: TcpStream,
     calls: usize,
     errors: Vec<String>,
+    /// Latencies of native calls and of calls over HTTP.
+    latencies: [Vec<Duration>; 2],
 }
 
 impl Witness {
     async fn connect(address: SocketAddr) -> super::Result<Self> {
-        let native = InteropClient::connect(address.to_string()).await?;
-        Ok(Self { native, http: TcpStream::connect(address).await?, calls: 0, errors: Vec::new() })
+        let native = InteropClient::new(Channel::connect_io(connect_from(3, address).await?).await?);
+        let http = connect_from(3, address).await?;
+        Ok(Self { native, http, calls: 0, errors: Vec::new(), latencies: Default::default() })
     }
 
     async fn call(&mut self) {
         self.calls += 2;
+        let started = Instant::now();
         match self.native.add(AddRequest { a: 1, b: 2 }).await {
             Ok(sum) if sum.get_ref().total == 3 => {}
             other => self.errors.push(format!("native: {other:?}")),
         }
+        self.latencies[0].push(started.elapsed());
+        let started = Instant::now();
         let called = async {
             self.http.write_all(post("/interop.Interop/Add", r#"{"a":"1","b":"2"}"#).as_bytes()).await?;
             let mut response = Vec::new();
@@ -141,6 +171,7 @@ impl Witness {
             Ok(Ok(response)) if response.starts_with("HTTP/1.1 200 ") && response.contains("\"3\"") => {}
             other => self.errors.push(format!("HTTP: {other:?}")),
         }
+        self.latencies[1].push(started.elapsed());
     }
 }
 
@@ -164,32 +195,35 @@ fn stream(id: usize, length: usize) -> [String; 2] {
     [call(&id.to_string(), "Chat", "{}", "").trim_end().to_owned(), item]
 }
 
-/// Encodes a WebSocket text frame. The mask is zero.
-fn frame(text: &str) -> Vec<u8> {
+/// Encodes a WebSocket frame with a zero mask. `first` contains its type and whether the message ends.
+fn frame(first: u8, text: &str) -> Vec<u8> {
     let length = u16::try_from(text.len()).expect("length should fit u16").to_be_bytes();
     let head = match text.len() {
-        short @ 0..126 => vec![0x81, 0x80 | short as u8],
-        _ => vec![0x81, 0x80 | 126, length[0], length[1]],
+        short @ 0..126 => vec![first, 0x80 | short as u8],
+        _ => vec![first, 0x80 | 126, length[0], length[1]],
     };
     [&head, &[0; 4][..], text.as_bytes()].concat()
 }
 
+/// First byte of a frame with a whole text message.
+const TEXT: u8 = 0x81;
+
+const UPGRADE: &[u8] = b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+    sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-protocol: jsonrpc\r\n\r\n";
+
 async fn web_socket(address: SocketAddr) -> super::Result<TcpStream> {
     let mut socket = TcpStream::connect(address).await?;
-    let upgrade = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
-                   sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
-                   sec-websocket-protocol: jsonrpc\r\n\r\n";
-    socket.write_all(upgrade.as_bytes()).await?;
+    socket.write_all(UPGRADE).await?;
     Ok(socket)
 }
 
-/// Makes the server hold memory until the task is aborted.
+/// Holds memory of the server until the process is killed.
 async fn attack(kind: Kind, address: SocketAddr) -> super::Result<()> {
     let _connection = match kind {
         Kind::SlowWebSocketStream => {
             let mut socket = web_socket(address).await?;
             for text in stream(1, 16 * 1024) {
-                socket.write_all(&frame(&text)).await?;
+                socket.write_all(&frame(TEXT, &text)).await?;
             }
             let mut read = vec![0; 8 * 1024];
             loop {
@@ -197,6 +231,24 @@ async fn attack(kind: Kind, address: SocketAddr) -> super::Result<()> {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
+        Kind::WebSocketCalls => {
+            let mut socket = web_socket(address).await?;
+            let metadata = format!(r#","metadata":{{"a":"{}"}}"#, "m".repeat(55 * 1024));
+            for id in 0..5000 {
+                let call = call(&id.to_string(), "Sleep", r#"{"millis":60000}"#, &metadata);
+                socket.write_all(&frame(TEXT, call.trim_end())).await?;
+            }
+            vec![socket]
+        }
+        Kind::WebSocketHalves => {
+            let (first, next) = (frame(1, "["), frame(0, &" ".repeat(32 * 1024)));
+            at_once(address, 96, [UPGRADE, &first, &next.repeat(32)].concat()).await?
+        }
+        Kind::WebSocketPromises => {
+            let promise = [&[TEXT, 0x80 | 127][..], &(4 * MIB as u64).to_be_bytes(), &[0; 4]].concat();
+            at_once(address, 300, [UPGRADE, &promise].concat()).await?
+        }
+        Kind::WebSocketPings => flood(address, UPGRADE.to_vec(), |_| frame(0x89, "")).await,
         Kind::UnreadStreams => {
             let mut socket = TcpStream::connect(address).await?;
             for id in 0..200 {
@@ -208,7 +260,7 @@ async fn attack(kind: Kind, address: SocketAddr) -> super::Result<()> {
             let mut socket = web_socket(address).await?;
             for id in 0..600 {
                 let call = call(&id.to_string(), "EchoPayload", &format!(r#"{{"seq":{}}}"#, 3 * MIB / 2), "");
-                socket.write_all(&frame(call.trim_end())).await?;
+                socket.write_all(&frame(TEXT, call.trim_end())).await?;
             }
             vec![socket]
         }
@@ -222,7 +274,7 @@ async fn attack(kind: Kind, address: SocketAddr) -> super::Result<()> {
         }
         Kind::UnreadHttpReplies => {
             let body = format!(r#"{{"seq":{}}}"#, 3 * MIB);
-            at_once(address, 300, post("/interop.Interop/EchoPayload", &body)).await?
+            at_once(address, 300, post("/interop.Interop/EchoPayload", &body).into()).await?
         }
         Kind::LongIds => {
             let mut socket = TcpStream::connect(address).await?;
@@ -242,21 +294,21 @@ async fn attack(kind: Kind, address: SocketAddr) -> super::Result<()> {
             vec![socket]
         }
         Kind::ResetStreams => {
-            flood(address, |number| {
+            flood(address, opening(b""), |number| {
                 let id = 2 * number + 1;
                 [http2(HEADERS, END_HEADERS, id, &head("Add")), http2(RST_STREAM, 0, id, &8_u32.to_be_bytes())].concat()
             })
             .await
         }
         Kind::Continuations => {
-            flood(address, |number| match number {
+            flood(address, opening(b""), |number| match number {
                 0 => http2(HEADERS, 0, 1, &head("Add")),
                 _ => http2(CONTINUATION, 0, 1, b""),
             })
             .await
         }
-        Kind::Settings => flood(address, |_| http2(SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0])).await,
-        Kind::Pings => flood(address, |_| http2(PING, 0, 0, &[0; 8])).await,
+        Kind::Settings => flood(address, opening(b""), |_| http2(SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0])).await,
+        Kind::Pings => flood(address, opening(b""), |_| http2(PING, 0, 0, &[0; 8])).await,
         Kind::ZeroWindows => {
             let body = format!(r#"{{"seq":{}}}"#, 3 * MIB / 16);
             let streams = (0..100).map(|number| 2 * number + 1).map(|id| {
@@ -274,20 +326,20 @@ async fn attack(kind: Kind, address: SocketAddr) -> super::Result<()> {
         }
         Kind::Lists => {
             let body = format!(r#"{{"inners":[{}{{}}]}}"#, "{},".repeat(240_000));
-            at_once(address, 40, post("/interop.Interop/EchoLists", &body)).await?
+            at_once(address, 40, post("/interop.Interop/EchoLists", &body).into()).await?
         }
     };
     std::future::pending().await
 }
 
 /// Makes a request on each of the given number of connections.
-async fn at_once(address: SocketAddr, count: usize, request: String) -> super::Result<Vec<TcpStream>> {
+async fn at_once(address: SocketAddr, count: usize, request: Vec<u8>) -> super::Result<Vec<TcpStream>> {
     let mut connecting = JoinSet::new();
     for _ in 0..count {
         let request = request.clone();
         connecting.spawn(async move {
             let mut socket = TcpStream::connect(address).await?;
-            socket.write_all(request.as_bytes()).await?;
+            socket.write_all(&request).await?;
             std::io::Result::Ok(socket)
         });
     }
@@ -310,9 +362,13 @@ const CONTINUATION: u8 = 9;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
-/// Pause between batches of 256 frames. In this time, the other client can run, because it shares the thread of the
-/// attacker.
+/// Interval between batches of 256 frames.
 const BATCH: Duration = Duration::from_millis(10);
+
+/// Encodes the first bytes of an HTTP/2 connection.
+fn opening(settings: &[u8]) -> Vec<u8> {
+    [PREFACE, &http2(SETTINGS, 0, 0, settings)].concat()
+}
 
 /// Encodes an HTTP/2 frame.
 fn http2(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
@@ -336,22 +392,23 @@ fn head(method: &str) -> Vec<u8> {
     block
 }
 
-/// Connects from another address than that of the healthy client.
-async fn connect_from_elsewhere(address: SocketAddr) -> std::io::Result<TcpStream> {
+/// Connects from the loopback address with this last byte.
+async fn connect_from(last: u8, address: SocketAddr) -> std::io::Result<TcpStream> {
     let socket = TcpSocket::new_v4()?;
-    socket.bind(SocketAddr::from(([127, 0, 0, 2], 0)))?;
+    socket.bind(SocketAddr::from(([127, 0, 0, last], 0)))?;
     socket.connect(address).await
 }
 
-/// Sends frames without end on each of 16 connections. Reconnects when the server closes one of them.
-async fn flood(address: SocketAddr, frames: fn(u32) -> Vec<u8>) -> Vec<TcpStream> {
+/// Sends frames without end on each of 16 connections, and connects again when the server closes one.
+async fn flood(address: SocketAddr, opening: Vec<u8>, frames: fn(u32) -> Vec<u8>) -> Vec<TcpStream> {
     let mut floods = JoinSet::new();
     for _ in 0..16 {
+        let opening = opening.clone();
         floods.spawn(async move {
             loop {
                 let sent = async {
-                    let mut socket = connect_from_elsewhere(address).await?;
-                    socket.write_all(&[PREFACE, &http2(SETTINGS, 0, 0, b"")].concat()).await?;
+                    let mut socket = TcpStream::connect(address).await?;
+                    socket.write_all(&opening).await?;
                     for first in (0..1 << 24).step_by(256) {
                         let frames: Vec<_> = (first..first + 256).flat_map(frames).collect();
                         socket.write_all(&frames).await?;
@@ -371,12 +428,12 @@ async fn flood(address: SocketAddr, frames: fn(u32) -> Vec<u8>) -> Vec<TcpStream
 /// Sends the same frames on each of the given number of connections. The connections stay open, and replies are not
 /// read.
 async fn keep_open(address: SocketAddr, count: usize, settings: &[u8], frames: Vec<u8>) -> Vec<TcpStream> {
-    let opening = [PREFACE, &http2(SETTINGS, 0, 0, settings)].concat();
+    let opening = opening(settings);
     let mut writing = JoinSet::new();
     for _ in 0..count {
         let (opening, frames) = (opening.clone(), frames.clone());
         writing.spawn(async move {
-            let mut socket = connect_from_elsewhere(address).await?;
+            let mut socket = TcpStream::connect(address).await?;
             socket.write_all(&opening).await?;
             // With its first frames, the server enlarges the window of the connection.
             socket.read_buf(&mut Vec::with_capacity(4096)).await?;

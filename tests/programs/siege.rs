@@ -84,6 +84,7 @@ async fn main() -> ExitCode {
         ["serve"] => serve().await,
         ["serve-blocking"] => tokio::task::spawn_blocking(blocked::run).await.unwrap_or_else(|error| Err(error.into())),
         ["serve-hoards"] => hoards::serve().await,
+        ["hoard", name, address] => hoards::hoard(name, address).await,
         ["attack", name, address] => attack(name, address).await,
         _ => match Arguments::parse(&words) {
             Ok(arguments) => besiege(arguments).await,
