@@ -1,9 +1,10 @@
 //! Tests of TLS: which peers are accepted, which are rejected, and the errors of rejected ones.
 
 use super::transports::expect_service;
+use frisbee::rpc::ConnectionExt;
 use frisbee::tls::rustls::server::{ServerSessionMemoryCache, StoresServerSessions};
 use frisbee::tls::rustls::{HandshakeKind, ServerConfig, ServerConnection};
-use frisbee::tls::{ClientTls, ServerTls, TlsError};
+use frisbee::tls::{ClientTls, Identity, ServerTls, TlsError};
 use frisbee::{
     Client, ClientBuilder, CloseKind, CloseReason, Connection, Handlers, Operation, PeerKind, ProtocolError,
 };
@@ -13,8 +14,8 @@ use frisbee_tests::serve_interop_with;
 use frisbee_tests::service::Service;
 use frpc::{Channel, Server, Workers};
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -266,6 +267,42 @@ async fn handlers_see_the_certificate_of_their_client() {
 }
 
 #[tokio::test]
+async fn identities_behind_one_address_have_memory_shares_of_their_own() {
+    let authority = Authority::default();
+    let fill = Operation::user(10).unwrap();
+    let builder = || frisbee::Server::builder().memory_max(8 << 20);
+    for builder in [builder().tls(authority.mutual_server()), builder().tls_or_plain(authority.mutual_server())] {
+        let charges = Mutex::new(Vec::new());
+        let handlers = Handlers::new().on(fill, move |connection, mut packet| {
+            let more: Vec<_> = std::iter::from_fn(|| connection.try_charge(64 * 1024)).collect();
+            packet.body = vec![u8::try_from(more.len()).unwrap()].into();
+            charges.lock().unwrap().extend(more);
+            async { Some(packet) }
+        });
+        let server = builder.bind("127.0.0.1:0", handlers).await.unwrap();
+        let address = server.local_addr();
+        tokio::spawn(server.serve());
+        let [first, second] = ["first.test", "second.test"].map(|name| authority.issue_pem(name));
+        let mut filled = Vec::new();
+        let mut connections = Vec::new();
+        for (certificate, key) in [&first, &first, &second] {
+            let identity = Identity::from_pem(certificate, key).unwrap();
+            let (answers, mut answered) = tokio::sync::mpsc::unbounded_channel();
+            let handlers = Handlers::new().on(fill, move |_, packet| {
+                answers.send(packet.body[0]).unwrap();
+                async { None }
+            });
+            let client = authority.client().with_identity(identity).unwrap();
+            let connection = Client::builder().tls(client).connect(address, handlers).await.unwrap();
+            connection.send(&frisbee::Packet::new(frisbee::PacketId(1), fill, "")).await.unwrap();
+            filled.push(answered.recv().await.unwrap());
+            connections.push(connection);
+        }
+        assert!(filled[0] > 80 && filled[1] == 0 && filled[2] > 0, "{filled:?}");
+    }
+}
+
+#[tokio::test]
 async fn certificate_is_replaced_without_closing_connections() {
     let (before, after) = (Authority::new("before"), Authority::new("after"));
     let tls = before.server();
@@ -279,7 +316,7 @@ async fn certificate_is_replaced_without_closing_connections() {
     let channel = Channel::builder().tls(after.client()).connect(address.to_string()).await.unwrap();
     expect_service(&channel).await;
 
-    let mixed = frisbee::tls::Identity::from_pem(after.pem(), before.issue_pem("x").1).unwrap();
+    let mixed = Identity::from_pem(after.pem(), before.issue_pem("x").1).unwrap();
     assert!(tls.reload(mixed).is_err(), "key of another certificate should be rejected");
     connect(address, &after.client()).await.expect("server should accept the connection");
 }

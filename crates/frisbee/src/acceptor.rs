@@ -275,23 +275,29 @@ impl<R: Router> ServerShared<R> {
     async fn serve_secured(
         &self,
         handshake: Pin<Box<impl Future<Output = Result<Secured, CloseReason>>>>,
-        (ends, admission): (EndpointInfo, Admission),
+        (ends, mut admission): (EndpointInfo, Admission),
         context: Option<Handle>,
         entry: OpenConnection,
     ) -> CloseReason {
-        let peer = ends.peer;
-        let driving = handshake.await.map(|(secured, certificates)| {
-            let handle = self.greet(EndpointInfo { certificates, ..ends }, admission);
-            Box::pin(self.drive(secured, handle, AllowedProtocols::Secured, context, entry))
-        });
-        match driving {
-            Ok(driving) => driving.await,
+        let (secured, certificates) = match handshake.await {
+            Ok(shaken) => shaken,
             Err(reason) => {
                 self.budget.counts.count_opened();
-                self.budget.counts.count_closed(peer, &reason, now());
-                reason
+                self.budget.counts.count_closed(ends.peer, &reason, now());
+                return reason;
             }
+        };
+        let is_identified = certificates.is_some();
+        let ends = EndpointInfo { certificates, ..ends };
+        if is_identified {
+            drop(admission);
+            admission = match self.admit(&ends) {
+                Ok(admission) => admission,
+                Err(reason) => return reason,
+            };
         }
+        let handle = self.greet(ends, admission);
+        Box::pin(self.drive(secured, handle, AllowedProtocols::Secured, context, entry)).await
     }
 
     fn drive(

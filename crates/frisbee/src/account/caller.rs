@@ -47,6 +47,10 @@ pub(crate) enum CallerKey {
     /// User id of the peer process on a Unix socket.
     #[cfg_attr(not(unix), allow(dead_code))]
     User(u32),
+    /// Hash of the peer's verified certificate. Clients behind one address thus have shares of their own, and a client
+    /// with many addresses has one.
+    #[cfg(feature = "tls")]
+    Certificate(u64),
     /// All peers of connectionless transports, whose addresses may be forged.
     Datagrams,
     /// All peers without an address, which are treated as one caller.

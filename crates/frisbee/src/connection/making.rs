@@ -42,9 +42,14 @@ impl Connection {
         Self::new((Role::Server, is_within), &config.common, account, runtime, ends, lifetime.map(Box::new))
     }
 
-    /// Creates the handle of a connection nested in this adapter connection. Both use the same memory account.
+    /// Creates the handle of a connection nested in this adapter connection. Both use the same memory account, unless
+    /// `ends` identify another caller.
     pub(crate) fn within(&self, config: &ServerConfig, ends: EndpointInfo) -> Self {
-        let (account, runtime) = (self.0.mailbox.account.clone(), self.0.runtime.clone());
+        let (outer, runtime) = (&self.0.mailbox.account, self.0.runtime.clone());
+        let account = match ends.caller() {
+            same if same == self.ends().caller() => outer.clone(),
+            caller => Arc::new(Account::of_peer(outer.budget().enter(caller))),
+        };
         Self::new((Role::Server, true), &config.common, account, runtime, ends, self.0.lifetime.clone())
     }
 

@@ -1,6 +1,8 @@
 //! Information about both ends of a transport.
 
 use crate::account::CallerKey;
+#[cfg(feature = "tls")]
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::SocketAddr;
 #[cfg(feature = "tls")]
 use std::sync::Arc;
@@ -37,6 +39,12 @@ impl EndpointInfo {
     pub(crate) fn caller(&self) -> CallerKey {
         if self.is_connectionless {
             return CallerKey::Datagrams;
+        }
+        #[cfg(feature = "tls")]
+        if let Some(own) = self.certificates.as_ref().and_then(|chain| chain.first()) {
+            let mut hasher = DefaultHasher::new();
+            own.hash(&mut hasher);
+            return CallerKey::Certificate(hasher.finish());
         }
         #[cfg(unix)]
         if let (None, Some(credentials)) = (self.peer, &self.credentials) {
