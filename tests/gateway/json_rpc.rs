@@ -629,6 +629,25 @@ async fn malformed_messages_are_paced_by_the_waste_rate() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn client_with_endless_useless_messages_is_disconnected() {
+    let discover = r#"{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}"#.to_owned();
+    for message in [format!(r#"{{"jsonrpc":"1.0","id":1,"a":"{}"}}"#, "x".repeat(936)), discover] {
+        let server = server(Gateway::new().json_rpc(), |builder| builder.config(Config::default().abuse_rate(10_000)));
+        let mut client = Client::new(&server);
+        let began = tokio::time::Instant::now();
+        loop {
+            client.say(&message).await;
+            if client.line().await.is_empty() {
+                break;
+            }
+        }
+        assert_eq!(client.closed().await.kind(), CloseKind::Flood, "{message}");
+        let took = began.elapsed();
+        assert!((5..20).contains(&took.as_secs()), "{took:?} for {message}");
+    }
+}
+
 #[tokio::test]
 async fn malformed_notice_of_a_stream_ends_its_call() {
     for params in [json!({"id": 1}), json!({"id": 1, "items": -1}), json!({"id": 1, "items": "8"})] {

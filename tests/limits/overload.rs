@@ -194,7 +194,7 @@ async fn every_kind_of_close_is_counted() {
         (CloseKind::BadMagic, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"),
         (CloseKind::TooLong, &header(1, ADD, u32::MAX)),
         (CloseKind::KeepaliveWithBody, &packet(0, 0, b"!")),
-        (CloseKind::PingFlood, &pings),
+        (CloseKind::Flood, &pings),
         (CloseKind::NoFirstHeader, &[0, 0x0F]),
         (CloseKind::IdleTimeout, &add),
         (CloseKind::TooSlow, &[]),

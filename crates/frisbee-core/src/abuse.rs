@@ -4,13 +4,55 @@
 //!
 //! A limit on the duration of a driver's poll does not stop a flood, because thousands of skipped or rejected packets
 //! can keep a CPU core busy in every poll. The core charges packets that the protocol skips, and routers charge others
-//! by `Routed::Discarded`. Reading from a peer that exceeds its allowance is suspended.
+//! by `Routed::Discarded`. Reading from a peer that exceeds its allowance is suspended, and a peer that never stops is
+//! disconnected. [`cost`] lists the charges of all protocols.
 
 use std::time::{Duration, Instant};
 
-/// Cost in bytes of a useless packet in addition to its length, equal to that of stream messages. Handling a packet
-/// takes longer than sending it, so short packets must not be free.
-const PACKET_COST: u64 = 64;
+/// Costs of useless input in bytes, in addition to its length. Handling it takes longer than sending it, so short input
+/// must not be free.
+pub mod cost {
+    /// A useless packet or request of any protocol, such as one that is skipped, rejected or cancelled, or a second
+    /// request on a stream. Equal to the cost of stream messages.
+    pub const PACKET: u64 = 64;
+
+    /// Padding of HTTP/2, or a useless frame: PRIORITY, unknown frames, frames of closed streams, and more WINDOW_UPDATE
+    /// frames than [`UPDATES_PER_DATA`]. A peer can send such frames faster than this end can parse them.
+    pub const FRAME: u64 = 256;
+
+    /// Number of WINDOW_UPDATE frames that a peer may send free of charge for each DATA frame that it has received.
+    /// Equal to the default of Envoy.
+    pub const UPDATES_PER_DATA: u32 = 10;
+
+    /// Minimum charge for a DATA frame of HTTP/2 that completes no message.
+    pub const FRAGMENT: u64 = 256;
+
+    /// An HTTP/2 stream that is refused because too many streams are open.
+    pub const REFUSED: u64 = 256;
+
+    /// An HTTP/2 stream that the client resets before it has received the response ("rapid reset", CVE-2023-44487). The
+    /// request has been parsed and routed, and its handler may have started.
+    pub const RESET: u64 = 1024;
+
+    /// A PING of HTTP/2, if this end has sent no HEADERS or DATA since the previous PING (CVE-2019-9512). Other
+    /// protocols disconnect a peer that sends more than 20 PINGs per second.
+    pub const PING: u64 = 1024;
+
+    /// An empty DATA frame of HTTP/2 that does not end its stream (CVE-2019-9518).
+    pub const EMPTY_DATA: u64 = 1024;
+
+    /// Each SETTINGS frame of HTTP/2 except the first (CVE-2019-9515).
+    pub const SETTINGS: u64 = 4096;
+
+    /// Cost of such a frame per open stream, because the window of each stream must be updated.
+    pub const SETTINGS_STREAM: u64 = 64;
+
+    /// An HTTP/2 frame that causes a stream error, such as a malformed request.
+    pub const STREAM_ERROR: u64 = 4096;
+
+    /// A repeated `rpc.discover`, whose reply is a thousand times as long.
+    pub const DISCOVER: u64 = 4096;
+}
 
 /// Burst that a peer may send at once, as a divisor of its rate: an eighth of a second's allowance. Even if several
 /// peers do so at the same time, they occupy a core for only a few milliseconds.
@@ -19,6 +61,12 @@ const AHEAD: u64 = 8;
 /// Minimum pause of reading, as a divisor of a second: a sixteenth of a second. This is short for a well-behaved peer,
 /// and long enough that an abusive peer does not affect others.
 const REST: u64 = 16;
+
+/// Total pause after which a peer is disconnected, in microseconds, and the fraction of the elapsed time by which the
+/// total decreases, as a divisor. A peer may thus cause pauses for a sixth of the time, as in 5 s of every 30 s. A
+/// single pause is at most 2.1 s, so that even a peer that cancels very many calls at once stays connected.
+const PAUSED_MAX: u64 = 5_000_000;
+const PAUSED_PART: u64 = 6;
 
 /// Suspends reading from a peer that sends useless bytes faster than permitted.
 ///
@@ -37,12 +85,14 @@ pub struct AbuseLimiter {
     /// Number of received useful bytes that can still offset useless ones.
     useful: u64,
     rests_until: Option<Instant>,
+    /// Total of recent pauses in microseconds.
+    paused: u64,
 }
 
 impl AbuseLimiter {
     /// Creates a limiter that permits `rate` useless bytes per second, at least one.
     pub fn new(rate: u32, now: Instant) -> Self {
-        Self { rate: u64::from(rate).max(1), batch: 0, total: 0, counted: now, useful: 0, rests_until: None }
+        Self { rate: u64::from(rate).max(1), batch: 0, total: 0, counted: now, useful: 0, rests_until: None, paused: 0 }
     }
 
     /// Charges a useless packet with a body of `length` bytes.
@@ -59,7 +109,7 @@ impl AbuseLimiter {
     /// ```
     pub fn charge(&mut self, length: usize) {
         self.batch = self.batch.saturating_add(length as u64);
-        self.total = self.total.saturating_add(length as u64).saturating_add(PACKET_COST);
+        self.total = self.total.saturating_add(length as u64).saturating_add(cost::PACKET);
     }
 
     /// Ends a batch of `count` received bytes, useless ones included, and updates the excess over the permitted rate.
@@ -74,8 +124,10 @@ impl AbuseLimiter {
     #[cold]
     fn settle(&mut self, now: Instant) {
         let elapsed = now.saturating_duration_since(self.counted);
-        let forgotten = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX).saturating_mul(self.rate) / 1_000_000;
+        let elapsed = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
+        let forgotten = elapsed.saturating_mul(self.rate) / 1_000_000;
         if forgotten > 0 {
+            self.paused = self.paused.saturating_sub(elapsed / PAUSED_PART);
             self.counted = now; // Not updated otherwise, to keep the fraction of a byte for the next call.
         }
         self.total = self.total.saturating_sub(forgotten);
@@ -88,8 +140,11 @@ impl AbuseLimiter {
         let ahead = self.rate / AHEAD;
         if self.total > ahead {
             let excess = self.total.saturating_sub(ahead).saturating_add(self.rate / REST);
-            let rest = Duration::from_micros(excess.saturating_mul(1_000_000).div_ceil(self.rate));
-            self.rests_until = now.checked_add(rest);
+            let rest = excess.saturating_mul(1_000_000).div_ceil(self.rate);
+            let before = self.rests_until.map_or(Duration::ZERO, |until| until.saturating_duration_since(now));
+            let more = rest.saturating_sub(u64::try_from(before.as_micros()).unwrap_or(u64::MAX));
+            self.paused = self.paused.saturating_add(more);
+            self.rests_until = now.checked_add(Duration::from_micros(rest));
         }
     }
 
@@ -97,6 +152,11 @@ impl AbuseLimiter {
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         self.rests_until
+    }
+
+    /// Returns whether reading was paused for too much of the recent time, so that the peer should be disconnected.
+    pub fn is_exhausted(&self) -> bool {
+        self.paused >= PAUSED_MAX
     }
 
     /// Resumes reading if the pause is over.
@@ -178,5 +238,24 @@ mod tests {
             let rest = abuse.deadline().map(|until| until - now);
             assert!(rest.is_some_and(|rest| rest >= SECOND && rest <= 2 * SECOND), "pause lasted {rest:?} at {rate}");
         }
+    }
+
+    #[test]
+    fn peer_that_never_stops_is_exhausted_and_one_with_bursts_is_not() {
+        let pauses = |every: Duration| {
+            let (start, mut seconds) = (Instant::now(), 0);
+            let (mut abuse, mut now) = (AbuseLimiter::new(1000, start), start);
+            while !abuse.is_exhausted() && now < start + 600 * SECOND {
+                abuse.charge(20_000);
+                abuse.end_batch(20_000, now);
+                now = abuse.deadline().expect("peer should be paused").max(now + every);
+                abuse.handle_timeout(now);
+                seconds = now.duration_since(start).as_secs();
+            }
+            seconds
+        };
+        let endless = pauses(Duration::ZERO);
+        assert!((5..9).contains(&endless), "endless useless packets are accepted for {endless} s");
+        assert_eq!(pauses(15 * SECOND), 600, "peer with few bursts should stay connected");
     }
 }

@@ -89,7 +89,7 @@ impl CloseReason {
             }
             Self::Protocol(ProtocolError::NotUnderstood(_)) => CloseKind::NotUnderstood,
             Self::Protocol(ProtocolError::HandOff) => CloseKind::HandOff,
-            Self::Protocol(ProtocolError::PingFlood) => CloseKind::PingFlood,
+            Self::Protocol(ProtocolError::Flood) => CloseKind::Flood,
             Self::TlsHandshake(_) => CloseKind::TlsHandshake,
             Self::NotTls => CloseKind::NotTls,
             Self::IdleTimeout => CloseKind::IdleTimeout,
@@ -193,8 +193,8 @@ close_kinds! {
     Malformed = "malformed",
     /// A packet arrived that is not permitted during a hand-off; see [`ProtocolError::HandOff`].
     HandOff = "hand_off",
-    /// The peer sent too many PINGs; see [`ProtocolError::PingFlood`].
-    PingFlood = "ping_flood",
+    /// The peer sent too many PINGs or useless packets; see [`ProtocolError::Flood`].
+    Flood = "flood",
     /// The TLS handshake failed; see [`CloseReason::TlsHandshake`].
     TlsHandshake = "tls_handshake",
     /// The peer did not begin with TLS, which is required; see [`CloseReason::NotTls`].
@@ -290,7 +290,7 @@ mod tests {
     fn close_reason_blames_peer_only_for_bytes_and_delays() {
         let its_fault = [
             CloseReason::Truncated,
-            CloseReason::Protocol(ProtocolError::PingFlood),
+            CloseReason::Protocol(ProtocolError::Flood),
             CloseReason::NoFirstHeader,
             CloseReason::PeerUnknown,
             CloseReason::TooSlow,
@@ -319,7 +319,7 @@ mod tests {
         let text = |reason| received(reason).expect("reason should be reported in a CLOSE packet").to_string();
         assert_eq!(CloseReason::Router("full".into()).to_packet().as_deref(), Some(&b"\x02full"[..]));
         assert_eq!(text(CloseReason::Router("full".into())), "closed by the peer: full (code 2)");
-        assert_eq!(text(CloseReason::Protocol(ProtocolError::PingFlood)).rsplit(' ').next(), Some("13)"));
+        assert_eq!(text(CloseReason::Protocol(ProtocolError::Flood)).rsplit(' ').next(), Some("13)"));
         assert!(text(CloseReason::Shutdown).ends_with("(code 14)") && text(CloseReason::TooSlow).ends_with("(code 8)"));
         for silent in [CloseReason::Local, CloseReason::ClosedByPeer, CloseReason::IdleTimeout, CloseReason::HandedOff]
         {

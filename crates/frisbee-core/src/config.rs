@@ -123,7 +123,8 @@ settings! {
     /// Maximum rate of useless bytes from a peer, in bytes per second. Packets that are skipped or rejected, or that
     /// cancel calls, are useless. Each costs its size plus 64 bytes. A peer may exceed the rate by a burst of an eighth
     /// of a second. Beyond that, reading from the peer is suspended for between a sixteenth of a second and two
-    /// seconds, which delays its other packets too. Each useful byte offsets a useless one, and up to a second's
+    /// seconds, which delays its other packets too. A peer that causes more than about 5 s of this in 30 s is
+    /// disconnected. Each useful byte offsets a useless one, and up to a second's
     /// allowance of useful bytes is credited in advance. Defaults to 1 MiB/s, about 14 000 short packets. Eight such
     /// peers hardly affect other connections.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]

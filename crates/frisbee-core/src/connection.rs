@@ -400,6 +400,9 @@ impl Connection {
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
         if self.is_resting() || self.excuse.is_some() {
             self.abuse.handle_timeout(now);
+            if self.abuse.is_exhausted() {
+                return Err(ProtocolError::Flood.into());
+            }
             self.keepalive.received(now); // The peer could not be heard while reading was paused.
             if matches!(self.excuse.as_deref(), Some(SilenceExcuse::Again { until }) if *until <= now) {
                 self.excuse = None;
@@ -523,7 +526,7 @@ impl Connection {
                 let length = u32::try_from(packet.body.len()).unwrap_or(u32::MAX);
                 return Err(ProtocolError::KeepaliveWithBody { length });
             }
-            Operation::PING if !self.pings.take(now) => return Err(ProtocolError::PingFlood),
+            Operation::PING if !self.pings.take(now) => return Err(ProtocolError::Flood),
             // Ignore a PING that crossed the hand-off request, because this end may not send anything after the
             // request.
             Operation::PING if self.hand_off.is_some() => {}

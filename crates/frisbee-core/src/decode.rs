@@ -469,7 +469,7 @@ pub enum ProtocolError {
     /// The peer sent an invalid fragment, or another packet in front of the rest of a fragmented one.
     Fragment(FragmentError),
     /// The peer exceeded the limit of 20 PINGs per second with a burst of 40.
-    PingFlood,
+    Flood,
 }
 
 impl fmt::Display for ProtocolError {
@@ -494,7 +494,7 @@ impl fmt::Display for ProtocolError {
             }
             Self::HandOff => f.write_str("unexpected hand-off frame"),
             Self::Fragment(error) => write!(f, "malformed FRAGMENT: {error}"),
-            Self::PingFlood => f.write_str("too many PINGs"),
+            Self::Flood => f.write_str("too many PINGs or useless packets"),
         }
     }
 }

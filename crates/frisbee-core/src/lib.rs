@@ -85,7 +85,7 @@ mod stream;
 pub mod tlv;
 mod write_progress;
 
-pub use abuse::AbuseLimiter;
+pub use abuse::{AbuseLimiter, cost};
 pub use batch::{Batch, BatchSize};
 pub use body::Body;
 pub use bucket::Bucket;

@@ -26,7 +26,7 @@ use crate::streams::StreamTable;
 use crate::window::{ConnectionWindow, SendWindow};
 use crate::{ErrorCode, Event, Head, StreamKey, head};
 use bytes::{Buf, Bytes};
-use frisbee_core::{ClientConfig, Config, ReadProgress, Role, ServerConfig, WriteProgress};
+use frisbee_core::{ClientConfig, Config, ReadProgress, Role, ServerConfig, WriteProgress, cost};
 use messages::{Block, DataFrame};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -477,7 +477,7 @@ impl Connection {
             kind::PRIORITY | kind::RST_STREAM | kind::SETTINGS | kind::PING | kind::GOAWAY | kind::WINDOW_UPDATE => {}
             _ => {
                 // Section 4.1: "Implementations MUST ignore and discard frames of unknown types."
-                self.abuse.charge(head.size(), limits::FRAME.saturating_add(head.size().into()));
+                self.abuse.charge(head.size(), cost::FRAME.saturating_add(head.size().into()));
                 self.skip(head.length);
                 return Ok(Step::Progress);
             }

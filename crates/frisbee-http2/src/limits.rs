@@ -1,4 +1,4 @@
-//! Limits for hostile peers: maximum counts, and costs of frames that cause work without carrying data.
+//! Limits for hostile peers: maximum counts, and charges for frames that cause work without carrying data.
 //!
 //! # Decisions
 //!
@@ -8,41 +8,8 @@
 //! allowance pauses, and a peer that never stops is disconnected.
 
 use crate::error::ConnectionError;
-use frisbee_core::{AbuseLimiter, Bucket};
+use frisbee_core::{AbuseLimiter, Bucket, cost};
 use std::time::{Duration, Instant};
-
-/// Cost in bytes of padding or a useless frame, in addition to its length. Useless frames are PRIORITY, unknown frames,
-/// frames of closed streams, and more WINDOW_UPDATE frames than [`UPDATES_PER_DATA`]. A peer can send such frames
-/// faster than this end can parse them.
-pub(crate) const FRAME: u64 = 256;
-
-/// Cost in bytes of a stream that is refused because too many streams are open.
-pub(crate) const REFUSED: u64 = 256;
-
-/// Cost in bytes of a stream that the client resets before it has received the response ("rapid reset",
-/// CVE-2023-44487). The request has been parsed and routed, and its handler may have started.
-pub(crate) const RESET: u64 = 1024;
-
-/// Cost in bytes of a PING, if this end has sent no HEADERS or DATA since the previous PING (CVE-2019-9512).
-pub(crate) const PING: u64 = 1024;
-
-/// Cost in bytes of each SETTINGS frame except the first (CVE-2019-9515). Also the additional cost per open stream,
-/// because the window of each stream must be updated.
-pub(crate) const SETTINGS: u64 = 4096;
-pub(crate) const SETTINGS_STREAM: u64 = 64;
-
-/// Cost in bytes of a frame that causes a stream error, such as a malformed request.
-pub(crate) const STREAM_ERROR: u64 = 4096;
-
-/// Cost in bytes of an empty DATA frame that does not end its stream (CVE-2019-9518).
-pub(crate) const EMPTY_DATA: u64 = 1024;
-
-/// Minimum charge in bytes for a DATA frame that completes no message.
-pub(crate) const FRAGMENT: u64 = 256;
-
-/// Number of WINDOW_UPDATE frames that a peer may send free of charge for each DATA frame that it has received. Equal
-/// to the default of Envoy.
-pub(crate) const UPDATES_PER_DATA: u32 = 10;
 
 /// Maximum number of CONTINUATION frames per field block. Equal to the limit of nghttp2.
 pub(crate) const CONTINUATIONS_MAX: u32 = 8;
@@ -66,19 +33,12 @@ pub(crate) const SETTINGS_ACKS_MAX: u32 = 8;
 /// Size in bytes of pending frames at which reading pauses. Equal to the limit of h2o.
 pub(crate) const OUTPUT_MAX: usize = 512 * 1024;
 
-/// Number of bytes that [`AbuseLimiter`] adds to each charge.
-const CHARGED_EACH: u64 = 64;
-
 /// Timeout for the peer's acknowledgement of SETTINGS, like in nghttp2's programs.
 pub(crate) const SETTINGS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Minimum number of bytes of a response that a client must accept within the idle timeout, like with HTTP/1.1.
 /// Independent of the client's flow-control window.
 pub(crate) const REPLY_PROGRESS: usize = 16 * 1024;
-
-/// Interval over which pauses in reading are added up. If their sum reaches `REST_MAX`, the connection is closed.
-const REST_WINDOW: Duration = Duration::from_secs(30);
-const REST_MAX: Duration = Duration::from_secs(5);
 
 /// Limits the useless frames that a peer may send. First, reading from the peer is paused. If this does not suffice,
 /// the connection is closed.
@@ -90,8 +50,6 @@ pub(crate) struct Abuse {
     excess: usize,
     /// Rate limit for stream errors caused by the peer: a burst of 100, and then 100 per 33 s.
     stream_errors: Bucket<100, 3>,
-    rests_since: Instant,
-    rested: Duration,
     /// Number of WINDOW_UPDATE frames that the peer may still send without being charged.
     updates: u32,
     /// Whether this end has sent HEADERS or DATA since the peer's last PING.
@@ -104,23 +62,21 @@ impl Abuse {
             limiter: AbuseLimiter::new(abuse_rate, now),
             excess: 0,
             stream_errors: Bucket::new(now),
-            rests_since: now,
-            rested: Duration::ZERO,
-            updates: UPDATES_PER_DATA,
+            updates: cost::UPDATES_PER_DATA,
             has_sent: true,
         }
     }
 
     /// Charges the peer for a useless frame of `length` bytes, with an additional cost of `cost` bytes.
     pub(crate) fn charge(&mut self, length: u32, cost: u64) {
-        let points = cost.saturating_sub(CHARGED_EACH).max(1) as usize;
+        let points = cost.saturating_sub(cost::PACKET).max(1) as usize;
         self.limiter.charge(points);
         self.excess = self.excess.saturating_add(points.saturating_sub(length as usize));
     }
 
     /// Charges the peer for a stream error that it has caused. Fails if the peer has caused too many.
     pub(crate) fn charge_stream_error(&mut self, now: Instant) -> Result<(), ConnectionError> {
-        self.charge(0, STREAM_ERROR);
+        self.charge(0, cost::STREAM_ERROR);
         let is_allowed = self.stream_errors.take(now);
         if is_allowed { Ok(()) } else { Err(ConnectionError::calm("too many malformed messages")) }
     }
@@ -133,33 +89,27 @@ impl Abuse {
     /// Records that DATA was sent to the peer.
     pub(crate) fn handle_sent_data(&mut self) {
         self.has_sent = true;
-        self.updates = self.updates.saturating_add(UPDATES_PER_DATA);
+        self.updates = self.updates.saturating_add(cost::UPDATES_PER_DATA);
     }
 
     pub(crate) fn charge_window_update(&mut self, length: u32) {
         match self.updates.checked_sub(1) {
             Some(left) => self.updates = left,
-            None => self.charge(length, FRAME),
+            None => self.charge(length, cost::FRAME),
         }
     }
 
     pub(crate) fn charge_ping(&mut self, length: u32) {
         if !std::mem::replace(&mut self.has_sent, false) {
-            self.charge(length, PING);
+            self.charge(length, cost::PING);
         }
     }
 
     /// Ends a batch of `count` received bytes. Pauses reading if too many of them were useless. Fails if the pauses
     /// have become too long in total.
     pub(crate) fn end_batch(&mut self, count: usize, now: Instant) -> Result<(), ConnectionError> {
-        let before = self.limiter.deadline();
         self.limiter.end_batch(count.saturating_add(std::mem::take(&mut self.excess)), now);
-        let Some(until) = self.limiter.deadline().filter(|until| before != Some(*until)) else { return Ok(()) };
-        if now.saturating_duration_since(self.rests_since) > REST_WINDOW {
-            (self.rests_since, self.rested) = (now, Duration::ZERO);
-        }
-        self.rested = self.rested.saturating_add(until.saturating_duration_since(now));
-        if self.rested >= REST_MAX { Err(ConnectionError::calm("too many useless frames")) } else { Ok(()) }
+        if self.limiter.is_exhausted() { Err(ConnectionError::calm("too many useless frames")) } else { Ok(()) }
     }
 
     /// Returns the time at which reading resumes, or `None` if reading is not paused.

@@ -13,7 +13,8 @@ use std::io::IoSlice;
 /// is cheaper.
 pub(crate) const GATHERED_MIN: usize = 16 * 1024;
 
-/// Number of bytes that a stream sends before it is the next stream's turn, like on frisbee's connections.
+/// Number of bytes that a stream sends before it is the next stream's turn: two frames of the default maximum size, so
+/// that frame heads cost less than a thousandth. The turns of 40 streams take 6 s at 200 kB/s, and 0.1 s at 100 Mbit/s.
 pub(crate) const QUANTUM: usize = 32 * 1024;
 
 /// Number of written bytes after which they are removed from the front of the output buffer.

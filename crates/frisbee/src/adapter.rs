@@ -15,7 +15,7 @@ use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
 use crate::transport::read_pauses::{AbuseAccount, ReadPauses};
 use crate::{CloseReason, Config, RawTransport, Stats};
-use frisbee_core::ServerConfig;
+use frisbee_core::{ProtocolError, ServerConfig};
 use parking_lot::Mutex;
 use std::fmt;
 use std::future::poll_fn;
@@ -174,7 +174,7 @@ fn hand_over(serve: Arc<Serve>, connection: &Connection, host: &AdapterHost) -> 
 async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext, mut closed: Closed) -> CloseReason {
     closed.reason = CloseReason::Shutdown;
     let mut phase = context.host.phase.clone();
-    let inner = context.inner.clone();
+    let (inner, abuse) = (context.inner.clone(), context.abuse.clone());
     let _values = context.values.clone();
     // Do not count the traffic of a nested connection, because its adapter connection counts it.
     let transport = if context.connection.0.is_within {
@@ -193,6 +193,7 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext
         Poll::Pending => too_old.as_mut().poll(task).map(|()| Some(Err(CloseReason::MaxAge))),
     });
     match served.await {
+        Some(_) if abuse.is_exhausted() => closed.reason = ProtocolError::Flood.into(),
         Some(Ok(())) => closed.reason = inner.lock().take().unwrap_or(CloseReason::OtherProtocol),
         Some(Err(reason)) => closed.reason = reason,
         None => {}
@@ -336,7 +337,8 @@ impl AdapterContext {
     }
 
     /// Counts `bytes` bytes of a client's useless request: one that is malformed, rejected, or for an unknown method. A
-    /// client that exceeds [`Config::abuse_rate`] is slowed down by reading less often from its transport.
+    /// client that exceeds [`Config::abuse_rate`] is slowed down by reading less often from its transport, and
+    /// disconnected if it does not stop.
     pub fn charge_abuse(&self, bytes: usize) {
         self.abuse.charge(bytes);
     }

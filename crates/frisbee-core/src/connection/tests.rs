@@ -47,7 +47,7 @@ fn at_most_one_pong_waits_and_a_flood_of_pings_is_refused() {
         feed(&mut connection, PING, now).unwrap();
     }
     assert_eq!(connection.outbox().len(), PONG.len());
-    assert_eq!(feed(&mut connection, PING, now), Err(ProtocolError::PingFlood));
+    assert_eq!(feed(&mut connection, PING, now), Err(ProtocolError::Flood));
 
     let mut patient = server(now);
     for half_seconds in 0..100 {

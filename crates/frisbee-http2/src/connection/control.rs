@@ -4,9 +4,10 @@ use super::timeouts::Shutdown;
 use super::{Connection, Step};
 use crate::error::ConnectionError;
 use crate::frame::{self, FrameHead, flag};
-use crate::{ErrorCode, Event, limits};
+use crate::{ErrorCode, Event};
 use bytes::Bytes;
 use frisbee_core::Role;
+use frisbee_core::cost;
 
 /// Maximum number of bytes that are kept of the debug data in a GOAWAY frame.
 const DEBUG_MAX: usize = 256;
@@ -15,13 +16,13 @@ impl Connection {
     pub(super) fn handle_settings(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), ConnectionError> {
         if head.has(flag::ACK) {
             if self.acknowledged_by.take().is_none() {
-                self.abuse.charge(head.size(), limits::FRAME);
+                self.abuse.charge(head.size(), cost::FRAME);
             }
             return Ok(());
         }
         if self.has_settings {
-            let streams = limits::SETTINGS_STREAM.saturating_mul(self.streams.len() as u64);
-            self.abuse.charge(head.size(), limits::SETTINGS.saturating_add(streams));
+            let streams = cost::SETTINGS_STREAM.saturating_mul(self.streams.len() as u64);
+            self.abuse.charge(head.size(), cost::SETTINGS.saturating_add(streams));
         }
         self.has_settings = true;
         self.opened_by = None;
@@ -69,7 +70,7 @@ impl Connection {
                 self.finish_shutdown();
             }
             super::send::PING if std::mem::take(&mut self.has_pinged) => return Ok(Step::Event(Event::Pong)),
-            _ => self.abuse.charge(head.size(), limits::FRAME),
+            _ => self.abuse.charge(head.size(), cost::FRAME),
         }
         Ok(Step::Progress)
     }
@@ -83,7 +84,7 @@ impl Connection {
             return Err(ConnectionError::protocol("GOAWAY increases the last stream id"));
         }
         if self.peer_last.replace(last).is_some() {
-            self.abuse.charge(9, limits::FRAME);
+            self.abuse.charge(9, cost::FRAME);
         }
         if self.role == Role::Client {
             // The server has not processed the streams above the last id.
@@ -135,13 +136,13 @@ impl Connection {
         let code = ErrorCode(frame::number(payload).unwrap_or(0));
         let Some(number) = self.streams.find(head.stream) else {
             // The RST_STREAM crossed the last frame of its stream, which is now closed.
-            self.abuse.charge(head.size(), limits::FRAME);
+            self.abuse.charge(head.size(), cost::FRAME);
             return self.expect_closed(head.stream).map(|()| Step::Progress);
         };
         let Some(slot) = self.streams.slot(number) else { return Ok(Step::Progress) };
         let stream = slot.key(number);
         if self.role == Role::Server {
-            self.abuse.charge(head.size(), limits::RESET);
+            self.abuse.charge(head.size(), cost::RESET);
         }
         self.remove(number);
         Ok(Step::Event(Event::Reset { stream, code }))
@@ -149,7 +150,7 @@ impl Connection {
 
     /// Validates a PRIORITY frame and otherwise ignores it, because priorities are deprecated: RFC 9113, section 5.3.
     pub(super) fn handle_priority(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), ConnectionError> {
-        self.abuse.charge(head.size(), limits::FRAME.saturating_add(head.size().into()));
+        self.abuse.charge(head.size(), cost::FRAME.saturating_add(head.size().into()));
         let dependency = payload.get(..4).and_then(frame::number).unwrap_or(0) & frame::WINDOW_MAX;
         self.check_dependency(head.stream, Some(dependency))
     }

@@ -9,6 +9,7 @@ use crate::streams::State;
 use crate::{ErrorCode, Event, StreamKey, limits};
 use bytes::{Buf, Bytes};
 use frisbee_core::Role;
+use frisbee_core::cost;
 use std::time::Instant;
 
 /// A field block that has been received only partially and continues in CONTINUATION frames.
@@ -65,7 +66,7 @@ impl Connection {
         self.check_dependency(head.stream, dependency)?;
         if head.has(flag::PADDED) {
             let padding = payload.len().saturating_sub(block.len()) as u32; // At most the size of a frame.
-            self.abuse.charge(padding, limits::FRAME.saturating_add(padding.into()));
+            self.abuse.charge(padding, cost::FRAME.saturating_add(padding.into()));
         }
         let is_end = head.has(flag::END_STREAM);
         if head.has(flag::END_HEADERS) {
@@ -130,7 +131,7 @@ impl Connection {
     }
 
     fn refuse(&mut self, id: u32) {
-        self.abuse.charge(0, limits::REFUSED);
+        self.abuse.charge(0, cost::REFUSED);
         frame::put_reset(self.output.framed(), id, ErrorCode::REFUSED_STREAM);
         self.streams.remember_reset(id);
     }
@@ -147,7 +148,7 @@ impl Connection {
         let length = self.decode(kind, block)?;
         match target {
             Target::Discarded => {
-                self.abuse.charge(block.len() as u32, limits::FRAME); // A block has at most 32 KiB.
+                self.abuse.charge(block.len() as u32, cost::FRAME); // A block has at most 32 KiB.
                 Ok(Step::Progress)
             }
             Target::New => self.handle_request(id, is_end, length, now),
@@ -231,7 +232,7 @@ impl Connection {
             if is_end {
                 return self.stream_error(number, now);
             }
-            self.abuse.charge(0, limits::FRAME);
+            self.abuse.charge(0, cost::FRAME);
             return Ok(Step::Progress);
         }
         slot.has_received_head = true;
@@ -287,7 +288,7 @@ impl Connection {
             if !self.streams.was_reset(head.stream) {
                 return Err(ConnectionError::closed("DATA for a closed stream"));
             }
-            self.abuse.charge(head.size(), limits::FRAME);
+            self.abuse.charge(head.size(), cost::FRAME);
             self.skip(head.length);
             return Ok(Step::Progress);
         };
@@ -328,7 +329,7 @@ impl Connection {
             return Ok(Step::Progress);
         }
         if !data.is_end {
-            self.abuse.charge(frame::HEAD as u32, limits::EMPTY_DATA);
+            self.abuse.charge(frame::HEAD as u32, cost::EMPTY_DATA);
         }
         let is_end = self.advance_body(data, 0)?;
         Ok(match is_end {
@@ -351,7 +352,7 @@ impl Connection {
             let left = data.left.checked_sub(padding);
             data.left = left.ok_or(ConnectionError::protocol("padding exceeds its frame"))?;
             (data.padding, data.length) = (Some(padding), data.left);
-            self.abuse.charge(padding, limits::FRAME.saturating_add(padding.into()));
+            self.abuse.charge(padding, cost::FRAME.saturating_add(padding.into()));
             self.consume(data.stream, (padding as usize).saturating_add(1));
             return self.begin_body(data, now);
         }
@@ -400,7 +401,7 @@ impl Connection {
     /// Otherwise, a peer could split a body into frames of one byte at no cost.
     pub fn charge_fragment(&mut self) {
         if let Some(length) = self.fragment.take() {
-            let missing = limits::FRAGMENT.saturating_sub(length.into());
+            let missing = cost::FRAGMENT.saturating_sub(length.into());
             if missing > 0 {
                 self.abuse.charge(length, missing);
             }

@@ -129,7 +129,7 @@ impl AsyncRead for RawTransport {
             return Poll::Ready(Ok(()));
         }
         if let Some(pauses) = &mut self.pauses {
-            ready!(pauses.poll(context));
+            ready!(pauses.poll(context))?;
         }
         let before = buffer.filled().len();
         ready!(Pin::new(&mut *self.io).poll_read(context, buffer))?;

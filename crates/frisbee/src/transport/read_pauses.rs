@@ -4,6 +4,7 @@
 use crate::clock::now;
 use frisbee_core::AbuseLimiter;
 use parking_lot::Mutex;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -41,6 +42,11 @@ impl AbuseAccount {
         self.useful.store(useful, Ordering::Relaxed);
     }
 
+    /// Returns whether the peer has exceeded the limit for too long, so that its connection should be closed.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.abuse.lock().is_exhausted()
+    }
+
     /// Returns the time at which reading resumes, or `None` if reading is not paused.
     pub(crate) fn paused_until(&self) -> Option<Instant> {
         if !self.is_paused.load(Ordering::Relaxed) {
@@ -65,13 +71,19 @@ impl ReadPauses {
     }
 
     /// Waits until the transport may be read again.
-    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    ///
+    /// # Errors
+    /// If the peer has exceeded the limit for too long.
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             if let Some(sleep) = &mut self.sleep {
                 ready!(sleep.as_mut().poll(context));
                 self.sleep = None;
+                if self.account.is_exhausted() {
+                    return Poll::Ready(Err(io::Error::other("too many useless requests")));
+                }
             }
-            let Some(until) = self.account.paused_until() else { return Poll::Ready(()) };
+            let Some(until) = self.account.paused_until() else { return Poll::Ready(Ok(())) };
             self.sleep = Some(Box::pin(sleep_until(until.into())));
         }
     }

@@ -20,6 +20,7 @@ use crate::clock::now;
 use batch::Batches;
 use bytes::Bytes;
 use frisbee::MemoryCharge;
+use frisbee_core::cost;
 use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterMethod, AdapterSlot, AdapterTask, CallKind, Code};
 use frpc::{Metadata, Response, Status};
 use ids::CallIds;
@@ -64,6 +65,8 @@ struct Inner {
     metadata: Metadata,
     /// Reply to `rpc.discover`, shared by all sessions of the server.
     discovered: Arc<OnceLock<Vec<u8>>>,
+    /// Whether the peer has called `rpc.discover`.
+    has_discovered: bool,
     output: Vec<u8>,
     /// Methods called in this session, by the names that the peer used, so that further calls need no lookup.
     called: Vec<ResolvedMethod>,
@@ -144,6 +147,7 @@ impl Session {
             answers_invalid: true,
             metadata,
             discovered: gateway.discovered.clone(),
+            has_discovered: false,
             output: Vec::new(),
             called: Vec::new(),
             by_name: HashMap::new(),
@@ -676,6 +680,9 @@ impl Inner {
                 if let Err(status) = discover::check_access(context.methods(), &metadata) {
                     context.charge_abuse(message.len());
                     return reply::failure(out, id, &status);
+                }
+                if std::mem::replace(&mut self.has_discovered, true) {
+                    context.charge_abuse(cost::DISCOVER as usize);
                 }
                 let document = self.discovered.get_or_init(|| discover::document(context.methods()));
                 if document.len() > self.reply_max {
