@@ -4,9 +4,11 @@
 use crate::decode;
 use crate::encode::{self, refused};
 use crate::plan::Plans;
+use bytes::Bytes;
 use frpc::codegen::{Layout, Method, ServiceDescription};
 use frpc::polyglot::{Encoder, Form, Message};
 use frpc_dynamic::DescriptorPool;
+use frpc_dynamic::layout::unmarked;
 use frpc_reflection::{ServerSchema, v1};
 use prost_reflect::prost_types::method_options::IdempotencyLevel;
 use prost_reflect::{Cardinality, EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor};
@@ -296,7 +298,14 @@ impl Api {
 
     /// Decodes a message that was received from a topic.
     fn decode<'py>(&self, py: Python<'py>, name: &str, body: Vec<u8>) -> PyResult<Bound<'py, PyAny>> {
-        decode::body(py, &self.plans, self.plans.index_of(name)?, &body.into())
+        let (index, body) = (self.plans.index_of(name)?, Bytes::from(body));
+        let root = self.schema.get().roots().next();
+        let message = root.and_then(|root| root.parent_pool().get_message_by_name(name));
+        let rest = match &message {
+            Some(message) => unmarked(message, &body).map_err(|error| refused(format!("not a valid {name}: {error}")))?,
+            None => &body,
+        };
+        decode::body(py, &self.plans, index, &body.slice_ref(rest))
     }
 }
 

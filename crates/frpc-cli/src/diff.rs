@@ -14,7 +14,8 @@ use crate::failure::Failure;
 use crate::schema::{Schema, Service};
 use crate::show::Screen;
 use crate::source;
-use frpc::polyglot::layout::{self, Description, Field, Plan, TypeLayout};
+use frpc::polyglot::layout::{Description, Field, Plan, TypeLayout};
+use frpc_dynamic::layout;
 use prost_reflect::{DescriptorPool, EnumDescriptor, Kind, MessageDescriptor};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -34,7 +35,8 @@ pub(crate) async fn diff(
     compare_services(&before.services, &after.services, &mut open, &mut report)?;
     let mut seen = BTreeSet::new();
     while let Some((old, new)) = open.pop_front() {
-        // Skip the hidden entry messages of maps: the layout of a map field contains the types of its keys and values.
+        // Skip the hidden entry messages of maps: the layout of a map field contains the types of its keys and values, and
+        // `contained_messages` finds the messages in the values.
         if seen.insert((old.full_name().to_owned(), new.full_name().to_owned())) && !old.is_map_entry() {
             compare_messages(&old, &new, &mut open, &mut report)?;
         }
@@ -157,6 +159,7 @@ fn compare_messages(
     messages: &mut VecDeque<(MessageDescriptor, MessageDescriptor)>,
     report: &mut Report<'_>,
 ) -> Result<(), Failure> {
+    let describe = |message| layout::describe(message).map_err(|error| Failure::new(error.to_string()));
     let (before, after) = (describe(old)?, describe(new)?);
     // Type 0 of a description is the described message itself, so `(0, 0)` is the pair `old` and `new`. The
     // fields of a refused pair cannot be converted into each other in either direction.
@@ -179,12 +182,11 @@ fn compare_messages(
             report.add(true, &item, &format!("{was} became {is}"))?;
         }
         // Fields are matched by number. If a number was reused for an unrelated field, this looks like a renamed field.
-        if name != other.name() {
-            report.add(true, &item, &format!("renamed to {}, also in JSON", other.name()))?;
+        let in_json = if found.json_name() == other.json_name() { "" } else { ", also in JSON" };
+        if name != other.name() || !in_json.is_empty() {
+            report.add(true, &item, &format!("renamed to {}{in_json}", other.name()))?;
         }
-        if let (Kind::Message(old), Kind::Message(new)) = (found.kind(), other.kind()) {
-            messages.push_back((old, new));
-        }
+        messages.extend(contained_messages(found.kind(), other.kind()));
     }
     for found in new.fields().filter(|found| old.get_field(found.number()).is_none()) {
         report.add(true, &format!("{}.{} = {}", new.full_name(), found.name(), found.number()), "field added")?;
@@ -192,11 +194,15 @@ fn compare_messages(
     Ok(())
 }
 
-/// Returns the layout description of a message and of the types that it uses.
-fn describe(message: &MessageDescriptor) -> Result<Description, Failure> {
-    let files: Vec<_> = message.parent_pool().file_descriptor_protos().collect();
-    let described = layout::Schema::new(files).message(message.full_name());
-    Ok(described.map_err(|error| Failure::new(error.to_string()))?.description)
+/// Returns the messages in two versions of a field. Of maps, these are the messages in their values.
+fn contained_messages(old: Kind, new: Kind) -> Option<(MessageDescriptor, MessageDescriptor)> {
+    let (Kind::Message(old), Kind::Message(new)) = (old, new) else { return None };
+    if !old.is_map_entry() && !new.is_map_entry() {
+        return Some((old, new));
+    }
+    // A map is equivalent to a list of messages whose field 2 is the value.
+    let (old, new) = (old.get_field(2)?, new.get_field(2)?);
+    contained_messages(old.kind(), new.kind())
 }
 
 /// Returns the fields of a message, with their numbers as keys.

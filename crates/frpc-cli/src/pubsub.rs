@@ -9,9 +9,9 @@ use crate::source;
 use crate::target::Target;
 use frpc::Status;
 use frpc::bytes::Bytes;
-use frpc::polyglot::layout::{self, split_mark};
 use frpc::polyglot::{Decoder, Root};
 use frpc::pubsub::Start;
+use frpc_dynamic::layout::unmarked;
 use frpc_dynamic::{DynamicMessage, MessageDescriptor, to_json};
 use serde_json::json;
 use std::fs;
@@ -45,15 +45,7 @@ impl TypedMessages {
 
     fn json(&self, payload: &Bytes) -> Result<String, Failure> {
         let wrong = |error: &dyn std::fmt::Display| Failure::new(format!("the message does not fit the type: {error}"));
-        let (mark, body) = split_mark(payload).ok_or_else(|| wrong(&"its fingerprint is incomplete"))?;
-        if let Some(theirs) = mark {
-            let files: Vec<_> = self.schema.pool.file_descriptor_protos().collect();
-            let own = layout::Schema::new(files).message(self.descriptor.full_name()).map_err(|error| wrong(&error))?;
-            let own = own.description.fingerprint();
-            if own != theirs {
-                return Err(wrong(&format_args!("its layout is {theirs}, and that of this schema {own}")));
-            }
-        }
+        let body = unmarked(&self.descriptor, payload).map_err(|error| wrong(&error))?;
         match self.schema.codec.decode(&self.descriptor, &mut Decoder::shared(&payload.slice_ref(body))) {
             Ok(Root::Message(message)) => to_json(&message).map_err(|error| wrong(&error)),
             Ok(Root::Error(text)) => Err(wrong(&text)),

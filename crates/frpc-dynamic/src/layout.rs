@@ -1,6 +1,7 @@
 //! Layouts: the fields of a message in wire order, computed once for each message. Also used by codecs of other values
 //! than [`DynamicMessage`](crate::DynamicMessage)s.
 
+use polyglot::layout::{Description, Schema, SchemaError, split_mark};
 use polyglot::{Decoder, Encoder, Form, KEPT_INDEXES, Kind};
 use prost_reflect::prost_types::EnumValueDescriptorProto;
 use prost_reflect::{EnumDescriptor, FieldDescriptor, Kind as Declared, MessageDescriptor};
@@ -249,4 +250,24 @@ impl Indexes {
         let is_declared = usize::try_from(index).is_ok_and(|index| index < self.numbers.len());
         (number < 0 && !is_declared).then_some(index)
     }
+}
+
+/// Describes the wire layout of a message.
+///
+/// # Errors
+/// If the message contains a group.
+pub fn describe(message: &MessageDescriptor) -> Result<Description, SchemaError> {
+    let files: Vec<_> = message.parent_pool().file_descriptor_protos().collect();
+    Ok(Schema::new(files).message(message.full_name())?.description)
+}
+
+/// Splits the body of a topic's message from the fingerprint of its layout, if it has one.
+///
+/// # Errors
+/// If its layout is not that of `message`.
+pub fn unmarked<'a>(message: &MessageDescriptor, body: &'a [u8]) -> Result<&'a [u8], String> {
+    let (mark, rest) = split_mark(body).ok_or("its fingerprint is incomplete")?;
+    let Some(theirs) = mark else { return Ok(rest) };
+    let own = describe(message).map_err(|error| error.to_string())?.fingerprint();
+    if own == theirs { Ok(rest) } else { Err(format!("its layout is {theirs}, and that of this schema {own}")) }
 }

@@ -203,6 +203,23 @@ fn diff_names_changes_that_break_peers() {
     assert!(!added.is_empty() && added.lines().all(|line| line.starts_with("safe ")), "{added}");
 }
 
+/// Regression test: values of maps were compared only if their messages had the same name.
+#[test]
+fn diff_compares_values_of_maps() {
+    let folder = tempfile::tempdir().expect("folder should be created");
+    let [old, new] = [("A", "string"), ("B", "repeated string")].map(|(name, kind)| {
+        let path = folder.path().join(format!("{name}.proto"));
+        let value = format!("message {name} {{ {kind} of = 1; }}");
+        let text =
+            format!("syntax = \"proto3\"; package stock; message Shelf {{ map<string, {name}> items = 1; }} {value}");
+        fs::write(&path, text).expect("schema should be written");
+        path.to_str().expect("path should be UTF-8").to_owned()
+    });
+    let output = run("", &["diff", &old, &new]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("stock.A.of = 1") && output.status.code() == Some(1), "{output:?}");
+}
+
 #[test]
 fn methods_of_all_four_kinds_can_be_called() {
     let address = calculator();
