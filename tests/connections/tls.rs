@@ -267,7 +267,7 @@ async fn handlers_see_the_certificate_of_their_client() {
 }
 
 #[tokio::test]
-async fn identities_behind_one_address_have_memory_shares_of_their_own() {
+async fn identities_behind_one_address_have_own_memory_shares() {
     let authority = Authority::default();
     let fill = Operation::user(10).unwrap();
     let builder = || frisbee::Server::builder().memory_max(8 << 20);

@@ -324,7 +324,7 @@ async fn add_is_served(address: SocketAddr, within: Duration) {
 }
 
 #[tokio::test]
-async fn active_connections_of_one_address_leave_descriptors_to_others() {
+async fn active_connections_leave_descriptors_to_other_addresses() {
     if !is_there("prlimit") {
         return;
     }

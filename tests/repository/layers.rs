@@ -33,7 +33,7 @@ const FRPC: [&str; 19] = [
 ];
 
 /// Modules of `frisbee`, from the highest layer to the lowest.
-const FRISBEE: [&str; 25] = [
+const FRISBEE: [&str; 26] = [
     "rpc",
     "testing",
     "guide",
@@ -55,6 +55,7 @@ const FRISBEE: [&str; 25] = [
     "error",
     "tls",
     "pool",
+    "shares",
     "log_limit",
     "settings",
     "malloc_trim",

@@ -599,7 +599,7 @@ enum frisbee_code frisbee_call_finish(struct frisbee_call *call,
                                       struct frisbee_error *error);
 
 /// Stores the value of an integer parameter, or 0 on failure. `name` is the name of the parameter, or its index in
-/// digits. An absent parameter has its default value unless it is optional.
+/// digits, and is only read. An absent parameter has its default value unless it is optional.
 ///
 /// Returns `FRISBEE_NOT_FOUND` for an absent optional parameter. No argument may be NULL. May be called from any
 /// thread.

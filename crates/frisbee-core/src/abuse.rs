@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn peer_that_never_stops_is_exhausted_and_one_with_bursts_is_not() {
+    fn endless_peer_is_exhausted_and_one_with_bursts_is_not() {
         let pauses = |every: Duration| {
             let (start, mut seconds) = (Instant::now(), 0);
             let (mut abuse, mut now) = (AbuseLimiter::new(1000, start), start);

@@ -272,7 +272,7 @@ fn address_in_place_of_a_name_names_the_option() {
     for arguments in [&["list", "127.0.0.1:9000"][..], &["describe", "localhost:1"], &["call", "ws://a/", "Greet"]] {
         let refused = run("127.0.0.1:1", arguments);
         let text = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert!(text.contains(&format!("name the server by --server {}", arguments[1])), "{text}");
+        assert!(text.contains(&format!("specify the server by --server {}", arguments[1])), "{text}");
     }
 }
 
