@@ -37,7 +37,7 @@ use std::{fmt, io};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 
-pub(crate) use handshakes::{Handshakes, peer_certificates};
+pub(crate) use handshakes::{CallerHandshakes, Handshakes, peer_certificates};
 pub use rustls;
 pub use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 pub use tokio_rustls::TlsStream;

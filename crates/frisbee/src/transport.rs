@@ -183,7 +183,7 @@ impl Transport {
     pub(crate) async fn accept_tls(
         self,
         tls: &crate::tls::Handshakes,
-        silence: crate::runtime::pending_handshakes::CallerHandshakes,
+        silence: impl crate::tls::CallerHandshakes,
     ) -> Result<Secured, crate::CloseReason> {
         tls.accept(RawTransport::whole(self), &silence).await.map(Self::secured)
     }

@@ -202,13 +202,19 @@ impl HandshakeLimiter {
 #[derive(Debug)]
 pub(crate) struct CallerHandshakes {
     list: Arc<HandshakeLimiter>,
-    pub(crate) caller: CallerKey,
+    caller: CallerKey,
 }
 
 #[cfg(feature = "tls")]
-impl CallerHandshakes {
-    /// Runs `work`, which waits for the client. Returns `None` if the handshake is evicted first.
-    pub(crate) async fn wait<F: Future + Unpin>(&self, work: F) -> Option<F::Output> {
+impl crate::tls::CallerHandshakes for CallerHandshakes {
+    fn caller(&self) -> CallerKey {
+        self.caller
+    }
+
+    async fn wait<F>(&self, work: F) -> Option<F::Output>
+    where
+        F: Future<Output: Send> + Unpin + Send,
+    {
         HandshakeLimiter::wait(&self.list, self.caller, work).await
     }
 }

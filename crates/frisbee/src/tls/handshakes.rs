@@ -1,7 +1,7 @@
 //! TLS handshakes on accepted connections, with limits on their number and duration.
 
 use super::turns::Turns;
-use crate::runtime::pending_handshakes::CallerHandshakes;
+use crate::account::CallerKey;
 use crate::tls::{CertificateDer, ServerTls, TlsError, TlsStream};
 use frisbee_core::CloseReason;
 use parking_lot::Mutex;
@@ -19,6 +19,16 @@ const LINGER: Duration = Duration::from_secs(1);
 
 /// Time after which a client that does not reply counts as silent. It is enough for two round trips around the world.
 const ANSWER: Duration = Duration::from_millis(500);
+
+/// Handshakes of one caller, which the runtime ends early if the caller is silent while others wait.
+pub(crate) trait CallerHandshakes: Send + Sync {
+    fn caller(&self) -> CallerKey;
+
+    /// Runs `work`, which waits for the client. Returns `None` if the handshake is evicted first.
+    fn wait<F>(&self, work: F) -> impl Future<Output = Option<F::Output>> + Send
+    where
+        F: Future<Output: Send> + Unpin + Send;
+}
 
 /// TLS acceptor of a server, which limits the number of concurrent handshakes.
 #[derive(Debug)]
@@ -83,7 +93,7 @@ impl Handshakes {
     ///
     /// # Cancel safety
     /// Dropping the future drops the transport.
-    pub(crate) async fn accept<T>(&self, io: T, silence: &CallerHandshakes) -> Result<TlsStream<T>, CloseReason>
+    pub(crate) async fn accept<T>(&self, io: T, silence: &impl CallerHandshakes) -> Result<TlsStream<T>, CloseReason>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin,
     {
@@ -101,7 +111,7 @@ impl Handshakes {
 
     /// Performs a TLS handshake. A client gets a permit only once its ClientHello has arrived, and loses it if the
     /// handshake takes longer than [`ANSWER`]. Slow clients thus do not delay others.
-    async fn shake<T>(&self, io: T, silence: &CallerHandshakes) -> HandshakeOutcome<T>
+    async fn shake<T>(&self, io: T, silence: &impl CallerHandshakes) -> HandshakeOutcome<T>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin,
     {
@@ -118,7 +128,7 @@ impl Handshakes {
             }
             None => return Err(HandshakeFailure::late()),
         };
-        let permit = Turns::acquire(&self.permits, silence.caller).await;
+        let permit = Turns::acquire(&self.permits, silence.caller()).await;
         let mut answer = pin!(greeted.into_stream(self.current()).into_fallible());
         if let Ok(shaken) = tokio::time::timeout(ANSWER, &mut answer).await {
             return Ok(shaken?);
