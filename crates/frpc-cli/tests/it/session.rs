@@ -221,6 +221,21 @@ fn diff_compares_values_of_maps() {
 }
 
 #[test]
+fn gateway_calls_server_of_another_schema_version() {
+    let folder = tempfile::tempdir().expect("folder should be created");
+    let schema = folder.path().join("quickstart.proto");
+    let text = fs::read_to_string(root().join("examples/quickstart/proto/quickstart.proto"));
+    let text = text.expect("schema should be readable");
+    let edited = text.replace("int64 a = 1;", "repeated string notes = 7; string reason = 5; int64 a = 1;");
+    assert_ne!(edited, text, "request should have further fields in front of the others");
+    fs::write(&schema, edited).expect("schema should be written");
+    let gateway = crate::gateway::Gateway::new(&calculator(), &["-p", schema.to_str().expect("path should be UTF-8")]);
+    let body = br#"{"notes": ["x"], "reason": "y", "a": 2, "b": 40}"#;
+    let sum = gateway.post("/quickstart.Calculator/Add", "content-type: application/json\r\n", body);
+    assert!(sum.starts_with("HTTP/1.1 200") && sum.contains("42"), "{sum}");
+}
+
+#[test]
 fn methods_of_all_four_kinds_can_be_called() {
     let address = calculator();
     let call = |arguments: &[&str]| {
