@@ -40,7 +40,7 @@ fn order_matches_best_price_then_oldest() {
 }
 
 #[test]
-fn orders_of_departed_trader_withdrawn_and_invalid_refused() {
+fn book_withdraws_departed_orders_and_rejects_invalid() {
     let mut book = OrderBook::default();
     book.place(1, &order(1, Side::Sell, 100, 10)).unwrap();
     book.place(2, &order(1, Side::Sell, 100, 3)).unwrap();
@@ -56,7 +56,7 @@ fn orders_of_departed_trader_withdrawn_and_invalid_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn traders_trade_on_after_the_market_refuses_an_order() {
+async fn rejected_order_lets_traders_continue() {
     let market = Market::start("127.0.0.1:0", Vec::new()).await.unwrap();
     let load = Load { browsers: 2, programs: 0, pause: Duration::from_millis(1) };
     let trading = load.start(market.address()).await.unwrap();
@@ -74,7 +74,7 @@ async fn traders_trade_on_after_the_market_refuses_an_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn browsers_get_books_reports_and_calls_on_one_connection() {
+async fn browser_connection_carries_books_reports_and_calls() {
     let market = Market::start("127.0.0.1:0", Vec::new()).await.unwrap();
     let load = Load { browsers: 8, programs: 1, pause: Duration::from_millis(20) };
     let trading = load.start(market.address()).await.unwrap();

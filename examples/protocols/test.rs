@@ -94,7 +94,7 @@ async fn store_and_generated_service_share_a_server() {
 }
 
 #[test]
-fn the_protocol_is_written_in_less_than_150_lines() {
+fn protocol_takes_under_150_lines() {
     let lines = include_str!("store.rs").lines().count();
     assert!(lines < 150, "{lines} lines");
 }

@@ -60,7 +60,7 @@ fn defects_that_show_soon_are_found() {
 
 #[test]
 #[ignore = "hundreds of worlds: .ci/full runs it in release, and UPDATE_GOLDEN=1 rewrites the table"]
-fn every_defect_is_found_within_a_thousand_seeds() {
+fn every_defect_is_found_within_1000_seeds() {
     let (mut rows, mut missed) = (String::new(), Vec::new());
     println!("{}", HEAD.trim_end());
     for defect in Defect::ALL {

@@ -188,7 +188,7 @@ mod tests {
     use frpc::Code;
 
     #[tokio::test]
-    async fn rules_let_each_caller_in_or_refuse_it() {
+    async fn rules_admit_or_reject_each_caller() {
         let answers = calls().await.expect("calls on this machine should be answered");
         let code = |answer: &Result<String, Status>| answer.as_ref().map_or_else(Status::code, |_| Code::Ok);
         let codes: Vec<_> = answers.iter().map(|(_, answer)| code(answer)).collect();

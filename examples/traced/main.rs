@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_trace_is_a_tree_from_the_client_to_the_subscriber() {
+    async fn trace_tree_spans_client_to_subscriber() {
         let spans = trace().await.expect("trace on this machine should complete");
         assert!(spans.iter().all(|span| span.span_context.trace_id() == spans[0].span_context.trace_id()));
         let expected = "client greet.Greeter/Greet\n  server greet.Greeter/Greet\n    client greet.Greeter/Greet\n      \

@@ -139,7 +139,7 @@ async fn exclusion_applies_to_certificate_beside_a_token() {
 }
 
 #[tokio::test]
-async fn clones_of_client_settings_show_their_own_identities() {
+async fn cloned_client_settings_keep_own_identity() {
     let authority = Authority::default();
     let (address, desk) = secured(&authority, Access::new().allow([ADD], Who::known())).await;
     let trusting = authority.client();
@@ -159,7 +159,7 @@ async fn clones_of_client_settings_show_their_own_identities() {
 }
 
 #[tokio::test]
-async fn nameless_or_malformed_spiffe_certificate_gives_no_principal() {
+async fn nameless_or_malformed_certificate_gives_no_principal() {
     let authority = Authority::default();
     let (address, _desk) = secured(&authority, Access::new().allow([ADD], Who::known())).await;
     for names in [
@@ -177,7 +177,7 @@ async fn nameless_or_malformed_spiffe_certificate_gives_no_principal() {
 }
 
 #[tokio::test]
-async fn certificate_counts_only_if_allowed_and_limits_use_its_name() {
+async fn allowed_certificate_name_authenticates_and_limits() {
     let authority = Authority::default();
     let server = Server::builder().tls(authority.mutual_server()).add_service(InteropServer::new(Desk::default()));
     let address = serve(server.access(Access::new().allow([ADD], Who::known()))).await;
@@ -228,7 +228,7 @@ fn server() -> (Acceptor, Desk) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn signed_in_connection_needs_no_token_until_expiry() {
+async fn signed_in_connection_skips_tokens_until_expiry() {
     let (server, desk) = server();
     let (here, there) = frpc::memory();
     let serving = tokio::spawn({

@@ -165,7 +165,7 @@ async fn malformed_token_is_refused_in_every_protocol() {
 }
 
 #[tokio::test]
-async fn absent_token_is_refused_unless_the_rule_allows_anybody() {
+async fn absent_token_needs_rule_for_anybody() {
     for (who, token, expected) in [
         (Who::anybody(), &b""[..], 1),
         (Who::role("clerk"), b"", 0),
@@ -224,7 +224,7 @@ async fn call_by_frames(address: SocketAddr, field: &str, fields: &Fields) {
 }
 
 #[tokio::test]
-async fn malformed_token_is_refused_by_every_native_transport() {
+async fn every_native_transport_rejects_malformed_token() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = folder.path().join("socket");
     for (at, is_open) in [true, false].into_iter().enumerate() {

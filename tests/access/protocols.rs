@@ -299,7 +299,7 @@ fn others(codes: &BTreeMap<&'static str, Code>, expected: Code) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn same_rule_holds_for_calls_in_every_protocol() {
+async fn access_rule_holds_in_every_protocol() {
     let addresses = [open("").await, open_to_grpc().await];
     for (token, expected) in [
         ("clerk", Code::Ok),
@@ -315,7 +315,7 @@ async fn same_rule_holds_for_calls_in_every_protocol() {
 }
 
 #[tokio::test]
-async fn the_same_rule_holds_for_mounted_routers_and_topics() {
+async fn access_rule_covers_mounted_routers_and_topics() {
     for (signed_in, expected) in [("clerk", Code::Ok), ("guest", Code::PermissionDenied), ("", Code::Unauthenticated)] {
         let address = open(signed_in).await;
         let may = expected == Code::Ok;
@@ -328,7 +328,7 @@ async fn the_same_rule_holds_for_mounted_routers_and_topics() {
 }
 
 #[tokio::test]
-async fn method_without_a_rule_is_denied_to_all_callers() {
+async fn method_without_rule_is_denied_to_everyone() {
     let (access, _) = access();
     let access = access.allow(["interop.Interop/Add"], Who::anybody());
     let address = serve(Server::builder().add_service(InteropServer::new(Service)).access(access)).await;
@@ -340,7 +340,7 @@ async fn method_without_a_rule_is_denied_to_all_callers() {
 }
 
 #[tokio::test]
-async fn awaited_opening_of_a_stream_reports_its_refusal() {
+async fn awaited_stream_opening_reports_rejection() {
     let address = open("").await;
     let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     for (token, expected) in [("", Code::Unauthenticated), ("guest", Code::PermissionDenied)] {

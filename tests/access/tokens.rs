@@ -60,7 +60,7 @@ async fn token_is_verified_once_until_keys_change() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn verdict_on_a_token_does_not_pass_to_other_rules() {
+async fn token_verdict_is_not_shared_across_rules() {
     let base = access().0;
     let readers = server(|server| server.access(base.clone().allow([ADD], Who::role("guest"))));
     let admins = server(|server| server.access(base.clone().allow([ADD], Who::role("clerk"))));
@@ -72,7 +72,7 @@ async fn verdict_on_a_token_does_not_pass_to_other_rules() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn token_of_another_issuer_is_refused_by_cloned_rules() {
+async fn cloned_rules_reject_foreign_issuer_token() {
     struct Nobody;
 
     impl Tokens for Nobody {
@@ -89,7 +89,7 @@ async fn token_of_another_issuer_is_refused_by_cloned_rules() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn changed_clone_of_rules_has_rate_limits_of_its_own() {
+async fn changed_rules_clone_has_own_rate_limits() {
     let rate = |calls| Rate::one_in(Duration::from_secs(60)).burst(calls);
     let base = access().0.allow([ADD], Who::known());
     let strict = server(|server| server.access(base.clone().limit(Who::known(), rate(1))));
@@ -102,7 +102,7 @@ async fn changed_clone_of_rules_has_rate_limits_of_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn expired_token_is_refused_and_new_one_accepted() {
+async fn expired_token_is_rejected_until_replaced() {
     let (access, names) = access();
     let server = server(|server| server.access(access.allow([ADD], Who::role("clerk"))));
     let client = connect(&server).await;
@@ -116,7 +116,7 @@ async fn expired_token_is_refused_and_new_one_accepted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_ends_when_the_token_of_its_caller_expires() {
+async fn stream_ends_when_caller_token_expires() {
     let (access, _) = access();
     let server = server(|server| server.access(access.allow([CHAT, SUM_UP], Who::role("clerk"))));
     let client = connect(&server).await;
@@ -139,7 +139,7 @@ async fn a_stream_ends_when_the_token_of_its_caller_expires() {
 
 /// Regression: the error was sent as a message without credit, so the reader only learned that messages were lost.
 #[tokio::test(start_paused = true)]
-async fn token_expiring_on_unread_stream_keeps_its_code() {
+async fn unread_stream_reports_token_expiry_code() {
     let (access, _) = access();
     let server = server(|server| server.access(access.allow([COUNT_UP], Who::role("clerk"))));
     let client = connect(&server).await;
@@ -189,7 +189,7 @@ impl Greeter for Endless {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_by_grpc_ends_when_the_token_of_its_caller_expires() {
+async fn grpc_stream_ends_when_caller_token_expires() {
     let (access, _) = access();
     let access = access.allow(["greet.Greeter/Recite"], Who::role("clerk"));
     let gateway = Gateway::new().http(Http::new().grpc());
@@ -300,7 +300,7 @@ async fn principal_limit_spans_connections_and_protocols() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn limit_of_a_method_holds_for_that_method_alone() {
+async fn method_rate_limit_spares_other_methods() {
     let rate = |calls| Rate::one_in(Duration::from_secs(60)).burst(calls);
     let access = access().0.allow([ADD, CHAT], Who::known());
     let access = access.limit_methods([ADD], Who::role("clerk"), rate(2)).limit(Who::known(), rate(4));
@@ -323,7 +323,7 @@ async fn limit_of_a_method_holds_for_that_method_alone() {
 /// Regression: a rejected call used up the limit of its method, so it was rejected again after the wait that its status
 /// stated.
 #[tokio::test(start_paused = true)]
-async fn call_rejected_by_general_limit_keeps_method_limit_unused() {
+async fn call_over_general_limit_spares_method_limit() {
     let seldom = |seconds| Rate::one_in(Duration::from_secs(seconds));
     let access = access().0.allow([ADD, CHAT], Who::known());
     let access = access.limit_methods([ADD], Who::known(), seldom(3600)).limit(Who::known(), seldom(1));
@@ -362,7 +362,7 @@ async fn time_of_calls(server: &Acceptor, calls: usize, request: &str, mark: &[u
 }
 
 #[tokio::test(start_paused = true)]
-async fn useless_calls_by_other_protocols_are_read_at_waste_rate() {
+async fn waste_rate_covers_calls_in_other_protocols() {
     let gateway = Gateway::new().json_rpc().http(Http::new().connect());
     let server = Server::builder().add_service(InteropServer::new(Service)).gateway(gateway);
     let server = server.config(Config::default().abuse_rate(64 * 1024)).access(access().0.allow([CHAT], Who::known()));

@@ -80,7 +80,7 @@ async fn open_to(client: &Client) -> Vec<&'static str> {
 }
 
 #[tokio::test]
-async fn caller_subscribes_only_to_patterns_its_rules_cover() {
+async fn caller_subscribes_only_to_permitted_patterns() {
     for (name, expected) in [("till", vec!["news", "orders.north.created", "orders.*.>"]), ("guest", vec!["news"])] {
         for (client, _channel) in clients(open_for(name).await.0).await {
             assert_eq!(open_to(&client).await, expected, "{name}");
@@ -102,7 +102,7 @@ async fn forbidden_publish_is_dropped() {
 }
 
 #[tokio::test]
-async fn a_connection_publishes_by_the_rules_of_its_last_principal() {
+async fn publish_is_checked_against_last_principal() {
     let (sender, mut connections) = mpsc::unbounded_channel();
     let (address, broker) = open(move |connection| drop(sender.send(connection.clone()))).await;
     let client = Client::connect(address).await.expect("server should accept the connection");

@@ -175,7 +175,7 @@ fn code<T>(result: Result<T, Status>) -> Code {
 }
 
 #[tokio::test]
-async fn methods_of_every_kind_are_called_with_bytes_and_metadata() {
+async fn adapter_call_kinds_carry_bytes_and_metadata() {
     let host = Host::open(|builder| builder).await;
     let kinds = [CallKind::Unary, CallKind::ServerStreaming, CallKind::ClientStreaming, CallKind::Streaming];
     let found: Vec<_> = host.context.methods().iter().map(|method| (method.name(), method.kind())).collect();
@@ -192,7 +192,7 @@ async fn methods_of_every_kind_are_called_with_bytes_and_metadata() {
 }
 
 #[tokio::test]
-async fn requests_of_the_wrong_shape_or_format_are_refused() {
+async fn wrong_request_shape_or_format_is_rejected() {
     let mut host = Host::open(|builder| builder).await;
     let bytes = || Request::new(Bytes::from_static(b"\xff"));
     assert_eq!(code(host.method(UPPER).unary(bytes(), "text").await), Code::InvalidArgument);
@@ -233,7 +233,7 @@ async fn context_of(service: impl Service) -> AdapterContext {
 }
 
 #[tokio::test]
-async fn requests_beyond_limit_of_service_are_refused_in_json() {
+async fn json_request_beyond_service_limit_is_rejected() {
     let service = InteropServer::new(Interop).max_decoding_message_size(100);
     let context = context_of(service).await;
     let method = |name| context.methods().get("interop.Interop", name).expect("method should exist");
@@ -248,7 +248,7 @@ async fn requests_beyond_limit_of_service_are_refused_in_json() {
 }
 
 #[tokio::test]
-async fn generated_service_accepts_json_calls_by_schema_names() {
+async fn generated_service_accepts_json_by_schema_names() {
     let context = context_of(InteropServer::new(Interop)).await;
     let method = |name| context.methods().get("interop.Interop", name).expect("method should exist");
     let add = |json: &'static str| {
@@ -276,7 +276,7 @@ impl Middleware for Closed {
 }
 
 #[tokio::test]
-async fn denying_middleware_denies_adapter_calls_of_every_kind() {
+async fn denying_middleware_denies_every_adapter_call_kind() {
     let mut host = Host::open(|builder| builder.middleware(Closed)).await;
     host.gate.add_permits(2);
     let denied = host.method(UPPER).unary(Request::new(Bytes::new()), "text").await;
@@ -347,7 +347,7 @@ async fn dropping_an_adapter_call_drops_its_handler() {
 }
 
 #[tokio::test]
-async fn adapter_calls_keep_to_the_policy_of_their_method() {
+async fn adapter_calls_obey_method_policy() {
     let mut host = Host::open(|builder| builder.method_policy("words.Words/Upper", Policy::AtMost(1))).await;
     let calls = [host.call("a"), host.call("b")];
     soon(&mut host.began).await;
@@ -362,7 +362,7 @@ async fn adapter_calls_keep_to_the_policy_of_their_method() {
 }
 
 #[tokio::test]
-async fn adapter_calls_beyond_the_limit_of_a_connection_are_refused() {
+async fn adapter_calls_beyond_connection_limit_are_rejected() {
     let mut host = Host::open(|builder| builder.config(Config::default().calls_max(2))).await;
     let calls = [host.call("a"), host.call("b")];
     for _ in &calls {
@@ -378,7 +378,7 @@ async fn adapter_calls_beyond_the_limit_of_a_connection_are_refused() {
 
 /// Regression test: the metadata of streaming calls was not charged to the memory limit.
 #[tokio::test]
-async fn metadata_of_streaming_adapter_call_is_charged_to_its_peer() {
+async fn streaming_adapter_metadata_is_charged_to_peer() {
     let host = Host::open(|builder| builder).await;
     let (more, requests) = mpsc::unbounded_channel();
     let requests =
@@ -396,7 +396,7 @@ async fn metadata_of_streaming_adapter_call_is_charged_to_its_peer() {
 
 /// Regression test: a call ran and was then rejected, because another call held the only permit.
 #[tokio::test]
-async fn unary_call_as_a_stream_is_refused_before_it_runs() {
+async fn streamed_unary_call_is_rejected_before_running() {
     let mut host = Host::open(|builder| builder.config(Config::default().calls_max(1))).await;
     let call = host.call("a");
     soon(&mut host.began).await;
@@ -408,7 +408,7 @@ async fn unary_call_as_a_stream_is_refused_before_it_runs() {
 }
 
 #[tokio::test]
-async fn panic_in_an_adapter_call_ends_only_that_call() {
+async fn adapter_call_panic_spares_other_calls() {
     let host = Host::open(|builder| builder).await;
     host.gate.add_permits(1);
     assert_eq!(code(host.call("panic").await.expect("panic should be caught")), Code::Internal);

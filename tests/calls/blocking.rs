@@ -78,7 +78,7 @@ fn deadlines_hold_and_threads_share_a_connection() {
 }
 
 #[test]
-fn pings_are_answered_while_the_caller_does_nothing() {
+fn idle_blocking_client_answers_pings() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let client = blocking::connect(listener.local_addr().unwrap().to_string(), InteropClient::new).unwrap();
     let mut socket = listener.accept().unwrap().0;
@@ -137,7 +137,7 @@ fn blocking_client_connects_on_first_call() {
 }
 
 #[test]
-fn an_unreachable_server_is_an_error() {
+fn unreachable_server_fails_blocking_connect() {
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let error = blocking::connect(nobody.to_string(), InteropClient::new).unwrap_err();
     assert!(matches!(error, frpc::Error::Transport(_)), "{error}");

@@ -36,7 +36,7 @@ fn within<T>(timeout: Duration, message: T) -> Request<T> {
 }
 
 #[tokio::test]
-async fn call_that_ends_during_connect_leaves_no_connection() {
+async fn call_ending_during_connect_leaves_no_connection() {
     let server = Server::builder().add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await;
     let server = server.expect("loopback port should be free");
     let (address, stats): (SocketAddr, _) = (server.local_addr(), server.stats());
@@ -83,7 +83,7 @@ async fn deadline_counts_from_call_after_busy_thread() {
 }
 
 #[tokio::test]
-async fn waiting_for_a_slot_counts_towards_the_deadline() {
+async fn slot_wait_counts_towards_deadline() {
     let client = client(Config::default().calls_max(1)).await;
     client.add(SUM).await.expect("call should succeed");
     let second = async {
@@ -129,7 +129,7 @@ async fn stream_past_deadline_fails_despite_its_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stream_past_deadline_ends_though_its_first_message_is_unread() {
+async fn stream_with_unread_message_ends_at_deadline() {
     let server =
         Server::builder().add_service(InteropServer::new(Service)).build().expect("services should not overlap");
     let (here, there) = tokio::io::duplex(64 * 1024);
@@ -162,7 +162,7 @@ fn finish_elsewhere<T>(home: &Runtime, call: impl Future<Output = Result<T, Stat
 /// Polling a timer panics after its runtime has ended. The runtime of the channel exists for as long as its
 /// connections.
 #[test]
-fn deadline_outlives_the_runtime_a_call_began_in() {
+fn deadline_outlives_calling_runtime() {
     let home = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("runtime should start");
     let (told, connections) = mpsc::channel();
     let builder = Server::builder().config(Config::default().calls_max(1));

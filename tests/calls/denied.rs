@@ -121,7 +121,7 @@ async fn unary_call_is_denied_for_every_executor() {
 }
 
 #[tokio::test]
-async fn a_unary_call_with_deadline_and_metadata_is_denied() {
+async fn call_with_deadline_and_metadata_is_denied() {
     let fort = Fort::new(|server| server).await;
     let mut request = Request::new(AddRequest::default());
     request.set_timeout(Duration::from_secs(60));
@@ -166,7 +166,7 @@ async fn hand_off_call_is_denied() {
 }
 
 #[tokio::test]
-async fn hand_off_call_of_ordinary_method_is_refused() {
+async fn hand_off_of_ordinary_method_is_rejected() {
     let fort = Fort::new(|server| server.method_hand_off("interop.Interop/DoNothing")).await;
     let (asking, _handed) = fort.channel.request_hand_off();
     let status = InteropClient::new(asking).add(AddRequest::default()).await.expect_err("call should fail");

@@ -5,7 +5,7 @@ use frpc::{Code, Status};
 use std::time::Duration;
 
 #[test]
-fn details_are_the_bytes_of_google_rpc_status() {
+fn details_encode_as_google_rpc_status() {
     let status =
         Status::not_found("gone").with_detail(&LocalizedMessage { locale: "de".to_owned(), message: "weg".to_owned() });
     let mut expected = b"\x08\x05\x12\x04gone\x1a\x3b\x0a\x2e".to_vec();
@@ -17,7 +17,7 @@ fn details_are_the_bytes_of_google_rpc_status() {
 }
 
 #[test]
-fn details_are_read_back_by_type_and_others_skipped() {
+fn details_decode_by_type_and_skip_others() {
     let quota = QuotaFailure {
         violations: vec![QuotaViolation { subject: "user:7".to_owned(), description: "100 a day".to_owned() }],
     };
@@ -39,7 +39,7 @@ fn details_are_read_back_by_type_and_others_skipped() {
 }
 
 #[test]
-fn details_of_other_types_hold_none_and_are_replaced() {
+fn foreign_details_are_ignored_and_replaced() {
     let status = Status::internal("raw").with_details(&b"\xff\xff\xff"[..]);
     assert_eq!(status.detail::<Help>(), None);
     let help = Help { links: vec![HelpLink { description: "why".to_owned(), url: "https://example.com".to_owned() }] };

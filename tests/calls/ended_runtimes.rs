@@ -63,13 +63,13 @@ fn code_of_call(change: impl FnOnce(Channel, Arc<Semaphore>) -> Channel) -> Code
 
 /// Regression test: a call polled the timer of its retry after the timer's runtime had ended, which panics.
 #[test]
-fn idempotent_call_fails_when_the_runtime_of_its_channel_ends() {
+fn idempotent_call_fails_when_channel_runtime_ends() {
     assert_eq!(code_of_call(|channel, _| channel), Code::Unavailable);
 }
 
 /// Regression test: middleware polled the timer of a deadline after the timer's runtime had ended, which panics.
 #[test]
-fn call_in_middleware_fails_when_its_channels_runtime_ends() {
+fn middleware_call_fails_when_channel_runtime_ends() {
     let waits = |channel: Channel, began: Arc<Semaphore>| {
         channel.with_middleware(move |_call: Call, _next: Next| {
             began.add_permits(1);
@@ -81,7 +81,7 @@ fn call_in_middleware_fails_when_its_channels_runtime_ends() {
 
 /// Regression test: the call panicked. Its timer runs on the runtime of the channel, which has timers.
 #[test]
-fn call_from_a_runtime_without_timers_ends_at_its_deadline() {
+fn call_from_timerless_runtime_ends_at_deadline() {
     let own = Builder::new_current_thread().enable_all().build().expect("runtime should start");
     let other = Builder::new_current_thread().build().expect("runtime should start");
     let (here, _there) = frpc::memory();
@@ -100,7 +100,7 @@ fn call_from_a_runtime_without_timers_ends_at_its_deadline() {
 /// Regression test: the channel's runtime enforced deadlines, but a current-thread runtime does nothing outside of
 /// `block_on`.
 #[test]
-fn call_on_an_idle_runtime_ends_at_its_deadline() {
+fn call_on_idle_runtime_ends_at_deadline() {
     let [own, other] =
         [(); 2].map(|()| Builder::new_current_thread().enable_all().build().expect("runtime should start"));
     let (here, _there) = frpc::memory();

@@ -28,7 +28,7 @@ fn check_labels(metadata: &Metadata) {
 }
 
 #[tokio::test]
-async fn metadata_is_sent_in_both_directions_from_the_first_call() {
+async fn metadata_flows_both_ways_from_first_call() {
     let (client, _) = served().await;
     check_labels(client.echo(labelled(Maybe::default())).await.expect("call should succeed").metadata());
     let failure = Failure { code: Code::NotFound as i32, text: "gone".into(), details: vec![1, 2, 3] };
@@ -70,7 +70,7 @@ async fn presence_is_exact() {
 }
 
 #[tokio::test]
-async fn presence_towards_go_is_dropped_or_refused_as_configured() {
+async fn presence_loss_towards_go_follows_configuration() {
     for strict in [false, true] {
         let (address, accepted) = Raw::listen().await;
         let channel = Channel::builder()
@@ -96,7 +96,7 @@ async fn presence_towards_go_is_dropped_or_refused_as_configured() {
 }
 
 #[tokio::test]
-async fn simple_call_does_not_wait_for_peer_kind() {
+async fn simple_call_skips_peer_kind_wait() {
     let (address, accepted) = Raw::listen().await;
     let config = Config::default().ping_interval(Duration::from_millis(200)).idle_timeout(Duration::from_secs(2));
     let channel = Channel::builder().config(config).calls::<ExtensionClient>().connect(address).await;
@@ -120,7 +120,7 @@ async fn simple_call_does_not_wait_for_peer_kind() {
 /// A native client would cancel its call at the deadline. This client sends nothing more, so the server has to enforce
 /// it.
 #[tokio::test(start_paused = true)]
-async fn a_handler_whose_caller_has_stopped_waiting_is_dropped() {
+async fn handler_is_dropped_at_caller_deadline() {
     let service = Service::default();
     let state = service.state.clone();
     let server =
@@ -140,7 +140,7 @@ async fn a_handler_whose_caller_has_stopped_waiting_is_dropped() {
 }
 
 #[tokio::test]
-async fn calls_made_by_a_handler_inherit_its_deadline() {
+async fn nested_call_inherits_handler_deadline() {
     let (last, _) = served().await;
     let service = Service::default();
     service.state.back.set(last).expect("handle should be set once");
@@ -158,7 +158,7 @@ async fn calls_made_by_a_handler_inherit_its_deadline() {
 }
 
 #[tokio::test]
-async fn dropping_a_call_drops_its_handler_and_frees_its_id() {
+async fn dropped_call_drops_handler_and_frees_id() {
     const IDS: u32 = 200;
     let service = Service::default();
     let state = service.state.clone();
@@ -190,13 +190,13 @@ async fn dropping_a_call_drops_its_handler_and_frees_its_id() {
     until("the handlers have ended", || state.waiting.load(Ordering::SeqCst) == 0).await;
 }
 
-/// Number of calls in `calls_and_cancellations_in_any_order_never_mix_replies`. The long run makes one million.
+/// Number of calls in `interleaved_cancellations_never_mix_replies`. The long run makes one million.
 fn many() -> u64 {
     std::env::var("FRISBEE_MANY").ok().and_then(|many| many.parse().ok()).unwrap_or(100_000)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_and_cancellations_in_any_order_never_mix_replies() {
+async fn interleaved_cancellations_never_mix_replies() {
     const CALLERS: u64 = 100;
     let (client, state) = served().await;
     let callers: JoinSet<_> = (0..CALLERS)
@@ -280,7 +280,7 @@ async fn late_reading_server_slows_client_without_loss() {
 }
 
 #[tokio::test]
-async fn consecutive_streams_use_up_no_ids_or_credit() {
+async fn consecutive_streams_leak_no_ids_or_credit() {
     let (client, _) = served().await;
     // More calls than the 32 767 ids of a client.
     for n in 0..33_000 {
@@ -321,7 +321,7 @@ impl Extension for Silent {
 /// Regression test: a streaming call was only accepted with its first message. A caller that subscribed before it
 /// triggered the event waited forever.
 #[tokio::test]
-async fn silent_stream_is_open_once_its_handler_returns() {
+async fn silent_stream_opens_when_handler_returns() {
     let (events, _) = broadcast::channel(1);
     let server = Server::builder().add_service(ExtensionServer::new(Silent(events.clone())));
     let channel = Channel::connect(serve(server).await.to_string()).await.expect("server should be listening");
@@ -337,7 +337,7 @@ async fn silent_stream_is_open_once_its_handler_returns() {
 }
 
 #[tokio::test]
-async fn a_server_without_the_extension_is_treated_as_a_go_server() {
+async fn server_without_extension_counts_as_go() {
     let config = Config::default().hello(false);
     let server = Server::builder().config(config).add_service(ExtensionServer::new(Service::default()));
     let server = server.bind("127.0.0.1:0").await.expect("server should bind to a free address");

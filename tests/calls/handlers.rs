@@ -157,7 +157,7 @@ async fn panic_becomes_error_reply_without_its_text() {
 }
 
 #[tokio::test]
-async fn calls_in_flight_fail_when_the_server_is_lost() {
+async fn calls_in_flight_fail_on_server_loss() {
     let server = Probing::start(|builder| builder.workers(Workers::Threads(1))).await;
     let client = server.client().await;
     let mut calls: JoinSet<_> = (0..100)
@@ -175,7 +175,7 @@ async fn calls_in_flight_fail_when_the_server_is_lost() {
 }
 
 #[tokio::test]
-async fn a_lost_client_cancels_its_handlers() {
+async fn lost_client_cancels_handlers() {
     const DO_NOTHING: u16 = 15;
     let server = Probing::start(|builder| builder).await;
     // This client disconnects without cancelling its call or ending its stream.
@@ -190,7 +190,7 @@ async fn a_lost_client_cancels_its_handlers() {
 }
 
 #[tokio::test]
-async fn leaving_a_stream_early_ends_its_handler_and_nothing_else() {
+async fn dropped_stream_ends_only_own_handler() {
     let server = Probing::start(|builder| builder).await;
     let client = server.client().await;
     for _ in 0..50 {
@@ -216,7 +216,7 @@ async fn dropped_client_stream_cancels_its_handler() {
 }
 
 #[tokio::test]
-async fn a_reply_before_the_end_of_the_requests_completes_the_call() {
+async fn early_reply_completes_streaming_call() {
     let server = Probing::start(|builder| builder).await;
     let client = server.client().await;
     let endless = frpc::iter((42..).map(|value| interop::Count { value }));
@@ -226,7 +226,7 @@ async fn a_reply_before_the_end_of_the_requests_completes_the_call() {
 }
 
 #[tokio::test]
-async fn an_error_reply_with_the_text_eof_fails_the_call() {
+async fn error_reply_with_eof_text_fails_call() {
     let server = Probing::start(|builder| builder).await;
     let client = server.client().await;
     let mut answers = client.chat(frpc::iter([])).await.expect("stream should open").into_inner();
@@ -235,7 +235,7 @@ async fn an_error_reply_with_the_text_eof_fails_the_call() {
 }
 
 #[tokio::test]
-async fn no_more_handlers_run_than_the_policy_allows() {
+async fn policy_limits_concurrent_handlers() {
     let server = Probing::start(|builder| builder.policy(Policy::AtMost(3))).await;
     let client = server.client().await;
     let calls: JoinSet<_> = (0..30)
@@ -271,7 +271,7 @@ async fn policy_applies_to_one_method() {
 
 /// Regression test: policies of streaming methods were silently ignored.
 #[tokio::test]
-async fn a_policy_for_a_method_with_streams_is_refused() {
+async fn policy_for_streaming_method_is_rejected() {
     for method in ["CountUp", "SumUp", "Chat"] {
         let builder = Server::builder().method_policy(format!("interop.Interop/{method}"), Policy::AtMost(1));
         let refused = builder.add_service(InteropServer::new(Service)).build();
@@ -280,7 +280,7 @@ async fn a_policy_for_a_method_with_streams_is_refused() {
 }
 
 #[tokio::test]
-async fn handlers_that_occupy_their_thread_move_to_another() {
+async fn blocking_handlers_move_to_another_thread() {
     let server = Probing::start(|builder| builder.workers(Workers::Threads(1))).await;
     let client = server.client().await;
     let mut threads = Vec::new();
@@ -298,7 +298,7 @@ async fn handlers_that_occupy_their_thread_move_to_another() {
 }
 
 #[tokio::test]
-async fn every_policy_and_every_kind_of_worker_gives_the_same_answers() {
+async fn policies_and_worker_kinds_give_same_answers() {
     const WORKERS: [Workers; 3] = [Workers::PerCore, Workers::Threads(1), Workers::Caller];
     for policy in [Policy::Inline, Policy::Concurrent, Policy::AtMost(2)] {
         for workers in WORKERS {
@@ -317,7 +317,7 @@ async fn every_policy_and_every_kind_of_worker_gives_the_same_answers() {
 }
 
 #[tokio::test]
-async fn client_with_own_workers_answers_pings_while_runtime_is_busy() {
+async fn client_workers_answer_pings_during_busy_runtime() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address").to_string();
     let connecting = Channel::builder().workers(Workers::Threads(1)).connect(address);
@@ -373,7 +373,7 @@ async fn shutdown_drains_calls_and_refuses_connections() {
 }
 
 #[tokio::test]
-async fn a_shutdown_ends_at_its_time_limit() {
+async fn shutdown_ends_at_time_limit() {
     let mut server = Probing::start(|builder| builder.shutdown_timeout(Duration::from_millis(50))).await;
     let client = server.client().await;
     let call = tokio::spawn(async move { client.do_nothing(interop::Empty {}).await });
@@ -385,7 +385,7 @@ async fn a_shutdown_ends_at_its_time_limit() {
 }
 
 #[tokio::test]
-async fn large_replies_to_a_client_that_reads_late_all_arrive() {
+async fn large_replies_reach_late_reading_client() {
     let server = Probing::start(|builder| builder).await;
     let mut peer = Raw::connect(server.serving.address).await;
     // Sixteen replies of 1 MiB are more than the server buffers before it defers requests.
@@ -444,7 +444,7 @@ async fn timeout_at_go_server_mentions_missing_method() {
 }
 
 #[tokio::test]
-async fn invalid_replies_fail_the_call_or_are_ignored() {
+async fn invalid_replies_fail_call_or_are_ignored() {
     let (address, accepted) = Raw::listen().await;
     let client = InteropClient::connect(address).await.expect("server should accept the connection");
     let mut liar = accepted.await;
@@ -464,7 +464,7 @@ async fn invalid_replies_fail_the_call_or_are_ignored() {
 }
 
 #[tokio::test]
-async fn a_failed_connect_names_the_address() {
+async fn connect_failure_names_address() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address").to_string();
     drop(listener);
@@ -473,7 +473,7 @@ async fn a_failed_connect_names_the_address() {
 }
 
 #[tokio::test]
-async fn an_invalid_address_is_refused_with_the_reason() {
+async fn invalid_address_is_rejected_with_reason() {
     for (address, reason) in [
         ("http://127.0.0.1:1", "an address must be host:port, without a scheme"),
         ("", "an address must be host:port; the port is missing"),
@@ -488,7 +488,7 @@ async fn an_invalid_address_is_refused_with_the_reason() {
 }
 
 #[tokio::test]
-async fn listening_on_a_taken_address_fails_and_names_it() {
+async fn bind_failure_names_address() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address");
     let server = Server::builder().add_service(InteropServer::new(Service));
@@ -508,7 +508,7 @@ async fn listening_on_a_taken_address_fails_and_names_it() {
 }
 
 #[tokio::test]
-async fn two_services_on_the_same_operations_are_refused_by_name() {
+async fn overlapping_services_are_rejected_by_name() {
     let twice = Server::builder().add_service(InteropServer::new(Service)).add_service(InteropServer::new(Service));
     let error = twice.bind("127.0.0.1:0").await.expect_err("bind should fail");
     assert!(error.to_string().starts_with("the methods interop.Interop/EchoScalars and"), "{error}");
@@ -542,7 +542,7 @@ async fn channel_closes_unused_connection() {
 /// Regression test: a server that closed a stream before the client had ended its direction reset the stream. The end
 /// of the client's direction is a separate packet and may arrive late. The client then reported a failure.
 #[tokio::test]
-async fn stream_ended_by_server_is_not_reset_before_client_ends() {
+async fn server_ended_stream_awaits_client_end() {
     let mut raw = Raw::connect(serve_interop().await).await;
     raw.write(&packet(0, 3, b"fris\x01\x04\x03\x80\x80\x10")).await;
     // Calls CountUp for two messages, starting from 7.

@@ -85,7 +85,7 @@ async fn translated_calls_and_skipped_fields_are_counted() {
 }
 
 #[tokio::test]
-async fn hand_off_may_be_the_first_call_of_another_version() {
+async fn other_version_may_begin_with_hand_off() {
     for _ in 0..2 {
         let channel = Channel::builder().calls::<old::ShopClient>().connect(serve_new().await).await.unwrap();
         let (asking, handed) = channel.request_hand_off();
@@ -96,7 +96,7 @@ async fn hand_off_may_be_the_first_call_of_another_version() {
 }
 
 #[tokio::test]
-async fn layouts_with_common_operations_need_channels_of_their_own() {
+async fn layouts_sharing_operations_need_separate_channels() {
     let channel = Channel::connect(serve_new().await).await.unwrap();
     old::ShopClient::new(channel.clone()).buy(old_order("a")).await.unwrap();
     let status = new::ShopClient::new(channel).buy(new_order("a")).await.unwrap_err();
@@ -105,7 +105,7 @@ async fn layouts_with_common_operations_need_channels_of_their_own() {
 }
 
 #[tokio::test]
-async fn translated_request_is_bounded_by_the_limit_of_bodies() {
+async fn translated_request_obeys_body_limit() {
     let config = frisbee::Config::default().body_max(2048);
     let builder = Server::builder().config(config).add_service(new::ShopServer::new(Shop));
     let client = old::ShopClient::connect(serve(builder).await.to_string()).await.unwrap();
@@ -338,7 +338,7 @@ async fn known_version_costs_no_round_trip() {
 
 /// The test uses more versions than the process caches. Most of them are evicted while connections still use them.
 #[tokio::test]
-async fn thousand_clients_with_descriptions_of_their_own_are_served() {
+async fn thousand_clients_with_distinct_descriptions_are_served() {
     let mut clients = Vec::new();
     for at in 0..1100 {
         let unknown = description(&format!("Own{at}"));
@@ -454,7 +454,7 @@ async fn serve_second() -> SocketAddr {
 
 /// In the second layout, the oneof comes after all fields of the first layout.
 #[tokio::test]
-async fn first_requests_are_translated_before_the_server_is_known() {
+async fn first_requests_translate_before_server_is_known() {
     for _ in 0..20 {
         let client = moved::ParrotClient::connect(serve_second().await.to_string()).await.unwrap();
         let ask = moved::Ask { times: 2, word: "ab".to_owned() };
@@ -463,7 +463,7 @@ async fn first_requests_are_translated_before_the_server_is_known() {
 }
 
 #[tokio::test]
-async fn missing_service_is_not_mistaken_for_its_successor() {
+async fn missing_service_is_not_taken_for_successor() {
     let address = serve(Server::builder().add_service(stranger::CounterServer::new(Parrot))).await.to_string();
     let ask = || first::Ask { word: "a".to_owned(), times: 1 };
     for client in [
@@ -480,7 +480,7 @@ async fn missing_service_is_not_mistaken_for_its_successor() {
 
 /// Regression test: a client that sends no HELLO waited for the server's answer in a busy loop.
 #[tokio::test]
-async fn client_without_hello_assumes_go_server_at_once() {
+async fn client_without_hello_assumes_go_server() {
     let config = frisbee::Config::default().hello(false);
     let channel = Channel::builder().config(config).connect(serve_second().await.to_string()).await.unwrap();
     let connection = channel.connection().unwrap();

@@ -29,7 +29,7 @@ fn most() -> Metadata {
 }
 
 #[tokio::test]
-async fn largest_metadata_passes_with_every_call_and_reply_kind() {
+async fn largest_metadata_passes_every_call_and_reply() {
     let (client, _) = served().await;
     let with = |message| {
         let mut request = Request::new(message);
@@ -65,7 +65,7 @@ async fn failure_with_long_details_keeps_its_code() {
 }
 
 #[tokio::test]
-async fn overlong_later_message_fails_call_as_maybe_run() {
+async fn call_with_overlong_message_may_have_run() {
     let (client, _) = served().await;
     let requests = frpc::iter([1, 6 << 20].map(|length| Chunk { data: vec![1; length] }));
     let failed = client.sink(requests).await.expect_err("second message should be too long");
@@ -74,7 +74,7 @@ async fn overlong_later_message_fails_call_as_maybe_run() {
 }
 
 #[tokio::test]
-async fn requests_beyond_limit_of_service_are_refused_unrun() {
+async fn request_beyond_service_limit_is_rejected_unrun() {
     for limit in [1000, 100_000] {
         let service = InteropServer::new(Interop).max_decoding_message_size(limit);
         let address = serve(Server::builder().add_service(service)).await;
@@ -92,7 +92,7 @@ async fn requests_beyond_limit_of_service_are_refused_unrun() {
 }
 
 #[tokio::test]
-async fn failing_request_stream_is_not_blamed_on_server() {
+async fn request_stream_failure_is_not_server_failure() {
     let address = serve_interop_with(Server::builder()).await;
     let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     let (sender, requests) = RequestStream::channel(1);
@@ -148,7 +148,7 @@ async fn stream_call_starts_when_slot_becomes_free() {
 
 /// Regression test: a call that had waited sent the timeout that remained before its wait.
 #[tokio::test(start_paused = true)]
-async fn stream_call_sends_timeout_left_after_wait_for_a_slot() {
+async fn stream_call_sends_timeout_left_after_wait() {
     let builder = Server::builder().config(Config::default().streams_max(1));
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
     let acceptor = builder.add_service(ExtensionServer::new(Timed(tell))).build().expect("services should not overlap");
@@ -173,7 +173,7 @@ async fn stream_call_sends_timeout_left_after_wait_for_a_slot() {
 }
 
 #[tokio::test]
-async fn reply_names_request_stream_failure_after_client_drop() {
+async fn reply_reports_request_failure_after_client_drop() {
     let address = serve_interop_with(Server::builder()).await;
     let channel = Channel::connect(address.to_string()).await.expect("server should accept the connection");
     let connection = channel.connection().expect("channel should be connected");
@@ -299,7 +299,7 @@ fn stuck() -> (DuplexStream, Arc<()>) {
 
 /// Regression test: a stream whose timeout had expired continued for as long as the server permitted.
 #[tokio::test(start_paused = true)]
-async fn a_stream_of_requests_ends_with_the_deadline_of_its_call() {
+async fn request_stream_ends_at_call_deadline() {
     let client =
         ParrotClient::new(Channel::connect_io(stuck().0).await.expect("connection in memory should be accepted"));
     let (sender, requests) = RequestStream::channel(1);
@@ -314,7 +314,7 @@ async fn a_stream_of_requests_ends_with_the_deadline_of_its_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn request_sender_is_notified_when_its_call_ends() {
+async fn call_end_notifies_request_sender() {
     let second = Duration::from_secs(1);
     let client =
         ParrotClient::new(Channel::connect_io(stuck().0).await.expect("connection in memory should be accepted"));
@@ -351,7 +351,7 @@ async fn channel_timeout_bounds_stream_opening_not_lifetime() {
 
 /// The timeout for opening a stream includes the time for sending the request.
 #[tokio::test(start_paused = true)]
-async fn call_without_queue_space_until_deadline_was_not_sent() {
+async fn unqueued_call_at_deadline_was_not_sent() {
     let (here, mut there) = tokio::io::duplex(64 * 1024);
     there.write_all(&packet(0, 3, b"fris\x01")).await.expect("write should succeed"); // It gives no credit.
     let builder = Channel::builder().timeout(Duration::from_secs(1));
@@ -362,7 +362,7 @@ async fn call_without_queue_space_until_deadline_was_not_sent() {
 
 /// Regression test: the server kept the handler until the client had ended its direction, for up to ten seconds.
 #[tokio::test(start_paused = true)]
-async fn stream_handler_is_dropped_at_deadline_by_server_alone() {
+async fn server_drops_stream_handler_at_deadline() {
     let (mut client, canary) = stuck();
     let (mut second, mut timeout) = (Vec::new(), Vec::new());
     tlv::put_varint(&mut second, 1_000_000);

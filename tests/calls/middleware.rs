@@ -79,7 +79,7 @@ async fn call_every_kind(client: &InteropClient) {
 }
 
 #[tokio::test]
-async fn every_kind_of_call_is_seen_with_its_names_at_both_ends() {
+async fn middleware_sees_every_call_kind_and_name() {
     let (server, client) = (Witness { name: "server", ..Default::default() }, Witness::default());
     let address = serve_interop_with(Server::builder().middleware(server.clone())).await;
     let channel = Channel::connect(address.to_string()).await.unwrap();
@@ -92,7 +92,7 @@ async fn every_kind_of_call_is_seen_with_its_names_at_both_ends() {
 }
 
 #[tokio::test]
-async fn the_first_middleware_is_the_outermost() {
+async fn first_middleware_is_outermost() {
     let witness = |name| Witness { name, ..Witness::default() };
     let builder = Server::builder().middleware(witness("c")).middleware(witness("d"));
     let address = serve_interop_with(builder).await;
@@ -113,7 +113,7 @@ async fn stamp(call: Call, next: Next) -> Result<CallResponse, Status> {
 }
 
 #[tokio::test]
-async fn functions_and_closures_are_middleware_at_both_ends() {
+async fn functions_and_closures_serve_as_middleware() {
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = calls.clone();
     let builder = Server::builder().middleware(stamp).middleware(async |call: Call, next: Next| {
@@ -152,7 +152,7 @@ async fn middleware_nests_server_then_service_then_method() {
 }
 
 #[tokio::test]
-async fn method_middleware_runs_only_for_its_method_of_any_kind() {
+async fn method_middleware_runs_only_for_own_method() {
     for (at, method) in ["Add", "CountUp", "SumUp", "Chat"].into_iter().enumerate() {
         let service = InteropServer::new(Service).with_method_middleware(method, Closed);
         let address = serve(Server::builder().add_service(service)).await;
@@ -176,7 +176,7 @@ async fn middleware_for_unknown_method_fails_binding() {
 }
 
 #[tokio::test]
-async fn a_denied_call_does_not_reach_inner_middleware_or_the_handler() {
+async fn denied_call_skips_inner_middleware_and_handler() {
     let inner = Witness::default();
     let address = serve_interop_with(Server::builder().middleware(Closed).middleware(inner.clone())).await;
     let client = InteropClient::connect(address.to_string()).await.unwrap();
@@ -263,7 +263,7 @@ fn by<T>(name: &str, message: T) -> Request<T> {
 }
 
 #[tokio::test]
-async fn extensions_reach_handlers_locally_and_are_not_sent() {
+async fn extensions_reach_local_handlers_but_not_peers() {
     let builder = Server::builder().middleware(Introduction).add_service(InteropServer::new(Mirror));
     let channel = Channel::connect(serve(builder).await.to_string()).await.unwrap();
     let silent = InteropClient::new(channel.clone());
@@ -283,7 +283,7 @@ async fn extensions_reach_handlers_locally_and_are_not_sent() {
 }
 
 #[tokio::test]
-async fn middleware_runs_around_the_methods_that_a_client_serves() {
+async fn middleware_wraps_methods_served_by_client() {
     let (sender, mut connections) = tokio::sync::mpsc::unbounded_channel();
     let builder = Server::builder().on_connect(move |connection| drop(sender.send(connection.clone())));
     let address = serve(builder).await;

@@ -13,7 +13,7 @@ async fn apart(call: Call, next: Next) -> Result<CallResponse, Status> {
 }
 
 #[tokio::test]
-async fn middleware_may_spawn_rest_of_chain_at_both_ends() {
+async fn middleware_may_spawn_next_at_both_ends() {
     let builder = Server::builder().middleware(apart).middleware(apart);
     let channel = Channel::connect(serve_interop_with(builder).await.to_string()).await.unwrap();
     let client = InteropClient::new(channel.with_middleware(apart).with_middleware(apart));
@@ -47,7 +47,7 @@ impl Middleware for GivesUp {
 }
 
 #[tokio::test]
-async fn middleware_that_drops_next_leaves_later_calls_intact() {
+async fn dropped_next_leaves_later_calls_intact() {
     let address = serve_interop_with(Server::builder().middleware(GivesUp::default())).await;
     let at_server = InteropClient::connect(address.to_string()).await.unwrap();
     let plain = Channel::connect(serve_interop().await.to_string()).await.unwrap();
@@ -74,7 +74,7 @@ async fn dawdle(call: Call, next: Next) -> Result<CallResponse, Status> {
 }
 
 #[tokio::test]
-async fn calls_at_the_same_time_stay_apart_in_the_same_middleware() {
+async fn concurrent_calls_stay_separate_in_middleware() {
     let builder = Server::builder().middleware(dawdle).middleware(dawdle).middleware(dawdle);
     let channel = Channel::connect(serve_interop_with(builder).await.to_string()).await.unwrap();
     let channel = channel.with_middleware(dawdle).with_middleware(dawdle).with_middleware(dawdle);
@@ -109,7 +109,7 @@ impl Middleware for Panics {
 }
 
 #[tokio::test]
-async fn middleware_panic_ends_only_its_call_at_both_ends() {
+async fn middleware_panic_ends_only_own_call() {
     let address = serve_interop_with(Server::builder().middleware(Panics::default())).await;
     let client = InteropClient::connect(address.to_string()).await.unwrap();
     let channel = Channel::connect(serve_interop().await.to_string()).await.unwrap();
@@ -131,7 +131,7 @@ async fn middleware_panic_ends_only_its_call_at_both_ends() {
 struct Canary(#[allow(dead_code)] Arc<()>);
 
 #[tokio::test]
-async fn extensions_of_a_call_are_dropped_after_it() {
+async fn call_extensions_are_dropped_after_call() {
     let canary = Arc::new(());
     let server = canary.clone();
     let builder = Server::builder().middleware(move |mut call: Call, next: Next| {

@@ -80,7 +80,7 @@ fn failing(code: Code) -> Failure {
 }
 
 #[tokio::test]
-async fn every_call_kind_is_counted_by_code_at_both_ends() {
+async fn both_ends_count_call_kinds_by_code() {
     let counters = Counters::new();
     let (_server, _state, client) = counted(&counters).await;
     for _ in 0..3 {
@@ -118,7 +118,7 @@ async fn every_call_kind_is_counted_by_code_at_both_ends() {
 /// Regression test: a server stream was counted as OK if its client disconnected or ended its direction before the
 /// request.
 #[tokio::test]
-async fn server_stream_without_a_request_is_no_success() {
+async fn server_stream_without_request_counts_as_failed() {
     const FLOOD: &[u8] = &[9, 15];
     let counters = Counters::new();
     let (server, _state, _client) = counted(&counters).await;
@@ -135,7 +135,7 @@ async fn server_stream_without_a_request_is_no_success() {
 
 /// Regression test: each further request woke the handler, although thousands may wait for space.
 #[tokio::test]
-async fn second_request_to_server_stream_is_an_error() {
+async fn second_server_stream_request_is_rejected() {
     const FLOOD: &[u8] = &[9, 15];
     let counters = Counters::new();
     let (server, _state, _client) = counted(&counters).await;
@@ -153,7 +153,7 @@ async fn second_request_to_server_stream_is_an_error() {
 /// One in ten calls is cancelled. The connection is lost during one in a hundred calls, and those that may be repeated
 /// are.
 #[tokio::test(start_paused = true)]
-async fn histogram_sums_equal_calls_despite_cancels_and_retries() {
+async fn histograms_match_calls_despite_cancels_and_retries() {
     const CALLS: u64 = 3_000;
     let counters = Counters::new();
     let (server, state, client) = counted(&counters).await;
@@ -203,7 +203,7 @@ async fn histogram_sums_equal_calls_despite_cancels_and_retries() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_histogram_has_the_time_from_the_request_to_the_reply() {
+async fn histogram_measures_request_to_reply_time() {
     let counters = Counters::new();
     let (_server, _state, client) = counted(&counters).await;
     for millis in [10, 20, 40] {
@@ -266,7 +266,7 @@ impl Observer for Noting {
 }
 
 #[tokio::test(start_paused = true)]
-async fn observer_sees_begin_attempts_and_end_of_each_call() {
+async fn observer_sees_call_begin_attempts_and_end() {
     let noting = Noting::default();
     let service = Service::default();
     let state = service.state.clone();
@@ -333,7 +333,7 @@ impl Observer for EveryOther {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unobserved_call_end_is_counted_and_keeps_trace() {
+async fn unobserved_call_is_counted_and_keeps_trace() {
     let (watcher, counters) = (EveryOther::default(), Counters::new());
     let service = Service::default();
     let state = service.state.clone();

@@ -137,7 +137,7 @@ fn pending_handler_resumes_on_its_worker() {
 }
 
 #[test]
-fn streaming_handlers_run_on_the_worker_of_their_connection() {
+fn streaming_handlers_run_on_connection_worker() {
     assert_polled_on_a_worker(8, async |client| {
         play_ping_pong(&client).await;
         let counts = frpc::iter((0..3).map(|value| Count { value }));
@@ -295,7 +295,7 @@ impl Interop for HoldingService {
 }
 
 #[test]
-fn handlers_on_workers_end_with_the_runtime_of_their_server() {
+fn worker_handlers_end_with_server_runtime() {
     for backend in backends() {
         let (canary, (events, mut started)) = (Arc::new(()), mpsc::unbounded_channel());
         let (serving, calling) = (caller(), caller());

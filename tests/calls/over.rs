@@ -22,7 +22,7 @@ fn texts() -> impl Iterator<Item = String> + Send + 'static {
 }
 
 #[tokio::test]
-async fn short_messages_in_a_row_are_read_into_the_same_memory() {
+async fn consecutive_short_messages_reuse_memory() {
     let server = Server::builder().add_service(InteropServer::new(Texts));
     let client = InteropClient::connect(serve(server).await.to_string()).await.unwrap();
     let mut messages = client.chat(frpc::iter([])).await.unwrap().into_inner();
@@ -48,7 +48,7 @@ async fn read(messages: &mut Streaming<Text>, text: &mut Text) -> Option<String>
 }
 
 #[tokio::test]
-async fn stream_reads_into_one_message_until_same_end() {
+async fn message_over_reads_stream_until_end() {
     let client = InteropClient::connect(serve_interop().await.to_string()).await.unwrap();
     let mut count = interop::Count { value: -1 };
     let mut counts = client.count_up(Range { from: 5, count: 3 }).await.unwrap().into_inner();

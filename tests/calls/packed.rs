@@ -43,7 +43,7 @@ fn unpacked(body: &[u8]) -> (bool, Vec<u8>) {
 }
 
 #[tokio::test]
-async fn server_packs_named_long_replies_only_for_able_clients() {
+async fn server_packs_named_long_replies_if_supported() {
     let cases = [
         (server().compress(METHODS), hello(true), 2000, true),
         (server().compress(METHODS), hello(true), 1000, false),
@@ -64,7 +64,7 @@ async fn server_packs_named_long_replies_only_for_able_clients() {
 }
 
 #[tokio::test]
-async fn client_packs_named_long_requests_only_for_able_servers() {
+async fn client_packs_named_long_requests_if_supported() {
     let builder = || Channel::builder().calls::<InteropClient>();
     let cases = [
         (builder().compress(METHODS), hello(true), 2000, true),
@@ -89,7 +89,7 @@ async fn client_packs_named_long_requests_only_for_able_servers() {
 }
 
 #[tokio::test]
-async fn stream_items_pack_singly_and_short_ones_stay() {
+async fn stream_items_pack_singly_unless_short() {
     let mut peer = Raw::connect(serve(server().compress(METHODS)).await).await;
     let texts = [text(2000), "short".to_owned(), text(3000)];
     let items = texts.iter().map(|value| packet(1, 2, &encoded(&Text { value: value.clone() })));
@@ -108,7 +108,7 @@ async fn stream_items_pack_singly_and_short_ones_stay() {
 }
 
 #[tokio::test]
-async fn calls_of_every_kind_come_through_packed_or_not() {
+async fn every_call_kind_works_packed_or_unpacked() {
     let packing = || server().compress(METHODS);
     for (server, compress) in [(packing(), true), (packing(), false), (server(), true), (server(), false)] {
         let builder = if compress { Channel::builder().compress(METHODS) } else { Channel::builder() };
@@ -183,7 +183,7 @@ async fn packed_messages_carry_metadata_unchanged() {
 }
 
 #[tokio::test]
-async fn retry_to_peer_without_packing_is_sent_unpacked() {
+async fn retry_to_nonpacking_peer_is_unpacked() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address").to_string();
     let builder = Channel::builder().calls::<GreeterClient>().compress(["greet.Greeter/Greet"]);
@@ -208,7 +208,7 @@ async fn retry_to_peer_without_packing_is_sent_unpacked() {
 }
 
 #[tokio::test]
-async fn a_method_that_does_not_exist_cannot_be_packed() {
+async fn packing_unknown_method_is_rejected() {
     let error = server().compress(["interop.Interop/Echo"]).bind("127.0.0.1:0").await.expect_err("bind should fail");
     assert!(matches!(&error, Error::UnknownMethod(name) if name == "interop.Interop/Echo"), "{error}");
 }

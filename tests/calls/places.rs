@@ -51,7 +51,7 @@ impl Interop for Blocking {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn running_cancelled_handler_keeps_permit_of_idle_connection() {
+async fn cancelled_handler_keeps_idle_connection_permit() {
     let (started, mut begins) = events::unbounded_channel();
     let (unused, mut is_unused) = events::unbounded_channel();
     let (let_go, go_on) = mpsc::channel();
@@ -159,7 +159,7 @@ impl Wake for Broken {
 }
 
 #[tokio::test]
-async fn panicking_waker_of_a_caller_leaves_other_calls_alone() {
+async fn panicking_caller_waker_spares_other_calls() {
     let gate = Holding::new();
     let server = Server::builder().add_service(InteropServer::new(gate.clone()));
     let channel = Channel::connect(serve(server).await.to_string()).await.expect("server should accept the connection");

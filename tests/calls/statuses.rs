@@ -108,7 +108,7 @@ async fn status_reports_a_zero_timeout() {
 }
 
 #[tokio::test]
-async fn request_past_deadline_is_rejected_before_its_handler() {
+async fn expired_request_is_rejected_before_handler() {
     let server = Server::builder().middleware(Unreachable).method_hand_off("interop.Interop/DoNothing");
     let mut peer = Raw::connect(serve_interop_with(server).await).await;
     peer.write(&packet(0, 3, b"fris\x01\x04\x03\x80\x80\x10")).await;
@@ -220,7 +220,7 @@ async fn odd(odd: Odd) -> InteropClient {
 
 /// Regression test: the reply waited for the end of the request stream, which may take long.
 #[tokio::test]
-async fn early_answer_does_not_wait_for_remaining_requests() {
+async fn early_reply_does_not_await_request_end() {
     let client = odd(Odd::default()).await;
     let (sender, requests) = RequestStream::channel(1);
     let answered = tokio::spawn(async move { client.sum_up(requests).await });
@@ -264,7 +264,7 @@ async fn wired(odd: Odd) -> (InteropClient, Arc<Notify>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stream_sender_distinguishes_finished_peer_from_lost_one() {
+async fn stream_sender_distinguishes_finished_and_lost_peer() {
     for is_disconnected in [false, true] {
         let (refused, mut refusals) = mpsc::unbounded_channel();
         let (client, silence) = wired(Odd { refused: Some(refused) }).await;
@@ -317,7 +317,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 
 /// Regression test: streaming calls, and unary calls that had to wait, panicked outside of tokio.
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_of_every_kind_are_made_outside_of_tokio() {
+async fn every_call_kind_works_outside_tokio() {
     let address = serve_interop_with(Server::builder().method_hand_off("interop.Interop/DoNothing")).await.to_string();
     let connected = Channel::connect(address.as_str()).await.expect("server should accept the connection");
     let lazy = Channel::builder().connect_lazy(address).expect("address should be valid");

@@ -93,7 +93,7 @@ fn parents(observed: &[ObservedCall]) -> Vec<Option<[u8; 8]>> {
 }
 
 #[tokio::test]
-async fn nested_call_span_has_handler_span_as_parent() {
+async fn handler_span_is_parent_of_nested_call() {
     for millis in [0, 2] {
         let marking = Marking::default();
         let client = relayed(&marking, Some(&marking)).await;
@@ -212,7 +212,7 @@ async fn compat_peer_receives_no_trace_context() {
 }
 
 #[tokio::test]
-async fn server_to_client_calls_are_observed_and_traced() {
+async fn server_initiated_calls_are_observed_and_traced() {
     let marking = Marking::default();
     let connected = Arc::new(Mutex::new(None));
     let server = Server::builder().observer(marking.clone()).calls::<ExtensionClient>().on_connect({

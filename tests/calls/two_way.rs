@@ -65,7 +65,7 @@ pub(crate) async fn call_every_kind(client: &InteropClient) {
 }
 
 #[tokio::test]
-async fn every_call_kind_works_both_ways_on_one_connection() {
+async fn connection_carries_every_call_kind_both_ways() {
     let (address, mut connections) = controller().await;
     let agent = agent(address).await;
     let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
@@ -115,7 +115,7 @@ impl Interop for Where {
 }
 
 #[tokio::test]
-async fn client_handlers_run_on_its_workers_before_and_after_wait() {
+async fn client_handlers_stay_on_worker_across_await() {
     let (address, mut connections) = controller().await;
     let builder = Channel::builder().workers(Workers::Threads(1)).add_service(InteropServer::new(Where));
     let _agent = builder.connect(address.to_string()).await.unwrap();
@@ -128,7 +128,7 @@ async fn client_handlers_run_on_its_workers_before_and_after_wait() {
 }
 
 #[tokio::test]
-async fn client_without_services_and_go_client_are_not_called() {
+async fn calls_to_serviceless_or_go_client_fail() {
     let (address, mut connections) = controller().await;
     let plain = Channel::connect(address.to_string()).await.unwrap();
     let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
@@ -145,7 +145,7 @@ async fn client_without_services_and_go_client_are_not_called() {
 }
 
 #[tokio::test]
-async fn calls_of_both_ends_with_equal_ids_do_not_answer_each_other() {
+async fn equal_ids_of_both_ends_stay_separate() {
     let (address, mut connections) = controller().await;
     let agent = InteropClient::new(agent(address).await);
     let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
@@ -166,7 +166,7 @@ async fn calls_of_both_ends_with_equal_ids_do_not_answer_each_other() {
 }
 
 #[tokio::test]
-async fn the_bytes_of_calls_in_both_directions_are_as_specified() {
+async fn calls_both_ways_have_specified_bytes() {
     let (address, mut connections) = controller().await;
     let mut raw = Raw::connect(address).await;
     // HELLO of a client that offers a service without methods, which still counts as a service.
@@ -189,7 +189,7 @@ async fn the_bytes_of_calls_in_both_directions_are_as_specified() {
 }
 
 #[tokio::test]
-async fn client_request_with_id_of_server_closes_connection() {
+async fn client_request_with_server_id_closes_connection() {
     let (address, mut connections) = controller().await;
     let mut raw = Raw::connect(address).await;
     raw.write(&[packet(0, 3, b"fris\x01"), packet(0x8007, 18, &[8, 0, 0x0D, 2, 0x0D, 1])].concat()).await;
@@ -200,7 +200,7 @@ async fn client_request_with_id_of_server_closes_connection() {
 }
 
 #[tokio::test]
-async fn unrequested_packets_to_bare_client_are_counted_only() {
+async fn bare_client_only_counts_unrequested_packets() {
     let (address, accepted) = Raw::listen().await;
     let channel = Channel::connect(address).await.unwrap();
     let mut raw = accepted.await;
@@ -236,7 +236,7 @@ async fn unrequested_packets_to_bare_client_are_counted_only() {
 }
 
 #[tokio::test]
-async fn a_stream_opened_at_a_client_that_serves_nothing_is_refused() {
+async fn stream_to_client_without_services_is_rejected() {
     let (address, accepted) = Raw::listen().await;
     let _channel = Channel::connect(address).await.unwrap();
     let mut raw = accepted.await;
@@ -255,7 +255,7 @@ async fn poor_controller(memory_max: usize) -> (SocketAddr, mpsc::UnboundedRecei
 }
 
 #[tokio::test]
-async fn overloaded_server_refuses_request_with_id_of_own_call() {
+async fn overload_rejection_spares_call_with_same_id() {
     let (address, mut connections) = poor_controller(100_000).await;
     let agent = agent(address).await;
     let connection = next(&mut connections).await;
@@ -286,7 +286,7 @@ async fn reply_without_memory_fails_only_its_call() {
 }
 
 #[tokio::test]
-async fn calls_end_with_connection_and_none_begins_later() {
+async fn connection_end_fails_current_and_later_calls() {
     let (address, mut connections) = controller().await;
     let agent = agent(address).await;
     let connection = next(&mut connections).await;
@@ -309,7 +309,7 @@ async fn calls_end_with_connection_and_none_begins_later() {
 }
 
 #[tokio::test]
-async fn deadlines_and_cancellation_cross_in_the_other_direction_too() {
+async fn server_calls_carry_deadlines_and_cancellation() {
     let (address, mut connections) = controller().await;
     let _agent = agent(address).await;
     let connection = next(&mut connections).await;
@@ -330,7 +330,7 @@ async fn deadlines_and_cancellation_cross_in_the_other_direction_too() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_ends_with_full_outboxes_do_not_wait_for_each_other() {
+async fn full_outboxes_of_both_ends_avoid_deadlock() {
     const CALLS: u32 = 300;
     let (address, mut connections) = controller().await;
     let agent = InteropClient::new(agent(address).await);
@@ -365,7 +365,7 @@ async fn two_ends_with_full_outboxes_do_not_wait_for_each_other() {
 }
 
 #[tokio::test]
-async fn peer_that_reads_no_replies_is_rejected_and_disconnected() {
+async fn peer_ignoring_replies_is_rejected_and_disconnected() {
     let (address, accepted) = Raw::listen().await;
     let config = Config::default().write_timeout(Duration::from_secs(600));
     let builder = Channel::builder().config(config).add_service(InteropServer::new(Service));

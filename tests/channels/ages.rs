@@ -34,7 +34,7 @@ async fn connected(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> (Ac
 }
 
 #[tokio::test(start_paused = true)]
-async fn aged_connections_are_renewed_without_a_lost_call() {
+async fn aged_connections_renew_without_losing_calls() {
     let (server, client) = connected(|builder| builder).await;
     let mut long = Vec::new();
     for second in 0..600 {
@@ -72,7 +72,7 @@ async fn streams_outlive_the_age_of_their_connection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn call_beyond_the_grace_ends_with_its_connection() {
+async fn call_beyond_grace_ends_with_connection() {
     let grace = Duration::from_secs(30);
     let (server, client) = connected(|builder| builder.max_connection_age_grace(grace)).await;
     let started = tokio::time::Instant::now();

@@ -42,7 +42,7 @@ async fn channel_to(servers: Vec<Acceptor>) -> Channel {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_call_moves_to_next_connection_when_server_stops() {
+async fn waiting_call_moves_when_server_stops() {
     let (stopping, next) = (narrow(), narrow());
     let client = InteropClient::new(channel_to(vec![stopping.clone(), next.clone()]).await);
     let long = tokio::spawn({
@@ -66,7 +66,7 @@ async fn waiting_call_moves_to_next_connection_when_server_stops() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_stream_moves_to_next_connection_when_server_stops() {
+async fn waiting_stream_moves_when_server_stops() {
     let (stopping, next) = (narrow(), narrow());
     let client = InteropClient::new(channel_to(vec![stopping.clone(), next.clone()]).await);
     let (texts, requests) = RequestStream::channel(1);
@@ -154,7 +154,7 @@ async fn closed_channel_finishes_calls_and_starts_none() {
 /// Regression: calls waited for up to five seconds until the kind of the server was known, even after their channel had
 /// been closed.
 #[tokio::test(start_paused = true)]
-async fn calls_that_wait_for_a_silent_server_end_with_their_channel() {
+async fn calls_to_silent_server_end_with_channel() {
     let silent = Arc::new(parking_lot::Mutex::new(Vec::new()));
     let connector = move || {
         let (here, there) = frisbee::memory();

@@ -83,7 +83,7 @@ fn trying_channel(calls_max: u32) -> (Channel, Vec<Arc<State>>) {
 
 /// Regression: the clones of a link that a picker kept were counted as calls in progress.
 #[tokio::test]
-async fn link_in_progress_counts_calls_and_not_clones() {
+async fn link_in_progress_counts_calls_without_clones() {
     let (channel, states) = trying_channel(100);
     let client = ExtensionClient::new(channel.clone());
     let stream = client.flood(Time::default()).await.expect("stream should open").into_inner();
@@ -106,7 +106,7 @@ async fn link_in_progress_counts_calls_and_not_clones() {
 /// Regression: the call failed with the status of its second attempt, which was not sent, although the first attempt
 /// was.
 #[tokio::test(start_paused = true)]
-async fn call_may_have_run_if_only_its_first_attempt_had_no_room() {
+async fn call_with_sent_attempt_may_have_run() {
     let (client, states) = trying(1);
     let occupying = tokio::spawn({
         let client = client.clone();
@@ -124,7 +124,7 @@ async fn call_may_have_run_if_only_its_first_attempt_had_no_room() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn probe_of_a_call_with_effects_runs_at_one_server() {
+async fn effectful_call_probe_runs_at_one_server() {
     let (client, states) = trying(100);
     let calling = tokio::spawn({
         let client = client.clone();
@@ -142,7 +142,7 @@ async fn probe_of_a_call_with_effects_runs_at_one_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn status_of_a_picker_counts_as_not_sent() {
+async fn picker_status_counts_as_not_sent() {
     struct Refusing;
 
     impl Picker for Refusing {

@@ -33,7 +33,7 @@ pub(super) async fn start(address: &str) -> (Serving, Arc<State>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_call_is_lost_when_a_server_drains_and_another_takes_over() {
+async fn server_takeover_during_drain_loses_no_call() {
     let (mut first, before) = start("127.0.0.1:0").await;
     let address = first.address.to_string();
     let client = ExtensionClient::connect(address.as_str()).await.expect("server should accept the connection");
@@ -261,7 +261,7 @@ fn within(millis: u64) -> Request<Time> {
 /// Regression: a connection that was established too late for its call was discarded, and the next call started another
 /// attempt.
 #[tokio::test(start_paused = true)]
-async fn connection_late_for_one_call_serves_the_next() {
+async fn late_connection_serves_next_call() {
     let (client, dialled) = reconnecting(Channel::builder(), || async {
         tokio::time::sleep(Duration::from_millis(250)).await;
         Ok(in_memory())
@@ -280,7 +280,7 @@ async fn connection_late_for_one_call_serves_the_next() {
 /// Regression: cancelled calls were not counted, so the client connected as often as calls were made. A call that was
 /// never polled blocked all calls behind it, because it kept its turn to connect.
 #[tokio::test(start_paused = true)]
-async fn unpolled_call_does_not_block_reconnect_for_others() {
+async fn unpolled_call_does_not_block_reconnect() {
     let slow = || async {
         tokio::time::sleep(Duration::from_millis(10)).await;
         Ok(in_memory())
@@ -311,7 +311,7 @@ async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Option<F::Output> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failed_connect_attempt_triggers_backoff_without_waiting_call() {
+async fn failed_connect_backs_off_without_waiting_call() {
     let (client, dialled) = reconnecting(Channel::builder(), || async {
         tokio::time::sleep(Duration::from_millis(10)).await;
         Err(io::ErrorKind::ConnectionRefused.into())
@@ -348,7 +348,7 @@ async fn dropped_channel_stops_connecting() {
 
 /// Regression: a call waited for the whole connect timeout, even if its patience was shorter.
 #[tokio::test(start_paused = true)]
-async fn call_waits_for_silent_server_no_longer_than_patience() {
+async fn call_to_silent_server_fails_after_patience() {
     let patience = Duration::from_secs(1);
     let (client, _) = reconnecting(Channel::builder().reconnect_timeout(patience), std::future::pending).await;
     for _ in 0..2 {
@@ -364,7 +364,7 @@ async fn call_waits_for_silent_server_no_longer_than_patience() {
 }
 
 #[tokio::test]
-async fn half_of_ids_lost_to_cancelled_calls_renews_connection() {
+async fn losing_half_of_ids_renews_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address").to_string();
     let builder = Channel::builder().calls::<ExtensionClient>().timeout(Duration::from_millis(200));
@@ -417,7 +417,7 @@ async fn idle_client_does_not_delay_server_shutdown() {
 
 /// Regression: streams that had ended kept the connection open until they were dropped.
 #[tokio::test]
-async fn finished_streams_held_by_user_do_not_delay_stop() {
+async fn held_finished_streams_do_not_delay_stop() {
     let (mut server, _) = start("127.0.0.1:0").await;
     let client =
         ExtensionClient::connect(server.address.to_string()).await.expect("server should accept the connection");
@@ -438,7 +438,7 @@ async fn finished_streams_held_by_user_do_not_delay_stop() {
 /// Regression: the server waited until a half-closed client closed the connection, as it does for clients that can
 /// still send.
 #[tokio::test]
-async fn stopping_server_closes_half_closed_client_after_reply() {
+async fn half_closed_client_is_closed_after_reply() {
     let (mut server, state) = start("127.0.0.1:0").await;
     let mut peer = Raw::connect(server.address).await;
     let mut ours = frisbee_core::Connection::client(&Default::default(), Instant::now());
@@ -462,7 +462,7 @@ async fn stopping_server_closes_half_closed_client_after_reply() {
 }
 
 #[tokio::test]
-async fn idle_go_client_is_closed_when_server_stops() {
+async fn stopping_server_closes_idle_go_client() {
     let (mut server, state) = start("127.0.0.1:0").await;
     let mut go = Raw::connect(server.address).await;
     go.write(&packet(7, 12, &[8, 0, 0x0b, 0xC8, 1])).await; // Wait for 200 ms.
@@ -478,7 +478,7 @@ async fn idle_go_client_is_closed_when_server_stops() {
 /// Regression: connections that ended within two seconds counted as failures to connect. Calls then failed during the
 /// resulting pauses.
 #[tokio::test(start_paused = true)]
-async fn server_lost_each_second_after_answers_fails_no_call() {
+async fn server_loss_every_second_fails_no_call() {
     let builder = Channel::builder().reconnect_timeout(Duration::from_millis(500));
     let channel = builder.connect_with_connector(|| async {
         let server = Server::builder().add_service(ExtensionServer::new(Service::default())).build();
@@ -497,7 +497,7 @@ async fn server_lost_each_second_after_answers_fails_no_call() {
 /// Regression: the timer of a stream's deadline belonged to the runtime that opened the stream. Polling it panicked
 /// after that runtime had ended.
 #[test]
-fn stream_with_a_deadline_outlives_the_runtime_it_was_opened_in() {
+fn stream_with_deadline_outlives_opening_runtime() {
     let runtime = || {
         tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)

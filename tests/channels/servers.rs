@@ -22,7 +22,7 @@ async fn nowhere() -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lazy_channel_connects_only_at_its_first_call() {
+async fn lazy_channel_connects_at_first_call() {
     let dialled = Arc::new(AtomicU64::new(0));
     let counted = dialled.clone();
     let channel = Channel::builder().connect_lazy_with_connector(move || {
@@ -87,7 +87,7 @@ async fn called(client: &ExtensionClient, state: &State) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_call_is_lost_while_one_server_after_the_other_is_replaced() {
+async fn rolling_server_replacement_loses_no_call() {
     let (servers, client) = both().await;
     let over = Arc::new(AtomicBool::new(false));
     let mut callers = JoinSet::new();
@@ -115,7 +115,7 @@ async fn no_call_is_lost_while_one_server_after_the_other_is_replaced() {
 }
 
 #[tokio::test]
-async fn connecting_to_several_servers_fails_if_none_listens() {
+async fn connect_all_fails_if_none_listens() {
     let (server, _) = start("127.0.0.1:0").await;
     let (nowhere, there) = (nowhere().await, server.address.to_string());
     let channel = Channel::builder()
@@ -139,7 +139,7 @@ async fn connecting_to_several_servers_fails_if_none_listens() {
 }
 
 #[tokio::test]
-async fn dropped_fleet_channel_closes_all_and_dials_no_more() {
+async fn dropped_fleet_channel_closes_and_stops_dialling() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address").to_string();
     let channel = Channel::builder()

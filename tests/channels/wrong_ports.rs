@@ -58,7 +58,7 @@ async fn silent_server_error_names_possible_causes() {
 
 /// Regression: the status named limits that had nothing to do with the failure.
 #[tokio::test(start_paused = true)]
-async fn deadline_before_the_server_identifies_itself_is_named() {
+async fn deadline_before_server_identification_is_named() {
     const SECOND: Duration = Duration::from_secs(1);
     let silent = || async {
         let (here, mut there) = tokio::io::duplex(64 * 1024);
@@ -204,7 +204,7 @@ async fn client(address: SocketAddr) -> InteropClient {
 }
 
 #[tokio::test]
-async fn every_wrong_port_is_named_to_a_unary_call() {
+async fn unary_call_names_every_wrong_port() {
     for other in OTHERS {
         let client = client(other.listen().await).await;
         for _ in 0..2 {
@@ -215,7 +215,7 @@ async fn every_wrong_port_is_named_to_a_unary_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_to_other_protocol_fail_fast_and_dial_once_a_second() {
+async fn wrong_protocol_fails_fast_and_limits_dialling() {
     let dialled = Arc::new(AtomicUsize::new(0));
     let count = dialled.clone();
     let connector = move || {
@@ -251,7 +251,7 @@ async fn calls_to_other_protocol_fail_fast_and_dial_once_a_second() {
 }
 
 #[tokio::test]
-async fn every_wrong_port_is_named_to_a_call_with_streams() {
+async fn streaming_call_names_every_wrong_port() {
     for other in OTHERS {
         let address = other.listen().await;
         let failure = match client(address).await.count_up(Range { from: 0, count: 3 }).await {
@@ -265,7 +265,7 @@ async fn every_wrong_port_is_named_to_a_call_with_streams() {
 }
 
 #[tokio::test]
-async fn every_wrong_port_is_named_as_the_end_of_its_connection() {
+async fn connection_end_names_every_wrong_port() {
     for other in OTHERS {
         let client = frisbee::Client::builder().peer_kind_timeout(Duration::from_millis(300));
         let connection = client.connect(other.listen().await.to_string(), frisbee::Handlers::new()).await;

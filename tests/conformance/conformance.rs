@@ -35,7 +35,7 @@ fn number(variable: &str, default: u64) -> u64 {
 }
 
 #[test]
-fn every_message_of_the_schemas_is_in_the_table() {
+fn conformance_table_lists_every_schema_message() {
     let proto = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/proto");
     assert!(fs::read_dir(proto).expect("folder should be readable").count() >= 60);
     let pool = pool();
@@ -48,7 +48,7 @@ fn every_message_of_the_schemas_is_in_the_table() {
 }
 
 #[test]
-fn values_survive_and_are_the_same_to_go_in_polyglot_and_json() {
+fn values_round_trip_and_match_go_encodings() {
     let count = number("CONFORMANCE_VALUES", 2000);
     let seed = number("CONFORMANCE_SEED", 1);
     let mut go = go::Encoder::start(DESCRIPTORS);

@@ -87,7 +87,7 @@ impl Verdicts {
 }
 
 #[test]
-fn random_values_match_generated_codec_bytes_both_ways() {
+fn dynamic_bytes_match_generated_codec_both_ways() {
     let codec = Codec::new();
     for_values(number("DYNAMIC_VALUES", 5_000), |ways, descriptor, value, _| {
         let protobuf = value.encode_to_vec();
@@ -101,7 +101,7 @@ fn random_values_match_generated_codec_bytes_both_ways() {
 }
 
 #[test]
-fn random_values_match_generated_codec_json_both_ways() {
+fn dynamic_json_matches_generated_codec_both_ways() {
     for_values(number("DYNAMIC_VALUES", 5_000), |ways, descriptor, value, _| {
         let protobuf = value.encode_to_vec();
         let ours = to_json(value).map_err(|error| error.to_string());
@@ -116,7 +116,7 @@ fn random_values_match_generated_codec_json_both_ways() {
 }
 
 #[test]
-fn json_with_mistakes_is_refused_by_both_codecs_or_by_neither() {
+fn codecs_agree_on_rejecting_mutated_json() {
     let mut verdicts = Verdicts::default();
     for_values(number("DYNAMIC_VALUES", 5_000), |ways, descriptor, value, random| {
         let Ok(json) = to_json(value) else { return Ok(()) };

@@ -612,7 +612,7 @@ fn forbidden(from: &MessageDescriptor, to: &MessageDescriptor, seen: &mut BTreeS
 }
 
 #[test]
-fn edited_schemas_read_each_other_as_in_protobuf() {
+fn edited_schemas_interoperate_as_in_protobuf() {
     let number =
         |variable: &str, default| env::var(variable).map_or(default, |value| value.parse().expect("text should parse"));
     let (pairs, first) = (number("EVOLUTION_PAIRS", 200), number("CONFORMANCE_SEED", 1));

@@ -44,7 +44,7 @@ async fn next(raw: &mut Raw) -> (u16, Vec<Bytes>) {
 }
 
 #[tokio::test]
-async fn messages_before_write_share_packet_and_single_stays_plain() {
+async fn queued_messages_share_packet_unless_single() {
     let (_connection, stream, mut raw) = opened(&hello(1 << 20, true)).await;
     for round in 0..3 {
         for message in ["one", "", "three"] {
@@ -74,7 +74,7 @@ async fn peer_without_batch_support_gets_single_messages() {
 }
 
 #[tokio::test]
-async fn messages_of_a_batch_cost_as_much_credit_as_others() {
+async fn batched_messages_cost_usual_credit() {
     let (_connection, stream, mut raw) = opened(&hello(1000, true)).await;
     let message = Bytes::from(vec![1; 36]);
     let mut sent = 0;
@@ -91,7 +91,7 @@ async fn messages_of_a_batch_cost_as_much_credit_as_others() {
 }
 
 #[tokio::test]
-async fn a_batch_of_messages_of_any_lengths_is_received() {
+async fn batch_with_any_message_lengths_is_received() {
     let (_connection, mut stream, mut raw) = opened(&hello(1 << 20, true)).await;
     let lengths = [3, 0, 127, 128, 20_000, 0, 16 * 1024, 16 * 1024 - 1, 5];
     let messages = lengths.map(|length| vec![length as u8; length]);
@@ -123,7 +123,7 @@ async fn echo(mut stream: Stream) {
 }
 
 #[tokio::test]
-async fn messages_of_any_length_pass_narrow_window_in_order() {
+async fn messages_pass_narrow_window_in_order() {
     let config = Config::default().stream_credit(8 * 1024);
     let router = Handlers::new().on_stream(|_, stream| drop(tokio::spawn(echo(stream))));
     let server = Server::builder()

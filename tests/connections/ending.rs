@@ -48,7 +48,7 @@ async fn connected<R: Router>(server: &Acceptor<R>) -> (Connection, JoinHandle<C
 }
 
 #[tokio::test]
-async fn sent_packets_are_written_before_the_end_is_reported() {
+async fn sent_packets_are_written_before_reported_end() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address");
     let read = Arc::new(AtomicUsize::new(0));
@@ -112,7 +112,7 @@ async fn reasons_of_both_ends_reach_native_peers() {
 }
 
 #[tokio::test]
-async fn broken_rule_is_stated_to_native_peer_only() {
+async fn only_native_peer_learns_broken_rule() {
     let server = frisbee::Server::builder().build(Closing).expect("settings should be valid");
     for (is_native, first) in [(true, packet(0, 3, b"fris\x01")), (false, packet(0, 0, b""))] {
         let (here, there) = frisbee::memory();
@@ -132,7 +132,7 @@ async fn broken_rule_is_stated_to_native_peer_only() {
 }
 
 #[tokio::test]
-async fn failed_stream_opening_does_not_hide_connection_end() {
+async fn failed_stream_opening_preserves_connection_end() {
     let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new()).unwrap()).await;
     let waits = tokio::spawn({
         let connection = connection.clone();
@@ -179,7 +179,7 @@ async fn transport_whose_shutdown_never_completes_is_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn connection_aborted_during_last_write_ends_at_once() {
+async fn abort_during_last_write_ends_connection() {
     let (here, _deaf) = frisbee::memory();
     let config = Config::default().write_timeout(2 * PATIENCE);
     let connection = Client::builder()
@@ -201,7 +201,7 @@ async fn connection_aborted_during_last_write_ends_at_once() {
 }
 
 #[tokio::test]
-async fn closing_server_holds_last_packets_until_first_header() {
+async fn closing_server_holds_packets_until_first_header() {
     let builder = Server::builder().on_connect(|connection: &Connection| {
         let sent = connection
             .send_now(|outbox| outbox.push(PacketId(9), Operation::FIRST_USER, Bytes::from_static(b"another time")));
@@ -219,7 +219,7 @@ async fn closing_server_holds_last_packets_until_first_header() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stream_reader_observes_half_close_of_the_client() {
+async fn stream_reader_observes_client_half_close() {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |_, stream| sender.send(stream).expect("receiver should be waiting"));
     let server = frisbee::Server::builder().build(handlers).unwrap();
@@ -255,7 +255,7 @@ async fn accepted() -> (Acceptor<Handlers>, DuplexStream, JoinHandle<CloseReason
 }
 
 #[tokio::test(start_paused = true)]
-async fn first_request_in_flight_at_shutdown_is_served() {
+async fn first_request_during_shutdown_is_served() {
     let (server, mut here, serving) = accepted().await;
     let stopping = tokio::spawn(async move { server.shutdown().await });
     tokio::time::sleep(Duration::from_millis(900)).await;
@@ -278,7 +278,7 @@ async fn first_request_in_flight_at_shutdown_is_served() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn shutdown_waits_for_silent_client_only_for_first_bytes() {
+async fn shutdown_limits_wait_for_silent_client() {
     let (server, _silent, serving) = accepted().await;
     let started = Instant::now();
     server.shutdown().await;
@@ -346,7 +346,7 @@ impl Router for Asking {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stopping_server_closes_idle_peers_and_waits_for_busy_ones() {
+async fn stopping_server_closes_only_idle_peers() {
     for is_busy in [false, true] {
         let is_asking = Arc::new(AtomicBool::new(is_busy));
         let server = frisbee::Server::builder()
@@ -367,7 +367,7 @@ async fn stopping_server_closes_idle_peers_and_waits_for_busy_ones() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_reads_the_last_packets_after_the_end_was_announced() {
+async fn client_reads_last_packets_after_going_away() {
     let silent = Duration::from_secs(100);
     let config = Config::default().idle_timeout(silent).ping_interval(silent);
     let builder = frisbee::Server::builder().config(config).shutdown_timeout(Duration::from_secs(60));
@@ -461,7 +461,7 @@ async fn self_waking_router_does_not_starve_others() {
 }
 
 #[tokio::test]
-async fn packets_before_first_header_take_form_of_peer() {
+async fn packets_before_first_header_use_peer_form() {
     let sent = Arc::new(Semaphore::new(0));
     let server = frisbee::Server::builder().bind("127.0.0.1:0", Hasty(sent.clone())).await;
     let server = server.expect("loopback port should be free");
@@ -528,7 +528,7 @@ async fn stopping_server_waits_for_undecided_hand_off() {
 }
 
 #[tokio::test]
-async fn router_panicking_in_is_busy_ends_connection_with_error() {
+async fn is_busy_panic_ends_connection_with_error() {
     let server = frisbee::Server::builder().build(Hesitant).unwrap();
     let (_connection, serving) = connected(&server).await;
     server.shutdown().await;
@@ -565,7 +565,7 @@ async fn unheard(config: Config) -> (Connection, DuplexStream) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn blocked_senders_resume_when_client_uses_old_headers() {
+async fn old_header_client_resumes_blocked_senders() {
     let (connection, mut here) = unheard(quiet().backlog_max(1000)).await;
     let sends = tokio::spawn(async move {
         for _ in 0..200 {
@@ -583,7 +583,7 @@ async fn blocked_senders_resume_when_client_uses_old_headers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn close_when_idle_takes_effect_when_stream_is_forgotten() {
+async fn forgotten_stream_completes_close_when_idle() {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |_, stream| sender.send(stream).expect("receiver should be waiting"));
     let server = frisbee::Server::builder().config(quiet()).build(handlers).unwrap();
@@ -603,7 +603,7 @@ async fn close_when_idle_takes_effect_when_stream_is_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn close_is_not_weakened_by_later_close_when_idle() {
+async fn close_when_idle_does_not_weaken_close() {
     let (connection, mut here) = unheard(quiet()).await;
     let sent = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
     sent.expect("connection should be open").expect("packet should be within the limit");

@@ -80,7 +80,7 @@ async fn connect(apart: Duration) -> [Counting; 2] {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silent_connection_is_unused_at_both_ends_at_any_distance() {
+async fn silent_connection_is_unused_at_any_latency() {
     for millis in [0, 1, 20, 300] {
         let ends = connect(Duration::from_millis(millis)).await;
         for round in 1..=4 {
@@ -98,7 +98,7 @@ async fn silent_connection_is_unused_at_both_ends_at_any_distance() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn connection_is_in_use_while_one_end_sends() {
+async fn sending_end_keeps_connection_in_use() {
     for sender in 0..2 {
         let ends = connect(Duration::from_millis(20)).await;
         for _ in 0..100 {
@@ -110,7 +110,7 @@ async fn connection_is_in_use_while_one_end_sends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn client_that_sends_only_pings_counts_as_idle() {
+async fn client_sending_only_pings_is_idle() {
     let (mut here, there) = frisbee::memory();
     let end = Counting::default();
     let server = Server::builder().build(end.clone()).unwrap();
@@ -124,7 +124,7 @@ async fn client_that_sends_only_pings_counts_as_idle() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silent_stream_is_unused_and_running_handler_is_not() {
+async fn silent_stream_is_idle_unlike_running_handler() {
     let ends = connect(Duration::from_millis(20)).await;
     let client = ends[0].connection.get().expect("connection should be established").clone();
     let stream = client.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");

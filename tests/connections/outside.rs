@@ -93,7 +93,7 @@ async fn replies_out_of_order_reach_their_callers() {
 }
 
 #[tokio::test]
-async fn dropped_call_cancels_its_handler_and_frees_its_id() {
+async fn dropped_call_cancels_handler_and_frees_id() {
     let (began, dropped) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let events = (began.clone(), dropped.clone());
     let (_server, connection, caller) = called(move |_, body: Bytes| {
@@ -138,7 +138,7 @@ async fn lost_connection_fails_waiting_calls() {
 }
 
 #[tokio::test]
-async fn requests_beyond_the_memory_of_a_server_are_rejected() {
+async fn requests_beyond_server_memory_are_rejected() {
     let (server, _connection, caller) = called(|_, _| std::future::pending()).await;
     let mut calls = JoinSet::new();
     for _ in 0..40 {

@@ -51,7 +51,7 @@ impl Router for Eager {
 }
 
 #[tokio::test]
-async fn server_hello_comes_first_for_any_split_client_hello() {
+async fn server_hello_leads_despite_split_client_hello() {
     let hello = packet(0, 3, b"fris\x01");
     for cut in 1..hello.len() {
         let server = Server::builder().build(Eager).unwrap();
@@ -168,7 +168,7 @@ async fn next_event(from: &mut mpsc::UnboundedReceiver<(&'static str, &'static s
 }
 
 #[tokio::test]
-async fn routers_and_services_share_port_and_see_all_events() {
+async fn routers_and_services_share_port_and_events() {
     let (one, mut one_events) = Named::new("one");
     let (other, mut other_events) = Named::new("other");
     let (rest, _) = Named::new("rest");
@@ -238,7 +238,7 @@ async fn served_with_little_memory() -> [SocketAddr; 2] {
 }
 
 #[tokio::test]
-async fn hand_off_is_decided_by_router_of_the_operation() {
+async fn operation_router_decides_hand_off() {
     for address in served_with_little_memory().await {
         for (number, name) in [(1042, "one"), (2000, "other")] {
             let connection = Client::builder().connect(address, Handlers::new()).await.unwrap();
@@ -254,7 +254,7 @@ async fn hand_off_is_decided_by_router_of_the_operation() {
 }
 
 #[tokio::test]
-async fn router_refuses_bodies_of_its_operation_without_memory() {
+async fn router_rejects_own_bodies_without_memory() {
     for (address, has_service) in served_with_little_memory().await.into_iter().zip([false, true]) {
         let mut raw = Raw::connect(address).await;
         for (number, expected) in [(1042, "one has no room"), (2000, "other has no room")] {
@@ -273,7 +273,7 @@ async fn router_refuses_bodies_of_its_operation_without_memory() {
 }
 
 #[tokio::test]
-async fn default_router_closes_connection_on_body_without_memory() {
+async fn default_router_closes_connection_without_memory() {
     let handlers = Handlers::new().on(operation(10), |_connection, packet| async { Some(packet) });
     let server = Server::builder().memory_max(1 << 20).bind("127.0.0.1:0", handlers).await.unwrap();
     let (address, stats) = (server.local_addr(), server.stats());
@@ -313,7 +313,7 @@ async fn closing_packet_stops_routing() {
 }
 
 #[tokio::test]
-async fn reset_stream_is_not_reopened_by_late_messages() {
+async fn late_messages_do_not_reopen_reset_stream() {
     let (sender, mut opened) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on_stream(move |first, stream| {
         stream.reset(8, "no more");

@@ -33,7 +33,7 @@ fn caller() -> Runtime {
 }
 
 #[test]
-fn connections_end_with_the_runtime_of_their_caller() {
+fn connections_end_with_caller_runtime() {
     for workers in KINDS {
         let server = Runtime::new().expect("runtime should start");
         let listening = frisbee::Server::builder().bind("127.0.0.1:0", Handlers::new());
@@ -56,7 +56,7 @@ fn connections_end_with_the_runtime_of_their_caller() {
 }
 
 #[test]
-fn calls_to_a_client_without_its_runtime_fail_at_once() {
+fn calls_to_client_without_runtime_fail() {
     for workers in KINDS {
         let server = Runtime::new().expect("runtime should start");
         let (sender, mut connections) = mpsc::unbounded_channel();
@@ -83,7 +83,7 @@ fn calls_to_a_client_without_its_runtime_fail_at_once() {
 }
 
 #[test]
-fn dropping_a_blocking_client_writes_its_waiting_packets() {
+fn dropped_blocking_client_flushes_waiting_packets() {
     for workers in KINDS {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
         let address = listener.local_addr().expect("socket should have a local address").to_string();
@@ -189,7 +189,7 @@ async fn live(workers: Workers, server: Spawning, client: Spawning) {
 }
 
 #[test]
-fn tasks_spawned_by_a_router_run_in_the_runtime_of_its_caller() {
+fn router_tasks_run_in_caller_runtime() {
     for workers in KINDS {
         let caller = Builder::new_multi_thread().worker_threads(1).thread_name("caller").enable_all().build();
         let [server, client] = [(); 2].map(|()| Arc::new(Mutex::new(BTreeMap::new())));
@@ -314,7 +314,7 @@ async fn busy() -> (String, Vec<ChannelBuilder>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_channel_can_be_made_from_a_new_connection_at_once() {
+async fn new_connection_yields_channel_at_once() {
     let (address, builders) = busy().await;
     for builder in builders {
         let channel = builder.connect(address.as_str()).await.expect("server should accept the connection");
@@ -325,7 +325,7 @@ async fn a_channel_can_be_made_from_a_new_connection_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn client_without_hello_treats_peer_as_go_at_once() {
+async fn helloless_client_treats_peer_as_go() {
     let (address, builders) = busy().await;
     for builder in builders {
         let builder = builder.config(Config::default().hello(false));
@@ -361,7 +361,7 @@ fn close_hooks_spawn_into_runtime_of_caller() {
 }
 
 #[test]
-fn connection_in_last_write_ends_with_its_runtime() {
+fn connection_in_last_write_ends_with_runtime() {
     for workers in KINDS {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
         let address = listener.local_addr().expect("socket should have a local address");

@@ -73,7 +73,7 @@ async fn channel_offers_memory_by_address_or_builder() {
 }
 
 #[tokio::test]
-async fn server_builder_enables_shared_memory_on_every_driver() {
+async fn server_builder_shares_memory_on_every_driver() {
     for workers in [Workers::PerCore, Workers::Caller] {
         let socket = TempSocket::new();
         serve(sharing().workers(workers), &socket).await;
@@ -95,7 +95,7 @@ async fn server_on_passed_socket_shares_memory() {
 }
 
 #[tokio::test]
-async fn every_client_kind_is_served_with_or_without_shared_memory() {
+async fn shared_memory_server_serves_every_client_kind() {
     for builder in [sharing(), interop()] {
         let socket = TempSocket::new();
         serve(builder, &socket).await;
@@ -131,7 +131,7 @@ async fn tls_works_over_shared_memory() {
 }
 
 #[tokio::test]
-async fn endpoints_of_a_resolver_are_reached_through_shared_memory() {
+async fn resolver_endpoints_use_shared_memory() {
     let sockets = [TempSocket::new(), TempSocket::new()];
     for socket in &sockets {
         serve(sharing(), socket).await;
@@ -161,7 +161,7 @@ impl Interop for HoldingService {
 }
 
 #[tokio::test]
-async fn memory_connections_are_counted_and_drained_at_shutdown() {
+async fn memory_connections_are_counted_and_drained() {
     let (socket, service) = (TempSocket::new(), HoldingService::default());
     let builder = Server::builder().shared_memory(Listener::builder()).add_service(InteropServer::new(service.clone()));
     let server = builder.bind_unix(socket.path()).await.expect("server should bind to a free path");
@@ -194,7 +194,7 @@ async fn memory_connections_are_counted_and_drained_at_shutdown() {
 }
 
 #[tokio::test]
-async fn silent_memory_client_times_out_like_any_other() {
+async fn silent_memory_client_times_out() {
     let socket = TempSocket::new();
     let builder = sharing().first_header_timeout(Duration::from_millis(100));
     let server = builder.bind_unix(socket.path()).await.expect("server should bind to a free path");

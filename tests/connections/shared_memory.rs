@@ -100,7 +100,7 @@ async fn expect_all(channel: &Channel) {
 }
 
 #[tokio::test]
-async fn calls_of_every_kind_go_through_shared_memory() {
+async fn every_call_kind_uses_shared_memory() {
     let served = Served::start(Listener::builder());
     expect_all(&served.connect(Connector::new()).await).await;
     assert_eq!(served.shared(), 1);
@@ -119,7 +119,7 @@ async fn repeated_long_messages_are_not_abuse() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_call_kind_passes_small_rings_with_spinning_ends() {
+async fn every_call_kind_passes_small_spinning_rings() {
     let spin = Duration::from_micros(50);
     let served = Served::start(Listener::builder().ring_max(4096).spin(spin));
     expect_all(&served.connect(Connector::new().spin(spin)).await).await;
@@ -127,14 +127,14 @@ async fn every_call_kind_passes_small_rings_with_spinning_ends() {
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_memory_serves_over_the_socket() {
+async fn server_rejecting_memory_serves_over_socket() {
     let served = Served::start(Listener::builder().shared_max(0));
     expect_all(&served.connect(Connector::new()).await).await;
     assert_eq!(served.shared(), 0);
 }
 
 #[tokio::test]
-async fn a_channel_to_a_unix_socket_is_served_where_memory_is_shared() {
+async fn unix_channel_works_with_memory_sharing_server() {
     let served = Served::start(Listener::builder());
     expect_all(
         &Channel::connect(format!("unix:{}", served.path().display()))
@@ -145,7 +145,7 @@ async fn a_channel_to_a_unix_socket_is_served_where_memory_is_shared() {
 }
 
 #[tokio::test]
-async fn plain_unix_server_is_called_without_shared_memory() {
+async fn plain_unix_server_works_without_shared_memory() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = folder.path().join("socket");
     let server = Server::builder().add_service(InteropServer::new(Service)).bind_unix(&path).await;

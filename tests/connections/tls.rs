@@ -44,7 +44,7 @@ fn tls_error(connected: Result<Connection, frisbee::Error>) -> TlsError {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn services_are_called_over_tls_with_every_driver() {
+async fn services_work_over_tls_on_every_driver() {
     let authority = Authority::default();
     for workers in [Workers::PerCore, Workers::Caller] {
         let builder = Server::builder().workers(workers).tls(authority.server());
@@ -68,7 +68,7 @@ async fn tls_works_over_any_transport() {
 }
 
 #[tokio::test]
-async fn faults_of_a_server_certificate_are_distinguished_by_type() {
+async fn server_certificate_faults_have_distinct_types() {
     let authority = Authority::default();
     let address = serve(&authority.server()).await;
 
@@ -100,7 +100,7 @@ async fn client_without_required_certificate_gets_alert() {
 }
 
 #[tokio::test]
-async fn tls_connect_without_client_auth_skips_server_hello_wait() {
+async fn tls_without_client_auth_skips_hello_wait() {
     let authority = Authority::default();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -141,7 +141,7 @@ async fn killed_after_handshake(authority: &Authority) -> SocketAddr {
 }
 
 #[tokio::test]
-async fn tls_peer_that_was_killed_is_reported_as_closed() {
+async fn killed_tls_peer_is_reported_as_closed() {
     let authority = Authority::default();
     let address = killed_after_handshake(&authority).await;
     let connection = connect(address, &authority.client()).await.expect("server should accept the connection");
@@ -267,7 +267,7 @@ async fn handlers_see_the_certificate_of_their_client() {
 }
 
 #[tokio::test]
-async fn identities_behind_one_address_have_own_memory_shares() {
+async fn same_address_identities_have_separate_memory_shares() {
     let authority = Authority::default();
     let fill = Operation::user(10).unwrap();
     let builder = || frisbee::Server::builder().memory_max(8 << 20);
@@ -335,7 +335,7 @@ async fn renewed_server_certificate_admits_same_clients() {
 }
 
 #[tokio::test]
-async fn identity_of_custom_rustls_config_cannot_be_replaced() {
+async fn custom_rustls_config_rejects_identity_reload() {
     let authority = Authority::default();
     let mutual = ServerTls::from_config(authority.configurations().1);
     let error = mutual.reload(authority.issue("127.0.0.1")).expect_err("reload without client authorities should fail");
@@ -372,7 +372,7 @@ async fn replaced_client_authorities_admit_their_clients_alone() {
 }
 
 #[tokio::test]
-async fn plain_text_on_tls_port_is_closed_with_reason_at_both_ends() {
+async fn plaintext_on_tls_port_closes_with_reason() {
     let authority = Authority::default();
     let address = serve(&authority.server()).await;
     let connection = connect_as(Client::builder(), address).await.expect("TCP connection should be accepted");
@@ -388,7 +388,7 @@ async fn plain_text_on_tls_port_is_closed_with_reason_at_both_ends() {
 }
 
 #[tokio::test]
-async fn tls_client_of_plain_text_server_gets_typed_error() {
+async fn tls_to_plaintext_server_returns_typed_error() {
     let address = frisbee_tests::serve_interop().await;
     let error = tls_error(connect(address, &Authority::default().client()).await);
     assert_eq!(error, TlsError::Closed);
@@ -431,7 +431,7 @@ async fn handshake_times_out_after_ten_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_timeout_of_handshakes_is_configurable() {
+async fn tls_handshake_timeout_is_configurable() {
     let tls = Authority::default().server().handshake_timeout(Duration::from_secs(3));
     let acceptor = Server::builder().tls(tls).build().unwrap();
     let began = tokio::time::Instant::now();
@@ -442,7 +442,7 @@ async fn the_timeout_of_handshakes_is_configurable() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn client_waits_while_the_handshake_limit_is_reached() {
+async fn client_waits_at_handshake_limit() {
     let authority = Authority::default();
     let greeting = authority.client_hello();
     for (max, tls) in [(512, authority.server()), (3, authority.server().handshakes_max(3))] {

@@ -66,7 +66,7 @@ async fn secured(authority: &Authority, address: SocketAddr) -> tokio_rustls::cl
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_port_serves_frames_and_gateways_with_and_without_tls() {
+async fn optional_tls_port_serves_native_and_gateway() {
     let authority = Authority::default();
     for workers in [Workers::PerCore, Workers::Caller] {
         let builder = with_json(Server::builder().workers(workers).tls_or_plain(authority.server()));
@@ -119,7 +119,7 @@ async fn identified(call: Call, next: Next) -> Result<CallResponse, Status> {
 }
 
 #[tokio::test]
-async fn middleware_sees_certificates_of_native_and_adapter_calls() {
+async fn middleware_sees_native_and_adapter_client_certificates() {
     let authority = Authority::default();
     let builder = Server::builder().tls_or_plain(authority.mutual_server()).middleware(identified);
     let (address, _) = serve(with_json(builder)).await;
@@ -150,7 +150,7 @@ async fn middleware_sees_certificates_of_native_and_adapter_calls() {
 }
 
 #[tokio::test]
-async fn tls_within_tls_is_refused_at_a_port_for_both() {
+async fn optional_tls_port_rejects_nested_tls() {
     let authority = Authority::default();
     let (address, stats) = serve(Server::builder().tls_or_plain(authority.server())).await;
     let mut outer = secured(&authority, address).await;

@@ -139,7 +139,7 @@ impl Parrot for Placed {
 
 /// The server measures its turns to detect handlers that block their thread.
 #[tokio::test(start_paused = true)]
-async fn transfer_time_of_large_bodies_is_not_handler_time() {
+async fn handler_time_excludes_large_body_transfer() {
     let (here, there) = tokio::io::duplex(1 << 20);
     let acceptor =
         Server::builder().add_service(ParrotServer::new(Placed)).build().expect("services should not overlap");
@@ -157,7 +157,7 @@ async fn transfer_time_of_large_bodies_is_not_handler_time() {
 }
 
 #[tokio::test]
-async fn channel_on_given_transport_reports_it_cannot_reconnect() {
+async fn transport_channel_reports_reconnect_is_impossible() {
     let (here, there) = frpc::memory();
     let acceptor = acceptor();
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
@@ -207,7 +207,7 @@ async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin
 /// The operating system buffers megabytes. A PING behind them reaches the peer much later than the keepalive timeout
 /// permits.
 #[tokio::test(start_paused = true)]
-async fn large_bodies_pass_slow_buffered_link_both_ways() {
+async fn large_echo_crosses_slow_buffered_link() {
     const BUFFER: usize = 4 << 20;
     /// This is 100 kB per second.
     const BYTES: u64 = 10_000;
@@ -226,7 +226,7 @@ async fn large_bodies_pass_slow_buffered_link_both_ways() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn packets_sent_before_the_end_are_written_over_a_slow_link() {
+async fn close_flushes_sent_packets_over_slow_link() {
     let (here, near) = tokio::io::duplex(64 * 1024);
     let client = frisbee::Client::builder().config(frisbee::Config::default().hello(false));
     let connection = client.connect_io(here, frisbee::Handlers::new()).await.unwrap();
@@ -239,7 +239,7 @@ async fn packets_sent_before_the_end_are_written_over_a_slow_link() {
 }
 
 #[tokio::test]
-async fn shut_down_acceptor_closes_connections_and_accepts_none() {
+async fn acceptor_shutdown_closes_and_rejects_connections() {
     let acceptor = acceptor();
     let (here, there) = frpc::memory();
     let serving = tokio::spawn({
@@ -261,7 +261,7 @@ async fn shut_down_acceptor_closes_connections_and_accepts_none() {
 }
 
 #[tokio::test]
-async fn many_clients_may_connect_at_a_time_before_any_is_accepted() {
+async fn listen_backlog_holds_many_unaccepted_clients() {
     /// Twice the default backlog of the standard library.
     const CLIENTS: usize = 256;
     let service = InteropServer::new(Service);

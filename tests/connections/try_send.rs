@@ -36,7 +36,7 @@ async fn packet_beyond_queue_limit_is_not_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stream_message_without_receiver_room_is_not_sent() {
+async fn try_send_without_receiver_room_sends_nothing() {
     let (accepted, mut streams) = mpsc::unbounded_channel();
     let handlers =
         Handlers::new().on_stream(move |_first, stream| accepted.send(stream).expect("receiver should be waiting"));
@@ -69,7 +69,7 @@ async fn stream_message_without_receiver_room_is_not_sent() {
 }
 
 #[test]
-fn the_error_of_a_router_closes_its_connection_with_its_text() {
+fn router_error_text_is_close_reason() {
     let routed = Routed::from(Err::<(), _>("out of sorts"));
     let Routed::Close(reason) = routed else { panic!("{routed:?}") };
     assert!(reason.to_string().ends_with("out of sorts"), "{reason}");

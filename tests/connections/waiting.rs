@@ -175,7 +175,7 @@ impl Drop for Curious {
 impl std::error::Error for Curious {}
 
 #[test]
-fn replaced_waker_may_use_connection_in_its_drop() {
+fn replaced_waker_drop_may_use_connection() {
     in_time(async {
         let (connection, _there) = alone().await;
         let mut closed = pin!(connection.closed());
@@ -199,7 +199,7 @@ fn replaced_waker_may_use_connection_in_its_drop() {
 }
 
 #[test]
-fn owner_of_unsent_bytes_may_use_connection_in_its_drop() {
+fn unsent_bytes_owner_drop_may_use_connection() {
     in_time(async {
         let (here, there) = frisbee::memory();
         drop(here);
@@ -208,7 +208,7 @@ fn owner_of_unsent_bytes_may_use_connection_in_its_drop() {
 }
 
 #[test]
-fn connection_is_usable_after_overlong_hand_off_request() {
+fn overlong_hand_off_waker_may_use_connection() {
     in_time(async {
         let connection = connect(Handlers::new()).await;
         connection.peer_known().await.expect("peer should complete the handshake");
@@ -223,7 +223,7 @@ fn connection_is_usable_after_overlong_hand_off_request() {
 }
 
 #[test]
-fn connect_error_may_use_channel_when_formatted_or_dropped() {
+fn connect_error_format_or_drop_uses_channel() {
     in_time(async {
         let slot = Arc::new(OnceLock::new());
         let curious = slot.clone();
@@ -240,7 +240,7 @@ fn connect_error_may_use_channel_when_formatted_or_dropped() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn senders_at_the_same_time_keep_to_the_credit_of_their_stream() {
+async fn concurrent_senders_respect_stream_credit() {
     let (channel_sender, mut streams) = mpsc::unbounded_channel();
     let connection = connect(Handlers::new().on_stream(move |_, stream| drop(channel_sender.send(stream)))).await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
@@ -260,7 +260,7 @@ async fn senders_at_the_same_time_keep_to_the_credit_of_their_stream() {
 }
 
 #[tokio::test]
-async fn a_dropped_batch_returns_its_credit() {
+async fn dropped_batch_returns_credit() {
     let connection = connect_to_deaf().await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
     let sender = stream.sender();
@@ -277,7 +277,7 @@ async fn a_dropped_batch_returns_its_credit() {
 }
 
 #[tokio::test]
-async fn every_task_that_waits_for_the_end_of_a_stream_is_woken() {
+async fn stream_end_wakes_all_waiters() {
     let connection = connect_to_deaf().await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
     let (ready, mut waits) = mpsc::unbounded_channel();
@@ -302,7 +302,7 @@ async fn every_task_that_waits_for_the_end_of_a_stream_is_woken() {
 }
 
 #[tokio::test]
-async fn sender_waiting_for_credit_wakes_when_stream_is_forgotten() {
+async fn forgotten_stream_wakes_sender_waiting_for_credit() {
     let connection = connect_to_deaf().await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
     let sender = stream.sender();
@@ -326,7 +326,7 @@ async fn sender_waiting_for_credit_wakes_when_stream_is_forgotten() {
 }
 
 #[tokio::test]
-async fn a_dropped_wait_for_the_end_of_a_connection_leaves_no_waker() {
+async fn dropped_connection_wait_leaves_no_waker() {
     let connection = connect(Handlers::new()).await;
     connection.peer_known().await.expect("peer should complete the handshake");
     assert_eq!(left_behind(|| connection.closed()), 0);
@@ -345,7 +345,7 @@ async fn dropped_send_leaves_no_waker() {
 }
 
 #[tokio::test]
-async fn a_dropped_wait_on_a_stream_leaves_no_waker() {
+async fn dropped_stream_wait_leaves_no_waker() {
     let connection = connect_to_deaf().await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
     stream.send(&vec![1; 300 * 1024].into()).await.expect("message should be sent");
@@ -366,7 +366,7 @@ async fn a_dropped_wait_on_a_stream_leaves_no_waker() {
 }
 
 #[tokio::test]
-async fn task_waiting_twice_for_room_wakes_after_dropping_one() {
+async fn task_dropping_one_room_wait_still_wakes() {
     let (here, mut peer) = frisbee::memory();
     let config = Config::default().backlog_max(1000).hello(false);
     let connection = Client::builder()
@@ -401,7 +401,7 @@ async fn task_waiting_twice_for_room_wakes_after_dropping_one() {
 }
 
 #[tokio::test]
-async fn deferred_first_packet_is_routed_without_further_packets() {
+async fn lone_deferred_first_packet_is_routed() {
     let config = Config::default().backlog_max(1000);
     let server = frisbee::Server::builder().config(config).bind("127.0.0.1:0", Eager).await;
     let server = server.expect("loopback port should be free");
@@ -416,7 +416,7 @@ async fn deferred_first_packet_is_routed_without_further_packets() {
 }
 
 #[tokio::test]
-async fn queued_packets_are_flushed_at_end_without_write_timeout() {
+async fn close_flushes_queue_without_write_timeout() {
     let config = Config::default().write_timeout(Duration::MAX);
     let (address, peer) = Raw::listen().await;
     let accepted = tokio::spawn(peer);
@@ -436,7 +436,7 @@ async fn queued_packets_are_flushed_at_end_without_write_timeout() {
 }
 
 #[tokio::test]
-async fn a_panicking_hook_ends_its_connection_for_all_handles() {
+async fn panicking_connect_hook_closes_connection() {
     let (channel_sender, mut connections) = mpsc::unbounded_channel();
     let server = Server::builder().on_connect(move |connection| {
         channel_sender.send(connection.clone()).expect("receiver should be waiting");

@@ -48,13 +48,13 @@ fn every_block_of_every_page_is_compiled() {
 }
 
 #[tokio::test]
-async fn the_client_of_the_readme_calls_its_server() -> Outcome {
+async fn readme_client_calls_readme_server() -> Outcome {
     ADDRESS.set(pages::readme::server::start().await?).map_err(|_| "another test has set the address")?;
     pages::readme::client().await
 }
 
 #[test]
-fn the_settings_of_the_page_about_limits_are_read() -> Outcome {
+fn limits_page_settings_are_parsed() -> Outcome {
     let (_, file) = include_str!("../../docs/limits.md").split_once("```toml\n").ok_or("the page has no file")?;
     let (file, _) = file.split_once("```").ok_or("the file has no end")?;
     pages::limits::file(file.to_owned())?;

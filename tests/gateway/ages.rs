@@ -89,7 +89,7 @@ async fn aged_http1_connections_close_after_their_responses() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn aged_connection_does_not_make_its_server_unready() {
+async fn aged_connection_keeps_server_ready() {
     let server = server(&Gated::shut(), Duration::from_secs(1));
     let mut probe = dial(&server);
     probe.write_all(b"GET /readyz HTTP/1.1\r\nhost: localhost\r\n").await.expect("write should succeed");
@@ -100,7 +100,7 @@ async fn aged_connection_does_not_make_its_server_unready() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn aged_http2_connection_sends_goaway_and_answers_its_call() {
+async fn aged_http2_goaway_lets_call_finish() {
     let gated = Gated::shut();
     let server = server(&gated, AGE);
     let overheard = Arc::default();
@@ -129,7 +129,7 @@ async fn aged_http2_connection_sends_goaway_and_answers_its_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn aged_json_rpc_connection_answers_its_call_and_closes() {
+async fn aged_json_rpc_connection_closes_after_calls() {
     let gated = Gated::shut();
     let server = server(&gated, AGE);
     let mut io = dial(&server);
@@ -142,7 +142,7 @@ async fn aged_json_rpc_connection_answers_its_call_and_closes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn aged_web_sockets_close_with_1001_after_their_calls() {
+async fn aged_web_socket_closes_1001_after_calls() {
     let gated = Gated::shut();
     let server = server(&gated, Duration::from_secs(1));
     let (mut texts, _) = Client::connect_over(dial(&server), JSON_RPC).await;

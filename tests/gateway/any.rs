@@ -83,7 +83,7 @@ async fn by_connect(message: &Value) -> (String, Value) {
 }
 
 #[tokio::test]
-async fn any_converts_service_and_well_known_messages_both_ways() {
+async fn any_round_trips_known_message_types() {
     let message = |any: Value| json!({"small": 0, "any": any});
     let all = json!({"@type": "type.googleapis.com/json.All", "small": 3, "words": ["a"]});
     for (any, small) in [
@@ -102,7 +102,7 @@ async fn any_converts_service_and_well_known_messages_both_ways() {
 }
 
 #[tokio::test]
-async fn any_of_unknown_type_fails_with_its_name() {
+async fn unknown_any_type_error_names_type() {
     let stranger = json!({"any": {"@type": "type.googleapis.com/other.Stranger", "x": 1}});
     let reply = by_json_rpc(&stranger).await;
     assert_eq!(reply["error"]["code"], -32602, "{reply}");
@@ -119,7 +119,7 @@ async fn any_of_unknown_type_fails_with_its_name() {
 }
 
 #[tokio::test]
-async fn memory_of_any_content_in_replies_is_limited() {
+async fn any_reply_memory_is_limited() {
     let reply = by_json_rpc(&json!({"name": "bomb"})).await;
     let text = reply["error"]["message"].as_str().unwrap_or_default();
     assert!(text.contains("bytes of memory, but only 67108864 remain of the limit"), "{reply}");

@@ -76,7 +76,7 @@ async fn answer(
 
 /// An HTTP/2 client does not normalize the field, so the gateway receives it unchanged.
 #[tokio::test]
-async fn host_of_http2_is_the_authority_but_for_case_and_default_port() {
+async fn http2_host_must_equal_normalized_authority() {
     let server = Open::new(all()).await;
     for scheme in [HTTP, HTTPS] {
         for (authority, host, status) in [
@@ -104,7 +104,7 @@ async fn host_of_http2_is_the_authority_but_for_case_and_default_port() {
 
 /// gRPC clients may send the path of a Unix socket as the authority. Over TCP, such a path is not a valid host.
 #[tokio::test]
-async fn socket_path_is_an_authority_only_without_tcp() {
+async fn socket_path_authority_is_rejected_over_tcp() {
     let (builder, host, _events) = builder(all());
     let local = builder.add_service(GreeterServer::new(host)).build().expect("services should not overlap");
     for authority in ["%2Frun%2Fservice.sock", "run%2fservice.sock", "/run/service.sock"] {

@@ -26,7 +26,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_unary_call_carries_metadata_trailers_and_its_timeout() {
+async fn unary_call_carries_metadata_trailers_and_timeout() {
     let server = Open::new(all()).await;
     let response = server.exchange(greet("tenant: blue\r\n", "Ada")).await;
     assert!(
@@ -42,7 +42,7 @@ async fn a_unary_call_carries_metadata_trailers_and_its_timeout() {
 }
 
 #[tokio::test]
-async fn an_error_has_its_code_text_and_details() {
+async fn connect_error_has_code_message_and_details() {
     let server = Open::new(all()).await;
     let response = server.exchange(greet("", "")).await;
     assert!(response.starts_with("HTTP/1.1 400 "), "{response}");
@@ -52,7 +52,7 @@ async fn an_error_has_its_code_text_and_details() {
 }
 
 #[tokio::test]
-async fn bodies_are_decompressed_and_compressed_within_the_limit() {
+async fn connect_gzip_bodies_respect_size_limit() {
     let server = Open::with(all(), |builder| builder.config(Config::default().body_max(64 * 1024))).await;
     let call = |body: &[u8]| bytes("/greet.Greeter/Greet", "application/json", "content-encoding: gzip\r\n", body);
     assert!(server.exchange(call(&gzip(b"{\"name\":\"Ada\"}"))).await.ends_with("Hello, Ada!\"}"));
@@ -75,7 +75,7 @@ async fn bodies_are_decompressed_and_compressed_within_the_limit() {
 }
 
 #[tokio::test]
-async fn a_stream_of_responses_ends_with_its_outcome() {
+async fn response_stream_ends_with_outcome() {
     let server = Open::new(all()).await;
     let recite = |name: &str| {
         let message = envelope(0, format!("{{\"name\":\"{name}\"}}").as_bytes());
@@ -97,7 +97,7 @@ async fn a_stream_of_responses_ends_with_its_outcome() {
 }
 
 #[tokio::test]
-async fn grpc_web_ends_with_trailers_in_the_body_also_as_text() {
+async fn grpc_web_body_and_text_carry_trailers() {
     let server = Open::new(all()).await;
     let call = envelope(0, b"{\"name\":\"Ada\"}");
     let response = server.exchange(bytes("/greet.Greeter/Greet", "application/grpc-web+json", "", &call)).await;
@@ -136,7 +136,7 @@ async fn denying_middleware_denies_every_http_protocol() {
 }
 
 #[tokio::test]
-async fn long_response_is_complete_for_client_that_reads_late() {
+async fn late_reader_receives_complete_long_responses() {
     let server = Open::new(all()).await;
     let mut socket = TcpStream::connect(&server.address).await.expect("server should accept the connection");
     for _ in 0..20 {

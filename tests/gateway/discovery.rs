@@ -71,7 +71,7 @@ fn full() -> Value {
 }
 
 #[tokio::test]
-async fn discovery_lists_methods_kinds_and_params_in_order() {
+async fn discovery_lists_kinds_and_ordered_params() {
     let document = discover(&server(Gateway::new().json_rpc(), |builder| builder)).await;
     assert_eq!(document["openrpc"], "1.3.2");
     let add = method(&document, "interop.Interop/Add");
@@ -107,7 +107,7 @@ async fn discovery_describes_messages_with_comments_and_references() {
 }
 
 #[tokio::test]
-async fn document_beyond_the_reply_limit_is_an_error() {
+async fn discovery_document_over_reply_limit_fails() {
     let mut config = frpc::Config::default();
     config.body_max = 4096;
     let builder = Server::builder().add_service(EchoesServer::new(Echo)).gateway(Gateway::new().json_rpc());
@@ -166,7 +166,7 @@ fn judged(document: &Value) -> Option<String> {
 }
 
 #[tokio::test]
-async fn requests_and_replies_satisfy_the_schemas_and_others_do_not() {
+async fn discovery_schemas_accept_only_valid_messages() {
     let server = echoes();
     let document = discover(&server).await;
     let reply = call(&server, "json.Echoes/Echo", &full()).await;

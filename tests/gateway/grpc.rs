@@ -37,7 +37,7 @@ async fn recite(mut client: Grpc<Channel>, request: Request<Name>) -> Result<Vec
 }
 
 #[tokio::test]
-async fn a_client_of_grpc_calls_methods_and_reads_statuses() {
+async fn grpc_client_calls_methods_and_reads_statuses() {
     let server = Open::new(all()).await;
     let client = client(&server).await;
     let mut request = name("Ada");
@@ -74,7 +74,7 @@ async fn denying_middleware_denies_grpc() {
 }
 
 #[tokio::test]
-async fn calls_of_grpc_in_flight_end_before_the_server_stops() {
+async fn grpc_calls_finish_before_server_stops() {
     let mut server = Open::new(all()).await;
     let client = client(&server).await;
     let calls: Vec<_> = (0..10).map(|_| tokio::spawn(greet(client.clone(), name("wait")))).collect();

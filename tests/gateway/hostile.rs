@@ -33,7 +33,7 @@ fn head(content_type: &str, fields: &str, length: usize) -> String {
 }
 
 #[tokio::test]
-async fn gzip_bombs_in_envelopes_are_refused_by_the_limit_of_messages() {
+async fn enveloped_gzip_bomb_over_limit_is_rejected() {
     let server = Open::with(all(), |builder| builder.config(Config::default().body_max(64 * 1024))).await;
     let body = bomb(16 << 20);
     assert!(body.len() < 64 * 1024);

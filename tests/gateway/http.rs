@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 #[tokio::test]
-async fn requests_that_come_together_are_answered_in_their_order() {
+async fn pipelined_requests_are_answered_in_order() {
     let server = Open::new(all()).await;
     let names = ["a", "b", "c"];
     let mut requests: String =
@@ -133,7 +133,7 @@ async fn ambiguous_heads_are_refused_on_both_paths() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn body_of_rejected_request_may_be_sent_completely() {
+async fn rejected_request_body_is_read_completely() {
     let (builder, host, _events) = builder(all());
     let server = builder.add_service(GreeterServer::new(host)).build().expect("services should not overlap");
     let (mut here, there) = frpc::memory();
@@ -257,7 +257,7 @@ async fn probes_report_readiness_under_every_server_name() {
 }
 
 #[tokio::test]
-async fn open_debug_page_is_read_by_get_except_cross_origin() {
+async fn debug_page_allows_only_same_origin_get() {
     let get = |host: &str| format!("GET /debug/frpc HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
     let closed = Open::new(all()).await;
     assert!(closed.exchange(get("localhost")).await.starts_with("HTTP/1.1 404 "));
@@ -355,7 +355,7 @@ async fn slow_requests_time_out_like_native_packets() {
 }
 
 #[tokio::test]
-async fn fragment_in_target_is_refused_on_either_path() {
+async fn target_fragment_is_rejected_on_both_paths() {
     let server = Open::new(all()).await;
     for fields in ["", "expect: 100-continue\r\n"] {
         let response = server.exchange(greet(fields, "Ada").replace("/Greet ", "/Greet#x ")).await;
@@ -365,7 +365,7 @@ async fn fragment_in_target_is_refused_on_either_path() {
 
 /// Regression: hyper itself rejects some of these characters, so the gateway handled them only on the fast path.
 #[tokio::test]
-async fn delimiters_in_target_are_refused_on_either_path() {
+async fn target_delimiters_are_rejected_on_both_paths() {
     let server = Open::new(all()).await;
     for target in ["/Greet\" ", "/Greet<x> ", "/Greet` ", "/Greet?\" ", "/Greet?<x> ", "/Greet?` "] {
         for fields in ["", "expect: 100-continue\r\n"] {
@@ -376,7 +376,7 @@ async fn delimiters_in_target_are_refused_on_either_path() {
 }
 
 #[tokio::test]
-async fn request_needs_one_host_that_is_that_of_its_target() {
+async fn request_requires_single_host_matching_target() {
     let server = Open::new(all()).await;
     for (from, to, status) in [
         ("host: localhost", "host: localhost\r\nhost: localhost", 400),
@@ -400,7 +400,7 @@ async fn request_needs_one_host_that_is_that_of_its_target() {
 }
 
 #[tokio::test]
-async fn half_closed_client_gets_the_response_of_a_handler_that_waits() {
+async fn half_closed_client_gets_delayed_response() {
     let mut server = Open::new(all()).await;
     for fields in ["", "expect: 100-continue\r\n"] {
         let mut socket = server.connect().await;
@@ -415,7 +415,7 @@ async fn half_closed_client_gets_the_response_of_a_handler_that_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn idle_connection_of_hyper_is_closed_by_the_idle_timeout() {
+async fn idle_hyper_connection_times_out() {
     let first = post("/greet.Greeter/Greet", "expect: 100-continue\r\n", "{\"name\":\"Ada\"}");
     let (response, elapsed) = silent_behind(first.as_bytes()).await;
     assert!(response.contains("Hello, Ada!"), "{response}");
@@ -427,7 +427,7 @@ async fn idle_connection_of_hyper_is_closed_by_the_idle_timeout() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn idle_connection_of_http2_is_closed_by_the_idle_timeout() {
+async fn idle_http2_connection_times_out() {
     let (builder, host, _events) = builder(all());
     let server = builder.add_service(GreeterServer::new(host)).build().expect("services should not overlap");
     let (here, there) = tokio::io::duplex(1024);
@@ -475,7 +475,7 @@ async fn byte_order_mark_before_json_is_skipped() {
 }
 
 #[tokio::test]
-async fn responses_are_readable_with_credentials_only_if_set() {
+async fn cors_credentials_are_allowed_only_if_set() {
     let origin = "https://app.example.com";
     let origin_field = format!("origin: {origin}\r\n");
     for (http, allowed) in [(all().origin(origin).cors(), false), (all().origin(origin).cors_with_credentials(), true)]

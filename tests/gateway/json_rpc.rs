@@ -36,7 +36,7 @@ async fn answer(server: &Acceptor, message: impl AsRef<[u8]>) -> Value {
 }
 
 #[tokio::test]
-async fn methods_accept_both_name_forms_and_both_param_forms() {
+async fn methods_accept_all_name_and_param_forms() {
     let mut client = Client::new(&open());
     for method in ["interop.Interop/Add", "interop.Interop.Add"] {
         for params in [r#"{"a":1,"b":"41"}"#, "[1,41]", r#" [ "1" , 41 ] "#] {
@@ -51,7 +51,7 @@ async fn methods_accept_both_name_forms_and_both_param_forms() {
 }
 
 #[tokio::test]
-async fn messages_may_lack_separators_and_be_cut_anywhere() {
+async fn split_messages_without_separators_are_decoded() {
     let server = open();
     let messages = [add(1, 1, 1).to_string(), add(2, 2, 2).to_string(), json!([add(3, 3, 3)]).to_string()];
     let expected = [sum(1, 2), sum(2, 4), json!([sum(3, 6)])];
@@ -75,7 +75,7 @@ async fn messages_may_lack_separators_and_be_cut_anywhere() {
 }
 
 #[tokio::test]
-async fn ids_are_echoed_as_they_stand_in_the_message() {
+async fn json_rpc_ids_are_echoed_verbatim() {
     let mut client = Client::new(&open());
     let long = "9".repeat(10_000);
     let text = format!("\"{}\"", "x".repeat(10_000));
@@ -86,7 +86,7 @@ async fn ids_are_echoed_as_they_stand_in_the_message() {
 }
 
 #[tokio::test]
-async fn the_five_standard_errors_have_their_codes() {
+async fn standard_json_rpc_errors_have_codes() {
     let server = open();
     let method = |method: &str, params: &str| {
         format!(r#"{{"jsonrpc":"2.0","id":7,"method":"interop.Interop/{method}","params":{params}}}"#)
@@ -114,7 +114,7 @@ async fn the_five_standard_errors_have_their_codes() {
 }
 
 #[tokio::test]
-async fn connection_survives_refused_message_but_not_invalid_json() {
+async fn connection_survives_rejected_message_not_invalid_json() {
     let mut client = Client::new(&open());
     client.say(format!("{{\"a\":tru}} {{}} {}", add(1, 1, 1))).await;
     assert_eq!(error(&client.json().await).0, -32700);
@@ -127,7 +127,7 @@ async fn connection_survives_refused_message_but_not_invalid_json() {
 }
 
 #[tokio::test]
-async fn notifications_are_called_and_get_no_reply_even_if_they_fail() {
+async fn notifications_run_and_never_get_replies() {
     let mut client = Client::new(&open());
     for (method, params) in
         [("Add", "[1,2]"), ("Add", "[1,2,3]"), ("Fail", "[\"x\"]"), ("Nothing", "{}"), ("Sleep", "[1]")]
@@ -178,7 +178,7 @@ async fn batch_of_invalid_json_runs_no_call() {
 }
 
 #[tokio::test]
-async fn batch_beyond_limit_is_rejected_before_its_end_arrives() {
+async fn oversized_batch_is_rejected_before_end() {
     let server = server(Gateway::new().json_rpc().batch_max(3), |builder| builder);
     let within = json!([add(1, 1, 1), add(2, 1, 1), add(3, 1, 1)]);
     assert_eq!(answer(&server, within.to_string()).await.as_array().map(Vec::len), Some(3));
@@ -189,7 +189,7 @@ async fn batch_beyond_limit_is_rejected_before_its_end_arrives() {
 }
 
 #[tokio::test]
-async fn replies_of_a_batch_share_one_limit_with_errors() {
+async fn batch_replies_and_errors_share_limit() {
     let server = server(Gateway::new().json_rpc(), |builder| builder.config(Config::default().body_max(64 * 1024)));
     // Short requests, each of which has a reply four times as long.
     let describe = |id: usize| json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/Describe"});
@@ -211,7 +211,7 @@ async fn replies_of_a_batch_share_one_limit_with_errors() {
 }
 
 #[tokio::test]
-async fn denying_middleware_covers_calls_batch_items_and_streams() {
+async fn denying_middleware_rejects_calls_batches_and_streams() {
     let server = server(Gateway::new().json_rpc(), |builder| builder.middleware(Closed));
     assert_eq!(error(&answer(&server, add(1, 1, 1).to_string()).await), (-32007, json!(1)));
     let replies = answer(&server, json!([add(1, 1, 1), add(2, 1, 1)]).to_string()).await;
@@ -246,7 +246,7 @@ async fn metadata_reaches_middleware_and_returns_if_requested() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn call_ends_at_timeout_and_slow_call_delays_no_other() {
+async fn slow_call_times_out_without_delaying_others() {
     for policy in [Policy::Inline, Policy::Concurrent] {
         let server = server(Gateway::new().json_rpc(), |builder| builder.policy(policy));
         let mut client = Client::new(&server);
@@ -260,7 +260,7 @@ async fn call_ends_at_timeout_and_slow_call_delays_no_other() {
 }
 
 #[tokio::test]
-async fn calls_beyond_the_limit_of_a_connection_are_refused() {
+async fn calls_over_connection_limit_are_rejected() {
     let server = server(Gateway::new().json_rpc(), |builder| builder.config(Config::default().calls_max(2)));
     let mut client = Client::new(&server);
     for id in 0..3 {
@@ -281,7 +281,7 @@ fn item(id: u32, item: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn responses_of_a_stream_are_items_and_its_end_is_the_reply() {
+async fn stream_sends_items_then_final_reply() {
     let mut client = Client::new(&open());
     let count = |id: u32, from: i64, count: i64| {
         json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/CountUp", "params": [from, count]}).to_string()
@@ -298,7 +298,7 @@ async fn responses_of_a_stream_are_items_and_its_end_is_the_reply() {
 }
 
 #[tokio::test]
-async fn client_receives_no_more_items_than_its_credit_permits() {
+async fn stream_items_stop_at_client_credit() {
     let mut client = Client::new(&open());
     let mut request = json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/CountUp", "params": [1, 5]});
     request["credit"] = json!(2);
@@ -379,7 +379,7 @@ async fn items_beyond_credit_end_only_their_stream() {
 }
 
 #[tokio::test]
-async fn cancelled_calls_and_streams_get_a_cancelled_reply() {
+async fn cancelled_calls_and_streams_reply_cancelled() {
     let mut client = Client::new(&open());
     let sleep = json!({"jsonrpc": "2.0", "id": "a", "method": "interop.Interop/Sleep", "params": [3_600_000]});
     client.say(sleep.to_string()).await;
@@ -394,7 +394,7 @@ async fn cancelled_calls_and_streams_get_a_cancelled_reply() {
 }
 
 #[tokio::test]
-async fn streams_without_id_in_batches_or_over_limit_are_refused() {
+async fn invalid_or_excess_streams_are_rejected() {
     let server = server(Gateway::new().json_rpc(), |builder| builder.config(Config::default().streams_max(1)));
     let chat = |id: Value| json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/Chat"});
     assert_eq!(error(&answer(&server, chat(Value::Null).to_string()).await).0, -32601);
@@ -415,7 +415,7 @@ async fn streams_without_id_in_batches_or_over_limit_are_refused() {
 }
 
 #[tokio::test]
-async fn server_stop_answers_2000_calls_in_progress_and_closes() {
+async fn stop_answers_2000_pending_calls_then_closes() {
     let gated = Gated::shut();
     let server = Server::builder().add_service(InteropServer::new(gated.clone())).gateway(Gateway::new().json_rpc());
     let server = server.bind("127.0.0.1:0").await.expect("server should bind to a free address");
@@ -459,7 +459,7 @@ async fn server_stop_answers_2000_calls_in_progress_and_closes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stop_reaches_connections_after_and_during_a_call() {
+async fn stop_closes_idle_and_busy_connections() {
     let gated = Gated::shut();
     let builder = Server::builder().add_service(InteropServer::new(gated.clone()));
     let server = builder.gateway(Gateway::new().json_rpc()).build().expect("settings should be valid");
@@ -480,7 +480,7 @@ async fn stop_reaches_connections_after_and_during_a_call() {
 }
 
 #[tokio::test]
-async fn half_closed_client_gets_replies_of_calls_in_progress() {
+async fn half_closed_client_gets_pending_replies() {
     let mut client = Client::new(&open());
     for id in 0..3 {
         let sleep = json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/Sleep", "params": [5]});
@@ -512,7 +512,7 @@ mod hostile {
     use super::*;
 
     #[tokio::test]
-    async fn endless_brackets_are_refused_by_depth_while_arriving() {
+    async fn endless_brackets_are_rejected_while_arriving() {
         for bracket in ["[", "{\"a\":"] {
             let mut client = Client::new(&open());
             client.say(bracket.repeat(300)).await;
@@ -526,7 +526,7 @@ mod hostile {
     }
 
     #[tokio::test]
-    async fn batch_of_a_million_is_rejected_after_a_thousand_items() {
+    async fn batch_is_rejected_after_thousand_items() {
         let mut client = Client::new(&open());
         client.say("[".to_owned() + &"1,".repeat(1000)).await;
         assert_eq!(error(&client.json().await), (-32600, Value::Null));
@@ -534,7 +534,7 @@ mod hostile {
     }
 
     #[tokio::test]
-    async fn long_message_in_small_pieces_is_scanned_incrementally() {
+    async fn long_message_is_scanned_incrementally() {
         let data = "x".repeat(128 * 1024);
         let text = json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/Fail", "params": [data]}).to_string();
         let mut client = Client::with_room(&open(), 7);
@@ -565,7 +565,7 @@ mod hostile {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn client_that_reads_no_replies_is_closed_and_not_read() {
+    async fn client_ignoring_replies_is_paused_then_closed() {
         let mut client = Client::with_room(&open(), 1024);
         let data = "x".repeat(100_000);
         let text = json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/Fail", "params": [data]}).to_string();
@@ -582,7 +582,7 @@ mod hostile {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn idle_connection_is_closed_unless_call_is_in_progress() {
+    async fn idle_timeout_waits_for_pending_call() {
         let gateway = Gateway::new().json_rpc().idle_timeout(Duration::from_secs(20));
         let server = server(gateway, |builder| builder);
         let mut client = Client::new(&server);
@@ -597,7 +597,7 @@ mod hostile {
 }
 
 #[tokio::test(start_paused = true)]
-async fn call_with_the_id_of_an_ended_one_can_be_cancelled() {
+async fn call_reusing_ended_id_is_cancellable() {
     let server = server(Gateway::new().json_rpc(), |builder| builder);
     let mut client = Client::new(&server);
     for millis in [50, 3_600_000] {
@@ -611,7 +611,7 @@ async fn call_with_the_id_of_an_ended_one_can_be_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn malformed_messages_are_paced_by_the_waste_rate() {
+async fn malformed_messages_are_paced_by_abuse_rate() {
     let long = "x".repeat(936);
     let invalid = format!(r#"{{"jsonrpc":"1.0","id":1,"a":"{long}"}}"#);
     let no_json = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"a.B/C","params":{{"a":tru,"b":"{long}"}}}}"#);
@@ -649,7 +649,7 @@ async fn client_with_endless_useless_messages_is_disconnected() {
 }
 
 #[tokio::test]
-async fn malformed_notice_of_a_stream_ends_its_call() {
+async fn malformed_stream_notice_ends_call() {
     for params in [json!({"id": 1}), json!({"id": 1, "items": -1}), json!({"id": 1, "items": "8"})] {
         let mut client = Client::new(&open());
         let mut request = json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/CountUp", "params": [1, 5]});

@@ -60,7 +60,7 @@ fn values(page: &str) -> BTreeMap<&str, f64> {
 }
 
 #[tokio::test]
-async fn page_has_calls_of_all_protocols_and_server_counts() {
+async fn metrics_page_counts_every_protocol_and_server() {
     let server = called().await;
     let response = server.exchange(get("localhost")).await;
     assert!(response.contains("content-type: text/plain; version=0.0.4"), "{response}");
@@ -167,7 +167,7 @@ async fn metrics_page_shows_topic_counters() {
 }
 
 #[tokio::test]
-async fn page_exists_only_if_added_and_for_admitted_callers() {
+async fn metrics_page_requires_setting_and_admitted_caller() {
     let server = called().await;
     assert!(server.exchange(get("evil.example")).await.starts_with("HTTP/1.1 403 "));
     let post = get("localhost").replace("GET", "POST");

@@ -86,7 +86,7 @@ async fn address_by_frpc(address: SocketAddr, header: &'static [u8]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn proxy_address_reaches_calls_on_every_protocol_and_tls() {
+async fn proxied_address_reaches_calls_on_every_protocol() {
     let authority = Authority::default();
     let (address, _) = serve(builder().proxy_protocol().tls_or_plain(authority.server())).await;
     for header in [LINE, BINARY] {
@@ -108,7 +108,7 @@ async fn proxy_address_reaches_calls_on_every_protocol_and_tls() {
 }
 
 #[tokio::test]
-async fn connection_without_proxy_header_is_closed_and_counted() {
+async fn missing_proxy_header_closes_connection() {
     let (address, stats) = serve(builder().proxy_protocol()).await;
     for bytes in
         [&packet(1, 10, b"no header")[..], b"GET / HTTP/1.1\r\nhost: a\r\n\r\n", b"{\"jsonrpc\":\"2.0\",\"id\":1}"]
@@ -129,7 +129,7 @@ async fn connection_without_proxy_header_is_closed_and_counted() {
 
 /// Regression test: the limit was checked for the address of the proxy, which had no connections.
 #[tokio::test]
-async fn clients_of_one_proxy_leave_connections_to_each_other() {
+async fn proxied_client_leaves_connections_for_others() {
     let (address, _) = serve(builder().proxy_protocol().connection_memory_max(128 * 4096)).await;
     let mut open = Vec::new();
     loop {
@@ -165,7 +165,7 @@ async fn incomplete_proxy_header_times_out() {
 }
 
 #[tokio::test]
-async fn tls_offers_http_by_alpn_and_serves_clients_without_alpn() {
+async fn tls_serves_with_and_without_alpn() {
     let authority = Authority::default();
     let (address, _) = serve(builder().tls(authority.server())).await;
     let channel = Channel::builder().tls(authority.client()).connect(address.to_string()).await;

@@ -30,7 +30,7 @@ async fn sent(client: &mut SendRequest<Full<Bytes>>, method: &str, fields: &[(&s
 
 /// grpc/grpc 34721: after a HEAD request, all calls of the connection fail.
 #[tokio::test]
-async fn head_request_does_not_disturb_other_http2_calls() {
+async fn head_request_keeps_http2_connection_usable() {
     let server = Open::new(all()).await;
     let mut client = http2(&server).await;
     assert_eq!(sent(&mut client, "HEAD", &[]).await.0 / 100, 4);
@@ -40,7 +40,7 @@ async fn head_request_does_not_disturb_other_http2_calls() {
 
 /// grpc/grpc 36245: malformed base64 ends the call without a reason.
 #[tokio::test]
-async fn malformed_binary_field_is_named_in_the_error() {
+async fn malformed_binary_field_error_names_field() {
     let server = Open::new(all()).await;
     let response = server.exchange(greet("x-bin: $$$\r\n", "Ada")).await;
     assert!(response.starts_with("HTTP/1.1 400 ") && response.contains("x-bin"), "{response}");
@@ -48,7 +48,7 @@ async fn malformed_binary_field_is_named_in_the_error() {
 
 /// zalopay-oss/jmeter-grpc-request 73: commas and colons in a value are parsed as separators.
 #[tokio::test]
-async fn field_with_commas_and_colons_is_carried_whole() {
+async fn field_commas_and_colons_are_preserved() {
     let server = Open::new(all()).await;
     let value = "client-app-id=svc-basic-dps,client-ip=10.233.79.118:80";
     let response = server.exchange(greet(&format!("tenant: {value}\r\n"), "Ada")).await;
@@ -57,7 +57,7 @@ async fn field_with_commas_and_colons_is_carried_whole() {
 
 /// Content types in capitals or with parameters are rejected.
 #[tokio::test]
-async fn content_type_is_read_in_any_case_and_with_parameters() {
+async fn content_type_allows_any_case_and_parameters() {
     let server = Open::new(all()).await;
     for content_type in ["Application/JSON", "application/json; charset=utf-8", "application/json;charset=\"UTF-8\""] {
         let request = greet("", "Ada").replace("application/json", content_type);
@@ -71,7 +71,7 @@ async fn content_type_is_read_in_any_case_and_with_parameters() {
 
 /// grpc/grpc-rust 2474 and sudorandom/fauxrpc 15: a message arrives together with the end, or byte by byte.
 #[tokio::test]
-async fn grpc_web_message_may_come_in_parts_of_any_size() {
+async fn grpc_web_message_decodes_byte_by_byte() {
     let server = Open::new(all()).await;
     let length = u32::try_from(CALL.len()).expect("length should fit u32").to_be_bytes();
     let message = [&[0][..], &length, CALL.as_bytes()].concat();

@@ -41,7 +41,7 @@ const SINGLE: usize = 110;
 const CALLS: usize = 4 * MANY as usize + 2 * STREAMS + 3 * SINGLE;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_loses_none_of_2000_calls_over_all_protocols() {
+async fn stop_loses_no_call_on_any_protocol() {
     assert_eq!(CALLS, 2000);
     let mut server = Open::behind(Gateway::new().json_rpc().http(all()).web_socket(), |builder| builder).await;
     let address = server.address.parse().expect("text should be a socket address");

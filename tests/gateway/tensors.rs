@@ -50,7 +50,7 @@ async fn call(address: &str, method: &str, json: &str) -> (bool, String) {
 }
 
 #[tokio::test]
-async fn tensor_accepts_lists_base64_and_npy_and_has_one_output() {
+async fn tensor_input_forms_share_one_output() {
     let address = serve().await;
     // The result of numpy.save for [[1, 2], [3, 4]] as float32.
     let tensor = Tensor::from_slice([2, 2], &[1.0_f32, 2.0, 3.0, 4.0]).expect("shape should match the elements");
@@ -80,7 +80,7 @@ async fn tensor_accepts_lists_base64_and_npy_and_has_one_output() {
 }
 
 #[tokio::test]
-async fn image_is_accepted_as_data_url_or_object() {
+async fn image_accepts_data_url_or_object() {
     let address = serve().await;
     for image in [r#""data:image/png;base64,iVBORw==""#, r#"{"mediaType":"image/png","data":"iVBORw=="}"#] {
         let response = call(&address, "Describe", image).await;
@@ -89,7 +89,7 @@ async fn image_is_accepted_as_data_url_or_object() {
 }
 
 #[tokio::test]
-async fn native_tensor_bytes_pass_and_forged_shapes_are_refused() {
+async fn native_tensor_passes_unless_shape_is_forged() {
     let client = ModelClient::connect(serve().await).await.expect("server should accept the connection");
     let numbers: Vec<f32> = (0_u16..30_000).map(f32::from).collect();
     let tensor = Tensor::from_vec([100, 300], numbers.clone()).expect("shape should match the elements");

@@ -59,7 +59,7 @@ fn enveloped(method: &str, kind: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_call_of_grpc_is_a_span_in_the_trace_of_its_caller() {
+async fn grpc_call_joins_caller_trace() {
     let (server, exporter) = traced().await;
     let channel =
         tonic::transport::Channel::from_shared(format!("http://{}", server.address)).expect("address should be valid");
@@ -81,7 +81,7 @@ async fn a_call_of_grpc_is_a_span_in_the_trace_of_its_caller() {
 }
 
 #[tokio::test]
-async fn a_call_of_grpc_web_is_a_span_in_the_trace_of_its_caller() {
+async fn grpc_web_call_joins_caller_trace() {
     let (server, exporter) = traced().await;
     for method in ["Greet", "Recite"] {
         let response = server.exchange(enveloped(method, "application/grpc-web+json")).await;
@@ -91,7 +91,7 @@ async fn a_call_of_grpc_web_is_a_span_in_the_trace_of_its_caller() {
 }
 
 #[tokio::test]
-async fn a_call_of_connect_is_a_span_in_the_trace_of_its_caller() {
+async fn connect_call_joins_caller_trace() {
     let (server, exporter) = traced().await;
     let fields = format!("connection: close\r\ntraceparent: {}\r\n", traceparent());
     let response = server.exchange(post("/greet.Greeter/Greet", &fields, "{\"name\":\"Ada\"}")).await;
@@ -102,7 +102,7 @@ async fn a_call_of_connect_is_a_span_in_the_trace_of_its_caller() {
 }
 
 #[tokio::test]
-async fn connect_get_call_is_span_in_caller_trace() {
+async fn connect_get_call_joins_caller_trace() {
     let (server, exporter) = traced().await;
     let target = "/greet.Greeter/Greet?encoding=json&message=%7B%7D";
     let head = format!("host: localhost\r\nconnection: close\r\ntraceparent: {}\r\n", traceparent());
@@ -128,7 +128,7 @@ fn json_rpc(method: &str) -> String {
 }
 
 #[tokio::test]
-async fn json_rpc_http_call_is_span_in_caller_trace() {
+async fn json_rpc_http_call_joins_caller_trace() {
     // The trace context is sent as an HTTP header field, or as metadata of the message.
     let fields = format!("connection: close\r\ntraceparent: {}\r\n", traceparent());
     let bare = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"greet.Greeter/Greet\",\"params\":{\"name\":\"Ada\"}}";
@@ -148,7 +148,7 @@ async fn json_rpc_http_call_is_span_in_caller_trace() {
 }
 
 #[tokio::test]
-async fn json_rpc_tcp_call_is_span_in_caller_trace() {
+async fn json_rpc_tcp_call_joins_caller_trace() {
     let (server, exporter) = traced().await;
     let mut socket = server.connect().await;
     for method in ["Greet", "Recite"] {
@@ -165,7 +165,7 @@ async fn json_rpc_tcp_call_is_span_in_caller_trace() {
 }
 
 #[tokio::test]
-async fn json_rpc_web_socket_call_is_span_in_caller_trace() {
+async fn json_rpc_web_socket_joins_caller_trace() {
     let (server, exporter) = traced().await;
     let (mut client, _) =
         Client::connect_with(server.address.parse().expect("text should be a socket address"), JSON_RPC).await;

@@ -182,7 +182,7 @@ fn patient() -> ServerBuilder {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn native_calls_and_streams_pass_web_socket_on_every_driver() {
+async fn web_socket_carries_native_on_every_driver() {
     for workers in [Workers::PerCore, Workers::Caller] {
         let (address, stats) = serve(Server::builder().workers(workers)).await;
         expect_service(channel(address).await).await;
@@ -197,7 +197,7 @@ async fn native_calls_and_streams_pass_web_socket_on_every_driver() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn native_calls_go_over_web_socket_over_tls() {
+async fn web_socket_over_tls_carries_native_calls() {
     let authority = Authority::default();
     let (address, _) = serve(Server::builder().tls_or_plain(authority.server())).await;
     let (config, _) = authority.configurations();
@@ -215,7 +215,7 @@ async fn native_calls_go_over_web_socket_over_tls() {
 }
 
 #[tokio::test]
-async fn native_frames_are_read_with_any_boundaries_of_messages() {
+async fn native_frames_ignore_web_socket_message_boundaries() {
     let (address, _) = serve(patient()).await;
     let mut client = Client::connect(address).await;
     let (request, answers) = call();
@@ -236,7 +236,7 @@ async fn native_frames_are_read_with_any_boundaries_of_messages() {
 }
 
 #[tokio::test]
-async fn client_close_code_is_echoed_and_ends_connection() {
+async fn client_close_code_echo_ends_connection() {
     let (address, stats) = serve(patient()).await;
     for (payload, expected) in [(&[][..], &[][..]), (&[3, 233, b'b', b'y', b'e'], &[3, 233]), (&[11, 184], &[11, 184])]
     {
@@ -254,7 +254,7 @@ async fn client_close_code_is_echoed_and_ends_connection() {
 }
 
 #[tokio::test]
-async fn close_code_names_web_socket_and_frame_violations() {
+async fn web_socket_close_code_names_violation() {
     let (address, stats) = serve(patient()).await;
     let mut unmasked = frame(true, BINARY, b"x");
     unmasked[1] &= 0x7f;
@@ -285,7 +285,7 @@ async fn close_code_names_web_socket_and_frame_violations() {
 }
 
 #[tokio::test]
-async fn an_upgrade_names_the_subprotocol_or_is_refused() {
+async fn upgrade_rejects_only_unknown_subprotocols() {
     let (address, _) = serve(patient()).await;
     let (_, answer) = Client::connect_with(address, "Sec-WebSocket-Protocol: chat, frisbee.1, jsonrpc\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
@@ -299,7 +299,7 @@ async fn an_upgrade_names_the_subprotocol_or_is_refused() {
 }
 
 #[tokio::test]
-async fn shutdown_answers_calls_before_it_closes_web_sockets() {
+async fn shutdown_answers_calls_before_web_socket_close() {
     let builder = patient().add_service(InteropServer::new(Service)).gateway(Gateway::new().web_socket());
     let server = builder.bind("127.0.0.1:0").await.unwrap();
     let (address, stats) = (server.local_addr(), server.stats());
@@ -357,7 +357,7 @@ async fn texts_are_messages_of_json_rpc() {
 }
 
 #[tokio::test]
-async fn long_texts_are_read_in_any_number_of_frames() {
+async fn long_text_decodes_across_any_frames() {
     // The text consists of characters of two to four bytes and is longer than one read, so that reads split some
     // characters.
     let call = |number: usize| {
@@ -407,7 +407,7 @@ async fn long_texts_are_read_in_any_number_of_frames() {
 }
 
 #[tokio::test]
-async fn binary_or_overlong_messages_close_json_rpc_with_code() {
+async fn json_rpc_web_socket_rejects_invalid_messages() {
     let (address, stats) = serve(patient()).await;
     let cases = [
         (frame(true, BINARY, ADDITION.as_bytes()), 1003),
@@ -439,7 +439,7 @@ async fn in_memory(builder: ServerBuilder) -> (Client<tokio::io::DuplexStream>, 
 }
 
 #[tokio::test(start_paused = true)]
-async fn silent_json_rpc_client_stays_while_it_answers_pings() {
+async fn silent_client_stays_while_answering_pings() {
     let (mut client, _serving) = in_memory(Server::builder()).await;
     for _ in 0..20 {
         assert_eq!(client.frame().await, (true, PING, Vec::new()));
@@ -466,7 +466,7 @@ async fn slowly_arriving_text_closes_connection() {
 }
 
 #[tokio::test]
-async fn shutdown_answers_json_rpc_calls_before_it_closes_web_sockets() {
+async fn shutdown_answers_json_rpc_before_closing_sockets() {
     let gateway = Gateway::new().web_socket().json_rpc();
     let server = patient().add_service(InteropServer::new(Service)).gateway(gateway).bind("127.0.0.1:0").await.unwrap();
     let address = server.local_addr();

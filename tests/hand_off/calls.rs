@@ -97,7 +97,7 @@ async fn successive_hand_offs_reconnect_without_pause() {
 }
 
 #[tokio::test]
-async fn failed_hand_off_handler_keeps_connection_and_error_code() {
+async fn failed_hand_off_keeps_connection_and_code() {
     let channel = gateway().await;
     let client = GatewayClient::new(channel.clone());
     let (asking, handed) = channel.request_hand_off();
@@ -137,7 +137,7 @@ async fn pending_call_of_acceptor_prevents_hand_off() {
 }
 
 #[tokio::test]
-async fn pending_calls_prevent_hand_off_and_later_calls_wait() {
+async fn hand_off_respects_pending_and_later_calls() {
     let gated = Gated::shut();
     let server = Server::builder().add_service(InteropServer::new(gated.clone()));
     let server = server.method_hand_off("interop.Interop/Sleep");
@@ -177,7 +177,7 @@ async fn pending_calls_prevent_hand_off_and_later_calls_wait() {
 }
 
 #[tokio::test]
-async fn hand_off_to_go_server_fails_at_once() {
+async fn hand_off_to_go_fails_immediately() {
     let (here, mut there) = frisbee::memory();
     tokio::spawn(async move {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -222,7 +222,7 @@ impl Extension for Deep {
 
 /// Regression: the call failed, but its caller could still take the transport.
 #[tokio::test]
-async fn hand_off_with_unreadable_reply_leaves_no_transport() {
+async fn unreadable_hand_off_reply_leaves_no_transport() {
     let server = Server::builder().add_service(ExtensionServer::new(Deep)).method_hand_off("extension.Extension/Echo");
     let address = frisbee_tests::serve(server).await.to_string();
     let channel = Channel::builder().nesting_max(1).connect(address).await.unwrap();
@@ -285,7 +285,7 @@ async fn calls_during_hand_offs_use_new_connections() {
 }
 
 #[tokio::test]
-async fn a_hand_off_request_carries_the_timeout_of_its_caller() {
+async fn hand_off_request_carries_caller_timeout() {
     let (asking, handed) = giving().await.request_hand_off();
     let mut request = Request::new(Empty {});
     request.set_timeout(Duration::from_secs(60));
@@ -295,7 +295,7 @@ async fn a_hand_off_request_carries_the_timeout_of_its_caller() {
 }
 
 #[test]
-fn hand_off_method_names_are_checked_when_building_server() {
+fn server_build_rejects_invalid_hand_off_methods() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let _entered = runtime.enter();
     let wrong = |name: &str| {

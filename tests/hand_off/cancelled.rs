@@ -28,7 +28,7 @@ fn holding() -> (Acceptor<Gateway>, mpsc::UnboundedReceiver<frisbee::HandOffRequ
 }
 
 #[tokio::test]
-async fn cancelled_hand_off_is_not_granted_and_keeps_connection() {
+async fn cancelled_hand_off_keeps_connection() {
     let (acceptor, mut held) = holding();
     let (connection, mut received) = client(served(&acceptor)).await;
     for _ in 0..3 {
@@ -53,7 +53,7 @@ async fn cancelled_hand_off_is_not_granted_and_keeps_connection() {
 }
 
 #[tokio::test]
-async fn hand_off_cancelled_before_sending_is_not_sent() {
+async fn unsent_cancelled_hand_off_is_dropped() {
     let (connection, mut received) = client(served(&Server::builder().build(Gateway { held: None }).unwrap())).await;
     connection.peer_known().await.unwrap();
     connection.send_now(|outbox| outbox.forward(&packet("before"))).unwrap().unwrap();
@@ -120,7 +120,7 @@ where
 }
 
 #[tokio::test]
-async fn calls_after_cancelled_granted_hand_off_use_new_connection() {
+async fn calls_after_cancelled_hand_off_grant_reconnect() {
     let (requests, mut requested) = mpsc::unbounded_channel();
     let (grant, granted) = tokio::sync::oneshot::channel::<()>();
     let channel = scripted(|mut io| async move {

@@ -154,7 +154,7 @@ async fn both_ends_reuse_transport_after_mutual_packets() {
 }
 
 #[tokio::test]
-async fn refused_hand_off_keeps_connection_and_may_be_retried() {
+async fn rejected_hand_off_can_be_retried() {
     let (connection, mut received) = client(served(&gateway())).await;
     for _ in 0..3 {
         let refused = connection.hand_off(TUNNEL, "refuse").await.unwrap_err();
@@ -172,7 +172,7 @@ async fn refused_hand_off_keeps_connection_and_may_be_retried() {
 /// Regression test: a packet sent after the request was queued and reported as sent. It was lost if the hand-off
 /// succeeded.
 #[tokio::test]
-async fn packets_after_hand_off_request_wait_for_answer() {
+async fn packets_wait_for_hand_off_answer() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, mut received) = client(served(&acceptor)).await;
@@ -210,7 +210,7 @@ async fn packets_after_hand_off_request_wait_for_answer() {
 }
 
 #[tokio::test]
-async fn streams_and_work_at_either_end_prevent_hand_off() {
+async fn streams_and_work_prevent_hand_off() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, mut received) = client(served(&acceptor)).await;
@@ -249,7 +249,7 @@ async fn streams_and_work_at_either_end_prevent_hand_off() {
 }
 
 #[tokio::test]
-async fn only_the_dialling_end_may_request_hand_off() {
+async fn only_dialling_end_requests_hand_off() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, _received) = client(served(&acceptor)).await;
@@ -263,7 +263,7 @@ async fn only_the_dialling_end_may_request_hand_off() {
 }
 
 #[tokio::test]
-async fn overlong_hand_off_request_fails_and_keeps_connection() {
+async fn overlong_hand_off_keeps_connection() {
     let (connection, mut received) = client(served(&gateway())).await;
     let error = connection.hand_off(TUNNEL, vec![0; 6 << 20]).await.unwrap_err();
     assert!(matches!(error, HandOffError::TooLong(_)), "{error}");
@@ -273,7 +273,7 @@ async fn overlong_hand_off_request_fails_and_keeps_connection() {
 }
 
 #[tokio::test]
-async fn stream_opened_after_hand_off_request_waits_for_answer() {
+async fn stream_open_waits_for_hand_off_answer() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, _received) = client(served(&acceptor)).await;
@@ -299,7 +299,7 @@ async fn stream_opened_after_hand_off_request_waits_for_answer() {
 }
 
 #[tokio::test]
-async fn hand_off_of_ended_connection_releases_new_owner() {
+async fn ended_connection_hand_off_releases_owner() {
     let (held, mut requests) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(held) }).unwrap();
     let (connection, _) = client(served(&acceptor)).await;
@@ -368,7 +368,7 @@ impl Router for Lends {
 }
 
 #[tokio::test]
-async fn the_first_packet_of_a_go_client_is_routed_during_a_hand_off() {
+async fn go_first_packet_routes_during_hand_off() {
     for behind in ["", "more"] {
         let (lends, mut lent_connections) = mpsc::unbounded_channel();
         let acceptor = Server::builder().build(Lends(lends)).unwrap();

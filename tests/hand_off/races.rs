@@ -78,7 +78,7 @@ async fn close(connection: Connection, pauses: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn racing_hand_offs_never_hang_or_lose_bytes() {
+async fn racing_hand_offs_finish_without_losing_bytes() {
     static HANDED_OFF: AtomicU32 = AtomicU32::new(0);
     for workers in [Workers::PerCore, Workers::Caller] {
         let server = Server::builder().workers(workers).bind("127.0.0.1:0", Gateway { held: None }).await.unwrap();

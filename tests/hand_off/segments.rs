@@ -123,22 +123,22 @@ async fn tcp() -> (TcpStream, TcpStream) {
 }
 
 #[tokio::test]
-async fn bytes_after_last_packet_reach_new_owner_in_memory() {
+async fn trailing_bytes_reach_new_owner_in_memory() {
     every_time(async || frisbee::memory()).await;
 }
 
 #[tokio::test]
-async fn bytes_after_last_packet_reach_new_owner_on_tcp() {
+async fn trailing_bytes_reach_new_owner_on_tcp() {
     every_time(tcp).await;
 }
 
 #[tokio::test]
-async fn bytes_after_last_packet_reach_new_owner_on_unix_socket() {
+async fn trailing_bytes_reach_new_owner_on_unix() {
     every_time(async || UnixStream::pair().unwrap()).await;
 }
 
 #[tokio::test]
-async fn bytes_after_last_packet_reach_new_owner_on_tls() {
+async fn trailing_bytes_reach_new_owner_on_tls() {
     let (client, server) = Authority::default().configurations();
     let (connector, acceptor) = (TlsConnector::from(client), TlsAcceptor::from(server));
     every_time(async || {
@@ -173,7 +173,7 @@ async fn outlives(server: Server<Gateway>, client: frisbee::ClientBuilder) {
 }
 
 #[tokio::test]
-async fn a_handed_off_transport_outlives_its_server() {
+async fn handed_off_transport_outlives_server() {
     for workers in [Workers::Caller, Workers::Threads(1)] {
         let client = Client::builder().workers(workers);
         let server = Server::builder().bind("127.0.0.1:0", Gateway { held: None }).await.unwrap();

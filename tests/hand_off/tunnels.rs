@@ -60,7 +60,7 @@ async fn open(connection: &Connection, first: &'static str) -> frisbee::StreamIo
 }
 
 #[tokio::test]
-async fn tunnel_passes_every_byte_and_half_closes_independently() {
+async fn tunnel_passes_bytes_and_half_closes() {
     let connection = connected(Handlers::new()).await;
     for _ in 0..20 {
         expect_echo(open(&connection, "echo").await).await;
@@ -77,7 +77,7 @@ async fn tunnel_respects_body_limits_of_both_ends() {
 }
 
 #[tokio::test]
-async fn tunnel_error_kind_tells_how_the_peer_ended_it() {
+async fn tunnel_error_kind_reflects_peer_close() {
     let connection = connected(Handlers::new()).await;
     let mut tunnel = open(&connection, "reset").await;
     let error = tunnel.read(&mut [0; 10]).await.unwrap_err();
@@ -119,7 +119,7 @@ async fn writer_waits_while_the_reader_is_slow() {
 
 /// One connection carries a hundred tunnels and ordinary packets, while one of the tunnels transfers as much as it can.
 #[tokio::test(flavor = "multi_thread")]
-async fn bulk_transfer_in_one_tunnel_does_not_block_others() {
+async fn bulk_tunnel_does_not_block_others() {
     let call = Operation::user(20).unwrap();
     let (ids, mut answers) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on(call, move |_, packet| {

@@ -51,7 +51,7 @@ async fn empty_or_inconsistent_batch_closes_connection() {
 }
 
 #[tokio::test]
-async fn a_batch_for_a_stream_that_is_not_open_is_ignored() {
+async fn batch_without_open_stream_is_dropped() {
     let mut peer = streaming().await;
     // A stream that was never opened, and one in the id range of the server. The stream below has ended.
     for id in [2, 0x8000] {
@@ -70,7 +70,7 @@ async fn batch_from_compat_peer_is_ignored() {
 }
 
 #[tokio::test]
-async fn batch_beyond_credit_delivers_credit_then_loses_stream() {
+async fn overcredit_batch_delivers_credit_then_closes_stream() {
     let (client, mut liar) = deceived(|builder| builder).await;
     liar.write(&hello()).await;
     let opened = tokio::spawn(async move { client.count_up(Range { from: 0, count: 1 }).await });

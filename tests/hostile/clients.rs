@@ -67,7 +67,7 @@ fn valid_bodies() -> Vec<(u16, Vec<u8>)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn truncated_body_gets_error_reply_and_keeps_connection() {
+async fn truncated_body_error_keeps_connection() {
     let address = serve_interop().await;
     let healthy = Healthy::connect(address).await;
     let mut peer = Raw::connect(address).await;
@@ -105,7 +105,7 @@ async fn connections_of_other_protocols_are_closed() {
 }
 
 #[tokio::test]
-async fn unknown_operations_get_an_error_and_reserved_ones_nothing() {
+async fn unknown_operations_fail_and_reserved_are_ignored() {
     let mut peer = Raw::connect(serve_interop().await).await;
     for operation in [24, 1000, u16::MAX] {
         peer.write(&packet(5, operation, b"whatever")).await;
@@ -121,7 +121,7 @@ async fn unknown_operations_get_an_error_and_reserved_ones_nothing() {
 }
 
 #[tokio::test]
-async fn request_with_an_encoded_error_gets_error_reply() {
+async fn error_body_request_gets_error_reply() {
     let mut peer = Raw::connect(serve_interop().await).await;
     peer.write(&packet(1, ADD, &[6, 5, 0x0a, 2, b'n', b'o'])).await;
     let reply = peer.next().await.expect("connection should stay open");
@@ -129,7 +129,7 @@ async fn request_with_an_encoded_error_gets_error_reply() {
 }
 
 #[tokio::test]
-async fn a_nil_request_is_the_default_message() {
+async fn nil_request_decodes_to_default_message() {
     let mut peer = Raw::connect(serve_interop().await).await;
     peer.write(&packet(1, ADD, &[0])).await;
     assert_eq!(peer.next().await.expect("connection should stay open").body, [8, 0, 0x0d, 0, 0x0d, 4][..]);
@@ -148,7 +148,7 @@ async fn requests_with_the_same_id_both_run() {
 }
 
 #[tokio::test]
-async fn more_streams_than_allowed_are_closed_at_once() {
+async fn streams_over_limit_are_closed_immediately() {
     let mut peer = Raw::connect(serve_interop().await).await;
     let opens: Vec<_> = (1..=300).map(|id| packet(id, 2, &[9, CHAT as u8])).collect();
     peer.write(&opens.concat()).await;
@@ -177,7 +177,7 @@ async fn finished_stream_frees_its_slot_at_once() {
 }
 
 #[tokio::test]
-async fn invalid_openings_are_refused_and_stray_packets_ignored() {
+async fn invalid_opens_fail_and_strays_are_ignored() {
     let mut peer = Raw::connect(serve_interop().await).await;
     for first in [&[9, ADD as u8][..], &[9, 99]] {
         peer.write(&packet(3, 2, first)).await;
@@ -195,7 +195,7 @@ async fn invalid_openings_are_refused_and_stray_packets_ignored() {
 }
 
 #[tokio::test]
-async fn stream_of_unknown_operation_is_refused_and_ignored() {
+async fn stream_open_without_operation_is_rejected() {
     let mut peer = Raw::connect(serve_interop().await).await;
     peer.write(&packet(0, 3, b"fris\x01")).await;
     for (id, first) in [(1, &[8, 0][..]), (2, &[9, 0x80])] {
@@ -211,7 +211,7 @@ async fn stream_of_unknown_operation_is_refused_and_ignored() {
 }
 
 #[tokio::test]
-async fn reused_id_of_open_stream_resets_only_that_stream() {
+async fn reused_stream_id_resets_only_one_stream() {
     let mut peer = Raw::connect(serve_interop().await).await;
     let open = |id| packet(id, 2, &[9, CHAT as u8]);
     let text = encoded(&Text { value: "a".into() });
@@ -244,7 +244,7 @@ async fn half_closed_client_still_gets_replies() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silent_and_slow_clients_are_closed_in_time() {
+async fn silent_and_slow_clients_time_out() {
     const IDLE: Duration = Duration::from_millis(400);
     let config = Config::default().idle_timeout(IDLE).least_rate_window(Duration::from_secs(1));
     let builder = Server::builder().config(config).first_header_timeout(IDLE / 4);
@@ -295,7 +295,7 @@ async fn ping_flood_closes_connection() {
 }
 
 #[tokio::test]
-async fn requests_cut_anywhere_by_the_network_are_put_together() {
+async fn requests_split_anywhere_are_reassembled() {
     let mut peer = Raw::connect(serve_interop().await).await;
     let requests = [add(1), packet(2, DO_NOTHING, &[8, 0]), add(3)].concat();
     for cut in 1..requests.len() {
@@ -342,7 +342,7 @@ fn repeated(packet: &[u8], count: usize) -> Vec<u8> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn peer_exceeding_useless_packets_is_paused_without_loss() {
+async fn useless_packets_pause_peer_without_loss() {
     let hello = frisbee_core::Connection::client(&Default::default(), std::time::Instant::now()).outbox().take_bytes();
     let entry = [2, 2, 1, b'k'].repeat(300);
     let metadata = [&[0x10, 0xb0, 0x09][..], &entry, &[8, 0]].concat();
@@ -373,7 +373,7 @@ async fn peer_exceeding_useless_packets_is_paused_without_loss() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_sends_useful_packets_is_never_paused() {
+async fn useful_packets_never_pause_peer() {
     let elapsed = time_to_answer(add(1).repeat(200_000)).await;
     assert!(elapsed < Duration::from_millis(10), "{elapsed:?}");
     // Every second packet is useless, and no longer than the useful one.

@@ -152,7 +152,7 @@ async fn call_while_cut(client: &InteropClient, manner: &Manner, calls: i64) {
 }
 
 #[tokio::test]
-async fn cut_connection_fails_its_calls_and_next_call_reconnects() {
+async fn cut_connection_fails_calls_then_reconnects() {
     let (address, manner) = proxy(serve_interop().await).await;
     let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     // A channel reconnects with a pause if its connections end soon.
@@ -160,7 +160,7 @@ async fn cut_connection_fails_its_calls_and_next_call_reconnects() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn connection_cut_at_any_byte_fails_only_its_calls() {
+async fn connection_cut_anywhere_fails_only_own_calls() {
     let manner = Arc::default();
     let (_, connect) = proxied(Server::builder(), &manner);
     let channel =
@@ -223,7 +223,7 @@ async fn call_while_flipped(client: &InteropClient, manner: &Manner, rounds: i64
 }
 
 #[tokio::test]
-async fn flipped_bits_never_hang_or_kill_a_client_or_server() {
+async fn flipped_bits_over_tcp_break_no_peer() {
     let (server, channel) = wary();
     let (address, manner) = proxy(serve_interop_with(server).await).await;
     let client =
@@ -232,7 +232,7 @@ async fn flipped_bits_never_hang_or_kill_a_client_or_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn flipped_bits_never_hang_or_kill_client_or_server() {
+async fn flipped_bits_in_memory_break_no_peer() {
     let (server, channel) = wary();
     let manner = Arc::default();
     let (_, connect) = proxied(server, &manner);
@@ -375,7 +375,7 @@ async fn hoard(address: SocketAddr, prefix: &[u8]) -> Vec<TcpStream> {
 }
 
 #[tokio::test]
-async fn silent_clients_lose_their_descriptors_to_active_ones() {
+async fn active_clients_take_descriptors_from_silent_clients() {
     if !is_there("prlimit") {
         return;
     }
@@ -424,7 +424,7 @@ async fn server_with_little_memory_rejects_and_survives() {
 }
 
 #[tokio::test]
-async fn calls_in_flight_fail_at_once_when_the_server_is_killed() {
+async fn killed_server_fails_pending_calls_immediately() {
     let Other { mut child, address, output: _output } = child(&[]).await;
     let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     let calls: Vec<_> = (0..20)
@@ -446,7 +446,7 @@ async fn calls_in_flight_fail_at_once_when_the_server_is_killed() {
 }
 
 #[tokio::test]
-async fn stalled_readers_and_slow_writers_do_not_delay_others() {
+async fn stalled_and_slow_peers_delay_no_others() {
     let address = serve_interop().await;
     let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     let (mut stalled, mut slow) = (Vec::new(), Vec::new());

@@ -56,7 +56,7 @@ async fn unnegotiated_packed_request_is_refused() {
 }
 
 #[tokio::test]
-async fn broken_packed_frame_is_refused_and_keeps_connection() {
+async fn broken_packed_frame_error_keeps_connection() {
     let mut peer = Raw::connect(serve(server()).await).await;
     peer.write(&hello(false)).await;
     let (message, frame) = message(4000);
@@ -188,7 +188,7 @@ async fn long_batch_ends_after_packed_message() {
 }
 
 #[tokio::test]
-async fn the_limit_on_bodies_holds_for_unpacked_messages() {
+async fn body_limit_applies_to_unpacked_messages() {
     let config = Config::default().body_max(10_000);
     let mut peer = Raw::connect(serve(server().config(config)).await).await;
     peer.write(&hello(false)).await;
@@ -225,7 +225,7 @@ async fn malformed_item_ends_only_its_stream() {
 }
 
 #[tokio::test]
-async fn unrequested_or_malformed_packed_reply_is_an_error() {
+async fn unrequested_or_malformed_packed_reply_fails() {
     for (accepts, reply, code) in [
         (false, EXAMPLE.to_vec(), Code::Internal),
         (true, body(1205, parts(EXAMPLE).expect("body should be compressed").1), Code::Internal),

@@ -78,7 +78,7 @@ async fn client_disconnects_from_server_that_opens_streams() {
 }
 
 #[tokio::test]
-async fn silent_server_costs_call_deadline_then_idle_timeout() {
+async fn silent_server_costs_deadline_then_idle_timeout() {
     let settings = |builder: ChannelBuilder| {
         builder.peer_kind_timeout(Duration::from_millis(400)).timeout(Duration::from_millis(50))
     };
@@ -107,7 +107,7 @@ async fn slowly_arriving_reply_fails_at_the_deadline() {
 }
 
 #[tokio::test]
-async fn slowly_reading_server_costs_calls_only_their_deadlines() {
+async fn slow_reading_server_costs_only_call_deadlines() {
     let (client, mut slow) = deceived(|builder| builder.timeout(Duration::from_millis(300))).await;
     slow.write(&packet(0, 1, &[])).await; // A PONG, as sent by Go.
     // These requests are larger than the buffers of the sockets, so the next call has to wait.
@@ -163,7 +163,7 @@ async fn slowly_reading_server_costs_calls_only_their_deadlines() {
 }
 
 #[tokio::test]
-async fn overlong_or_invalid_headers_end_connection_and_calls() {
+async fn invalid_server_headers_end_connection_and_calls() {
     for lie in
         [packet(0, 0, b"!"), b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), vec![0, 15, 0, 0, 0, 18, 255, 0, 0, 0]]
     {
@@ -182,7 +182,7 @@ async fn overlong_or_invalid_headers_end_connection_and_calls() {
 /// Regression: messages of streams that the client had ended counted as stray packets. A client that left a few long
 /// streams of a Go server early lost its connection.
 #[tokio::test]
-async fn messages_crossing_stream_end_are_not_faults_of_server() {
+async fn messages_crossing_stream_end_are_tolerated() {
     let (client, mut peer) = deceived(|builder| builder).await;
     let (stream, id) = streaming(&client, &mut peer, Duration::from_secs(60)).await;
     drop(stream);
@@ -243,7 +243,7 @@ async fn stream_past_deadline_ends_despite_queued_messages() {
 }
 
 #[tokio::test]
-async fn native_server_that_exceeds_credit_loses_the_stream() {
+async fn native_server_exceeding_credit_loses_stream() {
     let (client, mut liar) = deceived(|builder| builder).await;
     let now = std::time::Instant::now();
     let mut core = frisbee_core::Connection::client(&Default::default(), now);
@@ -322,7 +322,7 @@ async fn stream_resetting_server_gets_few_streams() {
 }
 
 #[tokio::test]
-async fn call_fails_if_server_is_lost_within_the_reply() {
+async fn call_fails_on_partial_reply() {
     let (client, mut liar) = deceived(|builder| builder).await;
     let call = calling(&client, 1);
     let request = liar.next().await.expect("connection should stay open");

@@ -175,7 +175,7 @@ fn expect_one_trace(spans: &[Shown]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn servers_grpc_and_broker_form_one_trace_in_memory() {
+async fn servers_and_broker_share_trace_in_memory() {
     let exporter = InMemorySpanExporter::default();
     let provider = SdkTracerProvider::builder().with_simple_exporter(exporter.clone()).build();
     travel(&provider).await;
@@ -244,7 +244,7 @@ impl Collector {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn servers_grpc_and_broker_form_one_trace_in_collector() {
+async fn servers_and_broker_share_trace_in_collector() {
     let Some(collector) = Collector::start().await else { return };
     let exporter = SpanExporter::builder().with_tonic().with_endpoint(format!("http://{}", collector.address)).build();
     let exports = Exports::new();

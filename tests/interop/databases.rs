@@ -79,7 +79,7 @@ async fn expect_postgres(mut io: impl AsyncRead + AsyncWrite + Send + Unpin + 's
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn postgres_runs_on_connection_handed_off_by_gateway() {
+async fn postgres_runs_on_handed_off_connection() {
     let Some(server) = servers::postgres().await else { return };
     let request = async { expect_postgres(open(&gateway("postgres", &server.address).await, "postgres").await).await };
     tokio::time::timeout(PATIENCE, request).await.unwrap();

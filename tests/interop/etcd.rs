@@ -99,7 +99,7 @@ async fn end(over: &AtomicBool, callers: Vec<JoinHandle<()>>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn registered_servers_join_and_leave_without_lost_calls() {
+async fn etcd_servers_join_and_leave_losslessly() {
     let Some(server) = servers::etcd().await else { return };
     let etcd = Etcd::new([format!("http://{}", server.address)]).expect("address should be valid");
     let one = Shop::open(&etcd).await;
@@ -125,7 +125,7 @@ async fn registered_servers_join_and_leave_without_lost_calls() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_etcd_loses_no_call_and_is_followed_after_restart() {
+async fn etcd_restart_loses_no_call() {
     let Some(mut server) = servers::etcd().await else { return };
     let etcd = Etcd::new([format!("http://{}", server.address)]).expect("address should be valid");
     let (one, other) = (Shop::open(&etcd).await, Shop::open(&etcd).await);
@@ -155,7 +155,7 @@ async fn killed_etcd_loses_no_call_and_is_followed_after_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn crashed_server_is_removed_after_its_lease_expires() {
+async fn crashed_server_is_removed_after_lease() {
     const TTL: Duration = Duration::from_secs(2);
     let Some(server) = servers::etcd().await else { return };
     let address = format!("http://{}", server.address);

@@ -48,14 +48,14 @@ async fn go_clients_get_every_answer_they_expect() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn go_clients_with_old_headers_get_every_answer_they_expect() {
+async fn old_header_go_clients_get_expected_answers() {
     let Some(peer) = Peer::old() else { return };
     let address = serve_interop_with(generous()).await;
     peer.call(&address.to_string(), &["-small=false"], 150).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_go_server_answers_every_call() {
+async fn go_server_answers_every_call() {
     let Some(peer) = Peer::current() else { return };
     let server = peer.serve().await;
     let channel = connected(&server.address, HeaderForm::Current).await;
@@ -64,7 +64,7 @@ async fn a_go_server_answers_every_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_go_server_with_old_headers_answers_every_call() {
+async fn old_header_go_server_answers_every_call() {
     let Some(peer) = Peer::old() else { return };
     let server = peer.serve().await;
     let channel = connected(&server.address, HeaderForm::Old).await;
@@ -73,7 +73,7 @@ async fn a_go_server_with_old_headers_answers_every_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn client_without_old_headers_setting_names_go_server() {
+async fn old_header_server_error_names_setting() {
     let Some(peer) = Peer::old() else { return };
     let server = peer.serve().await;
     // This peer parses HELLO as a packet of 1.7 GB, and allocates memory for it.

@@ -90,7 +90,7 @@ async fn publish(client: Client, at: usize, published: Arc<AtomicU64>, received:
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn overlapping_patterns_deliver_once_in_order_on_three_brokers() {
+async fn overlapping_patterns_deliver_once_across_brokers() {
     let Some(server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
     let all = messages() * BROKERS as u64;
@@ -137,7 +137,7 @@ async fn overlapping_patterns_deliver_once_in_order_on_three_brokers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn group_members_get_equal_shares_on_every_broker() {
+async fn group_members_share_evenly_across_brokers() {
     let Some(server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
     let all = messages() * BROKERS as u64;
@@ -335,7 +335,7 @@ async fn killed_server_leaves_exactly_reported_gap() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_that_nats_cannot_accept_are_rejected_with_reason() {
+async fn unacceptable_nats_messages_are_rejected_with_reason() {
     let Some(mut server) = servers::nats(&[]).await else { return };
     let client = client(&server.address, Broker::builder().when_away(OutagePolicy::Refuse)).await;
     let mut subscription = client.subscribe("a").await.expect("broker should accept the subscription");
@@ -362,7 +362,7 @@ async fn messages_that_nats_cannot_accept_are_rejected_with_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn frames_of_strangers_on_the_subjects_of_a_bus_are_dropped() {
+async fn foreign_frames_on_bus_subjects_are_dropped() {
     let Some(server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
     let mut subscription = clients[0].subscribe(">").await.expect("broker should accept the subscription");
@@ -392,7 +392,7 @@ async fn frames_of_strangers_on_the_subjects_of_a_bus_are_dropped() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nats_credentials_are_sent_and_wrong_ones_rejected() {
+async fn nats_connection_requires_valid_credentials() {
     let Some(server) = servers::nats(&["--user", "ada", "--pass", "secret"]).await else { return };
     let options = frisbee_pubsub::nats::options().user_and_password("ada".to_owned(), "secret".to_owned());
     let bus = NatsBus::connect_with("test", &*server.address, options).await;

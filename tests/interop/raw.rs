@@ -51,7 +51,7 @@ async fn expect_greeting(raw: &mut RawTransport) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn go_server_hands_off_and_echoes_following_bytes() {
+async fn go_server_echoes_bytes_after_hand_off() {
     let Some(peer) = Peer::raw() else { return };
     let server = peer.serve().await;
     let (sender, raw) = oneshot::channel();
@@ -73,7 +73,7 @@ async fn go_server_hands_off_and_echoes_following_bytes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn go_client_hands_off_and_its_bytes_return() {
+async fn go_client_gets_echo_after_hand_off() {
     let Some(peer) = Peer::raw() else { return };
     let (sender, raw) = oneshot::channel();
     let router = RawRouter { echoes: true, sender: Mutex::new(Some(sender)) };

@@ -88,7 +88,7 @@ impl Reference {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn reference_client_calls_rust_server_in_every_way() {
+async fn reference_client_makes_every_rust_server_call() {
     let Some(python) = python() else { return };
     check(python, &["call", &serve_interop().await.to_string()]).await;
 }
@@ -100,7 +100,7 @@ async fn reference_client_exchanges_metadata_and_deadlines() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rust_server_reacts_to_malformed_input_as_specified() {
+async fn rust_server_handles_malformed_input_as_specified() {
     let Some(python) = python() else { return };
     let output = check(python, &["malform", &serve_interop().await.to_string()]).await;
     let count: usize =
@@ -109,7 +109,7 @@ async fn rust_server_reacts_to_malformed_input_as_specified() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn reference_client_is_called_and_leaves_with_server() {
+async fn called_reference_client_leaves_with_server() {
     let Some(python) = python() else { return };
     let (sender, mut connections) = tokio::sync::mpsc::unbounded_channel();
     let builder = Server::builder().on_connect(move |connection| drop(sender.send(connection.clone())));
@@ -183,7 +183,7 @@ async fn reference_client_publishes_and_subscribes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rust_client_gets_every_answer_of_reference_server() {
+async fn reference_server_answers_every_rust_client_call() {
     let Some(python) = python() else { return };
     let server = Reference::start(python, &["serve", "interop"]).await;
     let channel = Channel::builder().timeout(PATIENCE).connect(&server.address).await;
@@ -201,7 +201,7 @@ async fn rust_client_gets_every_answer_of_reference_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn reference_server_answers_metadata_statuses_and_calls_back() {
+async fn reference_server_returns_metadata_and_calls_back() {
     let Some(python) = python() else { return };
     let server = Reference::start(python, &["serve", "extension"]).await;
     let channel = Channel::builder().add_service(ExtensionServer::new(observed::Service::default()));
@@ -253,7 +253,7 @@ async fn rust_client_takes_over_connection_of_reference() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rust_client_reacts_to_malformed_input_as_specified() {
+async fn rust_client_handles_malformed_input_as_specified() {
     let Some(python) = python() else { return };
     let mut liar = Reference::start(python, &["deceive"]).await;
     let (mut count, mut wrong) = (0, Vec::new());
@@ -338,7 +338,7 @@ fn python_numbers(code: &str) -> BTreeSet<u64> {
 }
 
 #[test]
-fn every_rule_of_the_page_has_malformed_input() {
+fn every_malformed_input_rule_is_covered() {
     let cell = |line: &str, at: usize| line.split('|').nth(at).unwrap_or_default().trim().trim_matches('`').to_owned();
     let rows = PAGE.lines().skip_while(|line| *line != "## Malformed input").skip(1);
     let rows = rows.take_while(|line| !line.starts_with("## ")).filter(|line| line.starts_with("| `"));

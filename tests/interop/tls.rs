@@ -37,7 +37,7 @@ impl Drop for Files {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn go_clients_get_every_answer_they_expect_over_mutual_tls() {
+async fn mutual_tls_go_clients_get_expected_answers() {
     let Some(peer) = Peer::current() else { return };
     let authority = Authority::default();
     let files = Files::of(&authority, "client");
@@ -46,7 +46,7 @@ async fn go_clients_get_every_answer_they_expect_over_mutual_tls() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_go_server_answers_every_call_over_mutual_tls() {
+async fn mutual_tls_go_server_answers_every_call() {
     let Some(peer) = Peer::current() else { return };
     let authority = Authority::default();
     let files = Files::of(&authority, "server");

@@ -91,7 +91,7 @@ async fn caller(client: InteropClient, mut dice: Rng, most: usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_of_any_size_in_any_order_wait_for_no_timer() {
+async fn calls_never_wait_for_timer() {
     for seed in 0..SEEDS {
         let mut dice = Rng::with_seed(seed);
         let client = client(&mut dice).await;
@@ -122,7 +122,7 @@ impl Wake for Flag {
 
 /// A caller that has just received its reply could send its next request before callers that wait for space.
 #[tokio::test(start_paused = true)]
-async fn new_call_leaves_room_to_a_call_that_waited() {
+async fn waiting_call_precedes_new_call() {
     let server =
         Server::builder().add_service(InteropServer::new(Service)).build().expect("services should not overlap");
     let (here, there) = tokio::io::duplex(64 * 1024);

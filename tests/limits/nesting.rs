@@ -115,7 +115,7 @@ async fn server_answers_error_beyond_lowered_depth() {
 }
 
 #[tokio::test]
-async fn client_fails_calls_with_replies_beyond_configured_depth() {
+async fn client_rejects_replies_over_nesting_limit() {
     for max in [SHALLOW, NESTING_MAX, DEEP] {
         let server = Server::builder().nesting_max(u32::MAX);
         let client = connected(server, Channel::builder().nesting_max(max)).await;
@@ -124,7 +124,7 @@ async fn client_fails_calls_with_replies_beyond_configured_depth() {
 }
 
 #[tokio::test]
-async fn depth_setting_never_exceeds_stack_of_server_thread() {
+async fn nesting_setting_is_capped_by_thread_stack() {
     let client = connected(Server::builder().nesting_max(u32::MAX), Channel::builder().nesting_max(u32::MAX)).await;
     for result in every_kind(&client, NESTING_CEILING).await {
         assert!(result.expect("message should be within the nesting limit") == levels(NESTING_CEILING));
@@ -134,7 +134,7 @@ async fn depth_setting_never_exceeds_stack_of_server_thread() {
 }
 
 #[tokio::test]
-async fn calls_of_a_server_keep_to_the_settings_of_both_ends() {
+async fn server_calls_respect_both_nesting_limits() {
     let back = async |server: u32, client: u32, count: u32| {
         let channel = Channel::builder().add_service(DepthsServer::new(Same)).nesting_max(client);
         let client = connected(Server::builder().nesting_max(server), channel).await;
@@ -148,7 +148,7 @@ async fn calls_of_a_server_keep_to_the_settings_of_both_ends() {
 }
 
 #[tokio::test]
-async fn replies_to_a_server_keep_to_its_setting() {
+async fn replies_to_server_respect_nesting_limit() {
     /// A service that replies with more levels than its request has.
     struct Deeper;
 

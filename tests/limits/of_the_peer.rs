@@ -62,7 +62,7 @@ async fn early_burst_of_calls_keeps_server_limit() {
 /// A client may not know the limit, for example because the server's HELLO has not arrived yet. Regression: rejected
 /// calls had already started their handlers.
 #[tokio::test]
-async fn calls_beyond_limit_are_refused_before_they_run() {
+async fn calls_over_limit_never_run() {
     const CALLS: u16 = 40;
     const LIMIT: u16 = 4;
     const ECHO_PAYLOAD: u16 = 17;
@@ -143,7 +143,7 @@ async fn client_within_server_limit_is_never_rejected() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stream_calls_fail_without_slots_but_not_without_credit() {
+async fn stream_calls_need_slots_not_credit() {
     let none = Config::default().streams_max(0);
     let no_credit = Config::default().stream_credit(0);
     for (config, fails) in [(none, true), (no_credit, false)] {
@@ -162,7 +162,7 @@ async fn stream_calls_fail_without_slots_but_not_without_credit() {
 }
 
 #[tokio::test]
-async fn message_beyond_server_limit_fails_only_its_call() {
+async fn message_over_server_limit_fails_one_call() {
     let client = client(Config::default().body_max(64 * 1024)).await;
     client.add(SUM).await.expect("call should succeed");
     let long = async {

@@ -158,7 +158,7 @@ fn patient<T>(message: T) -> Request<T> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn five_mb_each_way_pass_50_kb_per_second_with_calls() {
+async fn slow_link_carries_megabytes_with_calls() {
     let linked = Arc::new(Linked::by([50_000, 50_000]).await);
     let started = Instant::now();
     let mut tasks = JoinSet::new();
@@ -180,7 +180,7 @@ async fn five_mb_each_way_pass_50_kb_per_second_with_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn large_reply_arrives_at_20_kb_per_second_or_more() {
+async fn large_reply_arrives_over_slow_links() {
     for rate in [20_000, 50_000, 200_000, 300_000] {
         let linked = Linked::by([MB, rate]).await;
         linked.transfer(0, 5 * MB).await;
@@ -218,7 +218,7 @@ async fn slow_replies_allow_megabytes_of_queued_requests() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn call_cancels_at_once_despite_large_queued_reply() {
+async fn large_queued_reply_does_not_delay_cancel() {
     let linked = Arc::new(Linked::by([500_000, 500_000]).await);
     let sleeping = tokio::spawn({
         let client = linked.client.clone();
@@ -234,7 +234,7 @@ async fn call_cancels_at_once_despite_large_queued_reply() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn cancelled_request_queued_by_slow_reply_never_runs() {
+async fn cancelled_queued_request_never_runs() {
     const LENGTH: usize = 20_000;
     // Queued output is charged too. It shrinks by 10 kB in a tenth of a second.
     let linked = Arc::new(Linked::by([500_000, 100_000]).await);
@@ -271,7 +271,7 @@ async fn cancelled_request_queued_by_slow_reply_never_runs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_queued_after_slow_reply_run_in_order() {
+async fn requests_behind_slow_reply_run_in_order() {
     let linked = Arc::new(Linked::by([500_000, 500_000]).await);
     let reply = linked.begin_reply(5 * MB).await;
     let mut order = Vec::new();
@@ -291,7 +291,7 @@ async fn requests_queued_after_slow_reply_run_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn open_stream_continues_and_new_one_waits_during_slow_reply() {
+async fn slow_reply_delays_only_new_streams() {
     let linked = Arc::new(Linked::by([500_000, 500_000]).await);
     let (count, counts) = RequestStream::channel(1);
     let early = tokio::spawn({
@@ -357,7 +357,7 @@ fn expect_even(received: &[Arc<AtomicUsize>]) {
 
 /// Regression: streams whose handlers had filled the outbox starved all others, and a call waited behind a mebibyte.
 #[tokio::test(start_paused = true)]
-async fn streams_share_slow_link_evenly_and_calls_pass_them() {
+async fn streams_share_link_evenly_behind_calls() {
     const RATE: u32 = 200_000;
     let linked = Linked::by([MB, RATE]).await;
     let received = flood(&linked, [1_000; 40]).await;
@@ -373,7 +373,7 @@ async fn streams_share_slow_link_evenly_and_calls_pass_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn streams_of_long_messages_get_no_larger_share() {
+async fn long_message_streams_get_equal_share() {
     let linked = Linked::by([MB, 200_000]).await;
     let received = flood(&linked, [100, 1_000, 10_000, 100_000].repeat(3)).await;
     tokio::time::sleep(Duration::from_secs(60)).await;
@@ -387,7 +387,7 @@ async fn streams_of_long_messages_get_no_larger_share() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn queued_stream_is_refused_without_memory_for_messages() {
+async fn queued_stream_without_memory_is_rejected() {
     let linked = Arc::new(Linked::with([500_000, 500_000], Server::builder().memory_max(200_000)).await);
     let reply = linked.begin_reply(5 * MB).await;
     let texts = frpc::iter([1, 200_000, 1].map(|length| Text { value: "x".repeat(length) }));
@@ -423,7 +423,7 @@ async fn reply_to_acceptor_passes_queued_requests() {
 /// Both ends call each other over a link without a buffer. Neither end sends more requests while it has replies to
 /// send.
 #[tokio::test(start_paused = true)]
-async fn mutual_large_calls_do_not_deadlock_on_slow_link() {
+async fn mutual_large_calls_finish_on_slow_link() {
     let linked = Arc::new(Linked::by([100_000, 100_000]).await);
     let called = InteropClient::new(Channel::from_connection(&linked.accepted));
     let mut calls = JoinSet::new();

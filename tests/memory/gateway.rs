@@ -254,7 +254,7 @@ async fn connect_from(from: [u8; 4], server: SocketAddr) -> TcpStream {
 /// The server reserves memory only for bytes that it has received. The lengths that one client announces must not cause
 /// rejections of another client's calls.
 #[tokio::test]
-async fn half_bodies_of_one_address_refuse_no_call_of_another() {
+async fn half_bodies_reject_no_other_address_calls() {
     const UPGRADE: &str = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
                            sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
     let http = |kind: &str| {

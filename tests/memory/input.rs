@@ -22,7 +22,7 @@ fn hello() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn burst_of_queued_requests_leaves_other_clients_served() {
+async fn queued_request_burst_leaves_others_served() {
     const REQUESTS: u16 = 300;
     const LENGTH: usize = 16_400;
     let (service, _release) = WaitingService::new(0);
@@ -41,7 +41,7 @@ async fn burst_of_queued_requests_leaves_other_clients_served() {
 
 /// Regression: while a request was being received, its own charge caused its rejection.
 #[tokio::test]
-async fn request_of_quarter_of_memory_in_pieces_is_served() {
+async fn fragmented_request_of_quarter_memory_is_served() {
     let (service, release) = WaitingService::new(0);
     release.send(true).expect("receiver should be waiting");
     let acceptor = server(service, 8 * MIB);
@@ -52,7 +52,7 @@ async fn request_of_quarter_of_memory_in_pieces_is_served() {
 }
 
 #[tokio::test]
-async fn connection_at_its_share_is_refused_and_others_served() {
+async fn over_share_connection_leaves_others_served() {
     let (service, release) = WaitingService::new(0);
     let acceptor = server(service.clone(), 4 * MIB);
     let stats = acceptor.stats();
@@ -73,7 +73,7 @@ async fn connection_at_its_share_is_refused_and_others_served() {
 }
 
 #[tokio::test]
-async fn requests_with_large_metadata_leave_other_client_served() {
+async fn large_metadata_requests_leave_others_served() {
     let (service, _release) = WaitingService::new(0);
     let acceptor = server(service.clone(), 4 * MIB);
     let stats = acceptor.stats();

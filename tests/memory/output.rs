@@ -30,7 +30,7 @@ pub(crate) async fn replies(peer: &mut DuplexStream, count: usize) -> (usize, us
 }
 
 #[tokio::test]
-async fn replies_without_memory_are_refused_and_all_calls_answered() {
+async fn replies_without_memory_become_errors() {
     const CALLS: usize = 256;
     let (service, release) = WaitingService::new(MIB / 2);
     let acceptor = server(service.clone(), 16 * MIB);
@@ -51,7 +51,7 @@ async fn replies_without_memory_are_refused_and_all_calls_answered() {
 }
 
 #[tokio::test]
-async fn unread_output_of_many_peers_stays_within_server_memory() {
+async fn unread_peer_output_respects_server_memory() {
     const PEERS: usize = 100;
     let (service, release) = WaitingService::new(MIB / 2);
     release.send(true).expect("receiver should be waiting");

@@ -88,7 +88,7 @@ async fn stalled_subscribers() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn process_memory_is_bounded_and_returned_after_attack() {
+async fn attack_memory_is_bounded_and_released() {
     if ran_alone(|| ()) {
         return;
     }

@@ -244,7 +244,7 @@ fn caller() -> Runtime {
 }
 
 #[test]
-fn blocking_method_gets_tasks_and_one_log_line() {
+fn blocking_method_gets_tasks_and_one_log() {
     if ran_alone(|| ()) {
         return;
     }
@@ -371,7 +371,7 @@ fn blocking_stream_handler_moves_and_is_logged() {
 }
 
 #[test]
-fn handlers_run_inline_where_tasks_would_block_runtime() {
+fn handlers_stay_inline_on_single_thread_runtime() {
     if ran_alone(|| ()) {
         return;
     }
@@ -418,7 +418,7 @@ fn handlers_run_inline_where_tasks_would_block_runtime() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn blocking_client_handler_does_not_delay_other_channels() {
+async fn blocking_client_handler_delays_no_channels() {
     if ran_alone(|| ()) {
         return;
     }
@@ -505,7 +505,7 @@ async fn hold_one_and_echo_on_others(router: impl Router, holder: &mut Holder) -
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn blocking_router_is_logged_and_delays_no_connection() {
+async fn blocking_router_is_logged_without_delays() {
     if ran_alone(|| ()) {
         return;
     }
@@ -522,7 +522,7 @@ async fn blocking_router_is_logged_and_delays_no_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_blocking_handler_is_logged_and_delays_no_connection() {
+async fn blocking_handler_is_logged_without_delays() {
     if ran_alone(|| ()) {
         return;
     }
@@ -581,7 +581,7 @@ fn lines_of_a_panic(hook: Duration) -> Vec<String> {
 }
 
 #[test]
-fn panic_is_not_logged_as_a_blocked_thread() {
+fn panic_is_not_logged_as_blocking() {
     if ran_alone(|| ()) {
         return;
     }
@@ -590,7 +590,7 @@ fn panic_is_not_logged_as_a_blocked_thread() {
 }
 
 #[test]
-fn line_before_the_end_of_a_long_backtrace_names_it() {
+fn blocked_thread_log_mentions_panic_backtrace() {
     if ran_alone(|| ()) {
         return;
     }

@@ -38,7 +38,7 @@ async fn working(time: Duration) -> Option<u64> {
 }
 
 #[tokio::test]
-async fn busy_polling_worker_sleeps_after_the_configured_time() {
+async fn busy_polling_worker_sleeps_after_timeout() {
     if ran_alone(|| ()) {
         return;
     }

@@ -57,7 +57,7 @@ fn greeting(services: usize, name: usize, operations: usize) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn memory_of_hello_is_a_small_multiple_of_its_length() {
+async fn hello_memory_is_proportional_to_length() {
     if ran_alone(|| ()) {
         return;
     }

@@ -87,7 +87,7 @@ impl Interop for Failing {
 }
 
 #[tokio::test]
-async fn panicking_or_internal_handler_is_logged_with_method_and_peer() {
+async fn handler_failure_log_names_method_and_peer() {
     if ran_alone(|| ()) {
         return;
     }
@@ -149,7 +149,7 @@ fn lines_at_info() -> usize {
 }
 
 #[tokio::test]
-async fn repeated_protocol_violations_log_one_line_a_second() {
+async fn protocol_violation_logs_are_rate_limited() {
     if ran_alone(|| ()) {
         return;
     }
@@ -203,7 +203,7 @@ async fn settings_are_logged_once_only_if_enabled() {
 }
 
 #[tokio::test]
-async fn tls_at_one_end_only_is_logged_by_both_ends() {
+async fn one_sided_tls_is_logged_by_both() {
     if ran_alone(|| ()) {
         return;
     }
@@ -229,7 +229,7 @@ async fn tls_at_one_end_only_is_logged_by_both_ends() {
 }
 
 #[tokio::test]
-async fn tls_client_without_certificate_is_logged_with_its_remedy() {
+async fn missing_client_certificate_log_names_remedy() {
     if ran_alone(|| ()) {
         return;
     }

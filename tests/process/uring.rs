@@ -41,7 +41,7 @@ fn sockets() -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn transfers_of_every_size_arrive_as_they_were_sent() {
+async fn transfers_of_every_size_arrive_intact() {
     let client = client(serve().await).await;
     // The sizes grow and shrink, so that reads switch between shared buffers and bulk reads.
     let sizes = [0, 1, 100, 4_000, 16_447, 16_448, 70_000, 300_000, 2_000_000, 300_000, 16_000, 50, 1];
@@ -116,7 +116,7 @@ async fn dropped_calls_and_connections_leave_no_state() {
 }
 
 #[tokio::test]
-async fn unreading_peer_does_not_delay_others_on_its_ring() {
+async fn unreading_peer_delays_no_ring_peers() {
     let address = serve().await;
     let mut stuck = Raw::connect(address).await;
     let request = [&[8, 0, 0x0a, 1, 4, 0x0a, 0x90, 0x4e][..], &[7; 10_000]].concat();
@@ -190,7 +190,7 @@ const ABSENT: [&str; 4] = [
 ];
 
 #[test]
-fn auto_backend_without_io_uring_logs_tokio_once() {
+fn missing_io_uring_logs_one_fallback() {
     for fault in ABSENT {
         let Some(output) = with_fault("auto", fault) else { return };
         assert_eq!(output.matches("served 50 calls").count(), 2, "{fault}: {output}");
@@ -210,7 +210,7 @@ fn required_io_uring_missing_fails_with_cause() {
 }
 
 #[test]
-fn without_io_uring_off_does_not_probe_the_kernel() {
+fn off_backend_skips_io_uring_probe() {
     let Some(output) = with_fault("off", ABSENT[0]) else { return };
     assert_eq!(output.matches("served 50 calls").count(), 2, "{output}");
     assert!(output.contains("0 warnings of io_uring"), "{output}");
@@ -273,7 +273,7 @@ async fn expect_echo(io: impl AsyncRead + AsyncWrite + Unpin, mut received: Vec<
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn handed_off_socket_leaves_ring_with_every_byte() {
+async fn handed_off_ring_socket_keeps_every_byte() {
     let server = frisbee::Server::builder().io_backend(IoBackend::Uring).workers(Workers::Threads(1));
     let server = server.bind("127.0.0.1:0", Echoes).await.unwrap();
     let address = server.local_addr();
@@ -301,7 +301,7 @@ async fn handed_off_socket_leaves_ring_with_every_byte() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn old_headers_client_sends_header_before_first_packet() {
+async fn old_header_client_sends_header_first() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     // The caller gets the connection before the ring drives it, so the caller may be the first to send.

@@ -68,7 +68,7 @@ async fn until(mut is: impl FnMut() -> bool) {
 }
 
 #[tokio::test]
-async fn messages_reach_exactly_the_subscribers_whose_patterns_match() {
+async fn messages_reach_only_matching_subscribers() {
     let (address, _broker) = serve(Broker::builder()).await;
     let (reader, writer) = (client(address).await, client(address).await);
     let mut exact = reader.subscribe("orders.north.created").await.unwrap();
@@ -89,7 +89,7 @@ async fn messages_reach_exactly_the_subscribers_whose_patterns_match() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_of_publisher_arrive_in_order_for_all_sizes() {
+async fn publisher_messages_arrive_in_order() {
     const PUBLISHERS: usize = 4;
     // All messages fit into the queues of the broker and of the client. A busy machine therefore loses none.
     const MESSAGES: usize = 160;
@@ -177,7 +177,7 @@ async fn publish_rounds(address: SocketAddr) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stalled_subscriber_of_hundred_loses_oldest_messages_alone() {
+async fn only_stalled_subscriber_loses_messages() {
     let (address, _broker) = serve(Broker::builder().queue_max(QUEUE_MAX)).await;
     let mut stalled = stalled(address, "ticks").await;
     publish_rounds(address).await;
@@ -207,7 +207,7 @@ async fn stalled_subscriber_of_hundred_loses_oldest_messages_alone() {
 }
 
 #[tokio::test]
-async fn unread_client_messages_are_bounded_and_loss_reported() {
+async fn unread_messages_are_bounded_with_reported_loss() {
     const LENGTH: usize = 64 * 1024;
     const MESSAGES: u64 = 400;
     let (address, _broker) = serve(Broker::builder()).await;
@@ -269,7 +269,7 @@ async fn disconnected_subscribers_leave_no_state() {
 }
 
 #[tokio::test]
-async fn subscriptions_last_as_long_as_they_are_held() {
+async fn dropped_subscription_is_cancelled() {
     let (address, broker) = serve(Broker::builder()).await;
     let client = client(address).await;
     let mut subscription = client.subscribe("a").await.unwrap();
@@ -340,7 +340,7 @@ async fn received_messages_remain_readable_after_close() {
 }
 
 #[tokio::test]
-async fn invalid_topics_and_exceeded_limits_fail_with_the_reason() {
+async fn invalid_topics_and_limits_report_reason() {
     let (address, broker) = serve(Broker::builder().per_connection_max(2)).await;
     let client = client(address).await;
     for (failed, reason) in [
@@ -417,7 +417,7 @@ async fn hostile_packets_do_not_disturb_other_connections() {
 
 /// Clients in other languages send these bytes. docs/pubsub.md documents them.
 #[tokio::test]
-async fn the_packets_are_those_of_the_specification() {
+async fn pubsub_packets_match_specification() {
     let (address, _broker) = serve(Broker::builder()).await;
     let mut peer = Raw::connect(address).await;
     peer.write(b"\x00\x0f\x00\x01\xff\x00\x00\x00\x00\x04\x03a.*").await;
@@ -442,7 +442,7 @@ async fn the_packets_are_those_of_the_specification() {
 }
 
 #[tokio::test]
-async fn messages_of_a_schema_arrive_with_absent_fields_kept_absent() {
+async fn schema_messages_keep_fields_absent() {
     let (address, _broker) = serve(Broker::builder()).await;
     let (reader, writer) = (client(address).await, client(address).await);
     let topic = Topic::<Maybe>::new("maybe.this");
@@ -585,7 +585,7 @@ async fn publisher_announces_again_to_replaced_broker() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn message_waits_for_its_description_if_recv_is_cancelled() {
+async fn cancelled_recv_keeps_message_awaiting_description() {
     let broker = Broker::new();
     let (reader, writer) = (local(&broker).await, local(&broker).await);
     let mut orders = Topic::<old::Order>::new("orders").subscribe(&reader).await.unwrap();
@@ -610,7 +610,7 @@ async fn encoded_message_is_decoded_by_its_version() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stored_message_of_unknown_version_is_refused_by_name() {
+async fn unknown_message_version_is_rejected_by_name() {
     let broker = Broker::new();
     let (reader, writer) = (local(&broker).await, local(&broker).await);
     let mut plain = reader.subscribe("amounts").await.unwrap();
@@ -691,7 +691,7 @@ async fn broker_and_service_share_port_and_connection() {
 }
 
 #[tokio::test]
-async fn peer_owing_many_answers_gets_no_more_requests() {
+async fn unanswered_requests_to_peer_are_bounded() {
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let client = client(silent.local_addr().expect("socket should have a local address")).await;
     let _peer = silent.accept().await.expect("client should connect");

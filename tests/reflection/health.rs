@@ -74,7 +74,7 @@ async fn next(watch: &mut Streaming<HealthCheckResponse>) -> Result<Option<Servi
 }
 
 #[tokio::test]
-async fn services_default_to_serving_and_unknown_are_not_found() {
+async fn health_defaults_to_serving_for_known_services() {
     let health = Health::new();
     let client = HealthClient::new(connect(&acceptor(&health)).await);
     let check = async |service: &str| match client.check(check_request(service)).await {
@@ -185,7 +185,7 @@ async fn unreading_health_watcher_cannot_prevent_stop() {
 }
 
 #[tokio::test]
-async fn connect_and_json_rpc_and_grpc_answer_as_native_calls_do() {
+async fn health_answers_match_across_protocols() {
     let health = Health::new();
     let open = Open::new(&health).await;
     health.set_not_serving("catalog.Shop");
@@ -260,7 +260,7 @@ async fn connect_and_json_rpc_and_grpc_answer_as_native_calls_do() {
 }
 
 #[tokio::test]
-async fn readyz_agrees_with_the_status_of_the_server() {
+async fn readyz_matches_server_health_status() {
     let health = Health::new();
     let open = Open::new(&health).await;
     assert_eq!(open.ready().await, "HTTP/1.1 200 OK");
@@ -274,7 +274,7 @@ async fn readyz_agrees_with_the_status_of_the_server() {
 
 /// Regression: the port was closed immediately, so no health check received the status 503.
 #[tokio::test]
-async fn readyz_is_503_until_drain_delay_has_passed() {
+async fn readyz_is_503_during_drain_delay() {
     for health in [None, Some(Health::new())] {
         let gateway = Gateway::new().http(Http::new().health());
         let builder = Server::builder().drain_delay(Duration::from_secs(3600)).gateway(gateway);
@@ -328,7 +328,7 @@ async fn service_with_second_lifecycle_keeps_its_own() {
 }
 
 #[tokio::test]
-async fn middleware_runs_around_checks_as_around_every_call() {
+async fn middleware_applies_to_health_checks() {
     async fn closed(_call: frpc::Call, _next: frpc::Next) -> Result<frpc::CallResponse, frpc::Status> {
         Err(frpc::Status::permission_denied("closed"))
     }

@@ -32,7 +32,7 @@ async fn inspected(server: &Acceptor) -> IntrospectionClient {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pending_calls_are_shown_with_method_age_and_deadline() {
+async fn pending_calls_show_method_age_and_deadline() {
     let server =
         Server::builder().add_service(ShopServer::new(Slow)).inspectable().build().expect("server should be valid");
     let client = inspected(&server).await;
@@ -82,7 +82,7 @@ async fn pending_calls_are_shown_with_method_age_and_deadline() {
 }
 
 #[tokio::test]
-async fn connections_are_paged_and_ended_ones_show_reasons() {
+async fn connections_are_paged_with_close_reasons() {
     let server = Server::builder().add_service(ShopServer::new(House)).build().expect("services should not overlap");
     let client = inspected(&server).await;
     let mut shops = Vec::new();
@@ -157,7 +157,7 @@ async fn watch_repeats_and_refuses_interval_beyond_limits() {
 }
 
 #[tokio::test]
-async fn ended_calls_are_reported_by_method_if_counted() {
+async fn counted_calls_are_reported_by_method() {
     let build = |builder: frpc::ServerBuilder| {
         builder.add_service(ShopServer::new(Slow)).build().expect("services should not overlap")
     };

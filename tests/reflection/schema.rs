@@ -78,7 +78,7 @@ async fn services_are_listed_with_all_method_properties() {
 }
 
 #[tokio::test]
-async fn files_equal_embedded_ones_and_follow_their_imports() {
+async fn reflected_files_follow_imports_and_match_embedded() {
     let schema =
         ServerSchema::fetch(&connect(&server(Reflection::new())).await).await.expect("schema should be fetched");
     let own = super::support::catalog::SCHEMA.files();
@@ -95,7 +95,7 @@ async fn files_equal_embedded_ones_and_follow_their_imports() {
 }
 
 #[tokio::test]
-async fn files_come_by_name_and_by_symbol_with_or_without_imports() {
+async fn reflection_finds_files_by_name_and_symbol() {
     let channel = connect(&server(Reflection::new())).await;
     let all = ["catalog_types.proto", "google/protobuf/descriptor.proto", "catalog.proto"];
     assert_eq!(fetch(&channel, names(&["catalog.proto"])).await.unwrap(), all);
@@ -115,7 +115,7 @@ async fn files_come_by_name_and_by_symbol_with_or_without_imports() {
 }
 
 #[tokio::test]
-async fn schema_larger_than_a_packet_is_sent_in_pieces() {
+async fn schema_over_packet_limit_is_split() {
     let builder = frpc::Server::builder().add_service(LongServer::new(House)).add_service(Reflection::new());
     let channel = connect_with(&builder.build().unwrap(), Config::default().body_max(40 * 1024)).await;
     let schema = ServerSchema::fetch(&channel).await.expect("schema should be fetched");
@@ -170,7 +170,7 @@ async fn hidden_service_is_not_listed_but_callable() {
 }
 
 #[tokio::test]
-async fn a_service_without_an_embedded_schema_is_listed_without_files() {
+async fn service_without_schema_is_listed_without_files() {
     let builder = frpc::Server::builder().add_service(InteropServer::new(Interop)).add_service(Reflection::new());
     let channel = connect(&builder.build().unwrap()).await;
     let schema = ServerSchema::fetch(&channel).await.expect("schema should be fetched");
@@ -207,7 +207,7 @@ async fn adding_reflection_twice_is_an_overlap_error() {
 }
 
 #[tokio::test]
-async fn go_peer_reads_same_bytes_with_and_without_reflection() {
+async fn reflection_leaves_go_peer_bytes_unchanged() {
     let mut answers = Vec::new();
     for builder in [builder(), builder().add_service(Reflection::new()).add_service(Health::new())] {
         let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");

@@ -41,7 +41,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn links_of_pages_lead_to_files_and_headings() {
+fn page_links_resolve_to_files_and_headings() {
     let mut broken = Vec::new();
     for folder in [root().to_owned(), root().join("docs")] {
         for entry in fs::read_dir(&folder).expect("folder should be readable") {

@@ -52,7 +52,7 @@ fn compiler_names_generated_server_for_bare_implementation() {
 }
 
 #[test]
-fn the_compiler_names_iter_when_a_vec_is_streamed() {
+fn streamed_vec_error_suggests_iter() {
     let source =
         "pub fn stream(_: impl frpc::IntoStreamingRequest<Message = u8>) {} pub fn f() { stream(vec![1_u8]); }";
     let text = compiled(source);
@@ -62,7 +62,7 @@ fn the_compiler_names_iter_when_a_vec_is_streamed() {
 }
 
 #[test]
-fn the_compiler_names_iter_when_a_handler_returns_a_vec() {
+fn returned_vec_error_suggests_iter() {
     let source = "use frpc::{ResponseStream, Status};
         pub fn answer() -> ResponseStream<u8> { ResponseStream::new(vec![Ok::<u8, Status>(1)]) }";
     let text = compiled(source);
@@ -74,7 +74,7 @@ fn the_compiler_names_iter_when_a_handler_returns_a_vec() {
 }
 
 #[test]
-fn compiler_names_response_items_when_result_is_missing() {
+fn missing_result_error_names_response_items() {
     let text =
         compiled("pub fn answer() -> frpc::ResponseStream<u8> { frpc::ResponseStream::new(frpc::iter([1_u8])) }");
     assert!(text.contains("is not a stream of responses"), "{text}");

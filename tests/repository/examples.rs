@@ -95,7 +95,7 @@ fn ignored(source: &str) -> Vec<&str> {
 }
 
 #[test]
-fn every_code_block_of_a_doc_comment_is_compiled() {
+fn doc_comment_code_blocks_are_compiled() {
     let mut found = Vec::new();
     for entry in fs::read_dir(root().join("crates")).expect("folder should be readable") {
         let folder = entry.expect("folder entry should be readable").file_name();

@@ -21,7 +21,7 @@ fn read(path: &str) -> String {
 }
 
 #[test]
-fn features_in_the_manifest_rustdoc_and_readme_are_the_same() {
+fn manifest_rustdoc_and_readme_features_match() {
     let manifest = read("crates/frpc/Cargo.toml");
     let (_, features) = manifest.split_once("[features]\n").expect("manifest should have features");
     let features = features.lines().take_while(|line| !line.starts_with('['));

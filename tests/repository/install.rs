@@ -28,7 +28,7 @@ fn requirement(text: &str) -> Option<&str> {
 }
 
 #[test]
-fn install_lines_name_the_version_of_the_workspace() {
+fn install_lines_name_workspace_version() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("manifest should be readable");
     let (_, version) = manifest.split_once("\nversion = \"").expect("workspace should have a version");
     let (minor, _) = version

@@ -176,13 +176,13 @@ fn imports_up(name: &str, layers: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn modules_of_frpc_import_only_from_lower_ones() {
+fn frpc_modules_import_only_lower_layers() {
     let found = imports_up("frpc", &FRPC);
     assert!(found.is_empty(), "imports from a higher layer, see the table of this test:\n{}", found.join("\n"));
 }
 
 #[test]
-fn modules_of_frisbee_import_only_from_lower_ones() {
+fn frisbee_modules_import_only_lower_layers() {
     let found = imports_up("frisbee", &FRISBEE);
     assert!(found.is_empty(), "imports from a higher layer, see the table of this test:\n{}", found.join("\n"));
 }

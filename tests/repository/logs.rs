@@ -103,7 +103,7 @@ fn shown() -> BTreeSet<(String, String)> {
 }
 
 #[test]
-fn logs_page_lists_exactly_the_lines_of_the_libraries() {
+fn logs_page_matches_library_log_lines() {
     let lines = written();
     assert!(lines.len() > 20, "only {} log lines were found", lines.len());
     let shown = shown();
@@ -117,7 +117,7 @@ fn logs_page_lists_exactly_the_lines_of_the_libraries() {
 
 /// Operators filter the log by target, so targets must not depend on the module that logs a line.
 #[test]
-fn log_lines_have_the_targets_of_the_page_and_no_others() {
+fn log_targets_match_logs_page() {
     let (mut used, mut without) = (BTreeSet::new(), Vec::new());
     each_source_of_libraries(|path, text| {
         for level in LEVELS.into_iter().chain(["debug", "trace"]) {

@@ -18,7 +18,7 @@ fn test_names() -> BTreeSet<String> {
 }
 
 #[test]
-fn test_names_are_short_and_name_their_subject() {
+fn test_names_are_short_and_specific() {
     let tests = test_names();
     assert!(tests.len() > 900, "only {} tests were found", tests.len());
     let is_bad = |name: &&String| name.len() > LONGEST || name.split('_').any(|word| VAGUE.contains(&word));

@@ -9,7 +9,7 @@ fn next(text: &mut Text) -> Bytes {
 }
 
 #[test]
-fn texts_have_given_length_and_differ_per_call_and_caller() {
+fn texts_are_unique_with_given_length() {
     for make in [Text::owned, Text::shared] {
         for length in [32, 100_000] {
             let (mut one, mut other) = (make(1, length), make(2, length));

@@ -124,7 +124,7 @@ impl Calling {
 
 /// With `FRISBEE_CALLS=1000000` and `FRISBEE_RESTARTS=100`, a release build takes several minutes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_call_of_any_kind_fails_over_restarts_under_load() {
+async fn restarts_under_load_fail_no_call() {
     let (restarts, calls) = (number("FRISBEE_RESTARTS", 5), number("FRISBEE_CALLS", 4_000));
     let programs = Programs::new();
     let mut program = programs.start("serve").await;

@@ -32,7 +32,7 @@ fn call(address: SocketAddr, request: &[u8], reply: &[u8]) -> io::Result<()> {
 
 /// With `FRISBEE_RESTARTS=20`, a release build takes several seconds and counts the connections per thread.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_connection_of_a_plain_client_is_lost_over_restarts() {
+async fn restarts_lose_no_plain_client_connection() {
     let restarts = number("FRISBEE_RESTARTS", 5);
     let programs = Programs::new();
     let mut program = programs.start("serve").await;

@@ -28,7 +28,7 @@ fn notifications(manager: &UnixDatagram) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn systemd_socket_is_served_and_passed_with_state_notices() {
+async fn systemd_socket_is_passed_on_with_notices() {
     let programs = Programs::new();
     let notify = programs.folder.path().join("notify");
     let manager = UnixDatagram::bind(&notify).expect("folder should be writable");

@@ -25,7 +25,7 @@ fn ada() -> Name {
 }
 
 #[test]
-fn one_seed_takes_one_course_and_another_seed_another() {
+fn course_depends_only_on_seed() {
     let run = |seed| {
         sim(seed, |world| async move {
             world.node("server").start(greeter);
@@ -40,7 +40,7 @@ fn one_seed_takes_one_course_and_another_seed_another() {
 }
 
 #[test]
-fn a_channel_reaches_a_server_that_has_restarted() {
+fn channel_reaches_restarted_server() {
     sim(3, |world| async move {
         world.node("server").start(greeter);
         let client = client(&world).await;
@@ -68,7 +68,7 @@ async fn greetings(world: World) {
 
 /// Compares separate processes, which have different addresses, hash seeds, environments and numbers of threads.
 #[test]
-fn a_world_takes_the_same_course_in_every_process() {
+fn seed_repeats_course_in_every_process() {
     let report = |seed: &str, name: &str, value: &str| {
         let mut command = Command::new(env::current_exe().expect("program should have a path"));
         command

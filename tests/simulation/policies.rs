@@ -3,7 +3,7 @@
 //! among channels to single servers. To print the table in docs/performance/load-balancing.md:
 //!
 //! ```text
-//! cargo test --release -p frisbee-tests --test connections table_of_policies -- --ignored --nocapture
+//! cargo test --release -p frisbee-tests --test connections policy_comparison -- --ignored --nocapture
 //! ```
 
 use frisbee_sim::{Cable, Dialling, Process, Sim, World};
@@ -424,7 +424,7 @@ fn number(name: &str, default: usize) -> usize {
 
 #[test]
 #[ignore = "takes minutes"]
-fn the_table_of_policies_is_printed() {
+fn policy_comparison_table_is_printed() {
     let (servers, seed) = (number("FRISBEE_SERVERS", 100), number("FRISBEE_SEED", 1) as u64);
     let time = Duration::from_secs(number("FRISBEE_SECONDS", 10) as u64);
     let clients_max = number("FRISBEE_CLIENTS_MAX", 500);
@@ -448,7 +448,7 @@ fn the_table_of_policies_is_printed() {
 }
 
 #[test]
-fn channel_beats_former_policy_and_is_near_oracle() {
+fn channel_beats_former_policy_near_oracle() {
     let run = |policy| {
         let (beginning, time) = (SHORT_BEGINNING, Duration::from_secs(5));
         Run { policy, servers: 20, clients: 4, load: 0.7, beginning, time }.outcome(7).summary()

@@ -10,7 +10,7 @@ use turmoil::net::{TcpListener, TcpStream};
 const PORT: u16 = 8080;
 
 #[test]
-fn sockets_of_turmoil_are_transports_of_servers_and_channels() {
+fn turmoil_sockets_carry_servers_and_channels() {
     let mut sim = turmoil::Builder::new().simulation_duration(Duration::from_secs(120)).rng_seed(7).build();
     let memory = Arc::new(Memory::default());
     let executed = memory.clone();

@@ -23,7 +23,7 @@ fn vectors(name: &str) -> Vec<Json> {
 }
 
 #[test]
-fn extension_packets_are_accepted_or_refused_as_listed() {
+fn extension_packets_match_listed_outcomes() {
     let now = Instant::now();
     let types = [
         extension::HELLO,
@@ -143,7 +143,7 @@ async fn prefix_is_accepted_or_refused_as_listed() {
 }
 
 #[test]
-fn enum_numbers_are_written_and_read_as_listed() {
+fn enum_numbers_round_trip_as_listed() {
     for vector in vectors("enums") {
         let bytes = hex(text(&vector["hex"]));
         let Ok(Root::Message(message)) = polyglot::decode_root::<VSparse>(&mut polyglot::Decoder::new(&bytes)) else {

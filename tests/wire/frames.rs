@@ -33,7 +33,7 @@ fn frames_are_read_as_captured() {
 }
 
 #[test]
-fn frames_are_written_as_captured_in_both_forms() {
+fn frames_encode_as_captured_in_both_forms() {
     for form in [HeaderForm::Current, HeaderForm::Old] {
         for frame in &corpus().frames {
             let mut outbox = Outbox::new(form);
@@ -101,7 +101,7 @@ fn header_form_is_detected_for_any_split() {
 }
 
 #[test]
-fn events_and_pongs_do_not_depend_on_byte_boundaries() {
+fn events_and_pongs_ignore_byte_boundaries() {
     let now = Instant::now();
     for form in [HeaderForm::Current, HeaderForm::Old] {
         let common = Config::default().hello(false);
@@ -153,7 +153,7 @@ fn events_and_pongs_do_not_depend_on_byte_boundaries() {
 }
 
 #[test]
-fn a_packet_that_opens_a_stream_holds_the_operation_as_a_u16() {
+fn stream_open_encodes_operation_as_u16() {
     for (operation, bytes) in &corpus().stream_opens {
         let mut body = Vec::new();
         Encoder::new(&mut body).u16(*operation);

@@ -88,7 +88,7 @@ replays! {
 }
 
 #[test]
-fn every_target_is_a_fuzz_target_and_the_corpus_is_of_use() {
+fn fuzz_targets_exist_with_bounded_corpus() {
     if std::env::var_os("UPDATE_CORPUS").is_some() {
         return update();
     }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 const MANUAL: &str = include_str!("../../docs/wire.md");
 
 #[test]
-fn the_examples_of_the_manual_are_measured_bytes() {
+fn manual_examples_match_measured_bytes() {
     let chapter = MANUAL.split("\n## ").find_map(|chapter| chapter.strip_prefix("Worked examples\n"));
     let blocks: Vec<&str> = chapter.expect("page should contain the chapter").split("```").skip(1).step_by(2).collect();
     let measured: HashSet<&[u8]> = corpus()

@@ -33,7 +33,7 @@ fn values_are_encoded_as_go_does() {
 }
 
 #[test]
-fn encodings_are_decoded_to_their_values_and_encoded_again() {
+fn recorded_encodings_round_trip() {
     for Encoding { name, message, value, bytes, exact } in &corpus().encodings {
         let difference = exception(Part::Encodings, name);
         if let Some(Exception { here: Here::Refused(reason), .. }) = difference {
@@ -133,7 +133,7 @@ fn every_exception_is_a_needed_measured_entry() {
 }
 
 #[test]
-fn an_encoding_cut_short_anywhere_is_an_error() {
+fn truncated_encoding_is_rejected() {
     for Encoding { name, message, bytes, .. } in &corpus().encodings {
         for end in 0..bytes.len() {
             let cut = (Type::named(message).decode)(&bytes[..end]);

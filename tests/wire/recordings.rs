@@ -264,7 +264,7 @@ async fn check(name: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn recorded_calls_and_streams_replay_at_both_ends() {
+async fn recordings_replay_at_both_ends() {
     check("interop").await;
 }
 

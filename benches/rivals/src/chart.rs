@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chart_has_each_name_and_value_of_each_scale() {
+    fn both_chart_scales_show_names_and_values() {
         for logarithmic in [false, true] {
             let groups = [Group { name: "16x1".into(), values: vec![Some(1.5), None, Some(250.0)] }];
             let series = ["raw-cores", "absent", "frpc-cores"];

@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_count_in_window_and_latencies_also_later() {
+    fn only_latencies_count_after_window() {
         let meter = Meter::new(1);
         let mut tally = meter.tally(0);
         for phase in [Phase::WarmUp, Phase::Window, Phase::Ending] {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_calls_one_in_eight_is_timed() {
+    fn one_call_in_eight_is_timed() {
         let meter = Meter::new(100);
         meter.enter(Phase::Window);
         let mut tally = meter.tally(3);

@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn spare_slot_of_ended_thread_is_used_again() {
+    fn slot_of_ended_thread_is_reused() {
         struct Rare;
         handle!(Rare, 13, "vase");
         let place_of = |handle: *mut Rare| handle.addr() & ((1 << (SHARD_BITS + INDEX_BITS)) - 1);
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn handles_of_many_threads_are_distinct_and_checked() {
+    fn concurrent_threads_get_distinct_handles() {
         struct Busy(usize);
         handle!(Busy, 12, "bowl", Inline<Busy>);
         let ends = (0..4).map(|thread| {
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn freed_handle_is_refused_after_its_slot_is_reused() {
+    fn freed_handle_is_rejected_after_slot_reuse() {
         let first = insert::<Counter>(Arc::new(Counter(1))).unwrap();
         remove(first).unwrap();
         let second = insert::<Counter>(Arc::new(Counter(2))).unwrap();
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn handles_of_null_and_of_other_types_are_refused() {
+    fn null_and_mistyped_handles_are_rejected() {
         assert_eq!(get(std::ptr::null::<Counter>()).err().unwrap().message(), "the cup is NULL");
         let plate = insert::<Other>(Inline(Other)).unwrap();
         let error = get(plate.cast::<Counter>()).err().unwrap();

@@ -266,7 +266,7 @@ mod tests {
     /// Regression test: the flag was cleared before the thread that had set it wrote its byte. The descriptor then
     /// stayed readable until the next wake-up, and waiting threads spun.
     #[test]
-    fn late_byte_of_a_ring_is_read_by_the_next_clear() {
+    fn next_clear_reads_late_wakeup_byte() {
         let bell = Bell::new().unwrap();
         bell.is_rung.store(true, Ordering::SeqCst); // The part of `ring` before its write.
         bell.clear_wakeup();

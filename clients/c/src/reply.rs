@@ -368,7 +368,7 @@ mod tests {
 
     /// Regression test: a program that freed none of its replies received NULL, which indicates the end of a stream.
     #[test]
-    fn reply_without_a_handle_left_is_an_error() {
+    fn reply_without_free_handle_is_error() {
         let empty = || frisbee_reply { outcome: Ok(Data { body: Body::default(), len: 0 }), metadata: None };
         let mut replies: Vec<_> = std::iter::repeat_with(|| empty().into_handle()).take(INDEX_MAX).collect();
         let lost = frisbee_stream_next(std::ptr::null_mut());

@@ -51,7 +51,7 @@ mod tests {
     use std::task::{Context, Waker};
 
     #[test]
-    fn end_waits_for_running_functions_and_admits_none() {
+    fn end_rejects_new_and_awaits_running_functions() {
         let functions = RunningFunctions::default();
         let (first, second) = (functions.begin().unwrap(), functions.begin().unwrap());
         let mut context = Context::from_waker(Waker::noop());

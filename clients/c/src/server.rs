@@ -641,7 +641,7 @@ mod tests {
     /// Regression test: `frisbee_server_stop` had no effect while another thread was binding the address, and the
     /// server continued to serve.
     #[test]
-    fn server_that_is_stopped_while_it_starts_ends() {
+    fn server_stopped_during_start_ends() {
         let mut made = ptr::null_mut();
         // SAFETY: The arguments are valid.
         let code = unsafe { frisbee_server_new(c"t.Functions".as_ptr(), ptr::null(), &mut made, ptr::null_mut()) };

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_wastes_its_allowance_and_an_eighth_of_it_ahead() {
+    fn waste_is_limited_to_allowance_plus_eighth() {
         for (packets, length) in [(1, 10), (100, 10), (500, 100)] {
             let sum = waste_for_ten_seconds(1_000_000, packets, length, 0);
             assert!((10_000_000..10_300_000).contains(&sum), "peer sent {sum} bytes in batches of {packets}");
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn waste_of_an_eighth_of_the_allowance_is_free() {
+    fn one_eighth_of_allowance_is_free() {
         let now = Instant::now();
         let mut abuse = AbuseLimiter::new(8 * 72, now);
         abuse.charge(8);
@@ -209,13 +209,13 @@ mod tests {
     }
 
     #[test]
-    fn useful_packets_pay_for_waste_in_the_same_batch() {
+    fn useful_bytes_offset_waste_in_batch() {
         let sum = waste_for_ten_seconds(1_000_000, 1, 10, 74);
         assert_eq!(sum, 200_000 * 74, "peer should send again after the pause");
     }
 
     #[test]
-    fn useful_packets_pay_for_the_waste_of_one_second() {
+    fn useful_bytes_offset_one_second_of_waste() {
         let now = Instant::now();
         let mut abuse = AbuseLimiter::new(1_000_000, now);
         abuse.end_batch(5_000_000, now);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_packet_pauses_its_peer_for_little_more_than_a_second() {
+    fn oversized_packet_pause_is_bounded() {
         let now = Instant::now();
         for rate in [0, 1, 1_000_000, u32::MAX] {
             let mut abuse = AbuseLimiter::new(rate, now);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_peer_is_exhausted_and_one_with_bursts_is_not() {
+    fn endless_waste_exhausts_limiter_bursts_do_not() {
         let pauses = |every: Duration| {
             let (start, mut seconds) = (Instant::now(), 0);
             let (mut abuse, mut now) = (AbuseLimiter::new(1000, start), start);

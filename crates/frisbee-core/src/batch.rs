@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_that_is_empty_or_lies_about_its_lengths_is_no_batch() {
+    fn malformed_batch_body_is_rejected() {
         let long = [&[0x80, 0x01][..], &[7; 128]].concat();
         for (body, messages) in [(&[0][..], 1), (&[0, 0, 0], 3), (&[1, 9, 0], 2), (&long, 1), (&[0x81, 0x00, 9], 1)] {
             assert_eq!(BatchSize::of(body).map(|size| size.messages), Some(messages), "{body:?}");
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_costs_as_much_as_its_messages() {
+    fn batch_cost_equals_sum_of_messages() {
         let size = BatchSize::of(&[3, 1, 1, 1, 0, 2, 5, 5]).unwrap();
         assert_eq!(size, BatchSize { messages: 3, bytes: 5, longest: 3, last: 2 });
         assert_eq!((size.cost(), size.last_cost()), (cost(3) + cost(0) + cost(2), cost(2)));

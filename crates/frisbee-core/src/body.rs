@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn large_bodies_that_are_owned_or_shared_are_not_copied() {
+    fn large_owned_bodies_are_not_copied() {
         let push = |body: &dyn Fn(&mut Outbox) -> *const u8| {
             let mut outbox = Outbox::new(HeaderForm::Current);
             let address = body(&mut outbox);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_body_has_the_same_bytes_on_the_wire() {
+    fn all_body_types_encode_alike() {
         macro_rules! sent {
             ($body:expr) => {{
                 let mut outbox = Outbox::new(HeaderForm::Current);

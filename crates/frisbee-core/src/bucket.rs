@@ -58,7 +58,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn a_bucket_gives_its_burst_and_then_its_rate() {
+    fn bucket_grants_burst_then_rate() {
         let start = Instant::now();
         let mut bucket = Bucket::<40, 20>::new(start);
         assert!((0..40).all(|_| bucket.take(start)));

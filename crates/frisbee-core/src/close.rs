@@ -287,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn close_reason_blames_peer_only_for_bytes_and_delays() {
+    fn close_reason_blames_peer_for_misbehavior() {
         let its_fault = [
             CloseReason::Truncated,
             CloseReason::Protocol(ProtocolError::Flood),
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn close_states_code_and_text_of_200_bytes() {
+    fn close_packet_has_code_and_truncated_text() {
         let received = |reason: CloseReason| reason.to_packet().and_then(|body| CloseReason::from_packet(&body));
         let text = |reason| received(reason).expect("reason should be reported in a CLOSE packet").to_string();
         assert_eq!(CloseReason::Router("full".into()).to_packet().as_deref(), Some(&b"\x02full"[..]));
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn close_kinds_have_stable_numbers_and_distinct_names() {
+    fn close_kinds_have_stable_distinct_identifiers() {
         for (index, kind) in CloseKind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, index);
             assert_eq!(CloseKind::ALL.iter().filter(|other| other.name() == kind.name()).count(), 1);

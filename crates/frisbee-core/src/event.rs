@@ -62,7 +62,7 @@ mod tests {
     use bytes::Bytes;
 
     #[test]
-    fn an_event_is_as_long_as_the_body_that_it_carries() {
+    fn event_length_equals_body_length() {
         let body = Bytes::from_static(b"seven b");
         let packet = Packet::new(PacketId(1), Operation::FIRST_USER, body.clone());
         let request = HandOffEvent::Requested { operation: Operation::FIRST_USER, body: body.clone() };

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn stream_items_have_less_room_while_memory_is_short() {
+    fn extension_limit_shrinks_when_memory_is_short() {
         let mut outbox = Outbox::default();
         for (room, max) in [(Some(1024), 1024), (Some(1 << 20), 64 * 1024), (None, 64 * 1024)] {
             outbox.set_room(room);

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn sender_within_its_credit_stays_in_the_window() {
+    fn sender_within_credit_stays_in_window() {
         let mut state = 12_345_u64;
         let mut random = |below: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn credit_that_is_taken_is_gone_until_the_rest_is_settled() {
+    fn taken_credit_is_closed_until_settled() {
         let mut credit = Credit::new(1_000);
         assert_eq!(credit.take(), 1_000);
         assert!(!credit.is_open(), "credit should be closed while a sender has taken it");
@@ -436,14 +436,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_ignores_its_credit_is_noticed() {
+    fn sender_exceeding_credit_is_detected() {
         let mut window = Window::new(1_000);
         assert!(window.receive(2_000));
         assert!(!window.receive(0));
     }
 
     #[test]
-    fn sender_with_an_exhausted_window_may_not_send() {
+    fn sender_with_exhausted_window_is_blocked() {
         let size = 10 * cost(36);
         let (mut credit, mut window) = (Credit::new(size as u32), Window::new(size));
         for _ in 0..10 {
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_one_read_are_judged_one_by_one() {
+    fn batched_receive_matches_single_receives() {
         for lengths in
             [&[100][..], &[36, 36], &[0, 2_000], &[2_000, 0], &[436, 372], &[436, 436, 0], &[0; 17], &[0; 16]]
         {

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn header_without_magic_is_rejected_with_its_bytes() {
+    fn header_without_magic_is_rejected() {
         let header = Header { id: PacketId(7), operation: Operation::STREAM, length: 9 };
         let mut bytes = header.encode(HeaderForm::Current);
         assert_eq!(Header::decode(&bytes), Ok(header));

@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hello_is_decoded_to_its_values_and_has_the_specified_bytes() {
+    fn hello_encodes_to_specified_bytes() {
         let mut hello = Hello::new(&Config::default(), &HelloItems::default());
         hello.items = HelloItems::from_iter([(40, Bytes::from_static(b"above"))]);
         let bytes = hello.encode();
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn hello_has_a_size_limit_and_a_least_body_limit() {
+    fn hello_size_and_body_limit_are_bounded() {
         // An item of an unknown type with a value of `length` bytes, after nine other bytes.
         let decoded = |length: usize| {
             let mut body = b"fris\x01".to_vec();
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hello_that_is_truncated_or_lacks_its_version_is_refused() {
+    fn truncated_or_unversioned_hello_is_rejected() {
         let whole = Hello::new(&Config::default(), &HelloItems::default()).encode();
         let items = [5, 11, 15, 20, 25, 27, 29, 32];
         for cut in (0..whole.len()).filter(|cut| !items.contains(cut)) {

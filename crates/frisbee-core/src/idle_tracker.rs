@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connection_with_only_signs_of_life_is_unused() {
+    fn connection_with_only_keepalives_is_unused() {
         let start = Instant::now();
         let mut usage = IdleTracker::new(start);
         let look = |usage: &mut IdleTracker, seconds| {

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_only_receives_sends_signs_of_life() {
+    fn receiving_only_end_sends_keepalives() {
         let start = Instant::now();
         let mut keepalive = Keepalive::new(2 * SECOND, 5 * SECOND, start);
         let requested_at = |keepalive: &mut Keepalive, second| {

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_bodies_begin_in_the_middle_of_a_page() {
+    fn large_bodies_start_mid_page() {
         for room in [POOLED_MIN, POOLED_MIN + 1, 5_000_000] {
             let mut memory = BodyMemory::new(room, None);
             assert!(memory.is_empty());

@@ -88,7 +88,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn a_window_of_less_than_a_second_asks_for_its_part() {
+    fn subsecond_window_requires_proportional_bytes() {
         let start = Instant::now();
         let mut progress = ReadProgress::new(SECOND / 2, 1000);
         progress.waiting(0, start);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_trickles_is_too_slow_and_one_that_flows_is_not() {
+    fn only_trickling_packet_is_too_slow() {
         let start = Instant::now();
         let mut progress = ReadProgress::new(5 * SECOND, 16 * 1024);
         progress.waiting(0, start);

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn first_close_wins_and_only_local_close_is_sent() {
+    fn only_first_local_close_is_sent() {
         for (native, expected) in [(false, StreamSignal::Close), (true, StreamSignal::Reset)] {
             let mut ours = StreamState::new(native);
             assert_eq!(ours.close(), expected);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_end_for_themselves_between_two_of_ours() {
+    fn native_stream_directions_end_independently() {
         let mut state = StreamState::new(true);
         assert_eq!(state.end(), StreamSignal::End);
         assert_eq!(state.end(), StreamSignal::Nothing);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn stream_ids_ascend_and_earlier_ones_open_nothing() {
+    fn earlier_stream_id_opens_no_stream() {
         for (by, ids) in [(Role::Client, 1..=0x7FFF), (Role::Server, 0x8000..=u16::MAX)] {
             let mut openings = PeerStreamIds::new(by);
             for round in 0..3 {
@@ -236,14 +236,14 @@ mod tests {
     }
 
     #[test]
-    fn a_direction_cannot_end_for_itself_with_a_go_peer() {
+    fn go_stream_direction_cannot_end_separately() {
         let mut state = StreamState::new(false);
         assert_eq!(state.end(), StreamSignal::Nothing);
         assert!(state.sends());
     }
 
     #[test]
-    fn reset_reason_is_cut_to_the_limit_of_the_peer() {
+    fn reset_reason_is_truncated_to_peer_limit() {
         let bytes = |signal: StreamSignal| {
             let mut outbox = Outbox::new(crate::HeaderForm::Current);
             outbox.set_limit(3);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn reset_reason_is_cut_to_the_memory_of_the_server() {
+    fn reset_reason_is_truncated_to_available_memory() {
         let mut outbox = Outbox::new(crate::HeaderForm::Current);
         outbox.set_room(Some(3));
         StreamSignal::Reset.put(&mut outbox, PacketId(9), 8, "full");

@@ -99,7 +99,7 @@ fn requested_pair(now: Instant) -> (End, End) {
 }
 
 #[test]
-fn the_bytes_of_a_hand_off_are_those_of_the_document() {
+fn hand_off_bytes_match_document() {
     let now = Instant::now();
     let (mut client, mut server) = pair(now);
     client.core.request_hand_off(Operation::user(300).unwrap(), &Bytes::from_static(b"me"), now).unwrap();
@@ -112,7 +112,7 @@ fn the_bytes_of_a_hand_off_are_those_of_the_document() {
 }
 
 #[test]
-fn bytes_after_the_reply_belong_to_the_new_owner() {
+fn bytes_after_reply_go_to_new_owner() {
     let now = Instant::now();
     let raw: Vec<u8> = (0..=255).cycle().take(1_000).collect();
     let length = 13 + raw.len();
@@ -130,7 +130,7 @@ fn bytes_after_the_reply_belong_to_the_new_owner() {
 }
 
 #[test]
-fn client_sends_nothing_while_hand_off_is_pending() {
+fn pending_hand_off_blocks_client_sends() {
     let now = Instant::now();
     let (mut client, mut server) = pair(now);
     client.core.outbox().push(PacketId(1), GATEWAY, Bytes::from_static(b"before")).unwrap();
@@ -164,7 +164,7 @@ fn client_sends_nothing_while_hand_off_is_pending() {
 }
 
 #[test]
-fn ping_that_crossed_the_request_is_not_answered() {
+fn ping_crossing_hand_off_is_not_answered() {
     let now = Instant::now();
     for answer in [HandOffAnswer::Refused, HandOffAnswer::Accepted] {
         let (mut client, mut server) = pair(now);
@@ -212,7 +212,7 @@ fn packet_before_the_answer_is_a_violation() {
 const CANCEL: [u8; 11] = [0, 0x0F, 0, 0, 0, 6, 0, 0, 0, 1, 10];
 
 #[test]
-fn cancelled_hand_off_is_answered_all_the_same() {
+fn cancelled_hand_off_is_still_answered() {
     let now = Instant::now();
     for answer in [HandOffAnswer::Refused, HandOffAnswer::Accepted] {
         let (mut client, mut server) = requested_pair(now);
@@ -261,7 +261,7 @@ fn partly_written_cancel_is_completed_first() {
 }
 
 #[test]
-fn no_cancel_is_sent_to_a_server_without_support() {
+fn cancel_is_not_sent_without_support() {
     let now = Instant::now();
     let mut client = End::new(Role::Client, now);
     // The HELLO of the server has no items.
@@ -275,7 +275,7 @@ fn no_cancel_is_sent_to_a_server_without_support() {
 }
 
 #[test]
-fn waiting_end_listens_again_to_a_throttled_peer() {
+fn throttled_peer_is_resumed_during_hand_off() {
     let now = Instant::now();
     let (mut client, _) = requested_pair(now);
     client.core.charge_abuse(4 << 20);
@@ -334,7 +334,7 @@ fn answer_before_its_request_is_a_violation() {
 }
 
 #[test]
-fn a_go_peer_is_sent_no_hand_off_request_and_its_own_is_skipped() {
+fn go_peer_hand_off_request_is_skipped() {
     let now = Instant::now();
     let mut server = End::new(Role::Server, now);
     server.inbox.extend_from_slice(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0, 0, 0x0F, 0, 0, 0, 8, 0, 0, 0, 1, 10]);
@@ -374,14 +374,14 @@ fn partly_read_header_prevents_leaving_the_connection() {
 
 #[test]
 #[should_panic = "only from a native peer"]
-fn asking_a_peer_of_unknown_kind_for_the_connection_panics() {
+fn hand_off_request_to_unknown_peer_panics() {
     let now = Instant::now();
     let _ = connection(Role::Client, now).request_hand_off(GATEWAY, &Bytes::new(), now);
 }
 
 #[test]
 #[should_panic = "only a client may request a hand-off"]
-fn asking_for_the_connection_at_the_accepting_end_panics() {
+fn hand_off_request_by_server_panics() {
     let now = Instant::now();
     let (_client, mut server) = pair(now);
     let _ = server.core.request_hand_off(GATEWAY, &Bytes::new(), now);
@@ -400,7 +400,7 @@ fn asking_twice_for_the_connection_panics() {
 }
 
 #[test]
-fn a_connection_is_left_between_packets_only() {
+fn connection_is_left_only_between_packets() {
     let now = Instant::now();
     let (mut client, mut server) = pair(now);
     client.core.outbox().push(PacketId(1), GATEWAY, Bytes::from_static(b"the last packet")).unwrap();

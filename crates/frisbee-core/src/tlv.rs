@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn items_end_at_the_first_that_is_cut() {
+    fn items_end_at_first_truncated_item() {
         let mut bytes = Vec::new();
         put_item(&mut bytes, 1, b"one");
         put_item(&mut bytes, 2, b"");

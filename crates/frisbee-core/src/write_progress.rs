@@ -198,7 +198,7 @@ mod tests {
     const MUCH: u64 = 1 << 20;
 
     #[test]
-    fn peer_at_20_kilobytes_a_second_never_times_out() {
+    fn peer_above_minimum_rate_never_times_out() {
         for buffer in [1 << 10, 64 << 10, 1 << 20, 5 << 19, 4 << 20] {
             assert_eq!(
                 time_to_timeout(buffer, 20_000, 0, MUCH),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn timeout_of_a_stalled_peer_grows_with_system_buffers() {
+    fn stall_timeout_grows_with_system_buffers() {
         for (buffer, seconds) in [(1 << 10, 5), (1 << 20, 25), (4 << 20, 85), (100 << 20, 85)] {
             assert_eq!(
                 time_to_timeout(buffer, 0, 0, 1),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_takes_a_trickle_is_given_up_unless_little_waits() {
+    fn trickling_peer_times_out_with_large_backlog() {
         let trickle = |buffer, rate| time_to_timeout(buffer, rate, 0, MUCH);
         assert_eq!(trickle(100, 1_000), Some(10 * SECOND));
         assert_eq!(trickle(100, u64::from(LEAST_RATE) / 2 - 100), Some(10 * SECOND));
@@ -233,13 +233,13 @@ mod tests {
     }
 
     #[test]
-    fn sending_peer_may_stall_only_while_it_sends_much() {
+    fn stalled_peer_survives_only_while_sending() {
         assert_eq!(time_to_timeout(1 << 20, 0, LEAST_RATE.into(), MUCH), None);
         assert_eq!(time_to_timeout(1 << 20, 0, 100, MUCH), Some(25 * SECOND), "PINGs should not count as progress");
     }
 
     #[test]
-    fn peer_at_exactly_the_least_rate_does_not_time_out() {
+    fn peer_at_exact_minimum_rate_survives() {
         let now = Instant::now();
         for (consumed, too_slow) in [(5_000, false), (4_999, true)] {
             let mut write_progress = WriteProgress::new(5 * SECOND, 2_000);
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_a_wait_is_freed_when_nothing_waits() {
+    fn wait_memory_is_freed_when_flushed() {
         let now = Instant::now();
         let mut write_progress = WriteProgress::new(5 * SECOND, 0);
         write_progress.handle_written(1, true, 0, now);

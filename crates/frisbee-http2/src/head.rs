@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn responses_and_trailers_have_their_own_pseudo_fields() {
+    fn response_and_trailer_pseudo_fields_are_checked() {
         assert_eq!(read(HeadKind::Response, &[(":status", "200"), ("content-length", "3")]), Ok(Some(3)));
         for status in ["", "20", "2000", "abc", "101", "099"] {
             assert!(read(HeadKind::Response, &[(":status", status)]).is_err(), "{status}");
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn socket_path_is_an_authority_on_unix_sockets() {
+    fn socket_path_authority_requires_local_request() {
         let fields = [(":method", "GET"), (":scheme", "http"), (":path", "/"), (":authority", "/run/user/1/my socket")];
         assert_eq!(read(HeadKind::Request { is_local: true }, &fields), Ok(None));
         assert!(read(REQUEST, &fields).is_err());

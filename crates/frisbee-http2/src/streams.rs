@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn key_of_a_closed_stream_finds_no_other() {
+    fn closed_stream_key_finds_no_stream() {
         let mut table = StreamTable::default();
         let first = table.insert(1, 1, 1);
         table.remove(first.slot);

@@ -112,7 +112,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn send_window_may_become_negative_but_not_overflow() {
+    fn send_window_may_go_negative_not_overflow() {
         let mut window = SendWindow::new(100);
         window.spend(100);
         assert_eq!(window.change(-200), Ok(()));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn connection_window_is_returned_on_receipt_and_grows() {
+    fn connection_window_is_returned_and_grows() {
         let start = Instant::now();
         let (mut window, credit) = ConnectionWindow::new(1 << 20);
         assert_eq!(credit, (1 << 20) - WINDOW_INITIAL);

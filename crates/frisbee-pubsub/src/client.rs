@@ -585,7 +585,7 @@ mod tests {
 
     /// Regression test: when a member left its queue group, the messages in its queue were lost.
     #[tokio::test]
-    async fn drained_member_of_a_group_keeps_its_messages() {
+    async fn drained_group_member_keeps_queued_messages() {
         let acceptor = frisbee::Server::builder().build(Broker::new()).expect("default settings should be valid");
         let connect = || {
             let acceptor = acceptor.clone();
@@ -635,7 +635,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn client_users_share_newest_connection_and_last_closes_it() {
+    async fn last_dropped_user_closes_newest_connection() {
         let [closed, next] = [(); 2].map(|()| DetachedConnection::new(Handle::current(), usize::MAX));
         let own = OwnedConnection(Mutex::new(closed.connection().clone()));
         own.replace(next.connection().clone());

@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn request_and_answer_have_the_bytes_of_the_page() {
+    fn follow_packets_match_documented_bytes() {
         let body = b"\x02\x03a.b\x01\x02\x03\x04\x05\x06\x07\x08\x05";
         let request = Request::parse(body, 1).expect("FOLLOW request should be valid");
         let next = NextOffset { epoch: 0x0102_0304_0506_0708, offset: 5 };

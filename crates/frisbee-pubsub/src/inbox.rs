@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn oldest_messages_are_replaced_by_loss_count_and_reconnect() {
+    fn full_inbox_replaces_oldest_by_notices() {
         let inbox = Inbox::default();
         let message = || Entry::Message(Message { topic: topic(), offset: 0, payload: Bytes::from_static(&[0; 36]) });
         let waits = || {
@@ -400,7 +400,7 @@ mod tests {
 
     /// Regression test: a slow reader kept a read buffer of 128 KiB in memory for each message of a few bytes.
     #[test]
-    fn unread_messages_keep_no_read_buffer_but_the_first() {
+    fn only_first_unread_message_keeps_buffer() {
         let inbox = Inbox::default();
         let buffer = Bytes::from(vec![0; 128 * 1024]);
         for at in 0..3 {
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_longer_than_the_inbox_is_no_loss() {
+    fn message_longer_than_inbox_is_kept() {
         let inbox = Inbox::default();
         let message = Message { topic: topic(), offset: 0, payload: Bytes::from(vec![0; 1000]) };
         inbox.extend([Entry::Message(message)].into_iter(), 500);

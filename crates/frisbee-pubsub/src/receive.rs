@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn messages_and_losses_reach_their_subscriptions_in_order() {
+    async fn subscriptions_get_messages_and_losses_in_order() {
         let router = ClientRouter::starting_at(100);
         assert_eq!(router.declaration().operations, [100..=108]);
         let shared = router.0.clone();
@@ -458,7 +458,7 @@ mod tests {
     /// Regression test: a subscription was dropped on another thread while a topic position was handled. The replay of
     /// its history then reached another subscription.
     #[tokio::test]
-    async fn history_of_a_dropped_subscription_reaches_no_other() {
+    async fn dropped_subscription_history_is_discarded() {
         let router = ClientRouter::new();
         let mut other = router.0.persistent_subscription("b");
         let mut session = router.connected(&connection());
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn group_name_length_and_queue_default_are_as_documented() {
+    async fn group_name_and_inbox_limits_match_documentation() {
         let client = ClientRouter::new().client();
         for (length, is_allowed) in [(0, false), (1, true), (255, true), (256, false)] {
             let refused = client
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn client_topic_cache_is_bounded_and_reset_on_change() {
+    async fn topic_cache_is_bounded_and_reset() {
         let router = ClientRouter::new();
         let mut all = router.0.persistent_subscription(">");
         let connection = connection();
@@ -533,7 +533,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn offsets_of_a_broker_may_be_as_large_as_they_can() {
+    async fn maximum_broker_offset_is_accepted() {
         let router = ClientRouter::new();
         let mut session = router.connected(&connection());
         let _subscription = router.0.persistent_subscription("a");

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn each_epoch_begun_during_a_subscription_is_reported() {
+    fn each_new_epoch_is_reported_once() {
         for pattern in ["a.b", "a.*"] {
             let mut follow = Follow::new(pattern, Start::Now);
             assert_eq!(follow.handle_answer(COVERED), PrecedingGap::None);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn topic_begun_while_disconnected_is_read_from_its_start() {
+    fn topic_begun_during_outage_replays_from_start() {
         let mut follow = lost("a.*", 5);
         assert_eq!(follow.handle_answer(Answer { topics: 2, ..COVERED }), PrecedingGap::None);
         assert_eq!(follow.handle_position(&"a.b".into(), next(7, 5)), PrecedingGap::None);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn replay_that_was_cut_off_is_resumed_where_it_was() {
+    fn interrupted_replay_resumes_at_last_position() {
         let mut follow = Follow::new("a.*", Start::Last);
         follow.handle_answer(Answer { topics: 2, ..COVERED });
         follow.handle_position(&"a.b".into(), next(7, 3));
@@ -341,7 +341,7 @@ mod tests {
 
     /// Regression test: a client stored an unlimited number of topic positions that a hostile broker sent.
     #[test]
-    fn positions_of_more_topics_than_are_remembered_are_forgotten() {
+    fn excess_topic_positions_are_forgotten() {
         let mut follow = Follow::new("a.*", Start::Oldest);
         follow.handle_answer(COVERED);
         for topic in 0..=POSITIONS_MAX {

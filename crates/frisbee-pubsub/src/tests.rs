@@ -128,7 +128,7 @@ fn peers<const N: usize>(settings: BrokerBuilder) -> (Runtime, Broker, [Member; 
 }
 
 #[test]
-fn messages_of_one_batch_wake_subscriber_once_in_order() {
+fn batch_wakes_subscriber_once_in_order() {
     let (_runtime, _, [mut one, mut two, mut writer]) = peers(Broker::builder());
     one.subscribe(1, "a.*", "");
     two.subscribe(1, ">", "");
@@ -149,7 +149,7 @@ fn messages_of_one_batch_wake_subscriber_once_in_order() {
 }
 
 #[test]
-fn packets_for_many_are_encoded_once_and_share_their_memory() {
+fn fan_out_packet_is_encoded_once() {
     let (_runtime, _, [mut writer, mut one, mut two]) = peers(Broker::builder());
     one.subscribe(1, "a", "");
     two.subscribe(7, "a", "");
@@ -184,7 +184,7 @@ fn publisher_receives_own_messages_in_same_batch() {
 }
 
 #[test]
-fn several_subscriptions_of_a_connection_get_a_message_once() {
+fn overlapping_subscriptions_deliver_message_once() {
     let (_runtime, _, [mut peer]) = peers(Broker::builder());
     for (id, pattern) in ["a.b", "a.*", "a.>", ">"].into_iter().enumerate() {
         peer.subscribe(id as u16 + 1, pattern, "");
@@ -194,7 +194,7 @@ fn several_subscriptions_of_a_connection_get_a_message_once() {
 }
 
 #[test]
-fn group_messages_go_to_one_member_each_evenly() {
+fn group_messages_are_shared_evenly() {
     let (_runtime, _, [mut one, mut two, mut three, mut all, mut writer]) = peers(Broker::builder());
     one.subscribe(1, "a.b", "g");
     two.subscribe(2, "a.*", "g");
@@ -258,7 +258,7 @@ fn slow_subscriber_loses_oldest_messages_with_count() {
 }
 
 #[test]
-fn each_subscriber_may_queue_less_when_much_is_queued_in_total() {
+fn total_backlog_lowers_each_queue_limit() {
     let settings = Broker::builder().queue_max(160_000).memory_max(300_000);
     let (_runtime, broker, [mut one, mut two, mut three, mut quick, mut writer]) = peers(settings);
     for peer in [&mut one, &mut two, &mut three, &mut quick] {
@@ -290,7 +290,7 @@ fn each_subscriber_may_queue_less_when_much_is_queued_in_total() {
 }
 
 #[test]
-fn a_slow_subscriber_is_closed_if_configured() {
+fn slow_subscriber_is_closed_if_configured() {
     let settings = Broker::builder().queue_max(10_000).slow(SlowSubscriberPolicy::Disconnect);
     let (_runtime, broker, [mut slow, mut quick, mut writer]) = peers(settings);
     slow.subscribe(1, "a", "");
@@ -322,7 +322,7 @@ fn full_outbox_requests_another_batch() {
 }
 
 #[test]
-fn short_headers_are_written_to_subscribers_that_use_them() {
+fn subscriber_with_old_headers_gets_old_headers() {
     let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder());
     reader.subscribe(1, "a", "");
     reader.outbox = Outbox::new(HeaderForm::Old);
@@ -337,7 +337,7 @@ fn short_headers_are_written_to_subscribers_that_use_them() {
 }
 
 #[test]
-fn a_message_longer_than_a_subscriber_takes_is_counted_as_lost() {
+fn message_over_subscriber_limit_counts_as_lost() {
     let (_runtime, broker, [mut reader, mut writer]) = peers(Broker::builder());
     reader.subscribe(1, "a", "");
     let mut hello = frisbee::Hello::decode(&Bytes::from_static(b"fris\x01")).unwrap();
@@ -353,7 +353,7 @@ fn a_message_longer_than_a_subscriber_takes_is_counted_as_lost() {
 }
 
 #[test]
-fn nothing_is_left_of_a_peer_that_vanishes() {
+fn vanished_peer_leaves_no_state() {
     let (runtime, broker, [mut gone, mut writer]) = peers(Broker::builder());
     for id in 1..=1000 {
         gone.subscribe(id, &format!("a.{id}.*.x.>"), ["", "g"][id as usize % 2]);
@@ -420,7 +420,7 @@ fn subscriptions_beyond_the_limits_are_refused() {
 }
 
 #[test]
-fn invalid_packets_are_answered_and_truncated_ones_close() {
+fn invalid_packet_is_rejected_truncated_closes() {
     let (_runtime, _, [mut peer]) = peers(Broker::builder());
     for (pattern, group) in [("", ""), ("a..b", ""), ("a.>.b", ""), ("a", "g".repeat(256).as_str())] {
         assert_eq!(peer.subscribe_as(1, pattern, group), Err(Reason::Topic as u8), "{pattern:?}");
@@ -443,7 +443,7 @@ fn invalid_packets_are_answered_and_truncated_ones_close() {
 }
 
 #[test]
-fn the_topics_that_a_connection_remembers_are_bounded() {
+fn connection_topic_cache_is_bounded() {
     let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder());
     reader.subscribe(1, ">", "");
     let mut received = 0;

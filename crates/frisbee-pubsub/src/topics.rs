@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_covers_those_that_are_narrower() {
+    fn pattern_covers_narrower_patterns() {
         for (wide, narrow) in [(">", "*"), (">", ">"), ("a.>", "a.*.>"), ("*.*", "a.*"), ("a", "a"), ("*.>", "a.b.>")] {
             assert!(covers(wide, narrow), "{wide} {narrow}");
         }
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn wildcards_stand_for_one_token_and_for_one_or_more() {
+    fn wildcards_match_one_or_remaining_tokens() {
         let mut trie = Trie::default();
         for (key, pattern) in ["a.*.c", "a.>", ">", "a.b", "*"].into_iter().enumerate() {
             trie.insert(pattern, key, ());
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_entered_again_is_there_once() {
+    fn reinserted_key_replaces_old_value() {
         let mut trie = Trie::default();
         for value in [5, 6] {
             trie.insert("a.b", 1, value);
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_may_have_so_many_bytes_and_tokens_and_no_more() {
+    fn pattern_length_and_depth_are_bounded() {
         let tokens = |count: usize| vec!["a"; count].join(".");
         for (pattern, expected) in [
             ("a".repeat(TOPIC_MAX), Ok(())),
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn million_topics_and_churned_patterns_leave_no_memory() {
+    fn removed_topics_leave_no_trie_nodes() {
         let mut trie = Trie::default();
         trie.insert("base.topic", 0, ());
         let before = (trie.len(), trie.nodes());
@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_topic_is_refused_with_the_reason() {
+    fn invalid_topic_is_rejected_with_reason() {
         use TopicError::*;
         assert_eq!(check_topic(b"a.b-c.\xC3\xA4"), Ok("a.b-c.\u{E4}"));
         assert_eq!(check_pattern(b"a.*.>"), Ok("a.*.>"));

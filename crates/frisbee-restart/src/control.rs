@@ -228,7 +228,7 @@ mod tests {
     use std::task::Poll;
 
     #[tokio::test(start_paused = true)]
-    async fn successor_waits_for_room_in_a_full_queue() {
+    async fn successor_waits_for_accept_queue_room() {
         let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("control");
         let listener = bind_unix(&path).expect("server should bind to a free path");

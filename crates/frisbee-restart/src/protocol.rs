@@ -172,13 +172,13 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_of_a_hello_are_those_of_version_one() {
+    fn hello_bytes_match_version_one() {
         let bytes = Message::Hello { oldest: 1, newest: 1 }.encode();
         assert_eq!(bytes, b"\x01\x00\x12frisbee-restart\0\x01\x01");
     }
 
     #[test]
-    fn a_message_beyond_the_longest_is_refused_by_its_header() {
+    fn oversized_message_is_rejected_by_header() {
         let [high, low] = u16::try_from(BODY_MAX + 1).expect("encoded length should fit into u16").to_be_bytes();
         assert!(Message::length(&[SOCKETS, high, low]).is_err());
         assert_eq!(Message::length(&[SOCKETS, high]), Ok(None));

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn socket_file_is_replaced_only_without_a_listener() {
+    fn only_unused_socket_file_is_replaced() {
         let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
         drop(bind_unix(&path).expect("server should bind to a free path"));
@@ -257,7 +257,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn path_of_a_process_that_accepts_none_is_in_use() {
+    fn full_accept_queue_keeps_path_in_use() {
         let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
         let silent = UnixListener::bind(&path).expect("listener should bind to the socket path");
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn passed_socket_fits_its_address_or_any_port() {
+    fn passed_socket_serves_same_or_any_port() {
         let address = |text: &str| text.parse::<SocketAddr>().expect("socket address should parse");
         let local = address("127.0.0.1:9090");
         assert!(can_serve(local, address("127.0.0.1:9090")) && can_serve(local, address("127.0.0.1:0")));

@@ -210,7 +210,7 @@ async fn late_successor_is_refused_and_notified() {
 }
 
 #[tokio::test]
-async fn a_second_successor_is_refused_while_the_first_is_at_work() {
+async fn second_successor_is_rejected_while_first_starts() {
     let folder = Folder::new();
     let serving = serve(folder.generation().await, 0).await;
     let successor = folder.generation().await;
@@ -227,7 +227,7 @@ async fn a_second_successor_is_refused_while_the_first_is_at_work() {
 }
 
 #[tokio::test]
-async fn of_processes_that_begin_at_once_one_is_first() {
+async fn one_of_concurrent_processes_is_first() {
     let folder = Folder::new();
     let all_started = Arc::new(Barrier::new(8));
     let begin = || {
@@ -286,7 +286,7 @@ async fn bytes_that_are_no_message_change_nothing() {
 }
 
 #[tokio::test]
-async fn socket_file_stays_until_the_last_generation_ends() {
+async fn socket_file_is_removed_with_last_generation() {
     let folder = Folder::new();
     let path = folder.path("service");
     let mut generation = folder.generation().await;
@@ -308,7 +308,7 @@ async fn socket_file_stays_until_the_last_generation_ends() {
 }
 
 #[tokio::test]
-async fn a_successor_with_another_address_binds_it_and_keeps_the_rest() {
+async fn successor_rebinds_only_changed_address() {
     let folder = Folder::new();
     let mut first = folder.generation().await;
     let [kept, changed] =
@@ -357,7 +357,7 @@ async fn successor_serves_if_its_predecessor_dies_early() {
 }
 
 #[tokio::test]
-async fn a_server_that_fails_at_once_is_not_announced() {
+async fn immediately_failing_successor_is_not_announced() {
     let folder = Folder::new();
     let serving = serve(folder.generation().await, 0).await;
     let failed = folder

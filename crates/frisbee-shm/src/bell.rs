@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn full_blocking_pipe_of_the_peer_does_not_block_ringing() {
+    async fn full_peer_pipe_never_blocks_ringing() {
         let (here, there) = (create().expect("pipe should be created"), create().expect("pipe should be created"));
         let rings = Bells::open(&here, &there).expect("both wake-up pipes should be opened");
         // Simulate a peer that makes its received descriptor blocking and fills the pipe.

@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn server_that_closes_before_the_offer_gets_a_plain_socket() {
+    async fn server_closing_before_offer_gets_plain_socket() {
         let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
         let _listener = tokio::net::UnixListener::bind(&path).expect("listener should bind to the socket path");

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn another_user_is_refused_and_goes_on_without_shared_memory() {
+    async fn foreign_user_falls_back_to_socket() {
         let (client, server) = UnixStream::pair().expect("socket pair should be created");
         let own = server.peer_cred().expect("peer credentials should be available").uid();
         let host = host(vec![own.wrapping_add(1)], 1, 1 << 30);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn rings_shrink_with_the_memory_left_and_return_it() {
+    fn ring_sizes_shrink_with_remaining_memory() {
         let host = host(Vec::new(), 10_000, 64 << 20);
         let permits: Vec<_> = (0..10_000).map_while(|_| Permit::take(&host, 1 << 20).ok()).collect();
         let sizes: Vec<_> = permits.iter().map(|permit| permit.ring_max).collect();

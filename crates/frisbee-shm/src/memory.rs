@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_survive_every_alignment_and_the_wrap_around() {
+    fn bytes_survive_alignment_and_wraparound() {
         let (memory, file) = Memory::create(4096).expect("shared memory should be created");
         let other = Memory::map(&file, 4096).expect("shared memory should be mapped");
         let data: Vec<u8> = (0..=255).collect();
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_to_a_small_ring_changes_nothing_else_in_the_head() {
+    fn small_ring_write_stays_within_ring() {
         let (memory, _) = Memory::create(HEAD).expect("shared memory should be created");
         memory.store(RingRegion::small(End::Client), 500, &[1; SMALL as usize]);
         memory.store(RingRegion::small(End::Server), u32::MAX - 7, &[2; SMALL as usize]);
@@ -354,13 +354,13 @@ mod tests {
 
     #[test]
     #[should_panic = "in 4096 bytes"]
-    fn a_ring_that_does_not_lie_in_the_memory_is_not_written() {
+    fn write_outside_memory_panics() {
         let (memory, _) = Memory::create(HEAD).expect("shared memory should be created");
         memory.store(RingRegion { offset: SMALL, size: HEAD }, 0, &[1]);
     }
 
     #[test]
-    fn no_more_is_copied_than_there_is_room_for() {
+    fn load_never_exceeds_buffer_space() {
         let (memory, _) = Memory::create(4096).expect("shared memory should be created");
         let mut space = [0; 10];
         let mut into = ReadBuf::new(&mut space);
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_whose_length_can_change_is_not_mapped() {
+    fn unsealed_memory_is_not_mapped() {
         let file =
             rustix::fs::memfd_create(c"unsealed", MemfdFlags::ALLOW_SEALING).expect("memory file should be created");
         rustix::fs::ftruncate(&file, 4096).expect("memory without seals should be resizable");
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_another_length_and_other_files_are_not_mapped() {
+    fn mismatched_length_or_file_is_not_mapped() {
         let (_, file) = Memory::create(4096).expect("shared memory should be created");
         assert!(
             Memory::map(&file, 8192)

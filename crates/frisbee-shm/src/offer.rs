@@ -159,7 +159,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_offer_begins_no_other_protocol() {
+    fn offer_bytes_match_no_other_protocol() {
         let bytes = Message::new(OfferContent::Offer, 65_536).encode();
         assert!(std::str::from_utf8(&bytes[..1]).is_err(), "no text, and so no request of HTTP");
         assert!(!(20..=24).contains(&bytes[0]) && bytes[0] != 0x80, "no record of TLS");
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_cut_or_too_long_is_none() {
+    fn truncated_or_overlong_offer_is_rejected() {
         let bytes = Message::new(OfferContent::Offer, 4096).encode();
         assert_eq!(Message::decode(&bytes), Some(Message::new(OfferContent::Offer, 4096)));
         assert!((0..LEN).all(|count| Message::decode(&bytes[..count]).is_none()));

@@ -83,7 +83,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     #[test]
-    fn received_descriptors_are_closed_slow_ones_by_a_thread() {
+    fn slow_descriptors_are_closed_by_thread() {
         let (here, there) = UnixStream::pair().expect("socket pair should be created");
         let (mut reader, writer) = io::pipe().expect("pipe should be created");
         let (_, memory) = crate::memory::Memory::create(4096).expect("shared memory should be created");
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn no_memory_is_shared_while_too_much_cannot_be_closed() {
+    fn too_many_pending_closes_block_sharing() {
         let mut closing: Vec<_> = (0..CLOSING_MAX).map(|_| Closing::begin()).collect();
         assert_eq!(
             check_closing()

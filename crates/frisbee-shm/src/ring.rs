@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn long_message_takes_a_ring_of_its_size_short_ones_none() {
+    fn only_long_message_grows_ring() {
         let mut direction = Direction::new(1 << 20);
         for _ in 0..100 {
             assert_eq!((direction.write(300), direction.read(1000)), (300, 300));
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn writer_returns_to_the_small_ring_after_a_quiet_second() {
+    fn quiet_writer_returns_to_small_ring() {
         let mut direction = Direction::new(1 << 20);
         assert_eq!((direction.write(10_000), direction.read(10_000)), (10_000, 10_000));
         for (millis, size) in [(0, LARGE), (999, LARGE), (1, SMALL), (5000, SMALL)] {
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn writer_without_a_larger_ring_keeps_its_own() {
+    fn writer_without_larger_ring_keeps_current() {
         let mut direction = Direction::new(1 << 20);
         assert_eq!((direction.write(1000), direction.write(100)), (1000, 0));
         direction.writer.stay();
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn writer_may_double_its_ring_and_shrink_every_second() {
+    fn ring_may_double_and_shrink_every_second() {
         let mut direction = Direction::new(crate::RING_MAX);
         for _ in 0..100 {
             let mut size = SMALL;
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn unsent_ring_or_wrong_size_is_a_violation() {
+    fn unsent_or_mismatched_ring_is_violation() {
         for (claimed, sent) in [(LARGE, None), (LARGE, Some(LARGE * 2)), (7, None), (u32::MAX, Some(LARGE))] {
             let mut direction = Direction::new(1 << 20);
             direction.head.word(End::Client, Word::Written).store(1, Ordering::Relaxed);
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_ring_changes_are_a_violation_honest_ones_not() {
+    fn only_excessive_ring_changes_are_violation() {
         let mut direction = Direction::new(1 << 20);
         let change = |direction: &mut Direction, round: u32| {
             let size = if round.is_multiple_of(2) { LARGE } else { 0 };

@@ -78,7 +78,7 @@ mod models {
     }
 
     #[test]
-    fn sleeping_end_has_seen_all_or_gets_a_bell() {
+    fn sleeping_end_never_misses_wakeup() {
         loom::model(|| {
             let shared = Shared::new();
             let publishing = publisher(&shared, 1);

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ring_is_a_power_of_two_within_its_limits() {
+    fn ring_size_is_bounded_power_of_two() {
         let sizes = [RING_MIN, 65_536, RING_MAX];
         assert!(sizes.into_iter().all(|size| check_ring(size).is_ok()));
         let others = [0, RING_MIN / 2, RING_MIN + 1, 65_535, RING_MAX * 2, u32::MAX];

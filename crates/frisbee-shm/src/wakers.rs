@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn two_tasks_are_both_woken_and_one_that_has_left_is_not() {
+    fn only_entered_tasks_are_woken() {
         let (reads, writes) = (Arc::new(Counted::default()), Arc::new(Counted::default()));
         let count = || (reads.0.load(Ordering::Relaxed), writes.0.load(Ordering::Relaxed));
         let mut wakers = Wakers::default();
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_does_both_is_woken_by_its_own_waker() {
+    fn task_doing_both_uses_own_waker() {
         let task = Waker::from(Arc::new(Counted::default()));
         let mut wakers = Wakers::default();
         wakers.enter(WaitEvent::Data, &task);

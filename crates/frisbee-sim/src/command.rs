@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_target_of_a_program_is_found_by_the_root_of_its_crate() {
+    fn program_target_follows_crate_root() {
         for (source, program, target) in [
             ("tests/leases.rs", "leases", Some("--test leases")),
             ("tests/two-words.rs", "two_words", Some("--test two-words")),
@@ -91,14 +91,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_source_may_have_spaces_in_its_name() {
+    fn first_source_path_may_contain_spaces() {
         let listed = "target/debug/deps/a-1.d: my\\ tests/a.rs tests/b.rs\n\ntests/b.rs:\n";
         assert_eq!(first_source(listed), Some("my tests/a.rs".into()));
         assert_eq!(first_source(""), None);
     }
 
     #[test]
-    fn a_program_that_was_built_for_release_is_built_so_again() {
+    fn rebuild_uses_same_cargo_profile() {
         for (program, profile) in [
             ("target/debug/deps/a-1", None),
             ("target/i686-unknown-linux-gnu/release/deps/a-1", Some("--release")),

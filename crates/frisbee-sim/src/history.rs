@@ -322,7 +322,7 @@ mod tests {
     use RegisterOperation::{CompareAndSet, Read, Write};
 
     #[test]
-    fn a_read_that_overlaps_a_write_may_return_either_value() {
+    fn read_overlapping_write_returns_either_value() {
         for value in [0, 1] {
             let history = History::new();
             let write = history.begin(Write(1));
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_read_may_not_return_an_older_value() {
+    fn later_read_never_returns_older_value() {
         let history = History::new();
         let write = history.begin(Write(1));
         for value in [1, 0] {
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_write_may_take_effect_late_or_never() {
+    fn lost_write_applies_late_or_never() {
         for (value, is_void, verdict) in [(1, false, true), (0, false, true), (0, true, true), (1, true, false)] {
             let history = History::new();
             let write = history.begin(Write(1));
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_compare_and_sets_of_one_value_one_succeeds() {
+    fn conflicting_compare_and_sets_are_violation() {
         let history = History::new();
         let [one, other] = [history.begin(CompareAndSet(0, 1)), history.begin(CompareAndSet(0, 2))];
         history.end(one, None);
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_gives_values_in_the_order_of_their_pushes() {
+    fn queue_pops_values_in_push_order() {
         for (first, second, verdict) in [(1, 2, true), (2, 1, false)] {
             let history = History::new();
             for value in [1, 2] {
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_history_is_judged_alone() {
+    fn partial_history_is_checked_separately() {
         let history = History::new();
         let write = history.begin(Write(7));
         history.end(write, None);
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_history_of_one_client_is_judged_at_once() {
+    fn long_sequential_history_is_checked_quickly() {
         let history = History::new();
         for value in 0..2_000 {
             let write = history.begin(Write(value));

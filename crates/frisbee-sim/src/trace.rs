@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_of_a_trace_is_the_same_on_every_machine() {
+    fn trace_hash_is_same_on_every_machine() {
         let note = RawEvent { text: "elected", ..RawEvent::at(EventKind::Note, 3) };
         assert_eq!(hash_of(&[RawEvent::at(EventKind::Start, 3), note]), HASH);
     }
@@ -175,7 +175,7 @@ mod tests {
     const HASH: u64 = 10588594636138369192;
 
     #[test]
-    fn every_part_of_an_event_changes_the_hash() {
+    fn every_event_part_changes_hash() {
         let plain = RawEvent::at(EventKind::Write, 1);
         let others = [
             RawEvent { kind: EventKind::Read, ..plain },

@@ -604,7 +604,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_memory_address_needs_feature_and_error_names_it() {
+    fn shared_memory_error_names_missing_feature() {
         let wrong = address_defect("unix+shm:/run/service.sock");
         if cfg!(all(feature = "shm", target_os = "linux")) {
             assert_eq!(wrong, None);
@@ -617,7 +617,7 @@ mod tests {
 
     #[cfg(all(feature = "shm", target_os = "linux"))]
     #[test]
-    fn busy_polling_connection_spins_in_shared_memory_as_long() {
+    fn busy_poll_sets_shared_memory_spin() {
         use crate::shm::Connector;
         let [short, long] = [5, 7].map(Duration::from_millis);
         let spins = |builder: ClientBuilder| format!("{:?}", builder.offers_memory("unix+shm:/socket"));
@@ -629,7 +629,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn addresses_that_say_nothing_cost_a_quarter_of_a_second_each() {
+    async fn silent_addresses_delay_next_by_head_start() {
         let started = Instant::now();
         let connect =
             |address: SocketAddr| async move { if address.port() < 3 { pending().await } else { Ok(address.port()) } };
@@ -639,7 +639,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn failing_addresses_cost_nothing_and_slow_ones_are_awaited() {
+    async fn failing_addresses_add_no_connect_delay() {
         let started = Instant::now();
         let connect = |address: SocketAddr| async move {
             match address.port() {

@@ -145,7 +145,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     #[tokio::test]
-    async fn connection_is_listed_with_handlers_until_it_ends() {
+    async fn open_connection_is_listed_with_handlers() {
         let (began, mut started) = mpsc::unbounded_channel();
         let endless = move |connection, _packet| {
             began.send(connection).expect("receiver of handler starts should not be dropped");

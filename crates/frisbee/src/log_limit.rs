@@ -78,7 +78,7 @@ mod tests {
     use std::net::IpAddr;
 
     #[test]
-    fn one_peer_and_reason_get_one_line_a_second() {
+    fn log_lines_are_limited_per_peer_reason() {
         let log = LogLimit::default();
         let start = Instant::now();
         let peer = Some(IpAddr::from([127, 0, 0, 1]));
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_seldom_written_tells_how_often_it_was_not() {
+    fn limited_line_reports_suppressed_count() {
         let line = LineLimit::new();
         let start = Instant::now();
         assert_eq!(line.may_say(start), Some(0));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_peers_get_a_bounded_number_of_lines() {
+    fn log_lines_of_many_peers_are_bounded() {
         let log = LogLimit::default();
         let now = Instant::now();
         let peers = (0..100_000_u32).map(|peer| Some(IpAddr::from(peer.to_be_bytes())));

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_given_out_once_and_only_where_it_fits() {
+    fn pooled_buffer_is_taken_once_if_fitting() {
         let mut pool = BufferPool::new(1024 * KIB);
         for size in [100, 200, 300] {
             assert!(pool.put(vec![7; size * KIB], Instant::now()).is_empty());
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn kept_buffers_are_bounded_and_the_oldest_is_freed_first() {
+    fn full_pool_frees_oldest_buffers_first() {
         let mut pool = BufferPool::new(1000 * KIB);
         let now = Instant::now();
         for size in [300, 400, 300] {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_somebody_still_has_is_never_given_to_another() {
+    fn memory_in_use_is_never_reused() {
         let threads: Vec<_> = (0..4_u8)
             .map(|thread| {
                 std::thread::spawn(move || {

@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn default_router_takes_all_operations_and_adds_nothing() {
+    async fn default_router_takes_all_operations() {
         let budget = std::sync::Arc::new(crate::account::Budget::new(usize::MAX, 0));
         let runtime = tokio::runtime::Handle::current();
         let connection = Connection::server(&Default::default(), &budget, runtime, Default::default());

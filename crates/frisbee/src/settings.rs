@@ -246,7 +246,7 @@ mod tests {
 
     #[cfg(feature = "serde")]
     #[test]
-    fn file_with_unknown_field_or_bad_value_is_refused() {
+    fn settings_file_with_invalid_field_is_rejected() {
         for (text, error) in [
             (r#"{"memory_mx": 1}"#, "unknown field `memory_mx`"),
             (r#"{"connection": {"idle_timout": "30s"}}"#, "unknown field `idle_timout`"),

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn new_caller_gets_a_call_after_32_greedy_ones() {
+    fn new_caller_gets_call_despite_greedy_ones() {
         const MAX: usize = 256;
         let mut shares = CallShares::default();
         let take = |shares: &mut CallShares, last: u8| {

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn sleep_ends_in_another_runtime_than_its_first() {
+    fn sleep_completes_in_another_runtime() {
         let [first, second] = runtimes();
         let mut moved = Box::pin(sleep(Duration::from_millis(5)));
         let is_pending = first.block_on(poll_fn(|context| Poll::Ready(moved.as_mut().poll(context).is_pending())));
@@ -187,7 +187,7 @@ mod tests {
     /// Regression test: a panicking waker ended the timer task, and other sleeps never completed.
     #[cfg(target_os = "linux")]
     #[tokio::test]
-    async fn panicking_waker_does_not_prevent_wakes_by_timer() {
+    async fn panicking_waker_does_not_stop_timer() {
         let broken = Arc::new(BrokenWaker).into();
         let mut first = Box::pin(sleep(20 * SHORT));
         assert!(first.as_mut().poll(&mut Context::from_waker(&broken)).is_pending());
@@ -202,7 +202,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[tokio::test]
-    async fn handler_sleeps_on_the_timer_of_its_worker() {
+    async fn handler_sleep_uses_worker_timer() {
         use crate::{Client, Handlers, IoBackend, Operation, Packet, PacketId, Server, Workers};
         let operation = Operation::FIRST_USER;
         let handlers = Handlers::new().on(operation, |_connection, packet: Packet| async move {

@@ -354,7 +354,7 @@ mod tests {
     /// Regression test: two concurrent sign-ins both succeeded, and later calls of the first caller were attributed to
     /// the second caller.
     #[tokio::test]
-    async fn of_two_sign_ins_at_one_moment_one_fails() {
+    async fn one_of_concurrent_sign_ins_fails() {
         let (connects, mut connected) = mpsc::unbounded_channel();
         let server = Server::builder().on_connect(move |connection| drop(connects.send(connection.clone())));
         let server = server.build().expect("default server settings should be valid");

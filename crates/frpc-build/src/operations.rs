@@ -232,7 +232,7 @@ mod tests {
     use super::first_free;
 
     #[test]
-    fn files_begin_at_multiples_of_100_as_long_as_there_are_any() {
+    fn files_begin_at_free_multiples_of_100() {
         let mut used = BTreeSet::new();
         assert_eq!(first_free(&used, 65_526), Some(10));
         assert_eq!(first_free(&used, 65_527), None);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_are_no_hundreds_left_files_begin_closer_together() {
+    fn files_begin_closer_when_hundreds_run_out() {
         let mut used: BTreeSet<u16> = (10..=65_500).step_by(100).chain((50..=65_500).step_by(100)).collect();
         used.insert(65_500);
         assert_eq!(first_free(&used, 2), Some(20));

@@ -548,12 +548,12 @@ mod tests {
     use clap::CommandFactory as _;
 
     #[test]
-    fn the_arguments_are_free_of_contradictions() {
+    fn argument_definitions_are_consistent() {
         Arguments::command().debug_assert();
     }
 
     #[test]
-    fn short_options_have_one_meaning_in_all_commands() {
+    fn short_options_mean_same_in_all_commands() {
         let mut meanings = std::collections::BTreeMap::new();
         for command in Arguments::command().get_subcommands() {
             for argument in command.get_arguments() {
@@ -565,7 +565,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ramp_is_two_rates_and_a_duration() {
+    fn ramp_is_two_rates_and_duration() {
         let length = Duration::from_secs(10);
         assert_eq!(ramp("100:1000:10s"), Ok(Ramp { from: 100.0, to: 1000.0, length }));
         for text in ["100", "100:1000", "0:1:1s", "1:x:1s", "1:2:3", "1e9:1:1s", "nan:1:1s"] {
@@ -574,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn a_duration_is_a_number_with_a_unit() {
+    fn duration_is_number_with_unit() {
         for (text, millis) in [("100ms", 100), ("2.5s", 2500), ("1m", 60_000), ("1h", 3_600_000), ("1500us", 1)] {
             assert_eq!(duration(text).map(|read| read.as_millis()), Ok(millis), "{text}");
         }

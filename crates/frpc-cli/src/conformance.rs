@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_the_table_stand_for_their_bytes() {
+    fn table_notation_decodes_to_bytes() {
         let bytes = content("10 ( 02 ( ( \"k\" ) 2*ff ) )").expect("notation in the conformance table should be valid");
         assert_eq!(bytes, [0x10, 6, 2, 4, 1, b'k', 0xff, 0xff]);
         for invalid in ["(", ")", "1", "zz", "\"a"] {
@@ -402,7 +402,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn client_that_does_not_connect_fails_its_case() {
+    async fn unconnected_client_fails_case() {
         let case = cases().next().expect("conformance table should contain cases");
         let found = client_reaction("false", &case).await.expect("command should start");
         assert_eq!(found, "exit status: 1");

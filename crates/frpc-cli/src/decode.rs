@@ -220,7 +220,7 @@ mod tests {
     use std::io::{Error, ErrorKind};
 
     #[test]
-    fn hexadecimal_digits_may_be_those_of_source_code() {
+    fn hex_digits_accept_source_code_notation() {
         for text in ["00 0f 08", "000f08", "{0x00, 0x0f, 0x08}", "00:0F:08"] {
             assert_eq!(hex(text).expect("text should contain only pairs of hex digits"), [0, 15, 8], "{text}");
         }

@@ -389,7 +389,7 @@ mod tests {
     use crate::schema::long_chain;
 
     #[test]
-    fn symbols_of_a_long_chain_of_messages_are_found() {
+    fn long_message_chain_symbols_are_found() {
         let pool = long_chain();
         let mut wanted = RequestedSymbols::default();
         wanted.message(&pool.get_message_by_name("M0").expect("schema should contain the message M0"));

@@ -88,13 +88,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_connection_to_a_tls_port_names_the_option() {
+    fn plain_connection_error_suggests_tls_option() {
         let error = Failure::from(Status::unavailable(frisbee_core::ProtocolError::SpeaksTls.to_string()));
         assert!(error.to_string().contains("use --tls"), "{error}");
     }
 
     #[tokio::test]
-    async fn call_over_a_refused_connection_has_not_run() {
+    async fn call_over_refused_connection_never_runs() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback interface should have a free port");
         let address = listener.local_addr().expect("listener should have a local address");
         drop(listener);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exit_code_of_a_status_is_64_and_its_number() {
+    fn status_exit_code_is_64_plus_number() {
         for number in 1..=16_u8 {
             let code = Code::from_i32(number.into());
             assert_eq!(Failure::from(Status::new(code, "")).exit_code(), 64 + number);

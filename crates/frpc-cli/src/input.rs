@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_may_begin_with_a_mark_and_utf_16_is_named() {
+    fn bom_is_skipped_and_utf16_is_rejected() {
         assert_eq!(
             text(b"\xEF\xBB\xBF{}", "a.json").expect("UTF-8 text should be accepted with a byte order mark"),
             "{}"

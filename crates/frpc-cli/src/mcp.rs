@@ -343,7 +343,7 @@ mod tests {
 
     /// Regression test: the bridge waited forever for the reply to a request with an object as its id.
     #[tokio::test]
-    async fn request_with_an_invalid_id_is_not_waited_for() {
+    async fn request_with_invalid_id_is_not_awaited() {
         let mut peer = bridge("", false);
         peer.send("{\"id\":{},\"method\":\"ping\"}\n").await;
         let mut server = peer.dialled.recv().await.expect("bridge should connect to the server");
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lost_connection_is_made_again_by_the_next_line() {
+    async fn next_line_restores_lost_connection() {
         let mut peer = bridge("", false);
         peer.send("{\"id\":1,\"method\":\"ping\"}\n{\"method\":\"notifications/initialized\"}\n").await;
         let mut server = peer.dialled.recv().await.expect("bridge should connect to the server");
@@ -374,7 +374,7 @@ mod tests {
 
     /// Regression test: the bridge and the server deadlocked. Both were writing, and neither was reading.
     #[tokio::test(start_paused = true)]
-    async fn reply_is_received_while_a_request_is_sent() {
+    async fn reply_is_received_while_request_is_sent() {
         let mut peer = bridge("", false);
         peer.send("{\"id\":1,\"method\":\"a\"}\n").await;
         let mut server = peer.dialled.recv().await.expect("bridge should connect to the server");
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn endless_line_of_a_server_loses_the_connection() {
+    async fn endless_server_line_closes_connection() {
         let mut peer = bridge("", false);
         peer.send("{\"id\":1,\"method\":\"ping\"}\n").await;
         let mut server = peer.dialled.recv().await.expect("bridge should connect to the server");
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn request_to_a_server_that_is_away_fails() {
+    async fn request_to_unreachable_server_fails() {
         let mut peer = bridge("", true);
         peer.send("{\"id\":\"a\",\"method\":\"ping\"}\n").await;
         let reply: Value =

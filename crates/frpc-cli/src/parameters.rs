@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn tensor_is_read_from_lists_and_from_numpy_files() {
+    fn tensor_is_read_from_json_or_npy() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("input.proto");
         fs::write(&path, "syntax = \"proto3\"; import \"frpc/tensor.proto\"; message Input { frpc.Tensor x = 1; }")
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_parameter_is_refused_with_the_names_that_there_are() {
+    fn invalid_parameter_error_lists_known_names() {
         let refused = |parameter: &str| set(&mut order(), parameter).unwrap_err().to_string();
         assert!(refused("colour=RED").contains("it has: id, data, color"), "{}", refused("colour=RED"));
         assert!(refused("color=GREEN").contains("it has: RED, BLUE"));

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn details_of_google_rpc_are_shown_as_fields() {
+    fn google_rpc_details_are_shown_as_fields() {
         let faults = details::BadRequest::new([("email", "is empty")]);
         let status = Status::invalid_argument("bad").with_detail(&faults);
         let status = status.with_detail(&details::ErrorInfo::new("EMPTY", "shop.example"));

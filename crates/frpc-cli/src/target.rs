@@ -326,7 +326,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[tokio::test(start_paused = true)]
-    async fn full_queue_of_a_unix_socket_is_waited_for() {
+    async fn dial_waits_for_full_unix_backlog() {
         use std::future::poll_fn;
         use std::task::Poll;
         use tokio::net::{UnixSocket, UnixStream};

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn tensors_are_searched_for_in_a_long_chain_of_messages() {
+    fn tensor_search_handles_long_message_chain() {
         let first =
             crate::schema::long_chain().get_message_by_name("M0").expect("schema should contain the message M0");
         message_from_json(&first, "{}").expect("empty JSON object should be a valid message");

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn traced_call_has_time_status_and_bytes_until_reply() {
+    fn traced_call_has_duration_status_and_bytes() {
         let (mut trace, started) = (trace(), Instant::now());
         assert!(trace.feed(FrameSender::Client, &frame(7, 10, b"\x08\x00"), started).is_empty());
         assert!(trace.feed(FrameSender::Client, &frame(8, 11, b"\x08\x00"), started).is_empty());
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_ends_with_the_end_of_the_server_and_counts_messages() {
+    fn traced_stream_ends_when_server_ends() {
         let (mut trace, now) = (trace(), Instant::now());
         trace.feed(
             FrameSender::Client,

@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn request_beyond_a_datagram_is_refused_by_its_length() {
+    fn request_longer_than_datagram_is_rejected() {
         let long = format!("[\"{}\"]", "x".repeat(DATAGRAM_MAX));
         let failure = request(&long, Some(7)).expect_err("message should be rejected as too long").to_string();
         assert!(failure.contains("exceeds a datagram of 65507") && failure.contains("over TCP"), "{failure}");
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn error_keeps_its_status_by_name_or_number() {
+    fn error_status_comes_from_name_or_number() {
         let status = |error: &str| {
             let reply = Reply::parse(7, format!(r#"{{"jsonrpc":"2.0","id":7,"error":{error}}}"#).as_bytes());
             reply.expect("datagram should be the reply").result.expect_err("reply should be an error").code()

@@ -89,7 +89,7 @@ fn messages_with_many_fields_count_as_memory() {
 }
 
 #[test]
-fn parsed_json_is_written_with_sorted_map_keys() {
+fn json_round_trips_with_sorted_map_keys() {
     for json in [
         r#"{"name":"Emma","price":-0,"parts":{"-1":"a","2":"b","10":"c"}}"#,
         r#"{"price":3.4028235e+38,"weight":"NaN","cash":false}"#,
@@ -102,7 +102,7 @@ fn parsed_json_is_written_with_sorted_map_keys() {
 }
 
 #[test]
-fn rejected_json_has_the_errors_of_generated_code() {
+fn dynamic_json_errors_match_generated_code() {
     assert_eq!(
         refusal(r#"{"orders":[{},{"prize":1}]}"#),
         "in field `orders[1]` of `shop.Order` at byte 23: `shop.Order` has no field \"prize\""
@@ -145,7 +145,7 @@ fn contents_of_an_any_take_bounded_memory() {
 }
 
 #[test]
-fn absent_field_with_a_default_of_negative_zero_is_not_written() {
+fn absent_negative_zero_default_is_omitted() {
     let schema = "syntax = \"proto2\"; message M { optional double x = 1 [default = -0.0]; }";
     assert_eq!(to_json(&DynamicMessage::new(message(schema, "M"))).unwrap(), "{}");
 }
@@ -167,7 +167,7 @@ fn names_in_json_take_bounded_memory() {
 
 /// Regression test: decoding an enum value took time in proportion to the number of values that its enum declares.
 #[test]
-fn aliases_of_an_enum_are_searched_within_a_limit() {
+fn enum_alias_search_is_bounded() {
     let values: String = (0..100_000).map(|number| format!("V{number} = {number};")).collect();
     let list = "message List { repeated E enums = 1; }";
     let schema = format!("syntax = \"proto3\"; enum E {{ option allow_alias = true; {values} W = 0; }} {list}");
@@ -178,7 +178,7 @@ fn aliases_of_an_enum_are_searched_within_a_limit() {
 }
 
 #[test]
-fn messages_that_nest_too_deep_are_refused_and_not_followed() {
+fn too_deep_json_is_rejected_early() {
     let deep = |levels: usize| format!("{}{}", r#"{"orders":["#.repeat(levels), "]}".repeat(levels));
     assert!(order(&deep(frpc_json::NESTING_MAX as usize)).is_ok());
     assert!(refusal(&deep(frpc_json::NESTING_MAX as usize + 1)).contains("nest deeper than 100"));

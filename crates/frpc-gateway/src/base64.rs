@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn padded_parts_are_decoded_one_after_the_other() {
+    fn consecutive_padded_parts_are_decoded() {
         let decoded = |text: &str| {
             let mut out = BytesMut::from("x");
             decode_parts(text.as_bytes(), &mut out).map(|()| out)

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_is_shown_to_this_machine_unless_a_name_was_added() {
+    fn console_is_loopback_only_without_added_host() {
         let console = Console::new();
         for host in ["localhost", "LOCALHOST:80", "127.0.0.1:8080", "127.9.9.9", "[::1]:8080", "[::ffff:127.0.0.1]"] {
             assert!(shown(&console, host, Some(NEAR)), "{host}");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn request_is_same_origin_if_origin_equals_host() {
+    fn same_origin_requires_origin_equal_to_host() {
         let console = Console::new().host("tools.example.com");
         let near = NEAR.parse().ok();
         for (host, origin, expected) in [
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_compressed_on_demand_and_carry_the_policy() {
+    fn console_files_are_compressed_and_carry_policy() {
         let console = Console::new();
         let plain = known("localhost", None);
         let small = KnownFields { accept_encoding: Some(b"gzip, br"[..].into()), ..plain.clone() };

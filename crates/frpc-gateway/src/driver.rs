@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn trickling_message_is_too_slow_and_flowing_one_is_not() {
+    async fn only_trickling_message_is_too_slow() {
         let (here, mut there) = tokio::io::duplex(16 * 1024);
         let mut driver = AdapterDriver::new(here, &config());
         let mut late = async |part: usize| {

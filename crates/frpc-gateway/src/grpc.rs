@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_timeout_is_a_number_of_at_most_eight_digits_and_a_unit() {
+    fn grpc_timeout_has_eight_digits_and_unit() {
         for (text, expected) in [
             ("99999999H", Ok(Duration::from_secs(99_999_999 * 3600))),
             ("2M", Ok(Duration::from_secs(120))),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_becomes_trailers_with_any_text() {
+    fn status_text_is_escaped_in_trailers() {
         let mut metadata = Metadata::new();
         metadata.insert("retry", "no").unwrap();
         let status = Status::not_found("100 % weg: \u{fc}\n").with_details(vec![0, 1, 2]).with_metadata(metadata);

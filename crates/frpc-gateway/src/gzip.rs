@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn compressed_bytes_are_read_back_up_to_the_limit() {
+    fn gzip_round_trips_up_to_limit() {
         let bytes = vec![7; 10_000];
         let small = deflate(&bytes);
         assert!(small.len() < 100);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn gzip_is_found_in_a_list_of_encodings() {
+    fn gzip_is_recognised_in_accept_encoding() {
         for (list, expected) in [
             ("gzip", true),
             ("br, GZIP;q=0.5", true),

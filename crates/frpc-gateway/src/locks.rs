@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn server_names_are_loopback_own_address_and_added_ones() {
+    fn only_own_or_added_hosts_are_admitted() {
         let locks = Locks { hosts: vec!["api.example.com".into()], ..Locks::default() };
         for known in [
             "localhost",
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_let_in_by_their_origin_alone() {
+    fn page_is_admitted_by_origin() {
         let locks = Locks { origins: vec!["https://app.example.com".into()], ..Locks::default() };
         assert!(admits(&locks, "localhost", Some("https://app.example.com"), Some("cross-site")));
         for (origin, host) in [
@@ -237,14 +237,14 @@ mod tests {
     }
 
     #[test]
-    fn hosts_with_ports_and_origins_with_slashes_are_known() {
+    fn host_port_and_origin_slash_are_accepted() {
         let http = crate::Http::new().host("api.example.com:8080").origin("https://App.example.com/");
         assert!(admits(&http.locks, "api.example.com:8080", Some("https://app.example.com"), None));
         assert!(!admits(&http.locks, "example.com", None, None));
     }
 
     #[test]
-    fn a_response_is_readable_for_pages_only_with_cors() {
+    fn response_is_readable_only_with_cors() {
         let origin = "https://app.example.com";
         let known = KnownFields { host: Some(b"localhost"), origin: Some(origin.as_bytes()), ..KnownFields::default() };
         let mut locks = Locks { origins: vec![origin.into()], ..Locks::default() };
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_without_a_name_or_with_two_is_malformed() {
+    fn missing_or_duplicate_host_is_malformed() {
         let known = KnownFields::of([("host", &b"localhost"[..]), ("host", b"localhost")].into_iter());
         assert_eq!(Locks::default().admit(&known, None).unwrap_err().status, 400);
         assert_eq!(Locks::default().admit(&KnownFields::default(), None).unwrap_err().status, 400);

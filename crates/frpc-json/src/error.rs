@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_of_a_long_path_is_left_out() {
+    fn long_error_path_omits_middle() {
         let error = (0..20).fold(DecodeError::new(DecodeReason::Utf8, 0), |error, _| error.in_field("in"));
         assert_eq!(
             error.to_string(),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_cut_between_characters() {
+    fn long_text_is_cut_between_characters() {
         assert_eq!(quoted("short"), "short");
         assert_eq!(quoted(&"ß".repeat(30)), format!("{}…", "ß".repeat(24)));
         assert_eq!(quoted(&format!("a{}", "ß".repeat(30))), format!("a{}…", "ß".repeat(23)));

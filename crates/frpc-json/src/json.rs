@@ -255,7 +255,7 @@ mod tests {
     use super::SeenFields;
 
     #[test]
-    fn a_field_is_new_once_however_many_fields_there_are() {
+    fn field_is_new_only_once() {
         let mut seen = SeenFields::default();
         for field in [0, 63, 64, 127, 128, 1000, 65] {
             assert!(seen.insert(field), "{field}");

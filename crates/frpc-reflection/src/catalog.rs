@@ -248,7 +248,7 @@ mod tests {
     use prost::Message as _;
 
     #[test]
-    fn a_long_service_is_divided_and_its_parts_follow_one_another() {
+    fn long_service_is_split_in_order() {
         let method = |docs: usize| Method { name: "M".to_owned(), docs: "x".repeat(docs), ..Method::default() };
         let service = |name: &str, docs: usize, methods: Vec<Method>| Service {
             name: name.to_owned(),

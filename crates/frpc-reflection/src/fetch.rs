@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn server_that_stops_in_the_middle_is_not_awaited() {
+    async fn stalled_schema_fetch_times_out() {
         let (sender, _open) = mpsc::channel(1);
         let channel = channel(Silent(sender)).await;
         let fetched = tokio::time::timeout(10 * CALL_TIMEOUT, ServerSchema::fetch(&channel))

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_comes_with_imports_that_the_client_has_not_had() {
+    fn file_includes_only_unsent_imports() {
         let catalog = catalog(&[(1, &[]), (2, &[0]), (3, &[1]), (4, &[1])]);
         let mut view = View { catalog, sent: HashSet::new() };
         assert_eq!(lengths(&view.file(Some(2), "file", "c")), [3, 1, 2]);

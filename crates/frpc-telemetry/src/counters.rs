@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn thread_counts_are_summed_and_survive_their_threads() {
+    fn counts_are_summed_and_outlive_threads() {
         let counters = Counters::new();
         let rows = [counters.register(&about(0)), counters.register(&about(1))];
         assert_eq!((rows, counters.register(&about(0))), ([0, 1], 0));
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn success_taken_back_before_it_is_read_counts_as_none() {
+    fn success_revoked_before_read_counts_zero() {
         let counters = Counters::new();
         let row = counters.register(&about(0));
         // The success was counted in another shard, which the snapshot reads first.

@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn calls_that_fill_a_batch_wait_for_no_others() {
+    async fn full_batch_runs_without_delay() {
         let (batcher, ran) = doubling(Batcher::builder().size_max(4).delay_max(Duration::MAX));
         let start = Instant::now();
         assert_eq!(all(&batcher, 0..8).await, (0..8).map(|number| Ok(2 * number)).collect::<Vec<_>>());
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn lone_caller_that_calls_at_once_waits_for_nobody() {
+    async fn lone_repeat_caller_runs_without_delay() {
         let (batcher, ran) = doubling(Batcher::builder().delay_max(3 * SECOND));
         let start = Instant::now();
         let again = Arc::new(CallAgain { batcher: batcher.clone(), called: Mutex::default() });
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_bad_item_fails_alone() {
+    async fn bad_item_does_not_fail_batch() {
         let (batcher, ran) = doubling(Batcher::builder());
         assert_eq!(all(&batcher, 12..15).await, [Ok(24), Err(Failure::Item), Ok(28)]);
         assert_eq!(sizes(&ran), [3]);
@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn calls_beyond_the_queue_are_refused_at_once() {
+    async fn calls_beyond_queue_are_rejected_immediately() {
         let (batcher, _) = doubling(Batcher::builder().size_max(1).delay_max(Duration::ZERO).queue_max(3));
         let first = tokio::spawn(called(batcher.clone(), 0));
         tokio::time::sleep(SECOND / 2).await;
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn panic_or_wrong_result_count_fails_only_its_batch() {
+    async fn panic_or_wrong_count_fails_one_batch() {
         let runs = AtomicUsize::new(0);
         let batcher = Batcher::builder().size_max(2).build(move |batch: Vec<u32>| {
             let run = runs.fetch_add(1, Ordering::Relaxed);

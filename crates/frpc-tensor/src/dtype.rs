@@ -135,7 +135,7 @@ mod tests {
     use super::{Dtype, ElementType, TYPES};
 
     #[test]
-    fn every_type_is_known_by_its_name_and_its_descriptor() {
+    fn dtype_is_parsed_from_name_or_descriptor() {
         for (element, name, code) in TYPES {
             let dtype = Some(Dtype { element, is_big_endian: false });
             assert_eq!(Dtype::parse(name), dtype);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn types_that_tensors_do_not_have_are_refused() {
+    fn unsupported_dtypes_are_rejected() {
         for text in ["", "O", "|O", "<U5", "S3", "|S3", "<M8[ns]", "|V2", "=f4", "|f4", "<", "f", "f3", "float", "é"] {
             assert_eq!(Dtype::parse(text), None, "{text}");
         }

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_up_to_0x0f_is_a_kind_and_no_other() {
+    fn only_bytes_up_to_0x0f_are_kinds() {
         for byte in 0..=u8::MAX {
             assert_eq!(Kind::from_byte(byte).map(Kind::byte), (byte <= 0x0f).then_some(byte));
         }

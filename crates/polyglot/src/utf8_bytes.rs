@@ -263,7 +263,7 @@ mod tests {
     use crate::BULK_MIN;
 
     #[test]
-    fn texts_are_equal_ordered_and_found_as_strings_are() {
+    fn utf8_bytes_compare_and_hash_like_strings() {
         let words = ["ß", "a", "", "名", "aa"];
         let texts = words.map(Utf8Bytes::from);
         for (word, text) in words.iter().zip(&texts) {
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn clones_and_slices_of_a_text_share_its_memory() {
+    fn utf8_bytes_clones_and_slices_share_memory() {
         let text = Utf8Bytes::from("one two".repeat(100));
         let start = text.as_ptr();
         let (clone, part) = (text.clone(), text.slice_ref(&text[4..]));
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_cleared_lets_go_of_its_memory() {
+    fn cleared_utf8_bytes_release_memory() {
         let bytes = Bytes::from("one two".repeat(100));
         let mut text = Utf8Bytes::try_from(bytes.clone()).unwrap();
         assert!(!bytes.is_unique());
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_become_a_text_without_a_copy_exactly_if_they_are_utf8() {
+    fn valid_utf8_converts_uncopied_and_invalid_fails() {
         for length in [0, 1, 15, 64, BULK_MIN] {
             let mut content = "é".repeat(length).into_bytes();
             let bytes = Bytes::from(content.clone());
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn decoding_shares_long_texts_of_a_shared_input_and_no_others() {
+    fn only_long_texts_slice_shared_input() {
         for (length, is_shared) in [(BULK_MIN, true), (BULK_MIN - 1, false)] {
             let mut body = Vec::new();
             Encoder::new(&mut body).string(&"a".repeat(length)).unwrap();
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_not_utf8_leaves_the_decoder_where_it_was() {
+    fn invalid_utf8_keeps_decoder_position() {
         let body = Bytes::from_static(&[5, 10, 2, b'a', 0xff]);
         let mut decoder = Decoder::shared(&body);
         assert_eq!(decoder.utf8_bytes().unwrap_err().to_string(), "at byte 0: string is not UTF-8");

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_form_is_written() {
+    fn varint_is_written_in_shortest_form() {
         for value in interesting() {
             let mut out = Vec::new();
             write(&mut out, 0xee, value);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn varints_round_trip_with_and_without_trailing_bytes() {
+    fn varints_round_trip_despite_trailing_bytes() {
         for value in interesting() {
             let mut input = reference(value);
             assert_eq!(read(&input[1..], 10), Ok((value, &[][..])));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_is_accepted_up_to_the_longest_form() {
+    fn varint_padding_is_accepted_to_longest_form() {
         for behind in [&[][..], &[0xff; 12][..]] {
             for length in 2..=10_u32 {
                 let mut input = vec![0x81];
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn overlong_varint_is_rejected_even_at_the_end() {
+    fn overlong_varint_at_end_is_rejected() {
         assert_eq!(read(&[0xff; 4], 5), Err(VarintFault::Truncated));
         assert_eq!(read(&[0xff; 5], 5), Err(VarintFault::TooLong));
         assert_eq!(read(&[0xff; 10], 10), Err(VarintFault::TooLong));

@@ -47,7 +47,7 @@ async fn client(nodes: &[Nats], at: usize) -> Client {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_node_leaves_reported_gap_and_brokers_fail_over() {
+async fn killed_node_reports_gap_and_fails_over() {
     let Some(mut nodes) = servers::nats_cluster(BROKERS, &[]).await else { return };
     joined(&nodes).await;
     let mut clients = Vec::new();

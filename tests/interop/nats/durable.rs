@@ -156,7 +156,7 @@ pub(super) async fn write(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stored_messages_are_processed_once_despite_server_kill() {
+async fn stored_messages_process_once_despite_kill() {
     let Some(mut server) = jetstream().await else { return };
     let topic = open(&server, DurableTopic::builder("test", "jobs.>")).await;
     let (book, over) = (Arc::<Book>::default(), Arc::<AtomicBool>::default());
@@ -193,7 +193,7 @@ async fn stored_messages_are_processed_once_despite_server_kill() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn repeated_publish_with_same_id_stores_one_message() {
+async fn repeated_publish_id_stores_one_message() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     for (id, sequence, is_duplicate) in [("a", 1, false), ("a", 1, true), ("b", 2, false), ("a", 1, true)] {
@@ -240,7 +240,7 @@ async fn subscription_starts_at_position_and_resumes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn readers_with_one_name_share_its_messages_and_others_get_all() {
+async fn same_name_readers_share_others_get_all() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     let received = Arc::<Mutex<BTreeMap<usize, Vec<u64>>>>::default();
@@ -413,7 +413,7 @@ async fn unread_messages_of_dropped_reader_are_redelivered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_deleted_subscription_ends_for_its_readers() {
+async fn deleted_subscription_ends_for_readers() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     let mut subscription = subscribe(&topic, "reader", Replay::All).await;
@@ -424,7 +424,7 @@ async fn a_deleted_subscription_ends_for_its_readers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn message_that_cannot_be_stored_is_rejected_with_reason() {
+async fn unstorable_message_is_rejected_with_reason() {
     let Some(mut server) = jetstream().await else { return };
     let builder = jobs().messages_max(2).payload_max(100).when_full(FullTopicPolicy::Refuse);
     let topic = open(&server, builder.duplicate_window(Duration::from_secs(2))).await;
@@ -455,7 +455,7 @@ async fn message_that_cannot_be_stored_is_rejected_with_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn existing_stream_with_other_settings_is_a_named_error() {
+async fn stream_settings_mismatch_names_difference() {
     let Some(server) = jetstream().await else { return };
     let client = client(&server).await;
     let topic = jobs().open(&client).await.expect("NATS should accept the request");

@@ -13,7 +13,7 @@ use std::time::Instant;
 const BURST: u64 = 20_000;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn slow_broker_requests_gaps_few_times_not_per_message() {
+async fn slow_broker_requests_gaps_rarely() {
     let Some(server) = servers::nats(&[]).await else { return };
     let observer = async_nats::connect(&server.address).await.expect("NATS should accept the connection");
     let (mut control, request_count) = (

@@ -20,7 +20,7 @@ async fn bus(address: &str, authority: &str) -> std::io::Result<NatsBus> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tls_bus_joins_brokers_and_rejects_untrusted_server() {
+async fn tls_bus_requires_trusted_server() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let (ours, other) = (Authority::new("ours"), Authority::new("other"));
     let (certificate, key) = ours.issue_pem("127.0.0.1");

@@ -75,7 +75,7 @@ async fn unreading_peer_makes_server_hold_few_megabytes() {
 /// The rest of a large body arrives in the same turn in which a write makes space. No bytes follow that would wake the
 /// connection.
 #[tokio::test(start_paused = true)]
-async fn large_request_that_ends_as_room_appears_is_answered() {
+async fn large_request_ending_with_room_is_answered() {
     let acceptor = Server::builder().build(echo()).unwrap();
     let (mut peer, there) = tokio::io::duplex(MIB + MIB / 2);
     tokio::spawn(async move { acceptor.serve_connection(there).await });
@@ -114,7 +114,7 @@ async fn unreading_peer_is_closed_after_write_timeout() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn peer_reading_single_bytes_is_closed_by_write_timeout() {
+async fn peer_reading_single_bytes_times_out() {
     let started = Instant::now();
     let (mut peer, serving) = served(echo(), Config::default(), 2 * MIB).await;
     let trickling = tokio::spawn(async move {
@@ -130,7 +130,7 @@ async fn peer_reading_single_bytes_is_closed_by_write_timeout() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn vanished_peer_with_backlog_is_detected_in_time() {
+async fn vanished_peer_with_backlog_times_out() {
     let started = Instant::now();
     let config = Config::default().write_timeout(Duration::from_secs(1000));
     let (_peer, serving) = served(echo(), config, 2 * MIB).await;
@@ -141,7 +141,7 @@ async fn vanished_peer_with_backlog_is_detected_in_time() {
 
 /// The connection's share of the memory is used up by queued output before the fixed limit is reached.
 #[tokio::test(start_paused = true)]
-async fn peer_unread_for_lack_of_memory_is_not_silent() {
+async fn memory_stalled_peer_is_not_timed_out() {
     let acceptor = Server::builder().memory_max(800_000).build(echo()).unwrap();
     let (mut peer, there) = tokio::io::duplex(MIB);
     let serving = acceptor.clone();
@@ -186,7 +186,7 @@ impl Router for Leaving {
 
 /// With the default policy, a router defers all packets while the outbox is full.
 #[tokio::test(start_paused = true)]
-async fn bytes_after_deferred_last_packet_are_not_routed() {
+async fn bytes_after_deferred_packet_stay_raw() {
     let (mut peer, _serving) = served(Leaving, Config::default(), 2 * MIB).await;
     let last = packet(2, ECHO, b"the rest is raw");
     // If the server parsed these bytes as packets, they would be a CANCEL and half of a header.
@@ -204,7 +204,7 @@ async fn bytes_after_deferred_last_packet_are_not_routed() {
 
 /// While requests are queued, a hand-off request is rejected. The queued requests are answered.
 #[tokio::test(start_paused = true)]
-async fn a_connection_is_not_handed_off_while_requests_wait() {
+async fn queued_requests_prevent_hand_off() {
     let (mut peer, _serving) = served(echo(), Config::default(), 2 * MIB).await;
     let packets = [packet(2, ECHO, b"waits"), packet(0, 8, &[10]), packet(3, ECHO, b"waits as well")].concat();
     peer.write_all(&packets).await.expect("write should succeed");
@@ -220,7 +220,7 @@ async fn a_connection_is_not_handed_off_while_requests_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn queued_requests_of_half_closed_peer_are_answered() {
+async fn half_closed_peer_gets_queued_answers() {
     let (mut peer, serving) = served(echo(), Config::default(), 2 * MIB).await;
     let packets: Vec<_> = (0..100).flat_map(|id| packet(id, ECHO, b"waits")).collect();
     peer.write_all(&packets).await.expect("write should succeed");

@@ -101,7 +101,7 @@ async fn passes(backend: IoBackend) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn megabytes_pass_slow_sockets_both_ways_with_calls() {
+async fn slow_sockets_carry_megabytes_with_calls() {
     passes(IoBackend::Tokio).await;
     if cfg!(all(feature = "uring", target_os = "linux")) {
         passes(IoBackend::Auto).await;

@@ -65,7 +65,7 @@ async fn bursts() -> (usize, usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unused_connection_keeps_two_bytes_per_past_call() {
+async fn idle_connection_keeps_two_bytes_per_call() {
     if ran_alone(|| ()) {
         return;
     }

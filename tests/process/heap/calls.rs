@@ -41,7 +41,7 @@ impl Parrot for Waiter {
 }
 
 #[test]
-fn a_call_allocates_once_at_the_server_and_twice_at_the_client() {
+fn call_allocations_stay_within_bounds() {
     if ran_alone(|| ()) {
         return;
     }

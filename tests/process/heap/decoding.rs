@@ -142,7 +142,7 @@ fn check_hostile() {
 }
 
 #[test]
-fn the_memory_of_protobuf_messages_is_counted_before_decoding() {
+fn protobuf_memory_is_counted_before_decoding() {
     if ran_alone(|| ()) {
         return;
     }

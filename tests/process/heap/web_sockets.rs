@@ -22,7 +22,7 @@ const KEPT_MAX: usize = 10 * 1024;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]
-fn idle_web_socket_holds_at_most_ten_kilobytes() {
+fn idle_web_socket_memory_is_bounded() {
     if ran_alone(|| ()) {
         return;
     }

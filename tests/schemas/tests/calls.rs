@@ -71,7 +71,7 @@ struct Enclosed;
 first!(Enclosed, schema_tests::protobuf::services);
 
 #[tokio::test]
-async fn protobuf_as_the_codec_goes_through_every_kind_of_call() -> Result<(), Box<dyn std::error::Error>> {
+async fn protobuf_codec_supports_every_call_kind() -> Result<(), Box<dyn std::error::Error>> {
     use schema_tests::protobuf::services::{Count, FirstClient, FirstServer, Word};
     let word = |word: &str| Word { word: word.to_owned() };
     let server = frpc::Server::builder().add_service(FirstServer::new(Enclosed)).bind("127.0.0.1:0").await?;
@@ -91,7 +91,7 @@ async fn protobuf_as_the_codec_goes_through_every_kind_of_call() -> Result<(), B
 }
 
 #[tokio::test]
-async fn one_server_has_the_services_of_all_files_of_a_build() -> Result<(), Box<dyn std::error::Error>> {
+async fn server_hosts_services_of_all_schema_files() -> Result<(), Box<dyn std::error::Error>> {
     use schema_tests::all::services::{FirstClient, FirstServer, Word};
     let server = frpc::Server::builder().add_service(FirstServer::new(Plain)).add_service(CallsServer::new(Same));
     let server = server.bind("127.0.0.1:0").await?;
@@ -104,7 +104,7 @@ async fn one_server_has_the_services_of_all_files_of_a_build() -> Result<(), Box
 }
 
 #[tokio::test]
-async fn ends_with_different_codecs_tell_each_other_so() -> Result<(), Box<dyn std::error::Error>> {
+async fn codec_mismatch_fails_call_with_reason() -> Result<(), Box<dyn std::error::Error>> {
     use schema_tests::{all, protobuf};
     let server = all::services::FirstServer::new(Plain);
     let server = frpc::Server::builder().add_service(server).bind("127.0.0.1:0").await?;
@@ -117,7 +117,7 @@ async fn ends_with_different_codecs_tell_each_other_so() -> Result<(), Box<dyn s
 }
 
 #[tokio::test]
-async fn well_known_types_work_in_every_call_kind() -> Result<(), Box<dyn std::error::Error>> {
+async fn well_known_types_support_every_call_kind() -> Result<(), Box<dyn std::error::Error>> {
     let server = frpc::Server::builder().add_service(CallsServer::new(Same)).bind("127.0.0.1:0").await?;
     let client = CallsClient::connect(server.local_addr().to_string()).await?;
     tokio::spawn(server.serve());

@@ -56,7 +56,7 @@ fn scalars_maps_and_enums_survive_json() {
 }
 
 #[test]
-fn nested_and_recursive_messages_with_odd_names_survive_json() {
+fn nested_and_recursive_messages_round_trip_json() {
     let pool = pool(&["nested", "recursive", "imports", "again", "names", "services"], "proto");
     survive!(100, pool, "nested", views::nested, A);
     survive!(100, pool, "recursive", views::recursive, List Tree Ping Pong Term Sum);
@@ -82,7 +82,7 @@ fn messages_of_the_protobuf_codec_survive_json() {
 const WELL_KNOWN: &str = r#"{"fAny":{"@type":"x/google.protobuf.Duration","value":"1s"},"fDuration":"-1.500s","fEmpty":{},"fFieldMask":"a,bC","fListValue":[null,[]],"fSourceContext":{"fileName":"x"},"fStruct":{"a":null},"fTimestamp":"1970-01-01T00:00:00Z","fValue":null,"fDoubleValue":"NaN","fFloatValue":0,"fInt64Value":"1","fUInt64Value":"1","fInt32Value":1,"fUInt32Value":1,"fBoolValue":false,"fStringValue":"","fBytesValue":""}"#;
 
 #[test]
-fn well_known_types_have_json_forms_generated_or_not() {
+fn well_known_types_round_trip_json() {
     fn check<M: Json>() {
         let types = Types::well_known();
         let options = Options::new().types(&types);
@@ -99,7 +99,7 @@ fn well_known_types_have_json_forms_generated_or_not() {
 }
 
 #[test]
-fn null_is_a_value_only_for_null_value_and_value() {
+fn json_null_decodes_only_as_value_types() {
     use schema_tests::views::wellknown::{Chosen, Optional, Repeated, chosen::Choice};
     let optional: Optional = from_json(br#"{"fNullValue":null,"fInt32Value":null}"#).unwrap();
     assert_eq!((optional.f_null_value, optional.f_int32_value), (Some(0), None));
@@ -123,7 +123,7 @@ fn boxed_and_shared_fields_survive_json() {
 }
 
 #[test]
-fn names_of_the_schema_are_found_in_both_forms() {
+fn keyword_field_names_round_trip_json() {
     use schema_tests::views::names::Keywords;
     let read: Keywords = from_json(br#"{"self":1,"type":2,"super":3}"#).unwrap();
     assert_eq!((read.self_, read.r#type, read.super_), (1, 2, 3));

@@ -80,7 +80,7 @@ fn long_string_fields_share_body_memory_everywhere() {
 }
 
 #[test]
-fn large_string_fields_are_set_aside_instead_of_copied() {
+fn large_string_fields_are_not_copied() {
     let content = Utf8Bytes::from("ß".repeat(BULK_MIN / 2));
     let (mut out, mut bulk) = (Vec::new(), Vec::new());
     polyglot::encode_root(&page_of(&content), &mut Encoder::gathering(&mut out, &mut bulk)).unwrap();
@@ -148,7 +148,7 @@ fn negative_zeros_survive_protobuf_encoding() {
 }
 
 #[test]
-fn shared_strings_that_are_not_utf8_are_refused() {
+fn non_utf8_shared_strings_are_rejected() {
     let mut long = vec![b'a'; BULK_MIN];
     long[BULK_MIN - 1] = 0xff;
     for text in [&b"\xff"[..], b"\xc3", &long] {
@@ -170,7 +170,7 @@ fn shared_strings_that_are_not_utf8_are_refused() {
 }
 
 #[test]
-fn large_bytes_fields_are_set_aside_instead_of_copied() {
+fn large_bytes_fields_are_not_copied() {
     let content = Bytes::from(vec![7; BULK_MIN]);
     let (mut out, mut bulk) = (Vec::new(), Vec::new());
     polyglot::encode_root(&chunk_of(&content), &mut Encoder::gathering(&mut out, &mut bulk)).unwrap();
@@ -205,7 +205,7 @@ async fn large_bytes_fields_go_through_calls() -> Result<(), Box<dyn std::error:
 }
 
 #[test]
-fn boxes_ordered_maps_attributes_and_extern_types_work() {
+fn build_options_apply_to_generated_types() {
     let holder = Holder {
         part: Some(Box::new(Part { n: 1 })),
         wrapped: Some(Box::new("word".to_owned())),

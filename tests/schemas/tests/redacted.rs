@@ -36,7 +36,7 @@ fn debug_of_message_hides_redacted_fields() {
 }
 
 #[test]
-fn debug_of_shared_strings_and_views_hides_redacted_fields() {
+fn debug_output_hides_redacted_fields() {
     type Map<K, V> = std::collections::BTreeMap<K, V>;
     use frpc::Utf8Bytes;
     let account = account!(schema_tests::views::redacted, Utf8Bytes, Map<String, Utf8Bytes>);

@@ -88,7 +88,7 @@ fn every_scalar_survives_in_every_shape() {
 }
 
 #[test]
-fn maps_with_every_key_and_value_type_survive() {
+fn maps_of_every_type_round_trip() {
     survive!(pool(&["maps"], "proto"), "maps", all::maps,
         OfInt32 OfInt64 OfUint32 OfUint64 OfSint32 OfSint64 OfFixed32 OfFixed64 OfSfixed32 OfSfixed64 OfBool OfString);
 }
@@ -139,7 +139,7 @@ fn messages_survive_with_protobuf_as_the_codec() {
 }
 
 #[test]
-fn enclosed_bodies_may_be_nil_or_error_else_are_refused() {
+fn enclosed_protobuf_rejects_other_body_kinds() {
     use schema_tests::protobuf::{recursive::Tree, services::Word};
     let read = |body: &[u8]| polyglot::decode_root::<Word>(&mut Decoder::new(body));
     assert_eq!(read(&[0]).unwrap(), Root::Message(Word::default()));
@@ -180,7 +180,7 @@ where
 }
 
 #[test]
-fn well_known_types_encode_as_their_declared_messages() {
+fn well_known_types_encode_as_declared_messages() {
     let pool = pool(&["wellknown"], "proto");
     macro_rules! same {
         ($($message:ident)*) => {$(
@@ -200,7 +200,7 @@ fn well_known_types_encode_as_their_declared_messages() {
 }
 
 #[test]
-fn wrappers_and_empty_as_whole_bodies_are_those_messages() {
+fn wrapper_bodies_encode_as_declared_messages() {
     use schema_tests::compiled::google::protobuf as compiled;
     fn check<A: polyglot::Message, B: polyglot::Message>(value: &A, message: &B) {
         assert_eq!(A::NAME, B::NAME);

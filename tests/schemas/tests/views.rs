@@ -56,7 +56,7 @@ macro_rules! agree {
 const COLORS: [(&str, i32); 3] = [("Red", 0), ("Green", 1), ("Blue", 2)];
 
 #[test]
-fn views_of_every_shape_of_every_scalar_agree() {
+fn scalar_views_match_owned_messages() {
     agree!("scalars", "scalars", scalars, COLORS, Singular Optional Repeated Unpacked Chosen);
 }
 
@@ -67,7 +67,7 @@ fn views_of_every_map_agree() {
 }
 
 #[test]
-fn views_of_enums_and_messages_within_themselves_agree() {
+fn enum_and_recursive_views_match_messages() {
     let names = [("Sweet", 0), ("Sour", 3), ("Salty", 4), ("Calm", 0), ("Wild", 7)];
     let more = [("Zero", 0), ("Far", 1000), ("Neg", -5), ("Ten", 10), ("Max", i32::MAX)];
     let last = [("None", 0), ("Started", 1), ("Done", 2)]; // `None` of an option is replaced on both sides.
@@ -77,7 +77,7 @@ fn views_of_enums_and_messages_within_themselves_agree() {
 }
 
 #[test]
-fn views_of_imported_and_strangely_named_types_agree() {
+fn imported_and_keyword_views_match_messages() {
     agree!("imports.deep.v1", "imports", imports::deep::v1, [("Low", 0), ("High", 1)], Uses);
     agree!("services", "services", services, [], Bulk Empty);
     agree!("names", "names", names, [], Keywords KeywordChoice KeywordMessages Locals LocalChoice);
@@ -183,7 +183,7 @@ async fn handlers_look_at_requests_without_decoding_them() -> Result<(), Box<dyn
 }
 
 #[test]
-fn raw_messages_can_be_made_decoded_and_sent_on_in_either_form() -> Result<(), Box<dyn std::error::Error>> {
+fn undecoded_messages_round_trip_in_both_forms() -> Result<(), Box<dyn std::error::Error>> {
     use schema_tests::views::scalars::Optional;
     let message = Optional { f_int32: Some(0), ..Optional::default() };
     let raw = frpc::Undecoded::new(&message)?;

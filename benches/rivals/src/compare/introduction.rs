@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_links_to_those_of_other_machines() {
+    fn report_links_to_other_machines() {
         let top = std::env::temp_dir().join(format!("reports-{}", std::process::id()));
         for (folder, machine) in [("", "a box"), ("crate", "a crate"), ("tin", "a tin")] {
             std::fs::create_dir_all(top.join(folder)).unwrap();

@@ -619,7 +619,7 @@ mod tests {
 
     /// Compares the committed report with the one created from its runs. `UPDATE_GOLDEN=1` rewrites it.
     #[test]
-    fn the_committed_report_is_that_which_its_runs_make() {
+    fn committed_report_matches_recorded_runs() {
         let entries = entries();
         let folder = crate::default_folder();
         let committed = std::fs::read_to_string(folder.join(TEXT)).unwrap();

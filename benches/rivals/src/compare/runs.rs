@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_an_unknown_contestant_is_an_error() {
+    fn run_of_unknown_contestant_is_rejected() {
         let text = format!("{HEAD}\nnobody,Small,1,1,32,0,Closed,0,1,1,1,1,1,1,1,1,0,0,1,1\n");
         assert!(read(&text, &entries(), &grid(false)).is_err());
     }

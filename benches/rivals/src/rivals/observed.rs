@@ -184,7 +184,7 @@ mod tests {
 
     /// Runs the cases sequentially, because they share a counter.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn one_in_hundred_traces_is_exported_with_both_spans() {
+    async fn one_trace_in_hundred_exports_both_spans() {
         let ours = exported::<Traced>(&OURS).await;
         let theirs = exported::<TonicTraced>(&TONICS).await;
         // Six standard deviations to either side.

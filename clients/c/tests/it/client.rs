@@ -67,7 +67,7 @@ async fn c_client_calls_by_tls() {
 }
 
 #[tokio::test]
-async fn c_client_of_edited_schema_calls_rust_server() {
+async fn c_client_with_edited_schema_calls_server() {
     let server = Server::builder().add_service(CalculatorServer::new(Sums)).bind("127.0.0.1:0").await.unwrap();
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
@@ -82,7 +82,7 @@ async fn c_client_of_edited_schema_calls_rust_server() {
 }
 
 #[tokio::test]
-async fn cpp_example_calls_the_greeter_of_the_readme() {
+async fn cpp_example_calls_readme_greeter() {
     let server = Server::builder().add_service(GreeterServer::new(Polite)).bind("127.0.0.1:0").await.unwrap();
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
@@ -113,7 +113,7 @@ fn cpp_header_serves_and_calls() {
 }
 
 #[test]
-fn completions_leave_time_to_others_and_fail_streams() {
+fn completions_avoid_starvation_and_fail_streams() {
     assert_eq!(Program::new("tests/programs/callbacks.c").run([]), "done\n");
 }
 
@@ -155,7 +155,7 @@ impl Middleware for Fetches {
 
 /// Regression: each call fetched the schema, and 512 concurrent ones exceeded the timeout.
 #[tokio::test]
-async fn first_calls_of_a_client_fetch_the_schema_once() {
+async fn concurrent_first_calls_fetch_schema_once() {
     let mut counts = Vec::new();
     for calls in [1, 64] {
         let fetches = Fetches::default();
@@ -170,7 +170,7 @@ async fn first_calls_of_a_client_fetch_the_schema_once() {
 
 /// Regression: fetching the schema had a timeout of its own, regardless of the call's deadline.
 #[tokio::test]
-async fn silent_server_fails_the_first_call_at_its_deadline() {
+async fn first_call_to_silent_server_times_out() {
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = silent.local_addr().unwrap().to_string();
     assert_eq!(run("tests/programs/silent.c", vec![address]).await, "done\n");

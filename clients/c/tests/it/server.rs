@@ -84,12 +84,12 @@ impl Server {
 }
 
 #[tokio::test]
-async fn c_server_answers_all_kinds_of_rust_calls() {
+async fn c_server_answers_all_call_kinds() {
     call_all_kinds(Server::start()).await;
 }
 
 #[tokio::test]
-async fn rust_client_calls_c_server_of_edited_schema() {
+async fn rust_client_calls_server_with_edited_schema() {
     let edited = |text: String, (old, new): &(&str, &str)| {
         assert!(text.contains(old), "{old}");
         text.replace(old, new)
@@ -171,7 +171,7 @@ fn c_server_answers_json_rpc_and_http() {
 }
 
 #[test]
-fn c_client_streams_and_queues_to_c_server() {
+fn c_client_streams_to_c_server() {
     let server = Server::start();
     assert_eq!(Program::new("tests/programs/streams.c").run([&*server.address, &*schema()]), "done\n");
     // The program obtains the schema by reflection.

@@ -27,7 +27,7 @@ fn feed(connection: &mut Connection, bytes: &[u8], now: Instant) -> Result<(), P
 }
 
 #[test]
-fn a_ping_is_answered_at_once_and_in_its_own_form() {
+fn ping_is_answered_in_same_header_form() {
     let now = Instant::now();
     let mut connection = server(now);
     feed(&mut connection, PING, now).unwrap();
@@ -40,7 +40,7 @@ fn a_ping_is_answered_at_once_and_in_its_own_form() {
 }
 
 #[test]
-fn at_most_one_pong_waits_and_a_flood_of_pings_is_refused() {
+fn one_pong_waits_and_flood_is_rejected() {
     let now = Instant::now();
     let mut connection = server(now);
     for _ in 0..PING_BURST {
@@ -83,7 +83,7 @@ fn reserved_operations_are_skipped_with_their_bodies() {
 }
 
 #[test]
-fn server_waits_for_the_first_header_until_a_timeout() {
+fn missing_first_header_times_out() {
     let start = Instant::now();
     let mut connection = server(start);
     assert_eq!(connection.sends(), None);
@@ -95,7 +95,7 @@ fn server_waits_for_the_first_header_until_a_timeout() {
 }
 
 #[test]
-fn a_silent_peer_is_pinged_and_closed() {
+fn silent_peer_is_pinged_before_timeout() {
     let start = Instant::now();
     let mut connection = client(start);
     assert_eq!(connection.next_timeout(), Some(start + 2 * SECOND));
@@ -128,7 +128,7 @@ fn throttled_peer_does_not_count_as_silent() {
 }
 
 #[test]
-fn half_closed_peer_is_pinged_and_never_times_out() {
+fn half_closed_peer_never_times_out() {
     let start = Instant::now();
     let mut connection = server(start);
     feed(&mut connection, PING, start).unwrap();
@@ -154,7 +154,7 @@ fn exchange(from: &mut Connection, to: &mut Connection, now: Instant) -> Vec<Eve
 }
 
 #[test]
-fn two_of_ours_recognise_each_other_and_hear_of_their_limits() {
+fn native_peers_exchange_hello_limits() {
     let now = Instant::now();
     let mut client = Connection::client(&Config::default().calls_max(7).into(), now);
     let mut server = Connection::server(&Config::default().streams_max(8).into(), now);
@@ -170,7 +170,7 @@ fn two_of_ours_recognise_each_other_and_hear_of_their_limits() {
 /// Tests both header formats, because a receiver detects them differently: an old header has no magic number and is
 /// recognized by its fields.
 #[test]
-fn a_hello_may_be_longer_than_the_body_limit_of_its_receiver() {
+fn hello_may_exceed_receiver_body_limit() {
     let now = Instant::now();
     for header_form in [HeaderForm::Current, HeaderForm::Old] {
         let hello_items = HelloItems::from_iter([(Hello::FIRST_USER_ITEM, vec![1; Hello::ITEMS_MAX - 4].into())]);
@@ -198,7 +198,7 @@ fn a_hello_may_be_longer_than_the_body_limit_of_its_receiver() {
 }
 
 #[test]
-fn hello_is_the_first_packet_of_both_ends() {
+fn both_ends_send_hello_first() {
     let now = Instant::now();
     let mut client = Connection::client(&Default::default(), now);
     let bytes = client.outbox().take_bytes();
@@ -236,7 +236,7 @@ fn server_sends_hello_first_at_every_split() {
 }
 
 #[test]
-fn a_server_sends_while_the_first_packet_of_a_go_client_arrives() {
+fn server_may_send_during_first_go_packet() {
     let now = Instant::now();
     let mut server = server(now);
     feed(&mut server, &[0, 0x0F, 0, 1, 0, 10, 0, 0, 1, 0], now).unwrap();
@@ -266,7 +266,7 @@ fn pong_before_hello_marks_a_go_peer() {
 /// Regression test: the peer was treated as one without the protocol extension, so its deadlines and metadata were
 /// lost.
 #[test]
-fn malformed_hello_closes_and_never_makes_a_go_peer() {
+fn malformed_hello_closes_connection() {
     let now = Instant::now();
     for (items, error) in [
         (&[3, 0][..], HelloError::Malformed { item: 3 }),
@@ -285,7 +285,7 @@ fn malformed_hello_closes_and_never_makes_a_go_peer() {
 }
 
 #[test]
-fn extension_packet_of_unknown_type_is_skipped_below_32768() {
+fn unknown_optional_extension_packet_is_skipped() {
     let now = Instant::now();
     let hello = Connection::client(&Default::default(), now).outbox().take_bytes();
     let mut server = server(now);
@@ -315,7 +315,7 @@ fn hello_has_packet_id_zero() {
 }
 
 #[test]
-fn extension_operations_of_a_go_peer_mean_nothing() {
+fn extension_operations_from_go_peer_are_ignored() {
     let now = Instant::now();
     let mut server = server(now);
     feed(&mut server, &[0, 15, 0, 0, 0, 3, 0, 0, 0, 2, b'h', b'i'], now).unwrap();
@@ -337,7 +337,7 @@ fn silent_server_times_out() {
 }
 
 #[test]
-fn peer_kind_precedes_the_first_packet_at_every_split() {
+fn peer_kind_precedes_packet_at_every_split() {
     let now = Instant::now();
     let mut client = client(now);
     client.outbox().push(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"call")).unwrap();
@@ -366,7 +366,7 @@ fn trickling_packet_closes_the_connection() {
 }
 
 #[test]
-fn only_a_peer_that_takes_no_byte_is_closed() {
+fn peer_accepting_no_bytes_times_out() {
     let start = Instant::now();
     let mut connection = client(start);
     connection.outbox().push(PacketId(1), Operation::FIRST_USER, Bytes::from(vec![0; 100])).unwrap();
@@ -407,7 +407,7 @@ fn pass(connection: &mut Connection, until: Instant) -> Result<(), CloseReason> 
 }
 
 #[test]
-fn a_peer_that_is_not_listened_to_is_neither_silent_nor_slow() {
+fn paused_reading_does_not_time_out_peer() {
     let start = Instant::now();
     for is_mid_packet in [false, true] {
         let mut connection = server(start);
@@ -428,7 +428,7 @@ fn a_peer_that_is_not_listened_to_is_neither_silent_nor_slow() {
 }
 
 #[test]
-fn a_peer_that_takes_written_bytes_counts_as_alive() {
+fn write_progress_keeps_peer_alive() {
     let start = Instant::now();
     let mut connection = client(start);
     connection.outbox().push(PacketId(1), Operation::FIRST_USER, Bytes::from(vec![0; 1000])).unwrap();
@@ -448,7 +448,7 @@ fn a_peer_that_takes_written_bytes_counts_as_alive() {
 }
 
 #[test]
-fn only_a_client_waits_for_a_stalled_but_sending_peer() {
+fn only_client_tolerates_stalled_sending_peer() {
     let start = Instant::now();
     for (mut connection, waits) in [(client(start), true), (server(start), false)] {
         feed(&mut connection, PING, start).unwrap();
@@ -490,7 +490,7 @@ fn patient() -> Config {
 }
 
 #[test]
-fn every_limit_of_time_is_due_when_it_has_passed() {
+fn next_timeout_covers_every_deadline() {
     let start = Instant::now();
     let due = |connection: &Connection| connection.next_timeout().map(|due| due - start);
     assert_eq!(
@@ -518,7 +518,7 @@ fn every_limit_of_time_is_due_when_it_has_passed() {
 }
 
 #[test]
-fn last_bytes_may_take_the_time_of_a_slow_peer() {
+fn flush_deadline_allows_for_slow_peer() {
     let start = Instant::now();
     let mut connection = client(start);
     assert_eq!(connection.flushed_by(), None, "end of the connection should have no deadline yet");
@@ -535,7 +535,7 @@ fn last_bytes_may_take_the_time_of_a_slow_peer() {
 }
 
 #[test]
-fn only_a_client_without_a_first_header_can_be_hurried() {
+fn expire_closes_only_client_without_first_header() {
     let start = Instant::now();
     let mut silent = server(start);
     silent.expire(start + SECOND);
@@ -554,7 +554,7 @@ fn only_a_client_without_a_first_header_can_be_hurried() {
 }
 
 #[test]
-fn a_read_or_write_of_nothing_is_no_sign_of_life() {
+fn empty_read_or_write_is_not_activity() {
     let start = Instant::now();
     let mut connection = client(start);
     connection.handle_read(0, start + SECOND);
@@ -585,7 +585,7 @@ fn only_a_receiving_end_sends_pings() {
 }
 
 #[test]
-fn signs_of_life_alone_leave_a_connection_unused() {
+fn keepalive_traffic_leaves_connection_unused() {
     let start = Instant::now();
     let mut connection = client(start);
     let is_unused = |connection: &mut Connection, second| connection.is_unused(start + second * SECOND);
@@ -604,7 +604,7 @@ fn signs_of_life_alone_leave_a_connection_unused() {
 }
 
 #[test]
-fn an_idle_connection_gives_back_the_memory_of_its_outbox() {
+fn idle_connection_releases_outbox_memory() {
     let now = Instant::now();
     let mut connection = client(now);
     connection.outbox().push(PacketId(1), Operation::FIRST_USER, vec![0; 1000]).unwrap();
@@ -615,7 +615,7 @@ fn an_idle_connection_gives_back_the_memory_of_its_outbox() {
 }
 
 #[test]
-fn a_packet_that_arrives_can_be_seen_held_and_thrown_away() {
+fn incoming_packet_is_observable_and_discardable() {
     let now = Instant::now();
     let mut connection = server(now);
     feed(&mut connection, PING, now).unwrap();
@@ -634,7 +634,7 @@ fn a_packet_that_arrives_can_be_seen_held_and_thrown_away() {
 }
 
 #[test]
-fn first_packet_follows_the_event_of_its_kind() {
+fn peer_kind_event_precedes_held_packet() {
     let now = Instant::now();
     let mut connection = server(now);
     let mut input = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0]);
@@ -667,7 +667,7 @@ fn resting_peer_is_not_too_slow() {
 }
 
 #[test]
-fn a_peer_that_is_listened_to_again_has_its_time_only_once() {
+fn resumed_reading_extends_idle_timeout_once() {
     let start = Instant::now();
     let mut connection = server(start);
     feed(&mut connection, PING, start).unwrap();
@@ -702,7 +702,7 @@ impl MemoryPool for CountingPool {
 }
 
 #[test]
-fn memory_of_large_bodies_returns_to_the_pool() {
+fn large_body_memory_returns_to_pool() {
     let pool: &'static CountingPool = Box::leak(Box::default());
     let counts =
         || (pool.taken.load(std::sync::atomic::Ordering::Relaxed), pool.put.load(std::sync::atomic::Ordering::Relaxed));

@@ -101,7 +101,7 @@ fn packets_survive_arriving_byte_by_byte() {
 }
 
 #[test]
-fn other_protocol_is_rejected_at_its_second_or_fourth_byte() {
+fn other_protocols_are_rejected_early() {
     let mut decoder = Decoder::new(HeaderForm::Current, 1_000);
     let mut alert = Bytes::from_static(&[21, 3, 3, 0, 2, 2, 10]);
     assert_eq!(decoder.next(&mut alert), Err(ProtocolError::SpeaksTls));
@@ -117,7 +117,7 @@ fn other_protocol_is_rejected_at_its_second_or_fourth_byte() {
 }
 
 #[test]
-fn a_packet_that_lies_whole_in_a_chunk_is_not_copied() {
+fn packet_within_one_chunk_is_not_copied() {
     let wire = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 18, 0, 0, 0, 3, 1, 2, 3, 0]);
     let mut input = wire.clone();
     let packet = Decoder::new(HeaderForm::Current, 10).next(&mut input).unwrap().unwrap();
@@ -128,7 +128,7 @@ fn a_packet_that_lies_whole_in_a_chunk_is_not_copied() {
 }
 
 #[test]
-fn the_short_way_takes_no_packet_out_of_the_middle_of_another() {
+fn fast_path_never_decodes_packet_within_body() {
     // From the third byte on, these bytes look like a header of operation 10 without a body.
     let header = [0, 0x0F, 0, 0x0F, 0, 18, 0, 10, 0, 0];
     let mut decoder = Decoder::new(HeaderForm::Current, crate::BODY_MAX);
@@ -142,7 +142,7 @@ fn the_short_way_takes_no_packet_out_of_the_middle_of_another() {
 }
 
 #[test]
-fn a_length_over_the_limit_is_refused_on_seeing_the_header() {
+fn oversized_packet_is_rejected_at_header() {
     let header = |length| Header { id: PacketId(1), operation: operation(10), length };
     let limit = crate::BODY_MAX;
     let mut decoder = Decoder::new(HeaderForm::Current, limit);
@@ -155,7 +155,7 @@ fn a_length_over_the_limit_is_refused_on_seeing_the_header() {
 }
 
 #[test]
-fn memory_follows_the_bytes_received_and_not_the_bytes_promised() {
+fn buffer_grows_with_received_bytes_only() {
     let header = Header { id: PacketId(1), operation: operation(10), length: 5 << 20 };
     let mut decoder = Decoder::new(HeaderForm::Current, 5 << 20);
     assert_eq!(decoder.next(&mut Bytes::copy_from_slice(&header.encode(HeaderForm::Current))), Ok(None));
@@ -172,7 +172,7 @@ fn memory_follows_the_bytes_received_and_not_the_bytes_promised() {
 }
 
 #[test]
-fn reused_buffers_are_given_for_received_bytes_like_new_ones() {
+fn reused_buffers_grow_with_received_bytes_only() {
     let mut decoder = Decoder::new(HeaderForm::Current, 5 << 20);
     for round in 0..3 {
         let header = Header { id: PacketId(1), operation: operation(10), length: 1 << 20 };
@@ -195,7 +195,7 @@ fn reused_buffers_are_given_for_received_bytes_like_new_ones() {
 }
 
 #[test]
-fn a_large_body_can_be_read_straight_into_its_buffer() {
+fn large_body_is_read_directly_into_buffer() {
     let (packets, wire) = script(HeaderForm::Current);
     let mut decoder = Decoder::new(HeaderForm::Current, 1 << 20);
     let mut input = wire.slice(..1_000);
@@ -213,7 +213,7 @@ fn a_large_body_can_be_read_straight_into_its_buffer() {
 }
 
 #[test]
-fn a_discarded_body_takes_no_memory_and_the_next_packet_is_read() {
+fn discarded_body_is_freed_and_skipped() {
     let (packets, wire) = script(HeaderForm::Current);
     let following = wire.slice(..43);
     for cut in [60_000, 100_000, wire.len() - 1] {
@@ -241,7 +241,7 @@ fn a_discarded_body_takes_no_memory_and_the_next_packet_is_read() {
 }
 
 #[test]
-fn only_a_valid_old_header_selects_the_old_form() {
+fn only_valid_old_header_selects_old_form() {
     let detect = |id, operation, length| {
         let header = Header { id: PacketId(id), operation: Operation::from_wire(operation), length };
         let mut decoder = Decoder::detecting(Arc::new([10..=12]), 1_000);
@@ -266,7 +266,7 @@ fn only_a_valid_old_header_selects_the_old_form() {
 }
 
 #[test]
-fn bytes_that_begin_with_text_are_reported_as_text() {
+fn textual_header_is_reported_as_text() {
     let mut answer = Bytes::from_static(b"WHAT DO YOU WANT?\r\n");
     let error = Decoder::new(HeaderForm::Current, 1_000).next(&mut answer).unwrap_err();
     let otherwise = ": the peer does not speak Frisbee, check the port";

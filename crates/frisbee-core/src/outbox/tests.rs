@@ -27,7 +27,7 @@ fn default_outbox_accepts_packets() {
 }
 
 #[test]
-fn slices_hold_pending_bytes_up_to_the_requested_length() {
+fn slices_are_capped_at_requested_length() {
     let mut outbox = Outbox::new(HeaderForm::Current);
     let expected = fill(&mut outbox, SIZES);
     for most in [0, 1, 9, 10, 13, GATHER_MIN, GATHER_MIN + 23, expected.len() - 1, expected.len(), usize::MAX] {
@@ -40,7 +40,7 @@ fn slices_hold_pending_bytes_up_to_the_requested_length() {
 }
 
 #[test]
-fn large_bodies_are_shared_and_small_ones_copied() {
+fn only_large_bodies_are_shared() {
     let mut outbox = Outbox::new(HeaderForm::Current);
     let body = Bytes::from(vec![1; GATHER_MIN]);
     outbox.push(PacketId(1), OPERATION, &body).unwrap();
@@ -57,7 +57,7 @@ fn large_bodies_are_shared_and_small_ones_copied() {
 }
 
 #[test]
-fn writes_of_every_size_send_every_byte_once() {
+fn partial_writes_send_every_byte_once() {
     for step in [1, 9, 10, 11, 4_096, GATHER_MIN, 40_000] {
         let mut outbox = Outbox::new(HeaderForm::Current);
         let expected = fill(&mut outbox, SIZES);
@@ -89,7 +89,7 @@ fn appended_packets_follow_the_waiting_ones() {
 }
 
 #[test]
-fn an_outbox_that_much_was_taken_from_keeps_no_more_than_others() {
+fn drained_outbox_keeps_bounded_capacity() {
     let (mut first, mut second) = (Outbox::new(HeaderForm::Current), Outbox::new(HeaderForm::Current));
     for waits in [&[][..], &[5]] {
         fill(&mut first, waits);
@@ -146,7 +146,7 @@ fn busy_outbox_keeps_a_bounded_buffer() {
 }
 
 #[test]
-fn memory_of_a_burst_is_freed_after_its_write() {
+fn burst_memory_is_freed_after_write() {
     let mut outbox = Outbox::new(HeaderForm::Current);
     for _ in 0..100 {
         fill(&mut outbox, &[10_000]);
@@ -191,7 +191,7 @@ fn similar_outbox_has_the_same_header_form() {
 }
 
 #[test]
-fn an_encoder_writes_into_the_outbox_and_puts_parts_in_between() {
+fn encoder_gathers_parts_into_outbox() {
     let mut outbox = Outbox::new(HeaderForm::Current);
     let mut packet = outbox.packet(PacketId(1), OPERATION);
     assert_eq!(packet.limit(), crate::BODY_MAX);
@@ -206,7 +206,7 @@ fn an_encoder_writes_into_the_outbox_and_puts_parts_in_between() {
 }
 
 #[test]
-fn a_part_without_bytes_is_nothing_that_waits() {
+fn empty_part_leaves_outbox_empty() {
     let mut outbox = Outbox::new(HeaderForm::Current);
     let mut packet = outbox.packet(PacketId(1), OPERATION);
     let at = packet.buffer().len();
@@ -217,7 +217,7 @@ fn a_part_without_bytes_is_nothing_that_waits() {
 }
 
 #[test]
-fn a_frame_that_is_dropped_leaves_no_trace() {
+fn dropped_frame_leaves_outbox_unchanged() {
     let mut outbox = Outbox::new(HeaderForm::Current);
     let expected = fill(&mut outbox, SIZES);
     let mut packet = outbox.packet(PacketId(9), OPERATION);
@@ -229,7 +229,7 @@ fn a_frame_that_is_dropped_leaves_no_trace() {
 }
 
 #[test]
-fn a_body_over_the_limit_is_refused_and_the_rest_goes_out() {
+fn rejected_oversized_body_leaves_outbox_intact() {
     let mut outbox = Outbox::new(HeaderForm::Current);
     outbox.set_limit(20_000);
     let expected = fill(&mut outbox, &[20_000]);
@@ -239,7 +239,7 @@ fn a_body_over_the_limit_is_refused_and_the_rest_goes_out() {
 }
 
 #[test]
-fn body_without_memory_is_refused_until_there_is_some() {
+fn body_is_rejected_until_memory_is_available() {
     let mut outbox = Outbox::new(HeaderForm::Current);
     outbox.set_limit(20_000);
     outbox.set_room(Some(500));

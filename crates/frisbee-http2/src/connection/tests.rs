@@ -187,7 +187,7 @@ fn unary_call_is_answered_in_place() {
 }
 
 #[test]
-fn withdrawn_reply_leaves_the_output_and_table_as_before() {
+fn withdrawn_reply_leaves_output_and_table() {
     let mut end = End::server();
     let stream = end.open(1, END_STREAM);
     let mut head = Head::response(200);
@@ -253,7 +253,7 @@ fn long_bodies_share_the_connection_by_turns() {
 }
 
 #[test]
-fn blocked_stream_is_reported_when_it_may_send() {
+fn unblocked_stream_is_reported_writable() {
     let mut end = End::server();
     assert!(end.feed(&settings(&[(4, 10)])).is_ok());
     let stream = end.open(1, END_STREAM);
@@ -301,7 +301,7 @@ fn early_response_asks_the_client_to_stop() {
 }
 
 #[test]
-fn graceful_shutdown_names_the_last_stream_after_a_round_trip() {
+fn shutdown_names_last_stream_after_round_trip() {
     let mut end = End::server();
     end.open(1, 0);
     end.connection.shut_down(end.now);
@@ -319,7 +319,7 @@ fn graceful_shutdown_names_the_last_stream_after_a_round_trip() {
 }
 
 #[test]
-fn shutdown_does_not_wait_for_a_silent_peer() {
+fn shutdown_of_silent_peer_times_out() {
     let mut end = End::server();
     end.connection.shut_down(end.now);
     end.frames();
@@ -382,7 +382,7 @@ fn ping_of_this_end_is_answered_once() {
 }
 
 #[test]
-fn peers_limits_of_frames_and_tables_are_obeyed() {
+fn peer_frame_and_table_limits_are_respected() {
     let mut end = End::server();
     let stream = end.open(1, END_STREAM);
     assert!(end.feed(&settings(&[(1, 0), (5, 20_000)])).is_ok());
@@ -420,7 +420,7 @@ fn memory_of_a_burst_is_released() {
 }
 
 #[test]
-fn equal_blocks_have_equal_heads_until_the_table_changes() {
+fn equal_blocks_share_memo_until_table_changes() {
     let mut end = End::server();
     let mut encoder = hpack::Encoder::new();
     let mut put = |path: &str, is_sensitive| {
@@ -444,7 +444,7 @@ fn equal_blocks_have_equal_heads_until_the_table_changes() {
 }
 
 #[test]
-fn end_of_a_body_does_not_wait_for_the_window_of_the_connection() {
+fn body_end_ignores_exhausted_connection_window() {
     let mut end = End::server();
     let [long, short] = [1, 3].map(|id| end.open(id, END_STREAM));
     for stream in [long, short] {

@@ -46,7 +46,7 @@ fn representations_of_appendix_c_2_decode() {
 }
 
 #[test]
-fn requests_of_appendix_c_3_and_c_4_decode() {
+fn rfc_appendix_request_examples_decode() {
     let plain = [
         "8286 8441 0f77 7777 2e65 7861 6d70 6c65 2e63 6f6d",
         "8286 84be 5808 6e6f 2d63 6163 6865",

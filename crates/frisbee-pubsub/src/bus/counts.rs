@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn missed_messages_are_counted_and_those_heard_again_are_old() {
+    fn missed_messages_count_and_repeats_are_old() {
         let mut heard = ReceivedCounts::default();
         assert_eq!(heard.message("a", stamp(0, 5)), StampVerdict::New(0), "first message should have no predecessor");
         assert_eq!(heard.message("a", stamp(0, 6)), StampVerdict::New(0));
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn distant_sequence_restarts_row_and_close_one_is_old() {
+    fn only_distant_old_sequence_restarts_row() {
         let heard = || {
             let mut heard = ReceivedCounts::new(Arc::default());
             assert_eq!(heard.message("a", stamp(1 << 41, 200_000)), StampVerdict::New(0));
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rows_that_are_remembered_are_bounded() {
+    fn remembered_sequence_rows_are_bounded() {
         let all = Arc::<AtomicUsize>::default();
         let mut heard = ReceivedCounts::new(all.clone());
         for number in 0..100_000_u64 {
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broker_that_publishes_to_very_many_topics_begins_an_era() {
+    fn publishing_too_many_topics_begins_epoch() {
         let mut sent = SentCounts::default();
         sent.row("a").count();
         assert_eq!(sent.row("a").next(1), stamp(0, 2));

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_have_the_bytes_that_the_page_states() {
+    fn bus_frames_match_documented_bytes() {
         let stamp = SequenceStamp { origin: 0x0102_0304_0506_0708, epoch: 1, count: 300 };
         let frame = Frame::Message.encode(stamp, b"\x03a.bhi");
         assert_eq!(frame, &b"\x01\x01\x02\x03\x04\x05\x06\x07\x08\x01\xac\x02\x03a.bhi"[..]);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_cut_off_or_of_another_kind_are_no_frame() {
+    fn truncated_or_unknown_frames_are_rejected() {
         let frame = Frame::Message.encode(SequenceStamp { origin: 7, epoch: 300, count: 300 }, b"");
         for length in 0..frame.len() {
             assert!(

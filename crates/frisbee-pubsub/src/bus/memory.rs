@@ -180,7 +180,7 @@ mod tests {
     use crate::{Broker, Kind};
 
     #[test]
-    fn departed_subscriptions_and_brokers_leave_no_memory_on_bus() {
+    fn departed_members_leave_bus_empty() {
         let (runtime, bus) = (runtime(), MemoryBus::new());
         let interests = || bus.0.lock().interests.len();
         let [first, second] = [(); 2].map(|()| Broker::builder().backplane(bus.member()).build());
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn subscribers_of_every_number_are_woken_by_the_bus() {
+    fn bus_wakes_every_subscriber() {
         let (runtime, bus) = (runtime(), MemoryBus::new());
         let [first, second] = [(); 2].map(|()| Broker::builder().backplane(bus.member()).build());
         let mut readers = [(); 3].map(|()| Member::new(&first, runtime.handle()));
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_groups_are_drawn_evenly_and_not_in_turn() {
+    fn group_members_are_drawn_evenly_at_random() {
         for members in [2, 3, 7] {
             let drawn: Vec<_> = (0..7000).map(|number| scattered(number) % members).collect();
             for member in 0..members {

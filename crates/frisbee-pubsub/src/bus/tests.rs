@@ -16,7 +16,7 @@ fn brokers<const N: usize>(bus: &MemoryBus, settings: &BrokerBuilder) -> (Runtim
 }
 
 #[test]
-fn message_reaches_subscribers_of_all_brokers_once_in_order() {
+fn all_brokers_deliver_once_in_order() {
     let (runtime, [a, b, c]) = brokers(&MemoryBus::new(), &Broker::builder());
     let mut readers = [&a, &b, &c].map(|broker| Member::new(broker, runtime.handle()));
     let mut writers = [&a, &b, &c].map(|broker| Member::new(broker, runtime.handle()));
@@ -64,7 +64,7 @@ fn overlapping_subscriptions_each_get_message_once() {
 /// Regression test: each pattern of a broker caches the topics that match it. A publisher at another broker could fill
 /// all of these caches, and their memory was not charged to any budget.
 #[test]
-fn topics_of_interests_are_charged_and_forgotten_without_memory() {
+fn interest_topics_are_charged_and_evicted() {
     let (runtime, [a, b]) = brokers(&MemoryBus::new(), &Broker::builder());
     let (mut reader, mut writer) = (Member::new(&a, runtime.handle()), Member::new(&b, runtime.handle()));
     let budget = reader.connection().memory_budget();
@@ -130,7 +130,7 @@ impl Backplane for RecordingBackplane {
 }
 
 #[test]
-fn first_subscription_adds_interest_and_last_removes_it() {
+fn interest_spans_first_to_last_subscription() {
     let (notes, runtime) = (RecordingBackplane::default(), runtime());
     let broker = Broker::builder().backplane(notes.clone()).build();
     let (mut one, mut other) = (Member::new(&broker, runtime.handle()), Member::new(&broker, runtime.handle()));
@@ -155,7 +155,7 @@ fn first_subscription_adds_interest_and_last_removes_it() {
 }
 
 #[test]
-fn a_subscription_is_answered_when_its_interest_is_in_effect() {
+fn subscribe_reply_waits_for_interest() {
     let (notes, runtime) = (RecordingBackplane::default(), runtime());
     let broker = Broker::builder().backplane(notes.clone()).build();
     let (mut one, mut other) = (Member::new(&broker, runtime.handle()), Member::new(&broker, runtime.handle()));
@@ -173,7 +173,7 @@ fn a_subscription_is_answered_when_its_interest_is_in_effect() {
 }
 
 #[test]
-fn members_of_a_group_at_several_brokers_have_equal_shares() {
+fn group_shares_are_equal_across_brokers() {
     let (runtime, [a, b, c]) = brokers(&MemoryBus::new(), &Broker::builder());
     let mut members = [&a, &a, &b, &b, &b, &c].map(|broker| Member::new(broker, runtime.handle()));
     members.iter_mut().for_each(|member| member.subscribe(1, "a", "g"));
@@ -209,7 +209,7 @@ fn sole_group_member_gets_messages_of_its_broker() {
 }
 
 #[test]
-fn bus_losses_are_reported_exactly_to_affected_subscriptions() {
+fn bus_losses_reach_affected_subscriptions() {
     let bus = MemoryBus::new();
     let (runtime, [a, b]) = brokers(&bus, &Broker::builder());
     let (mut reader, mut writer) = (Member::new(&a, runtime.handle()), Member::new(&b, runtime.handle()));
@@ -227,7 +227,7 @@ fn bus_losses_are_reported_exactly_to_affected_subscriptions() {
 }
 
 #[test]
-fn returning_bus_reports_missed_messages_without_new_ones() {
+fn returning_bus_reports_missed_messages() {
     let bus = MemoryBus::new();
     let (runtime, [a, b]) = brokers(&bus, &Broker::builder());
     let mut readers = [&a, &b].map(|broker| Member::new(broker, runtime.handle()));
@@ -254,7 +254,7 @@ fn returning_bus_reports_missed_messages_without_new_ones() {
 }
 
 #[test]
-fn a_bus_that_is_away_refuses_messages_if_configured() {
+fn unavailable_bus_rejects_messages_if_configured() {
     let bus = MemoryBus::new();
     let (runtime, [a, b]) = brokers(&bus, &Broker::builder().when_away(OutagePolicy::Refuse));
     let (mut reader, mut local) = (Member::new(&a, runtime.handle()), Member::new(&b, runtime.handle()));
@@ -275,7 +275,7 @@ fn a_bus_that_is_away_refuses_messages_if_configured() {
 }
 
 #[test]
-fn message_over_backplane_limit_is_refused_with_sizes() {
+fn message_over_backplane_limit_is_rejected() {
     let runtime = runtime();
     let broker =
         Broker::builder().backplane(RecordingBackplane { limit: Some(100), ..RecordingBackplane::default() }).build();
@@ -302,7 +302,7 @@ fn noted(runtime: &Runtime) -> (RecordingBackplane, Broker, Member, Node) {
 }
 
 #[test]
-fn frames_from_the_bus_are_checked_and_go_no_further() {
+fn bus_frames_are_validated_and_not_echoed() {
     let runtime = runtime();
     let (notes, _broker, mut reader, node) = noted(&runtime);
     let interest = notes.interests.lock()[0].clone();
@@ -329,7 +329,7 @@ fn frames_from_the_bus_are_checked_and_go_no_further() {
 }
 
 #[test]
-fn a_message_that_comes_back_to_its_broker_is_dropped() {
+fn message_returning_to_broker_is_dropped() {
     let runtime = runtime();
     let (notes, broker, mut reader, node) = noted(&runtime);
     let mut writer = Member::new(&broker, runtime.handle());
@@ -342,7 +342,7 @@ fn a_message_that_comes_back_to_its_broker_is_dropped() {
 }
 
 #[test]
-fn many_hellos_are_answered_by_one_round_of_marks() {
+fn repeated_hellos_get_one_mark_round() {
     let runtime = runtime();
     let (notes, broker, _reader, node) = noted(&runtime);
     let mut writer = Member::new(&broker, runtime.handle());

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn batch_has_documented_bytes_and_single_frame_is_unchanged() {
+    fn batch_and_frame_match_documented_bytes() {
         let mut payload = Payload::Frame("\x01one".into());
         assert_eq!(all(&Payload::Frame("\x01one".into()).into()), ["\x01one"]);
         assert!(payload.add(b"\x01three", BATCH_MAX) && payload.add(b"\x02", BATCH_MAX));
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_never_longer_than_it_may_be() {
+    fn batch_length_never_exceeds_limit() {
         for most in [1, 50, 1000, BATCH_MAX, 1 << 20] {
             let mut payload = Payload::Frame(vec![1; 20].into());
             let added = (0..1000).take_while(|_| payload.add(&[1; 20], most)).count();
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_that_is_cut_off_ends_with_a_frame_that_is_none() {
+    fn truncated_batch_ends_with_empty_frame() {
         let mut payload = Payload::Frame("\x01one".into());
         assert!(payload.add(b"\x01two", BATCH_MAX));
         let bytes = Bytes::from(payload);

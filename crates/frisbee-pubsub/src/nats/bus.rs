@@ -394,7 +394,7 @@ mod tests {
     /// Regression test: frames were passed directly to the NATS client, whose queue holds up to 2048 messages of any
     /// size.
     #[tokio::test]
-    async fn messages_for_a_server_that_reads_nothing_are_refused() {
+    async fn messages_for_stalled_server_are_rejected() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("socket should bind to the loopback address");
         let address = listener.local_addr().expect("listener should have a local address").to_string();
         tokio::spawn(greet(listener));

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn remote_members_are_assumed_until_answers_are_due() {
+    fn remote_members_are_assumed_until_deadline() {
         let groups = Groups::new();
         assert_eq!(ticks(&groups, ANSWER_TICKS - 1), 0);
         assert!(groups.may_be());
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn queried_broker_with_members_answers_at_next_tick() {
+    fn queried_broker_answers_at_next_tick() {
         let groups = Groups::new();
         groups.handle_control(asks());
         assert!(!groups.tick());

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn queued_short_frames_of_topic_leave_as_one_in_order() {
+    async fn adjacent_short_frames_are_merged_in_order() {
         let (outgoing, writer) = outgoing();
         for (topic, frame) in [("a", "\x011"), ("a", "\x012"), ("b", "\x013"), ("a", "\x014"), ("a", "\x015")] {
             outgoing.publish(topic, frame.into(), MOST).unwrap();
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn frames_that_are_to_leave_alone_do_and_long_ones_do_as_well() {
+    async fn unbatched_and_long_frames_leave_separately() {
         let (outgoing, writer) = outgoing();
         for _ in 0..3 {
             outgoing.publish("a", "\x01".into(), FrameOptions::Nobody).unwrap();
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_so_many_bytes_may_wait_and_those_written_make_room() {
+    async fn full_queue_rejects_until_written() {
         let (outgoing, writer) = outgoing();
         let frame = Bytes::from(vec![1; 1 << 20]);
         let count = (0..100).take_while(|_| outgoing.publish("a", frame.clone(), MOST).is_ok()).count();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_taken_once_nobody_writes_any_more() {
+    async fn publish_without_writer_is_rejected() {
         let (outgoing, writer) = outgoing();
         drop(writer);
         assert!(outgoing.publish("a", "\x01".into(), MOST).is_err() && outgoing.control("\x03".into()).is_err());

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn topics_are_subjects_behind_the_name_of_their_bus() {
+    fn topics_map_to_prefixed_bus_subjects() {
         let subjects = Subjects::of("shop").unwrap();
         for topic in ["orders.north", "$SYS.x", "a-b.\u{E4}.%20", "orders.*.>"] {
             let subject = subjects.of_topic(topic);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_could_reach_into_another_bus_is_refused() {
+    fn invalid_bus_name_is_rejected() {
         for name in ["", "a.b", "a b", "*", ">", "$SYS", "\u{E4}", &"a".repeat(65)] {
             assert!(Subjects::of(name).is_err(), "{name:?}");
         }
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_different_names_stay_different_and_nats_takes_them() {
+    fn group_names_are_escaped_injectively() {
         assert_eq!(group("Workers-1_a"), "Workers-1_a");
         assert_eq!(group("two words.*>"), "two%20words%2e%2a%3e");
         assert_eq!(group("%20"), "%2520");

@@ -58,7 +58,7 @@ fn broker_and_client_defaults_are_as_documented() {
 }
 
 #[test]
-fn subscription_is_charged_for_pattern_and_nodes_until_end() {
+fn subscription_charges_pattern_and_nodes() {
     let (_runtime, broker, [mut reader, _writer]) = peers(Broker::builder());
     let nodes = || broker.0.subscriptions.read().nodes();
     let mut expected = 0;
@@ -77,7 +77,7 @@ fn subscription_is_charged_for_pattern_and_nodes_until_end() {
 
 /// Regression test: nodes of a closed subscriber were not charged while other subscriptions kept them alive.
 #[test]
-fn nodes_stay_charged_while_later_subscribers_keep_them() {
+fn nodes_stay_charged_for_later_subscribers() {
     let (_runtime, _broker, [mut first, mut later]) = peers(Broker::builder());
     first.subscribe(1, "first.second.third", "");
     later.subscribe(1, "first.second.third", "");
@@ -92,7 +92,7 @@ fn nodes_stay_charged_while_later_subscribers_keep_them() {
 }
 
 #[test]
-fn name_of_a_group_is_charged_with_its_subscription() {
+fn group_name_is_charged_with_subscription() {
     let (_runtime, _broker, [mut reader]) = peers(Broker::builder());
     reader.subscribe(1, ">", &"g".repeat(TOPIC_MAX));
     assert_eq!(held(&reader), 256 + 2 + TOPIC_MAX);
@@ -121,14 +121,14 @@ fn subscription_table_shrinks_after_most_have_ended() {
 }
 
 #[test]
-fn the_name_of_a_group_may_be_as_long_as_a_topic() {
+fn group_name_limit_equals_topic_limit() {
     let (_runtime, _broker, [mut reader, _writer]) = peers(Broker::builder());
     assert_eq!(reader.subscribe_as(1, "a", &"g".repeat(TOPIC_MAX)), Ok(()));
     assert_eq!(reader.subscribe_as(2, "a", &"g".repeat(TOPIC_MAX + 1)), Err(Reason::Topic as u8));
 }
 
 #[test]
-fn denied_uses_are_refused_and_rechecked_after_change() {
+fn permissions_are_rechecked_after_change() {
     struct Banned;
     struct SignedIn;
     let settings = Broker::builder().permit(|connection, wish| match wish {
@@ -179,7 +179,7 @@ fn topic_lookup_is_cached_until_subscriptions_change() {
 }
 
 #[test]
-fn messages_to_more_groups_than_a_few_take_long() {
+fn message_to_many_groups_is_slow() {
     for groups in [64, 65] {
         let (_runtime, _broker, [mut reader, mut writer]) = peers(Broker::builder());
         (1..=groups).for_each(|id| reader.subscribe(id, "a", &format!("g{id}")));
@@ -211,7 +211,7 @@ fn publisher_topic_cache_is_bounded() {
 }
 
 #[test]
-fn messages_to_many_subscribers_flush_before_batch_ends() {
+fn large_fan_out_flushes_before_batch_end() {
     let (_runtime, broker, [mut a, mut b, mut c, mut writer]) = peers(Broker::builder());
     [&mut a, &mut b, &mut c].into_iter().for_each(|reader| reader.subscribe(1, "*", ""));
     for number in 0..5461 {
@@ -223,7 +223,7 @@ fn messages_to_many_subscribers_flush_before_batch_ends() {
 }
 
 #[test]
-fn queued_message_keeps_no_read_buffer_and_is_charged_once() {
+fn queued_message_frees_buffer_and_charges_once() {
     for group in ["", "g"] {
         let (_runtime, _broker, [mut reader, mut writer]) = peers(Broker::builder());
         reader.subscribe(1, "a", group);
@@ -267,7 +267,7 @@ fn lagging_group_members_receive_round_robin() {
 
 /// Regression test: the topic caches of a thousand publishers took gigabytes that were not charged to any budget.
 #[test]
-fn remembered_topics_are_charged_and_forgotten_without_memory() {
+fn cached_topics_are_charged_and_evicted() {
     let (_runtime, _, [mut writer]) = peers(Broker::builder());
     let topic = |number: usize| format!("{number:0200}");
     (0..1000).for_each(|number| writer.publish(&topic(number), "x"));

@@ -64,7 +64,7 @@ fn position_of_another_broker_means_nothing() {
 }
 
 #[test]
-fn messages_lost_on_the_bus_are_counted_in_the_history() {
+fn history_counts_messages_lost_on_bus() {
     let bus = MemoryBus::new();
     let (runtime, [_, b], [mut at_a, mut at_b]) = joined(&bus, &settings());
     let [mut exact, mut plain, mut wide] = [(); 3].map(|()| Member::new(&b, runtime.handle()));
@@ -88,7 +88,7 @@ fn messages_lost_on_the_bus_are_counted_in_the_history() {
 }
 
 #[test]
-fn bus_outage_begins_an_epoch_and_is_stated() {
+fn bus_outage_begins_reported_epoch() {
     let bus = MemoryBus::new();
     let (runtime, [_, b], [mut at_a, mut at_b]) = joined(&bus, &settings());
     let [mut reader, mut plain] = [(); 2].map(|()| Member::new(&b, runtime.handle()));
@@ -114,7 +114,7 @@ fn bus_outage_begins_an_epoch_and_is_stated() {
 }
 
 #[test]
-fn rejoined_broker_begins_an_epoch_at_the_others() {
+fn rejoined_broker_begins_epoch_on_all_brokers() {
     // Simulates a broken connection of the other broker, on which its first message of a topic was lost.
     let bus = MemoryBus::new();
     let (_runtime, [a, b], [mut at_a, mut at_b]) = joined(&bus, &settings());
@@ -133,7 +133,7 @@ fn rejoined_broker_begins_an_epoch_at_the_others() {
 }
 
 #[test]
-fn first_rule_decides_and_each_subscription_gets_message_once() {
+fn first_matching_rule_decides_without_duplicates() {
     let settings = Broker::builder().history("a.b", History::last(1)).history("a.>", History::last(5));
     let (runtime, [_, b], [mut at_a, mut at_b]) = joined(&MemoryBus::new(), &settings);
     let mut reader = Member::new(&b, runtime.handle());
@@ -153,7 +153,7 @@ fn first_rule_decides_and_each_subscription_gets_message_once() {
 }
 
 #[test]
-fn history_outlasts_its_subscribers_and_reaches_groups_once() {
+fn history_outlasts_subscribers_without_group_duplicates() {
     let (runtime, [_, b], [mut at_a, mut at_b]) = joined(&MemoryBus::new(), &settings());
     let mut reader = Member::new(&b, runtime.handle());
     follow(&mut reader, 1, "a.b", 0, &[]);

@@ -63,7 +63,7 @@ pub(super) fn publish(member: &mut Member, topic: &str, numbers: impl IntoIterat
 /// Regression test: the permission callback was called while the histories were locked. A callback that queried their
 /// memory deadlocked.
 #[test]
-fn permission_of_a_history_may_depend_on_its_memory() {
+fn history_permission_may_query_memory() {
     let slot = Arc::new(OnceLock::<Broker>::new());
     let broker = slot.clone();
     let settings = Broker::builder().history("a", History::last(1)).permit(move |_, _| {
@@ -111,7 +111,7 @@ fn position_resumes_only_within_its_epoch() {
 }
 
 #[test]
-fn publisher_with_a_stale_route_reaches_a_new_subscriber() {
+fn stale_publisher_route_reaches_new_subscriber() {
     let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder().history("a", History::last(3)));
     writer.publish("a", "1");
     follow(&mut reader, 1, "a", 2, &[]);
@@ -162,7 +162,7 @@ fn dropped_messages_are_followed_by_their_position() {
 }
 
 #[test]
-fn message_rejected_by_peer_is_followed_by_position() {
+fn oversized_message_is_followed_by_position() {
     let (_runtime, broker, [mut reader, mut writer]) = peers(Broker::builder().history("a", History::last(3)));
     let mut hello = frisbee::Hello::decode(&Bytes::from_static(b"fris\x01")).unwrap();
     hello.body_max = 100;
@@ -193,7 +193,7 @@ fn expired_messages_are_not_sent() {
 }
 
 #[test]
-fn histories_are_bounded_and_charged_until_they_are_replaced() {
+fn histories_are_bounded_and_charged() {
     let settings = Broker::builder().history(">", History::last(1000)).history_memory_max(200_000);
     let (_runtime, broker, [mut reader, mut writer]) = peers(settings);
     let held = |writer: &Member| writer.connection().memory_budget().charged();
@@ -271,7 +271,7 @@ fn publisher_of_many_topics_evicts_its_own() {
 /// Regression test: readers that took no messages kept each replaced message of a history alive, and the memory of
 /// these messages was not charged.
 #[test]
-fn long_messages_are_charged_once_until_their_readers_end() {
+fn long_messages_stay_charged_until_readers_end() {
     const LONG: usize = 100_000;
     let settings = Broker::builder().history(">", History::last(1)).history_memory_max(1_000_000);
     let (_runtime, broker, [mut first, mut second, mut writer]) = peers(settings);
@@ -293,7 +293,7 @@ fn long_messages_are_charged_once_until_their_readers_end() {
 }
 
 #[test]
-fn removed_topic_changes_the_epoch_and_begins_again() {
+fn removed_topic_restarts_with_new_epoch() {
     let settings = Broker::builder().history(">", History::last(2)).history_topics_max(2);
     let (_runtime, broker, [mut reader, mut writer]) = peers(settings);
     follow(&mut reader, 1, "a", 0, &[]);

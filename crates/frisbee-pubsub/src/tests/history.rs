@@ -113,7 +113,7 @@ async fn lost_connection_loses_and_repeats_nothing() {
 }
 
 #[tokio::test]
-async fn outage_longer_than_the_history_states_the_number() {
+async fn outage_beyond_history_reports_lost_count() {
     let line = Line::new(kept(10));
     let (reader, writer) = (line.client().await, other(&line).client().await);
     let mut subscription =
@@ -154,7 +154,7 @@ async fn restarted_broker_is_reported() {
 }
 
 #[tokio::test]
-async fn subscriber_on_a_bus_resumes_at_its_broker_exactly() {
+async fn bus_subscriber_resumes_exactly_at_broker() {
     let bus = MemoryBus::new();
     let [here, there] = [(); 2].map(|()| Line::new(kept(100).backplane(bus.member())));
     let (reader, writer) = (here.client().await, there.client().await);
@@ -174,7 +174,7 @@ async fn subscriber_on_a_bus_resumes_at_its_broker_exactly() {
 }
 
 #[tokio::test]
-async fn subscriber_at_another_broker_of_a_bus_is_notified() {
+async fn subscriber_moved_to_other_broker_is_notified() {
     let bus = MemoryBus::new();
     let [here, there] = [(); 2].map(|()| Line::new(kept(2).backplane(bus.member())));
     let (reader, writer) = (here.client().await, there.client().await);
@@ -195,7 +195,7 @@ async fn subscriber_at_another_broker_of_a_bus_is_notified() {
 }
 
 #[tokio::test]
-async fn outage_of_a_bus_is_reported_to_each_subscriber() {
+async fn bus_outage_is_reported_to_every_subscriber() {
     let bus = MemoryBus::new();
     let [here, there] = [(); 2].map(|()| Line::new(kept(100).backplane(bus.member())));
     let (reader, writer) = (here.client().await, there.client().await);
@@ -261,7 +261,7 @@ async fn position_is_a_start() {
 /// While several threads publish, subscriptions are created and dropped on one connection, and connections break at
 /// random.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn messages_under_load_arrive_once_or_are_stated() {
+async fn messages_arrive_once_or_count_as_lost() {
     const MESSAGES: u64 = 20_000;
     let line = Line::new(kept(500));
     let reader = line.client().await;
@@ -319,7 +319,7 @@ async fn messages_under_load_arrive_once_or_are_stated() {
 
 /// Regression test: a broker with a lower limit of positions closed each new connection, or rejected the subscription.
 #[tokio::test]
-async fn positions_beyond_the_limits_of_a_broker_are_forgotten() {
+async fn positions_over_broker_limits_are_forgotten() {
     let config = Config::default().body_max(BODY_MAX_LEAST);
     let least = Server::builder()
         .config(config)
@@ -347,7 +347,7 @@ async fn positions_beyond_the_limits_of_a_broker_are_forgotten() {
 /// Regression test: the broker closed the connection for each message above its limit, and the client reported the
 /// message as published.
 #[tokio::test]
-async fn message_too_long_for_the_broker_fails_on_a_new_connection() {
+async fn oversized_publish_fails_on_new_connection() {
     let least = Server::builder().config(Config::default().body_max(BODY_MAX_LEAST));
     let line = Line::new(Broker::builder());
     line.set(Some(least.build(Broker::new()).expect("settings of the broker's server should be valid")));

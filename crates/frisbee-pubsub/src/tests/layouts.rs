@@ -62,7 +62,7 @@ fn malformed_descriptions_are_not_kept() {
 }
 
 #[test]
-fn brokers_of_a_bus_obtain_descriptions_on_request() {
+fn bus_brokers_fetch_layouts_on_request() {
     let (bus, runtime) = (MemoryBus::new(), runtime());
     let [a, b] = [(); 2].map(|()| Broker::builder().backplane(bus.member()).build());
     let [mut at_a, mut at_b] = [&a, &b].map(|broker| Member::new(broker, runtime.handle()));

@@ -83,7 +83,7 @@ fn list(names: &[(&str, u64)]) -> BTreeMap<String, u64> {
 }
 
 #[tokio::test]
-async fn list_and_changes_reach_a_watcher_in_order() {
+async fn watcher_gets_presence_changes_in_order() {
     let rooms = Rooms::new();
     let [first, second, third] = [rooms.client().await, rooms.client().await, rooms.client().await];
     let mut all = third.subscribe(">").await.expect("broker should accept the subscription");
@@ -118,7 +118,7 @@ async fn list_and_changes_reach_a_watcher_in_order() {
 }
 
 #[tokio::test]
-async fn others_and_those_without_a_name_are_not_listed() {
+async fn unnamed_and_unrelated_subscribers_are_unlisted() {
     let rooms = Rooms::new();
     let client = rooms.client().await;
     let mut presence = client.presence("rooms.lobby").await.expect("broker should accept the subscription");
@@ -146,7 +146,7 @@ async fn watchers_are_not_listed_themselves() {
 }
 
 #[tokio::test]
-async fn watcher_gets_a_new_list_after_a_lost_connection() {
+async fn reconnected_watcher_gets_new_list() {
     let rooms = Rooms::new();
     let watching = rooms.client().await;
     let mut presence = watching.presence("rooms.lobby").await.expect("broker should accept the subscription");

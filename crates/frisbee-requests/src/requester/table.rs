@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn short_reply_is_copied_and_long_one_shares_read_buffer() {
+    async fn only_long_reply_shares_read_buffer() {
         let table = Table::new(1);
         let buffer = Bytes::from(vec![0; 128 * 1024]);
         for (length, is_copied) in [(1, true), (4 * 1024, true), (4 * 1024 + 1, false)] {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn late_cancellation_does_not_end_next_request_with_same_id() {
+    fn late_cancel_spares_request_with_reused_id() {
         let table = Table::new(1);
         let (first, _reply) = send(&table);
         assert_eq!(table.handle_reply(reply(first.id())), ReplyKind::InTime);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_end_of_a_connection_fails_all_and_lets_nobody_wait() {
+    async fn connection_end_fails_pending_and_queued_requests() {
         let table = Table::new(1);
         let (number, pending) = send(&table);
         table.end(&CloseReason::Local);

@@ -112,7 +112,7 @@ async fn replies_find_their_requests_in_any_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reply_may_have_another_operation_than_its_request() {
+async fn reply_may_use_different_operation() {
     let requests = Requester::new();
     let (connection, mut got) = connected(requests.clone()).await;
     let reply = requests.try_call(&connection, ASK, "question").expect("request should be sent");
@@ -123,7 +123,7 @@ async fn a_reply_may_have_another_operation_than_its_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn timed_out_request_is_cancelled_and_late_reply_dropped() {
+async fn timed_out_request_cancels_and_drops_reply() {
     let requests = Requester::new().timeout(Duration::from_secs(3));
     let (connection, mut got) = connected(requests.clone()).await;
     let started = tokio::time::Instant::now();
@@ -148,7 +148,7 @@ async fn timed_out_request_is_cancelled_and_late_reply_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn packets_that_answer_no_call_are_counted_and_harm_no_request() {
+async fn unmatched_replies_are_counted_and_dropped() {
     let requests = Requester::new();
     let (connection, mut got) = connected(requests.clone()).await;
     let reply = requests.try_call(&connection, ASK, "?").expect("request should be sent");
@@ -189,7 +189,7 @@ async fn waiting_request_gets_slot_of_dropped_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn call_dropped_while_waiting_for_slot_sends_nothing() {
+async fn call_dropped_before_slot_sends_nothing() {
     let requests = Requester::new().in_flight_max(1);
     let (connection, mut got) = connected(requests.clone()).await;
     let first = requests.try_call(&connection, ASK, "first").expect("request should be sent");
@@ -204,7 +204,7 @@ async fn call_dropped_while_waiting_for_slot_sends_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_connection_fails_every_request_with_its_reason() {
+async fn lost_connection_fails_requests_with_reason() {
     let requests = Requester::new().in_flight_max(2);
     let (connection, mut got) = connected(requests.clone()).await;
     let mut calls = JoinSet::new();
@@ -230,7 +230,7 @@ async fn a_lost_connection_fails_every_request_with_its_reason() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn request_that_times_out_in_queue_is_unsent() {
+async fn queued_request_times_out_unsent() {
     let requests = Requester::new().in_flight_max(1).timeout(Duration::from_secs(3));
     let (connection, _got) = connected(requests.clone()).await;
     let first = requests.try_call(&connection, ASK, "?").expect("request should be sent");
@@ -246,7 +246,7 @@ async fn request_that_times_out_in_queue_is_unsent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_is_closed_when_idle_waits_for_replies() {
+async fn close_when_idle_waits_for_replies() {
     let requests = Requester::new();
     let (connection, mut got) = connected(requests.clone()).await;
     let reply = requests.try_call(&connection, ASK, "?").expect("request should be sent");
@@ -277,7 +277,7 @@ async fn oversized_body_is_refused_without_a_slot() {
 /// Regression: a request body that was too long for the server was sent, so the server closed the connection and all
 /// other requests failed.
 #[tokio::test]
-async fn body_too_long_for_a_new_server_is_refused() {
+async fn body_over_new_server_limit_is_rejected() {
     let config = Config::default().body_max(BODY_MAX_LEAST);
     let server =
         Server::builder().config(config).build(Peer(unbounded_channel().0)).expect("server settings should be valid");
@@ -292,14 +292,14 @@ async fn body_too_long_for_a_new_server_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_that_do_not_belong_to_a_connection_say_so() {
+async fn call_on_unmounted_requester_is_rejected() {
     let (connection, _got) = connected(Requester::new()).await;
     let error = Requester::new().call(&connection, ASK, "?").await.expect_err("call should fail");
     assert!(matches!(error, RequestError::NotMounted), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_protocols_on_one_connection_keep_their_requests_apart() {
+async fn mounted_protocols_keep_requests_apart() {
     let (one, two) = (Requester::new(), Requester::new());
     let mounts = Mounts::new().mount(10..=10, one.clone()).mount(11..=11, two.clone());
     let (connection, mut got) = connected(mounts).await;
@@ -315,7 +315,7 @@ async fn two_protocols_on_one_connection_keep_their_requests_apart() {
 
 /// A waker may run arbitrary code, such as polling the task that it wakes, so it must not be called under a lock.
 #[tokio::test(start_paused = true)]
-async fn timed_out_request_wakes_its_task_without_the_lock() {
+async fn timed_out_request_wakes_task_unlocked() {
     let requests = Requester::new().timeout(Duration::from_secs(1));
     let (connection, _got) = connected(requests.clone()).await;
     let mut reply = requests.try_call(&connection, ASK, "").expect("request should be sent");

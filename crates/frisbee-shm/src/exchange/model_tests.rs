@@ -157,7 +157,7 @@ fn short_reads_survive_a_ring_change() {
 }
 
 #[test]
-fn published_bytes_survive_the_death_of_their_writer() {
+fn published_bytes_survive_writer_crash() {
     for death in [CrashPoint::After(1), CrashPoint::After(2), CrashPoint::WithRing, CrashPoint::InRing] {
         model(&[1, 2], 8, death, 2);
     }

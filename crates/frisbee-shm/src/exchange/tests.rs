@@ -82,17 +82,17 @@ fn ring_changes_during_a_read(more: usize) {
 }
 
 #[test]
-fn ring_change_within_a_read_returns_no_stale_bytes() {
+fn mid_read_ring_change_returns_fresh_bytes() {
     ring_changes_during_a_read(60_000);
 }
 
 #[test]
-fn ring_change_within_a_read_is_no_violation() {
+fn mid_read_ring_change_is_no_violation() {
     ring_changes_during_a_read(200_000);
 }
 
 #[test]
-fn small_reads_before_a_ring_change_are_no_idle_bells() {
+fn small_reads_are_not_idle_bells() {
     let mut ends = Ends::new(1 << 20, |writer, _| {
         writer.handle_bell().expect("wake-up pipe should announce the read");
         assert!(writer.may_sleep(WaitEvent::Room), "writer should be able to sleep while its ring is not empty");
@@ -105,7 +105,7 @@ fn small_reads_before_a_ring_change_are_no_idle_bells() {
 }
 
 #[test]
-fn bells_of_a_peer_that_takes_back_its_reads_are_idle() {
+fn bells_for_reverted_reads_are_idle() {
     let mut ends = Ends::new(1 << 20, |_, _| {});
     assert_eq!((ends.write(&[1; 1000]), ends.read(10).len()), (1000, 10));
     let read = |position| ends.writer.borrow().head.word(End::Server, Word::Read).store(position, Ordering::Release);

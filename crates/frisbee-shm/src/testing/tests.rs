@@ -53,7 +53,7 @@ async fn error_of_reading(stream: &mut Stream) -> String {
 }
 
 #[tokio::test]
-async fn claim_to_have_written_too_much_is_a_violation() {
+async fn excessive_write_position_is_violation() {
     let scene = Scene::new();
     for claimed in [1 + 1025, 0, u32::MAX, u32::MAX / 2] {
         let (mut stream, peer) = scene.connect(1).await;
@@ -67,7 +67,7 @@ async fn claim_to_have_written_too_much_is_a_violation() {
 }
 
 #[tokio::test]
-async fn claim_to_have_read_unwritten_bytes_is_a_violation() {
+async fn read_position_beyond_written_is_violation() {
     let scene = Scene::new();
     for claimed in [6, u32::MAX / 2, 5_u32.wrapping_sub(1025)] {
         let (mut stream, peer) = scene.connect(1).await;
@@ -83,7 +83,7 @@ async fn claim_to_have_read_unwritten_bytes_is_a_violation() {
 }
 
 #[tokio::test]
-async fn impossible_claim_wakes_a_sleeping_end_with_an_error() {
+async fn invalid_position_wakes_sleeper_with_error() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
     let reading = tokio::spawn(async move { error_of_reading(&mut stream).await });
@@ -135,7 +135,7 @@ async fn flood_of_bells_ends_its_connection_alone() {
 }
 
 #[tokio::test]
-async fn flags_rewritten_by_the_peer_do_not_disturb_a_busy_stream() {
+async fn rewritten_flags_never_disturb_busy_stream() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
     for number in 0..1000_u32 {
@@ -160,7 +160,7 @@ async fn flags_rewritten_by_the_peer_do_not_disturb_a_busy_stream() {
 }
 
 #[tokio::test]
-async fn bytes_go_on_in_a_ring_that_the_peer_has_sent() {
+async fn reader_continues_in_sent_ring() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
     peer.send_ring(4096).expect("peer should send a ring");
@@ -171,7 +171,7 @@ async fn bytes_go_on_in_a_ring_that_the_peer_has_sent() {
 }
 
 #[tokio::test]
-async fn a_ring_that_was_not_sent_or_is_none_ends_the_connection() {
+async fn missing_or_invalid_ring_closes_connection() {
     let scene = Scene::new();
     // The ring is missing, of another size, not a power of two, above the maximum, not sealed, or not memory.
     let unsealed = rustix::fs::memfd_create(c"unsealed", rustix::fs::MemfdFlags::ALLOW_SEALING)
@@ -208,7 +208,7 @@ async fn two_rings_at_once_end_the_connection() {
 }
 
 #[tokio::test]
-async fn no_ring_is_sent_before_the_last_one_is_received() {
+async fn next_ring_waits_for_receipt_of_last() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
     // The peer acknowledges bytes without reading them, which only loses the bytes.
@@ -270,7 +270,7 @@ fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn random_rewrites_of_memory_harm_their_connection_alone() {
+async fn random_memory_corruption_stays_within_connection() {
     let operations = std::env::var("FRISBEE_SHM_OPERATIONS")
         .map_or(1_000_000, |number| number.parse().expect("operation count should be a number"));
     let scene = Scene::new();
@@ -318,7 +318,7 @@ async fn random_rewrites_of_memory_harm_their_connection_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn blocked_thread_gets_an_error_for_each_violation() {
+async fn blocked_thread_fails_on_every_violation() {
     /// Operations of a hostile peer, which are repeated until the other end has failed.
     type Attack = fn(&Peer, &dyn Fn() -> bool) -> io::Result<()>;
     let claims: Attack = |peer, _| {

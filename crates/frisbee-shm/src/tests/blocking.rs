@@ -45,7 +45,7 @@ fn numbered(length: usize) -> Vec<u8> {
 }
 
 #[test]
-fn bytes_of_every_length_go_both_ways_between_two_threads() {
+fn blocking_threads_echo_all_lengths() {
     for spin in SPINS {
         let (mut client, mut server) = blocking_pair(spin);
         let lengths = [1, 47, 1023, 1024, 1025, 70_000, 3 << 20, 5];
@@ -71,7 +71,7 @@ fn bytes_of_every_length_go_both_ways_between_two_threads() {
 }
 
 #[test]
-fn thread_reads_all_bytes_of_a_task_before_the_end() {
+fn thread_reads_all_task_bytes_before_end() {
     for spin in SPINS {
         let (mut client, mut server, runtime) = pair(spin.min(Duration::from_micros(20)));
         runtime.spawn(async move {
@@ -93,7 +93,7 @@ fn thread_reads_all_bytes_of_a_task_before_the_end() {
 }
 
 #[test]
-fn a_thread_that_waits_learns_that_its_peer_is_gone() {
+fn waiting_thread_notices_closed_peer() {
     for spin in SPINS {
         let (mut client, server) = blocking_pair(spin);
         let reader = std::thread::spawn(move || client.read(&mut [0]));
@@ -113,7 +113,7 @@ fn a_thread_that_waits_learns_that_its_peer_is_gone() {
 }
 
 #[test]
-fn a_timeout_bounds_waiting_and_loses_nothing() {
+fn timeout_bounds_waiting_without_losing_bytes() {
     for spin in SPINS {
         let (mut client, mut server) = blocking_pair(spin);
         assert_eq!(
@@ -135,7 +135,7 @@ fn a_timeout_bounds_waiting_and_loses_nothing() {
 }
 
 #[test]
-fn a_peer_that_shares_no_memory_is_talked_to_over_its_socket() {
+fn blocking_client_falls_back_to_socket() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = folder.path().join("socket");
     let listener = std::os::unix::net::UnixListener::bind(&path).expect("listener should bind to the socket path");

@@ -60,7 +60,7 @@ async fn echo_once(mut client: impl AsyncRead + AsyncWrite + Unpin, mut server: 
 }
 
 #[tokio::test]
-async fn both_ends_share_memory_and_bytes_go_both_ways() {
+async fn shared_memory_carries_bytes_both_ways() {
     let directory = Directory::new();
     let listener = Listener::bind(directory.path()).expect("listener should bind to the socket path");
     let (client, server) = pair(&listener, connect(directory.path())).await;
@@ -123,13 +123,13 @@ async fn both_ways(ring: u32, spin: Duration) {
 }
 
 #[tokio::test]
-async fn many_rings_of_bytes_go_both_ways_by_split_tasks() {
+async fn many_rings_transfer_between_split_tasks() {
     both_ways(4096, Duration::ZERO).await;
     both_ways(65_536, Duration::ZERO).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_rings_of_bytes_go_both_ways_with_and_without_spin() {
+async fn many_rings_transfer_with_or_without_spin() {
     both_ways(4096, Duration::ZERO).await;
     both_ways(65_536, Duration::from_micros(20)).await;
 }
@@ -173,7 +173,7 @@ async fn receive_outgrown(mut from: impl AsyncRead + Unpin, bytes: &[u8]) -> Res
 /// A reader preempted between two parts of a ring must notice that the ring was replaced. More threads than processors
 /// provoke that. `FRISBEE_SHM_SECONDS` extends the duration.
 #[tokio::test(flavor = "multi_thread", worker_threads = 16)]
-async fn rings_that_are_outgrown_during_reads_keep_every_byte() {
+async fn rings_outgrown_during_reads_keep_bytes() {
     let seconds =
         std::env::var("FRISBEE_SHM_SECONDS").map_or(1.0, |text| text.parse().expect("duration should be a number"));
     let until = std::time::Instant::now() + Duration::from_secs_f64(seconds);
@@ -206,7 +206,7 @@ async fn rings_that_are_outgrown_during_reads_keep_every_byte() {
 }
 
 #[test]
-fn waiting_stream_goes_on_in_its_new_runtime() {
+fn waiting_stream_continues_in_new_runtime() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
     for shared_max in [0, 1] {
         let (directory, first, second) = (Directory::new(), runtime(), runtime());
@@ -243,7 +243,7 @@ fn waiting_stream_goes_on_in_its_new_runtime() {
 }
 
 #[tokio::test]
-async fn bytes_written_before_a_drop_are_read_before_the_end() {
+async fn bytes_written_before_drop_are_readable() {
     let directory = Directory::new();
     let listener = Listener::bind(directory.path()).expect("listener should bind to the socket path");
     let (mut client, mut server) = pair(&listener, connect(directory.path())).await;
@@ -265,7 +265,7 @@ async fn bytes_written_before_a_drop_are_read_before_the_end() {
 }
 
 #[tokio::test]
-async fn client_may_begin_with_more_bytes_than_fit() {
+async fn first_client_write_may_exceed_ring() {
     let directory = Directory::new();
     let listener = Listener::bind(directory.path()).expect("listener should bind to the socket path");
     let receiving = async {
@@ -318,7 +318,7 @@ async fn one_direction_can_end_before_the_other() {
 }
 
 #[tokio::test]
-async fn client_without_an_offer_is_served_over_the_socket() {
+async fn client_without_offer_uses_socket() {
     let directory = Directory::new();
     let listener = Listener::bind(directory.path()).expect("listener should bind to the socket path");
     let client = UnixStream::connect(directory.path()).await.expect("client should connect to the socket");
@@ -327,7 +327,7 @@ async fn client_without_an_offer_is_served_over_the_socket() {
 }
 
 #[tokio::test]
-async fn a_server_that_writes_first_does_so_over_the_socket() {
+async fn server_writing_first_uses_socket() {
     let directory = Directory::new();
     let listener = Listener::bind(directory.path()).expect("listener should bind to the socket path");
     let mut client = UnixStream::connect(directory.path()).await.expect("client should connect to the socket");
@@ -343,7 +343,7 @@ async fn a_server_that_writes_first_does_so_over_the_socket() {
 }
 
 #[tokio::test]
-async fn full_server_uses_the_socket_until_memory_is_free() {
+async fn full_server_uses_socket_until_memory_frees() {
     let directory = Directory::new();
     let listener = Listener::builder().shared_max(1).bind(directory.path()).expect("server should bind to a free path");
     let first = pair(&listener, connect(directory.path())).await;
@@ -357,7 +357,7 @@ async fn full_server_uses_the_socket_until_memory_is_free() {
 }
 
 #[tokio::test]
-async fn rings_are_no_larger_than_their_client_takes() {
+async fn ring_size_respects_client_limit() {
     let directory = Directory::new();
     let listener =
         Listener::builder().ring_max(65_536).bind(directory.path()).expect("server should bind to a free path");
@@ -367,7 +367,7 @@ async fn rings_are_no_larger_than_their_client_takes() {
 }
 
 #[tokio::test]
-async fn a_server_that_closes_at_an_offer_is_talked_to_plainly() {
+async fn server_closing_on_offer_gets_plain_socket() {
     let directory = Directory::new();
     let old = UnixListener::bind(directory.path()).expect("listener should bind to the socket path");
     let serving = tokio::spawn(async move {
@@ -389,7 +389,7 @@ async fn a_server_that_closes_at_an_offer_is_talked_to_plainly() {
 }
 
 #[tokio::test]
-async fn a_server_that_answers_something_else_is_talked_to_plainly() {
+async fn unexpected_offer_reply_falls_back_to_socket() {
     let directory = Directory::new();
     let old = UnixListener::bind(directory.path()).expect("listener should bind to the socket path");
     let serving = tokio::spawn(async move {
@@ -407,7 +407,7 @@ async fn a_server_that_answers_something_else_is_talked_to_plainly() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silent_server_gets_a_plain_socket_after_a_second() {
+async fn silent_server_gets_plain_socket_after_timeout() {
     let directory = Directory::new();
     let old = UnixListener::bind(directory.path()).expect("listener should bind to the socket path");
     let serving = tokio::spawn(async move {
@@ -421,7 +421,7 @@ async fn silent_server_gets_a_plain_socket_after_a_second() {
 }
 
 #[tokio::test]
-async fn socket_file_is_replaced_only_after_its_server_died() {
+async fn only_dead_server_socket_is_replaced() {
     let directory = Directory::new();
     drop(std::os::unix::net::UnixListener::bind(directory.path()).expect("listener should bind to the socket path"));
     let listener = Listener::bind(directory.path()).expect("stale socket file should be replaced");
@@ -452,7 +452,7 @@ async fn path_of_a_server_that_accepts_none_is_in_use() {
 }
 
 #[tokio::test]
-async fn sizes_that_no_ring_can_have_are_refused() {
+async fn invalid_ring_sizes_are_rejected() {
     let directory = Directory::new();
     let error = Listener::builder()
         .ring_max(5000)
@@ -476,7 +476,7 @@ async fn child_that_writes_without_end() {
 }
 
 #[tokio::test]
-async fn death_of_a_writing_process_is_noticed_at_once() {
+async fn writing_process_death_is_noticed_immediately() {
     let directory = Directory::new();
     let listener = Listener::bind(directory.path()).expect("listener should bind to the socket path");
     let program = std::env::current_exe().expect("path of the test program should be known");

@@ -92,7 +92,7 @@ fn between<'a>(text: &'a str, before: &str, behind: &str) -> &'a str {
 const FAILING: [&str; 5] = ["by_attribute", "by_function", "by_occasion", "within::a_module", "within::one_world"];
 
 #[test]
-fn a_failure_prints_its_command_its_files_and_few_faults() {
+fn failure_prints_command_files_and_minimal_faults() {
     for test in FAILING {
         let (text, succeeds) = run(test, &[]);
         assert!(!succeeds, "{text}");
@@ -115,7 +115,7 @@ fn a_failure_prints_its_command_its_files_and_few_faults() {
 }
 
 #[test]
-fn the_command_of_a_failure_runs_its_test_and_no_other() {
+fn failure_command_runs_only_failing_test() {
     for test in FAILING {
         let (text, _) = run(test, &[]);
         let command = between(&text, "cargo test ", "\n");

@@ -79,7 +79,7 @@ fn is_of(kind: FaultKind, fault: &Fault) -> bool {
 }
 
 #[test]
-fn each_kind_of_fault_takes_effect_and_is_shrunk() {
+fn every_fault_kind_takes_effect_and_shrinks() {
     for kind in FaultKind::USUAL.into_iter().chain([FaultKind::LoseDisk, FaultKind::Corrupt]) {
         let failure = Sim::new().find(20, |world| notices(world, Some(kind)));
         let failure = failure.unwrap_or_else(|| panic!("fault {kind:?} should be noticed"));
@@ -115,7 +115,7 @@ fn crash_of(failure: &Failure) -> (Duration, String) {
 }
 
 #[test]
-fn a_fault_strikes_the_node_of_its_occasion_soon_after_it() {
+fn triggered_fault_strikes_event_node_promptly() {
     let faults = Faults::upon("elected", 3).kinds([FaultKind::Crash, FaultKind::Slow]);
     for seed in 0..20 {
         let Err(failure) = Sim::new().run(seed, |world| elections(world, faults.clone())) else { continue };
@@ -128,7 +128,7 @@ fn a_fault_strikes_the_node_of_its_occasion_soon_after_it() {
 }
 
 #[test]
-fn a_fault_upon_an_occasion_may_strike_other_nodes() {
+fn triggered_fault_can_strike_other_nodes() {
     let faults = Faults::upon("elected", 3).kinds([FaultKind::Crash]).nodes(["b"]).within(Duration::from_millis(1));
     let failure =
         Sim::new().run(1, |world| elections(world, faults.clone())).expect_err("crash of b should fail the run");
@@ -137,13 +137,13 @@ fn a_fault_upon_an_occasion_may_strike_other_nodes() {
 }
 
 #[test]
-fn a_fault_whose_occasion_never_comes_does_not_strike() {
+fn untriggered_fault_never_strikes() {
     let faults = Faults::upon("deposed", 5).kinds([FaultKind::Crash]);
     sim(1, |world| elections(world, faults.clone()));
 }
 
 #[test]
-fn a_crash_upon_a_sync_of_the_disk_finds_the_first_value_there() {
+fn crash_upon_disk_sync_keeps_first_value() {
     let struck = Arc::new(AtomicU64::new(0));
     let counted = struck.clone();
     Sim::new().seeds(30, move |world| {

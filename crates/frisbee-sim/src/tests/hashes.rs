@@ -42,7 +42,7 @@ async fn busy(world: World) {
 }
 
 #[test]
-fn the_hashes_of_worlds_are_those_that_were_computed_once() {
+fn world_hashes_match_recorded_values() {
     assert_eq!([0, 1, 2, 3].map(|seed| sim(seed, busy).trace_hash), HASHES);
 }
 

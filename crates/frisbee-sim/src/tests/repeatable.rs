@@ -25,7 +25,7 @@ fn assert_shows(failure: &Failure, event: &str, cause: &str) {
 }
 
 #[test]
-fn the_order_of_a_hash_map_is_found() {
+fn hash_map_order_dependence_is_detected() {
     let failure = failure_of(|world| async move {
         world.note("begin");
         let map: HashMap<_, _> = (0..50).map(|number| (number, ())).collect();
@@ -40,7 +40,7 @@ fn the_order_of_a_hash_map_is_found() {
 }
 
 #[test]
-fn the_time_of_the_system_is_found() {
+fn system_time_dependence_is_detected() {
     let failure = failure_of(|world| async move {
         // A time is used, because two durations may be equal by chance.
         let now = Instant::now();
@@ -51,7 +51,7 @@ fn the_time_of_the_system_is_found() {
 }
 
 #[test]
-fn chance_that_is_not_of_the_seed_is_found() {
+fn unseeded_randomness_is_detected() {
     let failure = failure_of(|world| async move {
         let pause = RandomState::new().hash_one(0) % 100_000;
         sleep(Duration::from_millis(pause)).await;
@@ -61,7 +61,7 @@ fn chance_that_is_not_of_the_seed_is_found() {
 }
 
 #[test]
-fn a_choice_of_select_is_found() {
+fn random_select_branch_is_detected() {
     let failure = failure_of(|world| async move {
         for _ in 0..50 {
             let chosen = tokio::select! {
@@ -75,7 +75,7 @@ fn a_choice_of_select_is_found() {
 }
 
 #[test]
-fn the_order_in_which_a_watch_wakes_is_found() {
+fn watch_wake_order_dependence_is_detected() {
     let failure = failure_of(|world| async move {
         let sender = tokio::sync::watch::Sender::new(0);
         for number in 0..20 {
@@ -93,7 +93,7 @@ fn the_order_in_which_a_watch_wakes_is_found() {
 }
 
 #[test]
-fn a_static_that_remembers_the_run_before_is_found() {
+fn state_kept_between_runs_is_detected() {
     let runs = Arc::new(AtomicU64::new(0));
     let failure = failure_of(|world| {
         let runs = runs.clone();
@@ -103,13 +103,13 @@ fn a_static_that_remembers_the_run_before_is_found() {
 }
 
 #[test]
-fn a_thread_that_is_started_is_a_failure() {
+fn spawning_thread_fails_run() {
     let failure = failure_of(|_| async { drop(tokio::task::spawn_blocking(|| ()).await) });
     assert!(failure.text().contains("spawn_blocking"), "{failure}");
 }
 
 #[test]
-fn a_thread_that_uses_the_world_is_a_failure() {
+fn world_use_from_other_thread_fails_run() {
     let failure = failure_of(|world| async move {
         let other = std::thread::spawn(move || world.note("from elsewhere"));
         other.join().expect("thread should not panic");

@@ -21,7 +21,7 @@ async fn echo(process: Process) {
 }
 
 #[test]
-fn a_panic_in_a_task_of_which_nobody_hears_is_a_failure() {
+fn unobserved_task_panic_fails_run() {
     let failure = Sim::new().run(0, |world| async move {
         world.node("a").process().spawn(async { panic!("unheard") });
         sleep(millis(1)).await;
@@ -30,7 +30,7 @@ fn a_panic_in_a_task_of_which_nobody_hears_is_a_failure() {
 }
 
 #[test]
-fn a_panic_in_a_condition_is_a_failure() {
+fn panic_in_condition_fails_run() {
     let failure = Sim::new().find(4, |world| async move {
         world.always("a condition", || panic!("the condition runs"));
         sleep(millis(10)).await;
@@ -40,7 +40,7 @@ fn a_panic_in_a_condition_is_a_failure() {
 }
 
 #[test]
-fn a_world_without_end_is_a_failure() {
+fn endless_world_fails_run() {
     let failure = Sim::new().time_max(Duration::from_secs(5)).run(0, |_| std::future::pending());
     assert!(failure.expect_err("endless world should fail the run").text().contains("has not ended within 5s"));
 }
@@ -195,7 +195,7 @@ fn bytes_of_one_connection_stay_in_order() {
 }
 
 #[test]
-fn a_writer_waits_while_its_bytes_drain_slowly() {
+fn writer_waits_while_bytes_drain_slowly() {
     sim(1, |world| async move {
         world.set_cables(Cable::default().latency(millis(1)..=millis(1)).capacity(1_000));
         world.node("a").start(|process| async move {
@@ -216,7 +216,7 @@ fn a_writer_waits_while_its_bytes_drain_slowly() {
 }
 
 #[test]
-fn a_cable_that_breaks_connections_breaks_a_part_of_them() {
+fn cable_resets_break_some_connections() {
     sim(1, |world| async move {
         world.set_cables(Cable::default().resets(0.1));
         world.node("a").start(echo);
@@ -280,7 +280,7 @@ fn connection_faults_take_effect() {
 
 /// Regression: the tasks that were reading at the writer's end and writing at the other end were not woken.
 #[test]
-fn a_cut_connection_wakes_tasks_at_both_its_ends() {
+fn cut_connection_wakes_tasks_at_both_ends() {
     for (seed, is_full) in (0..10).flat_map(|seed| [(seed, false), (seed, true)]) {
         sim(seed, |world| async move {
             let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
@@ -314,7 +314,7 @@ fn a_cut_connection_wakes_tasks_at_both_its_ends() {
 }
 
 #[test]
-fn clocks_of_a_node_drift_apart_and_one_of_them_jumps() {
+fn node_clocks_drift_and_wall_clock_jumps() {
     sim(1, |world| async move {
         let node = world.node("a");
         node.set_clock(-5_000, 100_000);
@@ -329,7 +329,7 @@ fn clocks_of_a_node_drift_apart_and_one_of_them_jumps() {
 }
 
 #[test]
-fn a_condition_is_waited_for_and_its_absence_is_a_failure() {
+fn condition_unmet_within_timeout_fails_run() {
     let failure = Sim::new().run(0, |world| async move {
         let started = world.elapsed();
         let reached = world.clone();
@@ -342,7 +342,7 @@ fn a_condition_is_waited_for_and_its_absence_is_a_failure() {
 }
 
 #[test]
-fn a_written_schedule_strikes_at_its_times() {
+fn fault_schedule_strikes_at_given_times() {
     sim(5, |world| async move {
         let node = world.node("a");
         node.start(|_| async {});
@@ -356,7 +356,7 @@ fn a_written_schedule_strikes_at_its_times() {
 }
 
 #[test]
-fn nobody_is_reached_at_a_node_without_an_acceptor() {
+fn dial_without_acceptor_is_refused() {
     sim(1, |world| async move {
         world.node("a").process();
         for name in ["a", "b"] {

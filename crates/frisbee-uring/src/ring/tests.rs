@@ -49,7 +49,7 @@ fn buffers_are_contiguous_and_all_offered() {
 }
 
 #[test]
-fn a_quiet_send_is_over_without_a_word_of_the_kernel() {
+fn quiet_send_completes_without_kernel_completion() {
     let Some(mut ring) = ring() else { return };
     let (socket, mut peer) = sockets();
     ring.send_quietly(&socket, 7, b"quiet".to_vec());
@@ -65,7 +65,7 @@ fn a_quiet_send_is_over_without_a_word_of_the_kernel() {
 }
 
 #[test]
-fn failed_quiet_send_is_reported_and_disturbs_no_other() {
+fn failed_quiet_send_does_not_disturb_others() {
     let Some(mut ring) = ring() else { return };
     let ((full, mut slow), (socket, _peer)) = (sockets(), sockets());
     let len = 64 << 20;

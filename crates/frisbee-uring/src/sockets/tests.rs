@@ -39,7 +39,7 @@ fn socket_has_one_waiter_per_direction() {
 
 /// Checks that no bytes are sent after a gap. The peer would interpret them as the rest of a truncated packet.
 #[test]
-fn nothing_is_sent_behind_bytes_that_were_cancelled() {
+fn no_bytes_follow_cancelled_send() {
     let Ok(ring) = Ring::new() else { return eprintln!("SKIPPED: there are no rings here") };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

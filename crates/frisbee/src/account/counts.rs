@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn recent_connection_ends_are_kept_and_oldest_evicted() {
+    fn oldest_connection_ends_are_evicted() {
         let counts = LimitCounts::default();
         let most = u16::try_from(LAST_MAX).expect("maximum number of close records should fit into u16");
         for port in 1..=most + 2 {

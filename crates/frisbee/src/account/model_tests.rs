@@ -11,7 +11,7 @@ fn account(budget: &Arc<Budget>) -> Arc<Account> {
 }
 
 #[test]
-fn model_reservations_of_two_threads_return_in_full() {
+fn model_reservations_of_threads_return_fully() {
     loom::model(|| {
         let budget = Arc::new(Budget::new(1 << 20, 0));
         let account = account(&budget);

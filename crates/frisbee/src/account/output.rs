@@ -98,7 +98,7 @@ mod tests {
     /// Regression test: the limit was no longer updated once memory sufficed for the maximum backlog, although a body
     /// of the maximum size requires more.
     #[test]
-    fn bodies_of_any_length_are_sendable_after_memory_pressure() {
+    fn long_bodies_are_sendable_after_memory_pressure() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
         let (account, other) =
             (Account::of_peer(budget.enter(CallerKey::Unknown)), Account::of_peer(budget.enter(CallerKey::Unknown)));

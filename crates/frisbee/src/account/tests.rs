@@ -62,7 +62,7 @@ fn resized_charge_is_given_back_in_full() {
 }
 
 #[test]
-fn connection_keeps_an_eighth_of_its_bytes_for_reuse() {
+fn connection_retains_eighth_of_bytes_for_reuse() {
     let budget = budget(64 * MIB);
     let account = of(&budget, 1);
     assert!((0..100).all(|_| account.take(1000)));
@@ -83,7 +83,7 @@ fn connection_keeps_an_eighth_of_its_bytes_for_reuse() {
 }
 
 #[test]
-fn traffic_is_counted_for_connections_of_servers_alone() {
+fn only_server_connection_traffic_is_counted() {
     let budget = budget(1000);
     let account = of(&budget, 1);
     account.count(Traffic::Read, 3);
@@ -121,7 +121,7 @@ fn lone_caller_takes_three_quarters_of_memory() {
 }
 
 #[test]
-fn several_large_callers_get_a_sixteenth_of_free_memory() {
+fn large_callers_get_sixteenth_of_free_memory() {
     let budget = budget(64 * MIB);
     let [idle, neighbour, stranger] = [1, 1, 2].map(|last| of(&budget, last));
     assert_eq!(idle.room(), 48 * MIB, "single caller should get three quarters");
@@ -135,7 +135,7 @@ fn several_large_callers_get_a_sixteenth_of_free_memory() {
 }
 
 #[test]
-fn connections_of_one_caller_leave_room_for_others() {
+fn connections_of_caller_leave_room_for_others() {
     let budget = Arc::new(Budget::new(MIB, 0).with_connections(MIB, 4096));
     let budget = &budget;
     let connect = |last: u8| {
@@ -168,7 +168,7 @@ fn new_caller_finds_room_after_greedy_ones() {
 }
 
 #[test]
-fn networks_of_one_site_are_one_caller_from_the_sixteenth_on() {
+fn site_networks_beyond_limit_share_one_caller() {
     let budget = budget(64 * MIB);
     let enter = |site: u16, network: u16| {
         let address = IpAddr::from([0x2001, 0xdb8, site, network, 0, 0, 0, 1]);
@@ -184,7 +184,7 @@ fn networks_of_one_site_are_one_caller_from_the_sixteenth_on() {
 }
 
 #[test]
-fn account_may_take_its_room_and_no_byte_more() {
+fn account_takes_at_most_available_room() {
     let budget = budget(64 * MIB);
     let hogs = [of(&budget, 1), of(&budget, 1), of(&budget, 2)];
     for account in &hogs {
@@ -199,7 +199,7 @@ fn account_may_take_its_room_and_no_byte_more() {
 }
 
 #[test]
-fn bodies_of_16_to_64_kib_are_charged_as_their_buffer() {
+fn midsize_bodies_are_charged_by_buffer_size() {
     let kib = 1024;
     let lengths = [0, 16 * kib - 1, 16 * kib, 64 * kib - 1, 64 * kib, 128 * kib];
     let memory = [0, 16 * kib - 1, 128 * kib, 128 * kib, 64 * kib, 128 * kib];
@@ -207,7 +207,7 @@ fn bodies_of_16_to_64_kib_are_charged_as_their_buffer() {
 }
 
 #[test]
-fn shared_bytes_are_charged_until_the_last_clone_is_dropped() {
+fn shared_bytes_are_charged_until_last_drop() {
     let budget = MemoryBudget(budget(1000));
     let bytes = budget.share(Bytes::from_static(b"shared"));
     let other = bytes.clone();
@@ -228,7 +228,7 @@ fn budget_is_short_above_half_in_use() {
 }
 
 #[test]
-fn released_memory_wakes_one_waiter_of_each_caller() {
+fn released_memory_wakes_one_waiter_per_caller() {
     let budget = budget(MIB);
     let [hog, first, second, other] = [1, 2, 2, 3].map(|last| of(&budget, last));
     hog.charge(MIB);

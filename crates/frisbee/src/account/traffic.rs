@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_of_many_threads_are_added_up_each_for_itself() {
+    fn traffic_counts_of_threads_are_summed() {
         let counted = TrafficCounts::default();
         std::thread::scope(|scope| {
             // Threads are created and terminated repeatedly, and each takes the next shard.

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn memory_is_returned_three_seconds_after_usage_drops() {
+    async fn memory_is_returned_seconds_after_usage_drops() {
         let much = MUCH.unsigned_abs();
         let budget = Arc::new(Budget::new(4 * much, 0));
         let is_due = || budget.trim.is_due.load(Ordering::Relaxed);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn memory_is_returned_after_many_connections_become_idle() {
+    async fn memory_is_returned_after_connections_become_idle() {
         let budget = Arc::new(Budget::new(1024, 0));
         (1..MANY).for_each(|_| budget.record_idle());
         budget.trim(&Handle::current());

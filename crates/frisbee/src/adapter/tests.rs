@@ -58,7 +58,7 @@ async fn say(address: SocketAddr, words: &[&[u8]]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn frames_and_other_protocols_are_served_on_one_port() {
+async fn frames_and_other_protocols_share_port() {
     let server = shouting().bind("127.0.0.1:0", echo()).await.unwrap();
     let (address, stats) = (server.local_addr(), server.stats());
     let serving = tokio::spawn(server.serve());
@@ -110,7 +110,7 @@ async fn frames_are_not_offered_to_adapters() {
 }
 
 #[tokio::test]
-async fn adapter_connection_is_open_until_its_handler_returns() {
+async fn adapter_connection_closes_when_handler_returns() {
     let (proceeds, proceed) = oneshot::channel::<()>();
     let proceed = std::sync::Mutex::new(Some(proceed));
     let acceptor = Server::builder()
@@ -142,7 +142,7 @@ async fn adapter_connection_is_open_until_its_handler_returns() {
 }
 
 #[tokio::test]
-async fn failed_adapter_connection_is_counted_by_its_error() {
+async fn failed_adapter_connection_is_counted_by_error() {
     let failing = |_transport, _context| async { Err(io::ErrorKind::InvalidData.into()) };
     let acceptor = Server::builder().adapter(|_| true, failing).build(echo()).unwrap();
     let (mut here, there) = crate::memory();
@@ -271,7 +271,7 @@ async fn adapter_sees_attachments_until_it_returns() {
 /// Regression test: when a header arrived in several pieces, the later pieces were offered to adapters. An adapter that
 /// accepted them did not receive the connection, but attachments such as the client's principal were dropped.
 #[tokio::test]
-async fn header_in_pieces_is_not_offered_to_adapters() {
+async fn fragmented_header_is_not_offered_to_adapters() {
     let (ends, mut ended) = mpsc::unbounded_channel();
     let greedy = Server::builder().adapter(|_| true, async |_transport, _context| Ok(()));
     let acceptor = greedy.build(Attaching(ends)).unwrap();
@@ -315,7 +315,7 @@ impl AsyncWrite for Unflushed {
 
 /// Regression test: an HTTP client that reset its TLS connection after its first bytes was counted as open forever.
 #[tokio::test]
-async fn connection_lost_on_way_to_adapter_is_counted_as_closed() {
+async fn connection_lost_before_adapter_counts_as_closed() {
     let acceptor = Server::builder().adapter(|_| true, async |_transport, _context| Ok(())).build(echo()).unwrap();
     let (mut here, there) = crate::memory();
     here.write_all(b"x").await.unwrap();

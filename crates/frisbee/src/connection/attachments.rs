@@ -180,7 +180,7 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
-    fn there_is_one_value_of_each_type_and_everybody_gets_the_same() {
+    fn attachments_share_one_value_per_type() {
         let attachments = Attachments::new();
         assert!(attachments.get::<u32>().is_none() && attachments.remove::<u32>().is_none());
         assert!(attachments.context.get().is_none(), "lookup should allocate no memory");
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn close_hooks_run_once_in_order_and_see_the_attachments() {
+    fn close_hooks_run_once_with_attachments() {
         let attachments = Arc::new(Attachments::new());
         let (events, ran) = mpsc::channel();
         attachments.insert(5_u8);

@@ -95,7 +95,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     #[tokio::test]
-    async fn stopping_server_logs_peers_and_calls_it_waits_for() {
+    async fn stopping_server_logs_pending_peers_and_calls() {
         let (began, mut started) = mpsc::unbounded_channel();
         let endless = move |connection, _packet| {
             began.send(connection).expect("receiver of handler starts should not be dropped");

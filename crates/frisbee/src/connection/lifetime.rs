@@ -74,7 +74,7 @@ mod tests {
     const HOUR: Duration = Duration::from_secs(3600);
 
     #[test]
-    fn ages_vary_by_a_tenth_and_grace_follows() {
+    fn connection_ages_vary_by_tenth_before_grace() {
         let now = Instant::now();
         let limit = AgeLimit { max: Some(HOUR), grace: Some(HOUR / 60) };
         let ages: Vec<_> = (0..1000).filter_map(|_| limit.lifetime(now)).collect();

@@ -247,7 +247,7 @@ mod tests {
     use std::future::{pending, poll_fn};
 
     #[test]
-    fn ready_future_completes_inline_and_reuses_its_box() {
+    fn ready_future_completes_inline_reusing_box() {
         async fn square(n: u64) -> u64 {
             n * n
         }
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_future_that_is_kept_runs_again_until_it_waits_or_panics() {
+    fn kept_future_reruns_until_pending_or_panic() {
         let mut slot: InlineSlot<Again> = InlineSlot::default();
         assert!(slot.slot().is_none());
         slot.slot().set(Some(Again(Some(1))));
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_caught_and_the_cell_lives_on() {
+    fn inline_slot_survives_future_panic() {
         async fn check(good: bool) {
             assert!(good, "not good");
         }
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn future_panicking_in_drop_after_panic_is_contained() {
+    fn drop_panic_after_panic_is_contained() {
         struct Bad(bool);
         impl Drop for Bad {
             fn drop(&mut self) {

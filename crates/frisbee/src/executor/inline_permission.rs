@@ -119,7 +119,7 @@ mod tests {
     use crate::Connection;
 
     #[test]
-    fn blocking_handlers_are_retried_inline_after_a_second() {
+    fn blocking_handlers_retry_inline_after_second() {
         let permission = InlinePermission::default();
         let now = Instant::now();
         assert!(permission.is_kept());
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn handlers_begun_before_first_notice_do_not_count() {
+    fn handlers_begun_before_notice_are_ignored() {
         let permission = InlinePermission::default();
         let now = Instant::now();
         assert!(permission.lose(now, true));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn handlers_that_block_again_get_tasks_for_twice_as_long() {
+    fn repeated_blocking_doubles_handler_penalty() {
         let start = Instant::now();
         let mut apart = Penalty::default();
         assert!(apart.is_over(start) && !apart.has_started());

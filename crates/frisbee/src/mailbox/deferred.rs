@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn deferred_packets_are_bounded_and_charged_until_routed() {
+    fn deferred_packets_are_bounded_and_charged() {
         let account = account(100 * MIB, MIB);
         for (length, many) in [(0, 2_000..3_000), (100_000, 11..12), (5 * MIB, 1..2)] {
             let deferred = Deferred::default();
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_added_to_deferred_ones_count_until_all_are_routed() {
+    fn added_packets_count_until_all_routed() {
         let account = account(MIB, MIB);
         let deferred = Deferred::default();
         deferred.add(MIB - 1);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn cancelled_request_is_removed_and_others_keep_order() {
+    fn cancelled_request_removal_keeps_order() {
         let account = account(MIB, MIB);
         let deferred = Deferred::default();
         (1..=4).for_each(|id| deferred.push(DeferredPacket { stops: id == 4, ..request(id, 10) }, &account));
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn stream_packets_queue_after_deferred_ones_of_same_stream() {
+    fn stream_packets_queue_after_deferred_ones() {
         let account = account(MIB, MIB);
         let deferred = Deferred::default();
         let packet = Packet { id: PacketId(7), operation: Operation::STREAM, body: Bytes::from_static(b"opens") };
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_is_left_takes_its_packets_along_and_no_others() {
+    fn left_stream_drops_only_own_packets() {
         let account = account(MIB, MIB);
         let deferred = Deferred::default();
         for operation in [Operation::STREAM, Operation::FIRST_USER, Operation::END] {

@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_come_out_as_they_went_in_long_and_short_ones_mixed() {
+    fn mixed_length_messages_keep_order() {
         let message = |length: usize| Bytes::from(vec![length as u8; length]);
         let sent: Vec<_> = [3, 0, COPY_BELOW, COPY_BELOW - 1, COPY_BELOW + 1, 1].map(message).into();
         let (mut arrived, mut drained) = (Inbox::default(), Inbox::default());
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn short_messages_share_a_buffer_until_long_one_or_pause() {
+    fn short_messages_share_buffer_until_pause() {
         let mut inbox = Inbox::default();
         let lengths = [3, 127, 128, 5, COPY_BELOW, 0];
         lengths.iter().for_each(|length| inbox.push(Bytes::from(vec![7; *length])));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn short_messages_share_memory_and_burst_returns_it() {
+    fn short_message_memory_is_returned_after_burst() {
         let mut inbox = Inbox::default();
         let read = Bytes::from(vec![7; 64 * 1024]);
         inbox.push(read.slice(..100));

@@ -74,7 +74,7 @@ fn full() -> loom::sync::Arc<Mailbox> {
 }
 
 #[test]
-fn packets_of_handles_reach_the_driver_in_any_interleaving() {
+fn packets_reach_driver_in_any_interleaving() {
     loom::model(|| {
         let mailbox = loom::sync::Arc::new(Mailbox::new(1_000, BACKLOG_MAX, account()));
         let handles: Vec<_> = (0..2)
@@ -89,7 +89,7 @@ fn packets_of_handles_reach_the_driver_in_any_interleaving() {
 }
 
 #[test]
-fn a_producer_that_waits_for_room_is_woken_when_there_is_some() {
+fn freed_room_wakes_waiting_producer() {
     loom::model(|| {
         let mailbox = full();
         let producer = thread::spawn({
@@ -129,7 +129,7 @@ fn waiting_producers_wake_when_notified_one_leaves() {
 }
 
 #[test]
-fn tasks_that_wait_when_a_connection_ends_are_woken() {
+fn connection_end_wakes_waiting_tasks() {
     loom::model(|| {
         let mailbox = full();
         let producer = thread::spawn({

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_replaces_a_less_urgent_one_and_no_other() {
+    fn order_replaces_only_less_urgent_one() {
         let orders = || {
             let reason = CloseReason::Shutdown;
             [Order::WhenIdle(reason.clone()), Order::Flush(reason.clone()), Order::Now(reason), Order::HandOver]

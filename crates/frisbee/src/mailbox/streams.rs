@@ -119,7 +119,7 @@ mod tests {
     use tokio::runtime::Handle;
 
     #[tokio::test]
-    async fn stream_opened_by_peer_does_not_replace_local_one() {
+    async fn peer_stream_does_not_replace_local_one() {
         let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
         let connection = Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default());
         let stream = |id, opened_here| Arc::new(connection.0.stream(id, &PeerKind::Compat, opened_here));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn stream_ids_are_per_end_and_wrap_only_at_the_last() {
+    async fn stream_ids_wrap_only_after_last() {
         let budget = Arc::new(Budget::new(usize::MAX, usize::MAX));
         let connection = Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default());
         let hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("HELLO should be valid");

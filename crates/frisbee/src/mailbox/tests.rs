@@ -65,7 +65,7 @@ fn driver_is_woken_once_until_it_polls() {
 }
 
 #[test]
-fn senders_wait_at_full_queue_and_wake_below_limit() {
+fn senders_wait_until_queue_is_below_limit() {
     let (mailbox, mut driver) = (mailbox(100), Driver::default());
     let ((_, waker), (sender, sending)) = (task(), task());
     let context = Context::from_waker(&sending);
@@ -96,7 +96,7 @@ fn senders_wait_at_full_queue_and_wake_below_limit() {
 }
 
 #[test]
-fn senders_that_wait_get_room_before_others_that_come_later() {
+fn waiting_senders_precede_later_ones() {
     let (mailbox, mut driver) = (mailbox(100), Driver::default());
     let (_, waker) = task();
     let tasks = [(); 3].map(|()| task());
@@ -128,7 +128,7 @@ fn senders_that_wait_get_room_before_others_that_come_later() {
 }
 
 #[test]
-fn sender_that_does_not_wait_gets_room_that_a_called_one_leaves() {
+fn nonwaiting_sender_gets_unclaimed_room() {
     let (mailbox, mut driver) = (mailbox(100), Driver::default());
     let ((_, waker), (called, coming)) = (task(), task());
     let mut one = Waiter::new(&mailbox);
@@ -145,7 +145,7 @@ fn sender_that_does_not_wait_gets_room_that_a_called_one_leaves() {
 }
 
 #[test]
-fn a_sender_that_was_called_and_does_not_come_holds_up_no_other() {
+fn unresponsive_woken_sender_does_not_block_others() {
     let (mailbox, mut driver) = (mailbox(100), Driver::default());
     let (_, waker) = task();
     let ((_, forgetful), (called, coming)) = (task(), task());
@@ -176,7 +176,7 @@ fn a_sender_that_was_called_and_does_not_come_holds_up_no_other() {
 }
 
 #[test]
-fn senders_wait_for_server_memory_below_queue_limit() {
+fn senders_wait_for_server_memory() {
     let budget = Arc::new(Budget::new(8 * MIB, 0));
     let [account, other] = [(); 2].map(|()| Arc::new(Account::of_peer(budget.enter(CallerKey::Unknown))));
     let (mailbox, mut driver) = (Mailbox::new(crate::BODY_MAX, MIB, account), Driver::default());
@@ -207,7 +207,7 @@ fn senders_wait_for_server_memory_below_queue_limit() {
 }
 
 #[test]
-fn sender_that_does_not_wait_has_the_driver_report_small_writes() {
+fn nonwaiting_sender_triggers_small_write_reports() {
     let budget = Arc::new(Budget::new(8 * MIB, 0));
     let [account, other] = [(); 2].map(|()| Arc::new(Account::of_peer(budget.enter(CallerKey::Unknown))));
     let (mailbox, mut driver) = (Mailbox::new(crate::BODY_MAX, MIB, account), Driver::default());
@@ -219,7 +219,7 @@ fn sender_that_does_not_wait_has_the_driver_report_small_writes() {
 }
 
 #[test]
-fn closed_mailbox_rejects_mail_and_wakes_all_waiters() {
+fn closed_mailbox_rejects_mail_and_wakes_waiters() {
     let mailbox = mailbox(1);
     let tasks = [(); 4].map(|()| task());
     let [sender, end, kind, decision] = &tasks;
@@ -251,7 +251,7 @@ fn closed_mailbox_rejects_mail_and_wakes_all_waiters() {
 }
 
 #[test]
-fn hand_off_decider_is_notified_when_peer_cancels() {
+fn peer_cancel_notifies_hand_off_decider() {
     let mailbox = mailbox(1000);
     let (woken, waker) = task();
     let (mut context, mut waiter) = (Context::from_waker(&waker), Waiter::new(&mailbox));
@@ -268,7 +268,7 @@ fn hand_off_decider_is_notified_when_peer_cancels() {
 }
 
 #[test]
-fn peer_kind_wakes_waiting_tasks_and_stays_known() {
+fn peer_kind_wakes_waiters_and_persists() {
     let mailbox = mailbox(1000);
     let (woken, waker) = task();
     let (mut context, mut waiter) = (Context::from_waker(&waker), Waiter::new(&mailbox));
@@ -280,7 +280,7 @@ fn peer_kind_wakes_waiting_tasks_and_stays_known() {
 }
 
 #[test]
-fn waiter_keeps_one_waker_and_no_noop_waker() {
+fn waiter_stores_single_non_noop_waker() {
     let mailbox = mailbox(1);
     mailbox.write(|outbox| push(outbox, 10)).expect("open mailbox should accept the packet");
     assert!(!sends_now(&mailbox, |_| ()));
@@ -389,7 +389,7 @@ fn wakers_are_woken_and_dropped_without_the_lock() {
 }
 
 #[test]
-fn observer_that_leaves_gives_no_room_to_late_senders() {
+fn leaving_observer_gives_late_senders_no_room() {
     let (mailbox, mut driver) = (mailbox(100), Driver::default());
     let (_, waker) = task();
     let mut context = Context::from_waker(&waker);

@@ -525,7 +525,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn handler_in_own_task_does_not_free_blocked_thread() {
+    async fn concurrent_handler_does_not_free_blocked_thread() {
         let handlers = Handlers::new();
         for (number, policy) in [(10, Policy::Inline), (11, Policy::Concurrent), (12, Policy::AtMost(2))] {
             handlers.table().insert(operation(number), responds(policy, "x"));
@@ -556,7 +556,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn pending_handler_keeps_no_read_buffer_and_panic_is_contained() {
+    async fn pending_handler_keeps_no_read_buffer() {
         let address = Arc::new(AtomicUsize::new(0));
         for (policy, keeps) in [(Policy::Inline, [true, true]), (Policy::Concurrent, [false, true])] {
             let last = address.clone();

@@ -373,7 +373,7 @@ mod tests {
     /// A server must reject routers whose items do not fit into the HELLO. Otherwise it would send no HELLO, and the
     /// peer would assume that this end does not support the protocol extension.
     #[test]
-    fn routers_that_do_not_fit_in_hello_are_reported() {
+    fn routers_too_large_for_hello_are_reported() {
         let one = Mounts::new().mount(10..20, Verbose);
         assert_eq!(one.declaration().check(), Ok(()));
         let expected = "the services take 65544 bytes of HELLO, more than 65280: serve some on another port";
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_belongs_to_the_range_that_has_it() {
+    fn operation_belongs_to_containing_range() {
         let mounts = Mounts::new().mount(1000..1100, Handlers::new()).mount(20..=20, Handlers::new());
         assert_eq!(mounts.declaration().check(), Ok(()));
         let owned = |operation| mounts.contains(Operation::user(operation).unwrap());
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn events_reach_all_routers_and_packets_only_their_own() {
+    async fn packets_reach_owning_router_events_reach_all() {
         let events = Arc::default();
         let log = |name| CallLog { events: Arc::clone(&events), name };
         let mounts = Mounts::new().mount(10..=20, log("a")).mount(21..=30, log("b")).fallback(log("c"));
@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_without_operations_or_with_reserved_ones_is_refused() {
+    fn empty_or_reserved_range_is_rejected() {
         for text in [
             wrong(&Mounts::new().mount(9..20, Handlers::new())),
             wrong(&Mounts::new().mount(50..50, Handlers::new())),

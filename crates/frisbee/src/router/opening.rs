@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_truncated_or_oversized_opening_names_no_operation() {
+    fn malformed_opening_has_no_operation() {
         for first in [&[][..], &[0x09], &[0x09, 0x80], &[0x08, 0x15], &[0x09, 0x80, 0x80, 0x04]] {
             assert_eq!(operation(first), None, "{first:?}");
         }

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn driver_stays_awake_for_the_configured_time_only() {
+    fn driver_busy_polls_for_configured_time() {
         let start = Instant::now();
         let after = |millis| start + Duration::from_millis(millis);
         let mut busy = BusyPoll::new(Duration::from_millis(10));

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_has_the_last_word() {
+    fn environment_overrides_requested_backend() {
         for requested in [IoBackend::Tokio, IoBackend::Auto, IoBackend::Uring] {
             assert_eq!(requested.resolve(None).unwrap(), requested);
             assert_eq!(requested.resolve(Some("off")).unwrap(), IoBackend::Tokio);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_word_is_an_error_that_lists_the_valid_ones() {
+    fn unknown_backend_error_lists_valid_values() {
         let error = IoBackend::Auto.resolve(Some("on")).unwrap_err().to_string();
         for part in ["FRISBEE_IO_BACKEND", "\"on\"", "auto", "require", "off"] {
             assert!(error.contains(part), "{error}");

@@ -197,7 +197,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-    async fn connections_do_not_wake_the_task_that_serves() {
+    async fn connections_do_not_wake_serving_task() {
         let server = Server::builder().bind("127.0.0.1:0", echo()).await.expect("server should bind to a free address");
         let address = server.local_addr();
         let polls = Arc::new(AtomicUsize::new(0));

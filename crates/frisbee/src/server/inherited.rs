@@ -136,7 +136,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[tokio::test]
-    async fn a_socket_that_does_not_listen_is_refused_with_its_address() {
+    async fn non_listening_socket_is_rejected() {
         use crate::{Error, Handlers, ServerBuilder};
         use std::os::fd::OwnedFd;
         let datagrams = std::net::UdpSocket::bind("127.0.0.1:0").expect("socket should bind to the loopback address");

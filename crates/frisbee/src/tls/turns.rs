@@ -92,7 +92,7 @@ mod tests {
     use std::task::{Context, Poll, Waker};
 
     #[test]
-    fn caller_with_many_handshakes_delays_another_by_one() {
+    fn greedy_caller_delays_others_by_one_handshake() {
         let context = &mut Context::from_waker(Waker::noop());
         let turns = Turns::new(1);
         let begin = |user| Box::pin(Turns::acquire(&turns, CallerKey::User(user)));

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn client_address_is_read_and_nothing_after_header() {
+    async fn proxy_header_is_read_without_following_bytes() {
         let v4 = [192, 0, 2, 1, 10, 0, 0, 1, 0x1F, 0x90, 0, 80];
         let v6 = [[0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7]; 2].concat();
         let v6 = [&v6[..], &[0, 1, 0, 2]].concat();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn missing_malformed_overlong_or_truncated_header_is_refused() {
+    async fn invalid_proxy_header_is_rejected() {
         let long = [b"PROXY UNKNOWN ".to_vec(), vec![b'x'; LINE_MAX]].concat();
         for header in [
             &b"\x00\x0f\0\x01\0\x0a\0\0\0\x05hello world"[..],

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn head_is_split_off_when_body_is_nearly_aligned() {
+    fn head_is_split_from_nearly_aligned_body() {
         let (here, mut there) = connected();
         for distance in [0, 1, 15] {
             let (head, body, skipped) = message(distance);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_connection_over_tcp_sends_the_head_of_a_long_packet_apart() {
+    async fn tcp_connection_sends_long_packet_head_separately() {
         const ECHO: Operation = Operation::FIRST_USER;
         let echoes = Handlers::new().on(ECHO, |_, packet| async { Some(packet) });
         let server = Server::builder().bind("127.0.0.1:0", echoes).await.expect("server should bind to a free address");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_that_are_short_or_lie_well_leave_together() {
+    fn short_or_unaligned_messages_are_not_split() {
         let (here, _there) = connected();
         for distance in [16, 100, PAGE - 1] {
             let (head, body, skipped) = message(distance);

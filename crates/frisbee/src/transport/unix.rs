@@ -157,7 +157,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[tokio::test(start_paused = true)]
-    async fn client_waits_for_room_in_a_full_queue() {
+    async fn client_waits_while_accept_queue_is_full() {
         use socket2::{Domain, SockAddr, Socket, Type};
         let folder = Folder::new("full");
         let path = folder.path();

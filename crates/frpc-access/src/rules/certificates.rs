@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_common_name_is_read_and_malformed_subjects_have_none() {
+    fn malformed_subject_has_no_common_name() {
         let attribute = |oid: u8, text: &[u8]| {
             let text = [&[0x0C, text.len() as u8][..], text].concat();
             let inner = [&[0x06, 0x03, 0x55, 0x04, oid][..], &text].concat();

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_first_limit_for_a_caller_counts_and_others_are_unlimited() {
+    async fn first_matching_limit_applies_to_caller() {
         let limits = limits([(Who::role("busy"), Rate::per_second(2)), (Who::known(), Rate::per_second(1))]);
         let busy = named(1).with_role("busy");
         assert!(
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn flood_of_callers_is_bounded_and_keeps_limited_ones() {
+    async fn caller_flood_is_bounded_and_keeps_limits() {
         let limits = limits([(Who::known(), Rate::one_in(Duration::from_secs(60)))]);
         take_token(&limits, &named(0)).unwrap();
         advance(Duration::from_secs(30)).await;
@@ -348,7 +348,7 @@ mod tests {
     /// Regression test: a caller that arrived during a flood of callers used a shared bucket for the lifetime of its
     /// connection.
     #[tokio::test(start_paused = true)]
-    async fn caller_gets_its_own_bucket_when_there_is_room() {
+    async fn caller_gets_own_bucket_once_room_exists() {
         let limits = limits([(Who::known(), Rate::one_in(Duration::from_secs(60)))]);
         for number in 0..CALLERS_MAX {
             take_token(&limits, &named(number)).unwrap();

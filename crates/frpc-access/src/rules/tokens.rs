@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn flood_of_tokens_is_bounded_and_keeps_those_in_use() {
+    fn token_flood_evicts_only_unused_tokens() {
         let (cache, caller) = (Cache::default(), Arc::new(JudgedCaller::unauthenticated()));
         cache.insert("used", caller.clone(), 0);
         let bound = 2 * HALF / memory(&token(0));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_other_keys_accepted_is_forgotten() {
+    fn token_accepted_by_old_keys_is_evicted() {
         let (cache, caller) = (Cache::default(), Arc::new(JudgedCaller::unauthenticated()));
         cache.insert("a", caller, 7);
         assert!(cache.get("a", 7).is_some());

@@ -353,7 +353,7 @@ mod tests {
     /// Regression test: a method that was open to unauthenticated callers stayed open on a connection after a sign-in,
     /// even to a caller that the rule excludes.
     #[tokio::test]
-    async fn signed_in_caller_is_refused_where_unknown_ones_are_not() {
+    async fn excluded_caller_is_rejected_after_sign_in() {
         let access = Access::new().allow(["greet.Greeter/Greet"], Who::anybody().except(Who::role("guest")));
         let server = Server::builder().add_service(GreeterServer::new(Reception)).access(access);
         let server = server.build().expect("server settings should be valid");
@@ -371,7 +371,7 @@ mod tests {
     /// Regression test: the principal that `on_connect` sets was lost when the client used HTTP, so a rule that
     /// excludes the principal's role permitted the call.
     #[tokio::test]
-    async fn principal_of_new_connection_holds_in_other_protocols() {
+    async fn connection_principal_applies_to_other_protocols() {
         for (role, expected) in [("clerk", Ok(())), ("guest", Err(Code::PermissionDenied))] {
             let access = Access::new().allow(["greet.Greeter/Greet"], Who::anybody().except(Who::role("guest")));
             let (shows, mut shown) = tokio::sync::mpsc::unbounded_channel();
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bearer_token_is_found_and_nothing_else() {
+    fn only_bearer_token_is_extracted() {
         assert_eq!(token("Bearer abc.d-e_f~+/="), Some("abc.d-e_f~+/="));
         assert_eq!(token("bEARER  abc"), Some("abc"));
         let long = format!("Bearer {}", "a".repeat(TOKEN_MAX + 1));

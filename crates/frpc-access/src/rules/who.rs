@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_counts_for_the_kind_of_proof_that_it_comes_from_alone() {
+    fn principal_name_matches_only_own_proof_kind() {
         let id = "spiffe://example.org/till";
         let workload = workload(id);
         assert!(Who::spiffe(id).includes(Some(&workload)));
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn exclusion_applies_to_every_identity_of_a_call() {
+    fn exclusion_applies_to_every_call_identity() {
         let token = Principal::new("Ada", Proof::Token { issuer: "a".to_owned() }).with_role("reader");
         let workload = workload("spiffe://example.org/evil");
         let evil = || Who::spiffe("spiffe://example.org/evil");

@@ -275,13 +275,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_to_live_counts_within_the_bounds() {
+    fn time_to_live_is_clamped_to_bounds() {
         let times = [0, 1, 60, 86_400].map(|ttl| within(&BOUNDS, ttl).as_secs());
         assert_eq!(times, [5, 5, 60, 300]);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_address_that_is_known_is_stated_once() {
+    async fn ip_address_is_returned_once() {
         let mut resolver: DnsResolver = "dns:///10.0.0.1:80".parse().expect("text should be a DNS address");
         assert_eq!(resolver.next().await.expect("IP address should need no lookup"), [Endpoint::new("10.0.0.1:80")]);
         let again = tokio::time::timeout(Duration::from_secs(86_400), resolver.next()).await;

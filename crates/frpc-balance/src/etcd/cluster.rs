@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_prefix_is_the_next_of_its_kind() {
+    fn prefix_end_is_next_greater_prefix() {
         assert_eq!(prefix_end(b"shop/"), b"shop0");
         assert_eq!(prefix_end(b"a\xff\xff"), b"b");
         assert_eq!(prefix_end(b"\xff"), [0]);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watch_requires_a_member_with_a_leader() {
+    fn watch_requires_member_with_leader() {
         let request = watching(WatchRequest::default());
         assert_eq!(request.metadata().get("hasleader"), Some("true"));
     }

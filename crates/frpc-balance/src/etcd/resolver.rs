@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn put_of_invalid_endpoint_removes_the_one_before() {
+    fn put_of_invalid_endpoint_removes_previous_one() {
         let mut endpoints = BTreeMap::new();
         assert!(apply(&mut endpoints, put("shop/1", "10.0.0.1:80")));
         assert!(apply(&mut endpoints, put("shop/2", "10.0.0.2:80")));
@@ -155,7 +155,7 @@ mod tests {
     /// Regression test: while some values were invalid, each event caused all keys to be read again, because the set
     /// was below its maximum.
     #[tokio::test]
-    async fn keys_are_read_again_only_when_one_has_gone() {
+    async fn truncated_keys_are_reloaded_after_deletion() {
         let etcd = Etcd::new(["http://127.0.0.1:1"]).expect("text should be the address of an etcd member");
         let mut resolver = EtcdResolver { is_truncated: true, ..EtcdResolver::new(&etcd, "shop/") };
         assert!(resolver.apply_all(vec![put("shop/1", "10.0.0.1:80"), put("shop/2", "10.0.0.2:80")]));

@@ -447,19 +447,19 @@ mod tests {
     use crate::fleet::estimate::COST_MAX;
 
     #[test]
-    fn calls_leave_the_own_zone_as_far_as_its_servers_cannot_work() {
+    fn call_spill_grows_with_failed_zone_servers() {
         let parts = [(10, 10), (7, 10), (6, 10), (35, 100), (0, 10), (0, 0)].map(|(works, all)| spill(works, all));
         assert_eq!(parts, [0, 0, 37, 128, 256, 256]);
     }
 
     #[test]
-    fn at_most_three_of_ten_servers_or_one_of_few_are_ejected() {
+    fn ejected_server_share_is_limited() {
         let most = |count| (0..=count).take_while(|ejected| !fleet_state(count, *ejected, 0).is_panic).last();
         assert_eq!([1, 2, 3, 6, 7, 10, 100].map(most), [1, 1, 1, 1, 2, 3, 30].map(Some));
     }
 
     #[test]
-    fn servers_begin_slowly_unless_most_have_just_come() {
+    fn slow_start_applies_unless_most_are_new() {
         let slow = |start_progress| fleet_state(10, 0, start_progress).is_slow_start;
         assert_eq!([1, 5, 6, 10].map(slow), [true, true, false, false]);
     }
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn lots_are_in_proportion_to_weights_and_bounded() {
+    fn lots_are_bounded_and_proportional_to_weights() {
         assert!(lots(&[]).is_empty());
         assert_eq!(lots(&[7, 7, 7]), [0, 1, 2]);
         assert_eq!(lots(&[0, 0]), [0, 1], "equal weights should give equal shares");

@@ -150,7 +150,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn costs_are_due_initially_after_refresh_and_on_urgency() {
+    fn costs_are_due_initially_and_after_refresh() {
         let clock = FleetClock::new();
         assert!(clock.is_due(), "new clock should be due");
         assert_eq!(clock.take_due(), Some(1));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_is_that_of_the_last_look_and_never_goes_back() {
+    fn fleet_time_never_goes_back() {
         let clock = FleetClock::new();
         let at = |nanos| clock.made() + Duration::from_nanos(nanos);
         assert_eq!((clock.advance(at(0)), clock.now()), (1, 1), "time 0 should be reserved for never");

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_call_without_a_connection_cuts_pauses_short() {
+    async fn waiting_call_shortens_pause() {
         let urgency = Urgency::default();
         let started = Instant::now();
         urgency.pause(Duration::from_secs(1)).await;

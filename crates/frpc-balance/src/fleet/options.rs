@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_have_clients_in_proportion_to_their_weights() {
+    fn server_clients_are_proportional_to_weights() {
         let options = FleetOptions { subset: Some(10), ..FleetOptions::default() };
         let mut clients = BTreeMap::<_, u32>::new();
         for seed in 0..4_000 {
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_leaves_changes_one_of_a_subset_at_most() {
+    fn leaving_server_changes_one_subset_member() {
         let options = FleetOptions { subset: Some(10), ..FleetOptions::default() };
         for seed in 0..100 {
             let before = addresses(&options.chosen(set(50), seed));

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cheapest_server_report_is_used_for_one_call() {
+    fn cheapest_report_is_used_once() {
         let reports = Reports::default();
         assert!(!reports.are_fresh(1) && reports.best(1, |_| 0).is_none());
         (0..4).for_each(|rank| reports.record(rank, 1));

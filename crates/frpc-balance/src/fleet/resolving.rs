@@ -350,7 +350,7 @@ mod tests {
     /// Regression test: a new member may be connected before it is added to the fleet, and calls that waited for it
     /// were woken too early.
     #[tokio::test(start_paused = true)]
-    async fn waiting_call_gets_member_that_had_connected_before() {
+    async fn waiting_call_gets_previously_connected_member() {
         let server = frpc::Server::builder().build().expect("server settings should be valid");
         let connector = move || {
             let ((here, there), server) = (frpc::memory(), server.clone());
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_log_has_one_line_a_minute_of_a_resolver_that_fails() {
+    async fn failing_resolver_logs_once_per_minute() {
         let mut failures = Failures::default();
         let mut lines = 0;
         for _ in 0..600 {
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_of_a_resolver_that_fails_grow_to_their_limit() {
+    fn failing_resolver_pauses_grow_to_limit() {
         let mut failures = Failures::default();
         let pauses: Vec<_> = (0..40).map(|_| failures.fail()).collect();
         assert!(pauses[0] <= PAUSE_FIRST && pauses[0] >= PAUSE_FIRST / 2);

@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_that_are_not_stated_count_as_the_api_has_it() {
+    fn missing_conditions_use_api_defaults() {
         let of =
             |conditions: Value| state(&serde_json::from_value(conditions).expect("conditions JSON should deserialize"));
         assert_eq!(of(json!({})), State::Ready);
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn endpoints_that_terminate_are_taken_only_if_no_other_is_ready() {
+    fn terminating_endpoints_are_used_as_fallback() {
         let leaving = || conditions("10.0.0.1", json!({"ready": false, "serving": true, "terminating": true}));
         let ended = conditions("10.0.0.2", json!({"ready": false, "serving": false, "terminating": true}));
         let ready = conditions("10.0.0.3", json!({"ready": true}));
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_with_addresses_of_both_families_is_one_endpoint() {
+    fn dual_stack_pod_is_one_endpoint() {
         let v4 = slice("four", "IPv4", vec![pod("10.0.0.1", "a"), pod("10.0.0.2", "b")]);
         let v6 = slice("six", "IPv6", vec![pod("fd00::1", "a"), pod("fd00::3", "c"), conditions("fd00::4", json!({}))]);
         let mut slices = slices("grpc", [v4, v6]);
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_go_by_name_or_by_the_number_on_which_pods_listen() {
+    fn ports_match_by_name_or_target_number() {
         let one = || [slice("one", "IPv4", vec![conditions("10.0.0.1", json!({}))])];
         assert_eq!(addresses(&slices("metrics", one())), ["10.0.0.1:9090"]);
         assert_eq!(addresses(&slices(8080, one())), ["10.0.0.1:8080"]);

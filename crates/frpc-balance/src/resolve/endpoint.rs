@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_ways_to_write_one_address_are_one_key() {
+    fn equivalent_address_spellings_share_key() {
         let key = |address: &str| Endpoint::new(address).key();
         assert_eq!(key("[::ffff:10.0.0.1]:80"), key("10.0.0.1:80"));
         assert_eq!(key("[fe80:0::1]:80"), key("[fe80::1]:80"));

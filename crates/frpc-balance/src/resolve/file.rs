@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn the_same_set_is_stated_again_after_an_error() {
+    async fn same_set_is_returned_after_error() {
         let path = std::env::temp_dir().join(format!("frpc-endpoints-again-{}", std::process::id()));
         let mut resolver = FileResolver::new(&path);
         for spoil in [|path: &Path| std::fs::remove_file(path), |path: &Path| std::fs::write(path, "a:1 heavy")] {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn too_long_file_is_reported_wherever_its_limit_cuts() {
+    fn overlong_file_is_rejected_at_any_cut() {
         let path = std::env::temp_dir().join(format!("frpc-endpoints-long-{}", std::process::id()));
         // The length limit cuts the second and the third text within a character.
         for text in ["a", "é", "🦀"] {
@@ -158,7 +158,7 @@ mod tests {
     /// thread at shutdown.
     #[cfg(unix)]
     #[test]
-    fn pipe_is_an_error_and_blocks_no_thread() {
+    fn pipe_is_rejected_without_blocking() {
         let path = std::env::temp_dir().join(format!("frpc-endpoints-pipe-{}", std::process::id()));
         let made = std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo should start");
         assert!(made.success());
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_state_endpoints_and_a_wrong_one_spoils_the_file() {
+    fn malformed_endpoint_line_rejects_file() {
         let text = "# all of them\n\n10.0.0.1:80 weight=3 zone=a rack=7=b # the old one\n[::1]:80 server_name=shop\n";
         let [one, other] =
             parse(text).expect("lines should be valid endpoints").try_into().expect("file should have two endpoints");

@@ -139,7 +139,7 @@ fn texts(endpoints: &[Endpoint]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn one_name_is_all_its_addresses_of_both_kinds() {
+async fn name_resolves_to_both_address_families() {
     let dns = Dns::start().await;
     dns.set("shop.test", A, [vec![127, 0, 0, 1], vec![127, 0, 0, 2]]);
     let v6 = [vec![0; 15], vec![1]].concat();
@@ -158,7 +158,7 @@ async fn one_name_is_all_its_addresses_of_both_kinds() {
 }
 
 #[tokio::test]
-async fn records_of_services_have_ports_weights_and_priorities() {
+async fn service_records_have_ports_weights_priorities() {
     let dns = Dns::start().await;
     let services =
         [service(1, 3, 80, "a.test"), service(1, 0, 81, "b.test"), service(2, 1, 82, "a.test"), service(0, 0, 1, ".")];
@@ -186,7 +186,7 @@ async fn missing_name_and_failing_server_are_errors() {
 }
 
 #[tokio::test]
-async fn one_family_is_enough_while_the_other_is_unknown() {
+async fn one_known_address_family_suffices() {
     const NOTIMP: u8 = 4;
     const REFUSED: u8 = 5;
     let dns = Dns::start().await;
@@ -219,7 +219,7 @@ async fn one_family_is_enough_while_the_other_is_unknown() {
 /// Regression test: if the lookup of one SRV target failed, the channel received no addresses of the other targets and
 /// no further changes.
 #[tokio::test]
-async fn failing_target_is_left_out_unless_it_had_servers() {
+async fn failing_target_without_servers_is_omitted() {
     let dns = Dns::start().await;
     dns.set("_shop._tcp.test", SRV, [service(1, 0, 80, "a.test"), service(1, 0, 81, "b.test")]);
     dns.set("a.test", A, [vec![127, 0, 0, 1]]);
@@ -248,7 +248,7 @@ async fn targets_are_looked_up_at_one_time() {
 }
 
 #[tokio::test]
-async fn failing_family_that_had_servers_is_an_error() {
+async fn failing_family_with_servers_is_error() {
     let dns = Dns::start().await;
     dns.set("shop.test", A, [vec![127, 0, 0, 1]]);
     dns.set("shop.test", AAAA, [[vec![0; 15], vec![1]].concat()]);
@@ -268,7 +268,7 @@ async fn listener() -> (TcpListener, u16) {
 }
 
 #[tokio::test]
-async fn a_channel_keeps_its_servers_while_their_name_flaps() {
+async fn channel_keeps_servers_while_name_flaps() {
     let dns = Dns::start().await;
     let (_listener, port) = listener().await;
     let [one, other] = [vec![127, 0, 0, 1], vec![127, 0, 0, 2]];

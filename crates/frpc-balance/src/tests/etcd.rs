@@ -149,7 +149,7 @@ async fn lost_answer_leaves_no_lease_behind() {
 
 /// Regression test: with several etcd members, the resolver read all keys repeatedly, as fast as the members replied.
 #[tokio::test]
-async fn keys_are_read_after_a_pause_if_watches_end_at_once() {
+async fn immediately_ended_watch_delays_key_reload() {
     let (etcd, _state) = start_with("nothing", 3).await;
     let mut resolver = EtcdResolver::new(&etcd, "shop/");
     resolver.next().await.expect("keys should be read");

@@ -91,7 +91,7 @@ async fn until_watched(followed: &mut Followed, api: &Api, times: usize) {
 }
 
 #[tokio::test]
-async fn all_slices_make_one_set_that_follows_their_changes() {
+async fn slices_form_one_set_following_changes() {
     let api = Api::start().await;
     api.state().page_max = Some(1);
     api.put("one", &["10.0.0.1", "10.0.0.2"]);
@@ -116,7 +116,7 @@ async fn all_slices_make_one_set_that_follows_their_changes() {
 }
 
 #[tokio::test]
-async fn empty_service_is_reported_once_until_it_has_endpoints() {
+async fn empty_service_is_reported_once() {
     let api = Api::start().await;
     let mut followed = followed(&api);
     assert_eq!(failure(&mut followed).await, "no EndpointSlice of the Service");
@@ -146,7 +146,7 @@ async fn ended_watch_continues_without_another_list() {
 }
 
 #[tokio::test]
-async fn watch_that_the_server_does_not_end_is_given_up() {
+async fn unended_watch_is_restarted_after_timeout() {
     let api = Api::start().await;
     api.put("one", &["10.0.0.1"]);
     let mut followed = followed(&api);
@@ -187,7 +187,7 @@ async fn expired_version_is_listed_again() {
 }
 
 #[tokio::test]
-async fn restarted_server_is_watched_from_the_last_version() {
+async fn restarted_server_is_watched_from_last_version() {
     let mut api = Api::start().await;
     api.put("one", &["10.0.0.1"]);
     let mut followed = followed(&api);
@@ -243,7 +243,7 @@ async fn refusal_has_the_text_of_the_server() {
 }
 
 #[tokio::test]
-async fn overloaded_server_is_watched_again_without_a_list() {
+async fn overloaded_server_is_rewatched_without_list() {
     let api = Api::start().await;
     api.put("one", &["10.0.0.1"]);
     let mut followed = followed(&api);
@@ -301,7 +301,7 @@ async fn silent_server_fails_a_list() {
 }
 
 #[tokio::test]
-async fn channel_keeps_its_servers_while_the_api_server_is_down() {
+async fn channel_keeps_servers_while_api_is_down() {
     let mut api = Api::start().await;
     let (_listener, port) = listener().await;
     api.put_at("one", &["127.0.0.1", "127.0.0.2"], port);

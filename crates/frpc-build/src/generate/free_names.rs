@@ -50,7 +50,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn a_name_that_is_taken_is_changed_with_a_warning() {
+    fn taken_name_is_changed_with_warning() {
         let mut reserved = HashSet::from(["Echo".to_owned(), "Echo_".to_owned()]);
         let mut warnings = Vec::new();
         let name = free_name("Echo", &mut reserved, "the trait of `a.Echo`", &mut |text| warnings.push(text));

@@ -224,7 +224,7 @@ mod tests {
     use super::escaped;
 
     #[test]
-    fn a_name_is_escaped_as_a_string_of_json() {
+    fn name_is_escaped_as_json_string() {
         assert_eq!(escaped("fooBar"), "fooBar");
         assert_eq!(escaped("a\"b\\c\n"), "a\\\"b\\\\c\\u000a");
     }

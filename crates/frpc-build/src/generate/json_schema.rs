@@ -244,7 +244,7 @@ mod tests {
     use super::plain_text;
 
     #[test]
-    fn a_comment_keeps_its_lines_and_loses_its_marks() {
+    fn plain_comment_keeps_lines_without_marks() {
         assert_eq!(plain_text(" One.\n Two:\n   * three\n\n"), "One.\nTwo:\n  * three");
         assert_eq!(plain_text("\n"), "");
     }

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn fences_in_lists_and_quotes_are_moved_out() {
+    fn nested_comment_fences_are_moved_out() {
         assert_eq!(clean(" - ```\n   let a;\n   ```\n"), " -\n```text\n   let a;\n```\n");
         assert_eq!(clean("> ```\n> let a;\n"), " >\n```text\n> let a;\n```\n");
     }
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn html_and_brackets_are_escaped_outside_of_code_only() {
+    fn html_and_brackets_are_escaped_outside_code() {
         assert_eq!(clean("<a> `<b>` ``<`c>`` <d>"), "\\<a> `<b>` ``<`c>`` \\<d>\n");
         assert_eq!(clean("[a] [b](c) [d](https://e) `[f]`"), "\\[a] \\[b](c) [d](https://e) `[f]`\n");
         assert_eq!(clean("[a][b](https://e)"), "\\[a][b](https://e)\n");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_and_changes_of_direction_are_dropped() {
+    fn control_and_bidi_characters_are_dropped() {
         assert_eq!(clean("a\rb\0c\u{202e}d\u{85}e"), "abcde\n");
     }
 

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_to_an_element_of_the_right_kind_gets_no_remark() {
+    fn path_to_matching_element_gets_no_remark() {
         for (target, paths) in [
             (Target::Type, &["M", "E", "M.of", ".a", "."][..]),
             (Target::Message, &["M", ".a.b.M"]),
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_names_nothing_or_something_else_is_remarked_upon() {
+    fn unmatched_path_gets_remark() {
         for (target, paths) in [
             (Target::Type, &["S", "M.data", ".b"][..]),
             (Target::BytesField, &["M", "e", "map", "dat"]),

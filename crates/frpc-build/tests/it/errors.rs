@@ -10,7 +10,7 @@ fn error_of(body: &str) -> String {
 }
 
 #[test]
-fn groups_required_fields_and_extensions_of_proto2_are_named() {
+fn unsupported_proto2_features_are_reported() {
     let proto2 = |body: &str| Build::of(&format!("syntax = \"proto2\";\npackage test;\n{body}")).error();
     assert_eq!(
         proto2("message A {\n  optional group B = 1 {}\n}"),
@@ -53,7 +53,7 @@ fn tool_that_takes_a_stream_is_refused() {
 }
 
 #[test]
-fn other_option_with_the_number_of_tools_means_nothing() {
+fn other_option_with_tool_number_is_ignored() {
     let source = "import \"google/protobuf/descriptor.proto\";\n\
                   extend google.protobuf.MethodOptions { optional bool audited = 83210; }\n\
                   message A {}\nservice S { rpc Up(stream A) returns (A) { option (test.audited) = true; } }";
@@ -62,13 +62,13 @@ fn other_option_with_the_number_of_tools_means_nothing() {
 }
 
 #[test]
-fn proto2_without_any_of_them_is_refused_at_its_syntax() {
+fn plain_proto2_is_rejected_at_syntax_line() {
     let error = Build::of("// Two.\nsyntax = \"proto2\";\npackage test;\nmessage A { optional int32 id = 1; }").error();
     assert_eq!(error, "test.proto:2:1: syntax \"proto2\" is not supported; the schema must be proto3");
 }
 
 #[test]
-fn file_without_syntax_line_is_rejected_with_remedy() {
+fn missing_syntax_line_is_rejected_with_remedy() {
     let text = "the file has no `syntax` line, which makes it proto2; it has to begin with `syntax = \"proto3\";`";
     let error = Build::of("package test;\nmessage A { optional int32 id = 1; }").error();
     assert_eq!(error, format!("test.proto:1:1: {text}"));
@@ -81,7 +81,7 @@ fn file_without_syntax_line_is_rejected_with_remedy() {
 }
 
 #[test]
-fn edition_is_refused_clearly_in_files_and_descriptor_sets() {
+fn edition_is_rejected_in_files_and_sets() {
     let text = "editions are not supported: frpc-build reads schemas with protox, which knows none, so the schema has \
                 to begin with `syntax = \"proto3\";` instead, without `features`";
     let build = Build::of("// New.\nedition = \"2023\";\npackage test;");
@@ -108,7 +108,7 @@ fn proto2_is_refused_in_an_import_too() {
 }
 
 #[test]
-fn proto2_that_only_declares_options_is_passed_over() {
+fn options_only_proto2_file_is_skipped() {
     let options = "syntax = \"proto2\";\npackage options;\nimport \"google/protobuf/descriptor.proto\";\nextend \
                    google.protobuf.FieldOptions { optional Rules rules = 50001; }\nmessage Rules { optional uint32 \
                    least = 1 [default = 3]; optional Text text = 2; extensions 100 to max; }\nmessage Text { required \
@@ -130,7 +130,7 @@ fn proto2_that_only_declares_options_is_passed_over() {
 }
 
 #[test]
-fn descriptor_proto_types_are_refused_at_field_type() {
+fn descriptor_proto_field_type_is_rejected() {
     let error = error_of(
         "import \"google/protobuf/descriptor.proto\";\nmessage A {\n  google.protobuf.FileDescriptorProto file = 1;\n}",
     );
@@ -143,7 +143,7 @@ fn descriptor_proto_types_are_refused_at_field_type() {
 }
 
 #[test]
-fn api_and_type_types_are_refused_in_maps_and_methods() {
+fn api_types_in_maps_or_methods_fail() {
     let error =
         error_of("import \"google/protobuf/type.proto\";\nmessage A {\n  map<int32, google.protobuf.Type> m = 1;\n}");
     assert!(
@@ -173,7 +173,7 @@ fn custom_options_are_no_extensions() {
 
 /// Regression test: such types were errors, which stopped builds of schemas that cannot be changed.
 #[test]
-fn types_of_one_name_in_rust_are_numbered() {
+fn types_with_same_rust_name_are_numbered() {
     let text = Build::of(
         "syntax = \"proto3\";\npackage test;\n\
          message foo_bar { Inner own = 1; message Inner { map<int32, FooBar> others = 1; } }\n\
@@ -196,7 +196,7 @@ fn types_of_one_name_in_rust_are_numbered() {
 }
 
 #[test]
-fn message_and_package_sharing_module_are_both_named() {
+fn module_conflict_error_names_message_and_package() {
     let message = "syntax = \"proto3\";\npackage test;\nmessage A {}\nmessage B {\n  message C {}\n}\nmessage D {}";
     let package = |name: &str| format!("syntax = \"proto3\";\npackage test.{name};\nmessage C {{}}");
     let build = Build::of_files(&[("test.proto", message), ("b.proto", &package("b")), ("c.proto", &package("b.c"))]);
@@ -222,7 +222,7 @@ fn message_and_package_sharing_module_are_both_named() {
 }
 
 #[test]
-fn enum_values_of_one_name_in_rust_are_numbered() {
+fn enum_values_sharing_rust_name_are_numbered() {
     let text = Build::of(
         "syntax = \"proto3\";\npackage test;\n\
          enum Color { COLOR_RED = 0; RED = 1; Red = 2; RED1 = 3; RED_1 = 4; }",
@@ -261,7 +261,7 @@ fn names_without_a_letter_are_refused() {
 }
 
 #[test]
-fn types_without_json_are_refused_with_either_codec() {
+fn unmappable_types_are_rejected_when_json_enabled() {
     let api = "import \"google/protobuf/api.proto\";\nmessage A { google.protobuf.Api api = 1; }";
     let build = Build::of(&format!("syntax = \"proto3\";\npackage test;\n{api}"));
     build.run(|builder| builder.codec(Codec::Protobuf), &["test.proto"]).unwrap();
@@ -270,7 +270,7 @@ fn types_without_json_are_refused_with_either_codec() {
 }
 
 #[test]
-fn fields_with_the_same_name_in_json_are_refused() {
+fn fields_with_same_json_name_are_rejected() {
     let source = "syntax = \"proto3\";\npackage test;\nmessage A { int32 a = 1; int32 b = 2 [json_name = \"a\"]; }";
     let build = Build::of(source);
     let error = build.run(|builder| builder.json(true), &["test.proto"]).unwrap_err();
@@ -288,7 +288,7 @@ fn parser_errors_keep_their_position() {
 }
 
 #[test]
-fn errors_of_the_parser_that_leave_the_cause_open_are_explained() {
+fn vague_parser_errors_are_explained() {
     let error = error_of("import \"../other.proto\";");
     assert!(error.ends_with("imports are looked up in the folders of includes"), "{error}");
     let build = Build::of("syntax = \"proto3\";\npackage test;\nimport \"other.proto\";");
@@ -307,14 +307,14 @@ fn errors_expose_line_and_column() {
 }
 
 #[test]
-fn a_missing_file_is_named() {
+fn missing_file_error_names_file() {
     let error = frpc_build::compile_protos("proto/missing.proto").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Schema);
     assert_eq!(error.to_string(), "proto/missing.proto: no such file");
 }
 
 #[test]
-fn a_broken_attribute_is_an_error_and_no_panic() {
+fn malformed_attribute_is_rejected_without_panic() {
     let build = Build::of("syntax = \"proto3\";\npackage test;\nmessage A {}\nservice S {}");
     let error = build.run(|builder| builder.type_attribute(".", "#[derive("), &["test.proto"]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Option);
@@ -324,7 +324,7 @@ fn a_broken_attribute_is_an_error_and_no_panic() {
 }
 
 #[test]
-fn a_missing_output_folder_is_an_error() {
+fn missing_output_folder_is_error() {
     let build = Build::of("syntax = \"proto3\";\npackage test;\nmessage A {}");
     let error = build.run(|builder| builder.out_dir(build.around.path().join("none")), &["test.proto"]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Output);

@@ -32,7 +32,7 @@ fn layout_describes_methods_in_order_of_operations() {
 }
 
 #[test]
-fn codec_changes_the_fingerprint_and_protobuf_ignores_messages() {
+fn fingerprint_depends_on_codec() {
     let of = |schema: &str, codec| {
         let build = Build::of(&format!("syntax = \"proto3\";\npackage test;\n{schema}"));
         let folder = build.protos.path();
@@ -47,7 +47,7 @@ fn codec_changes_the_fingerprint_and_protobuf_ignores_messages() {
 }
 
 #[test]
-fn fingerprint_ignores_names_of_types_and_unused_parts() {
+fn fingerprint_ignores_type_names_and_unused_parts() {
     let before = layout(SCHEMA).fingerprint();
     for (from, to) in [
         ("int32 a = 1; optional", "int32 other = 1; optional"),
@@ -68,7 +68,7 @@ fn fingerprint_ignores_names_of_types_and_unused_parts() {
 }
 
 #[test]
-fn every_change_of_the_layout_changes_the_fingerprint() {
+fn every_layout_change_changes_fingerprint() {
     let mut seen = vec![layout(SCHEMA).fingerprint()];
     for (from, to) in [
         ("service S {", "service S { rpc First(A) returns (A);"),

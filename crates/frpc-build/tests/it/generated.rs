@@ -16,7 +16,7 @@ fn encoded_names(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn operations_count_from_10_through_all_services_of_the_file() {
+fn operations_count_from_10_across_file_services() {
     let text = generated(
         "message A {}
          service First { rpc One(A) returns (A); rpc Two(stream A) returns (stream A); }
@@ -34,7 +34,7 @@ fn operations_count_from_10_through_all_services_of_the_file() {
 }
 
 #[test]
-fn operations_do_not_depend_on_the_other_files_of_a_build() {
+fn operations_are_independent_of_other_files() {
     let source = format!("{HEAD}message A {{}}\nservice S {{ rpc One(A) returns (A); rpc Two(A) returns (A); }}");
     let client = Build::of(&source).text_with(|builder| builder.build_server(false));
     assert!(has(&client, "\"Two\", 11") && has(&client, "SClient") && !has(&client, "SServer"));
@@ -70,7 +70,7 @@ fn idempotent_methods_are_marked() {
 }
 
 #[test]
-fn fields_are_written_in_three_groups_each_in_declaration_order() {
+fn field_groups_keep_declaration_order() {
     let text = generated(
         "message A {
            A message_1 = 12;
@@ -111,7 +111,7 @@ fn oneof_is_encoded_at_its_first_member() {
 }
 
 #[test]
-fn field_called_from_collides_with_no_decoder_or_field() {
+fn field_named_from_causes_no_collision() {
     let text = generated("message A { int32 from_ = 1; oneof from { int32 x = 2; string y = 3; } }");
     // prost names the first field `from`, so the second one is named `from_`.
     assert!(has(&text, "let from__ = from.field(\"from_\")?;"), "{text}");
@@ -156,7 +156,7 @@ fn any_names_give_valid_rust() {
 }
 
 #[test]
-fn names_that_are_taken_get_a_trailing_underscore() {
+fn taken_names_get_trailing_underscore() {
     let text = generated(
         "message Echo {}
          message EchoServer {}
@@ -174,7 +174,7 @@ fn names_that_are_taken_get_a_trailing_underscore() {
 }
 
 #[test]
-fn a_service_of_two_methods_takes_150_lines_at_most() {
+fn small_service_takes_at_most_150_lines() {
     let source = format!(
         "{HEAD}message A {{}}\n// Comment.\nservice Greeter {{\n  // One.\n  rpc SayHello(A) returns (A);\n  \
          // Two.\n  rpc Watch(A) returns (stream A);\n}}"
@@ -213,7 +213,7 @@ fn disabled_comments_are_left_out() {
 
 /// Servers showed the comments of the values to callers.
 #[test]
-fn disabled_comments_of_enum_are_not_in_its_json_schema() {
+fn disabled_enum_comments_are_omitted_from_schema() {
     let source = format!(
         "{HEAD}// Of E.\nenum E {{\n  // Of Z.\n  Z = 0;\n}}\nmessage A {{ E e = 1; }}\n\
          service S {{ rpc Get(A) returns (A); }}"
@@ -253,7 +253,7 @@ fn attributes_go_where_their_path_points() {
 }
 
 #[test]
-fn types_of_bytes_and_maps_can_be_chosen() {
+fn bytes_and_map_types_are_configurable() {
     let source =
         format!("{HEAD}message A {{ bytes a = 1; bytes b = 2; map<int32, string> c = 3; map<int32, A> d = 4; }}");
     let text = Build::of(&source).text_with(|builder| builder.bytes("A.a").btree_map([".test.A.d"]));
@@ -348,7 +348,7 @@ fn extern_types_restrict_derives() {
 }
 
 #[test]
-fn enums_of_oneof_members_are_found_from_both_modules() {
+fn oneof_enums_are_resolved_from_both_modules() {
     let text = generated("message A { enum E { Z = 0; } oneof o { E own = 1; F far = 2; } }\nenum F { Y = 0; }");
     // First next to the struct, then inside the module of the oneof.
     assert!(
@@ -363,7 +363,7 @@ fn enums_of_oneof_members_are_found_from_both_modules() {
 }
 
 #[test]
-fn the_include_file_nests_modules_like_packages() {
+fn include_file_nests_modules_like_packages() {
     let build = Build::of_files(&[
         (
             "test.proto",
@@ -390,7 +390,7 @@ fn the_include_file_nests_modules_like_packages() {
 }
 
 #[test]
-fn output_that_has_not_changed_is_not_written_again() {
+fn unchanged_output_is_not_rewritten() {
     let build = Build::of(&format!("{HEAD}message A {{}}"));
     build.text();
     let path = build.out().join("test.rs");
@@ -480,7 +480,7 @@ fn service_without_a_letter_has_constants() {
 
 /// The derive macro of prost panicked.
 #[test]
-fn map_of_enums_with_the_name_of_a_keyword_is_renamed() {
+fn enum_map_named_like_keyword_is_renamed() {
     let text = generated("enum E { Z = 0; } message A { map<string, E> type = 1; E match = 2; }");
     assert!(has(&text, "pub type_: ::std::collections::HashMap<"), "{text}");
     assert!(has(&text, "pub r#match: i32"), "{text}");
@@ -499,7 +499,7 @@ fn field_whose_accessor_is_taken_is_renamed() {
 }
 
 #[test]
-fn views_have_free_names_and_the_fields_of_the_message() {
+fn views_have_free_names_and_message_fields() {
     let source = format!(
         "{HEAD}message A {{ string s = 1; repeated bytes b = 2; map<string, E> m = 3; A a = 4; AView v = 5; }}\n\
          message AView {{ int32 n = 1; }}\nenum E {{ Z = 0; }}"
@@ -529,7 +529,7 @@ fn views_have_free_names_and_the_fields_of_the_message() {
 }
 
 #[test]
-fn requests_that_are_not_decoded_change_the_trait_only() {
+fn undecoded_requests_change_only_server_trait() {
     let source =
         format!("{HEAD}message A {{}}\nservice S {{ rpc Look(A) returns (A); rpc Read(stream A) returns (A); }}");
     let text = Build::of(&source).text_with(|builder| builder.undecoded_requests("S.Look"));
@@ -543,7 +543,7 @@ fn requests_that_are_not_decoded_change_the_trait_only() {
 /// Half a second is the limit for an optimized build on a quiet machine; this one is neither, and may have a small part
 /// of a core. What grows with the square of the messages takes longer all the same.
 #[test]
-fn a_hundred_messages_take_seconds_at_most_even_unoptimized() {
+fn hundred_messages_are_generated_within_seconds() {
     let fields: String = ["int32 a", "string b", "repeated bytes c", "M0 d", "map<string, M1> e", "optional bool f"]
         .iter()
         .zip(1..)

@@ -88,7 +88,7 @@ fn several_files_and_packages() {
 }
 
 #[test]
-fn a_file_without_a_package() {
+fn file_without_package_matches_golden_output() {
     check(&["rootless.proto"], &["_.rs"]);
 }
 
@@ -103,7 +103,7 @@ fn views() {
 }
 
 #[test]
-fn redacted_fields_are_hidden_in_debug_of_messages_and_views() {
+fn redacted_fields_are_hidden_in_debug() {
     check_with(&["redacted.proto"], &["redacted.rs"], "", |builder| builder.views(true));
 }
 
@@ -113,7 +113,7 @@ fn methods_offered_to_agents_are_marked() {
 }
 
 #[test]
-fn the_json_mapping() {
+fn json_mapping_matches_golden_output() {
     check_with(&["presence.proto"], &["presence.rs"], "json", |builder| builder.json(true));
 }
 

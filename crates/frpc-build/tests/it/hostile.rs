@@ -72,7 +72,7 @@ fn hostile_packages_write_nothing() {
 }
 
 #[test]
-fn an_unknown_syntax_is_an_error_and_no_panic() {
+fn unknown_syntax_is_rejected_without_panic() {
     for syntax in HOSTILE.into_iter().chain(["editions", "proto4"]) {
         refused(FileDescriptorProto { syntax: Some(syntax.to_owned()), ..file("good") });
     }
@@ -126,7 +126,7 @@ fn hostile_names_get_nowhere_into_the_code() {
 }
 
 #[test]
-fn types_that_are_not_in_the_set_are_refused() {
+fn types_missing_from_set_are_rejected() {
     let mut forged = file("test");
     let mut it = field("it");
     it.r#type = Some(Type::Message.into());
@@ -156,7 +156,7 @@ fn forged_map_entries_are_refused() {
 }
 
 #[test]
-fn a_member_of_a_oneof_that_does_not_exist_is_refused() {
+fn member_of_missing_oneof_is_rejected() {
     for index in [0, 7, -1] {
         let mut forged = file("test");
         let mut it = field("it");
@@ -185,7 +185,7 @@ fn source_information_with_holes_is_no_panic() {
 }
 
 #[test]
-fn a_descriptor_set_gives_the_same_code_as_its_files() {
+fn descriptor_set_generates_same_code_as_files() {
     let source = "syntax = \"proto3\";\npackage test;\n// A comment.\nmessage A { map<string, A> all = 1; }";
     let build = Build::of(source);
     let set = build.around.path().join("set.bin");
@@ -197,7 +197,7 @@ fn a_descriptor_set_gives_the_same_code_as_its_files() {
 }
 
 #[test]
-fn imports_cannot_climb_out_of_the_include_folders() {
+fn imports_cannot_escape_include_folders() {
     for import in ["../outside.proto", "./outside.proto", "a/../outside.proto"] {
         let source = format!("syntax = \"proto3\";\npackage test;\nimport \"{import}\";\nmessage A {{}}");
         let build = Build::of_files(&[("in/test.proto", &source), ("outside.proto", "syntax = \"proto3\";\n")]);
@@ -213,7 +213,7 @@ fn imports_cannot_climb_out_of_the_include_folders() {
 }
 
 #[test]
-fn the_files_of_an_output_in_memory_have_names_without_a_path() {
+fn in_memory_output_names_have_no_path() {
     for package in ["", "a", "a.b.type", "A.B"] {
         let builder = frpc_build::configure();
         let output = builder.generate(FileDescriptorSet { file: vec![file(package)] }, &["test.proto"]).unwrap();
@@ -230,7 +230,7 @@ fn the_files_of_an_output_in_memory_have_names_without_a_path() {
 
 /// protoc sets the JSON name of each field, whereas descriptor sets of other programs may lack it.
 #[test]
-fn fields_without_json_names_get_those_of_protoc() {
+fn missing_json_names_are_derived_like_protoc() {
     let generate = |names: &[&str]| {
         let field = |(name, number): (&&str, i32)| FieldDescriptorProto { number: Some(number), ..field(name) };
         let message = DescriptorProto { field: names.iter().zip(1..).map(field).collect(), ..message("A") };

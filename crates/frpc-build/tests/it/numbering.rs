@@ -14,7 +14,7 @@ fn two_files() -> Build {
 }
 
 #[test]
-fn a_base_keeps_files_apart() {
+fn operation_base_keeps_files_apart() {
     let build = two_files();
     build.run(|builder| builder.operation_base("two/b.proto", 12), &["one/a.proto", "two/b.proto"]).unwrap();
     assert!(has(&build.read("one.rs"), "&A_LAYOUT, \"Y\", 11"), "{}", build.read("one.rs"));
@@ -24,7 +24,7 @@ fn a_base_keeps_files_apart() {
 }
 
 #[test]
-fn a_file_without_a_base_makes_way_for_those_with_one() {
+fn file_without_base_yields_to_based_ones() {
     let build = two_files();
     build.run(|builder| builder.operation_base("two/b.proto", 11), &["one/a.proto", "two/b.proto"]).unwrap();
     assert!(has(&build.read("one.rs"), "&A_LAYOUT, \"X\", 100)"), "{}", build.read("one.rs"));
@@ -32,7 +32,7 @@ fn a_file_without_a_base_makes_way_for_those_with_one() {
 }
 
 #[test]
-fn files_that_overlap_though_they_have_bases_are_both_named() {
+fn overlapping_bases_error_names_both_files() {
     let build = two_files();
     let error = build
         .run(
@@ -84,7 +84,7 @@ fn operations(files: &[(&'static str, usize)]) -> Vec<(String, u16)> {
 }
 
 #[test]
-fn a_file_grows_within_its_hundred_and_a_long_one_takes_several() {
+fn long_file_takes_several_hundreds() {
     let found = operations(&[("a.proto", 91), ("b.proto", 1)]);
     assert_eq!((found.first(), found.last()), (Some(&("p.A.M0".to_owned(), 10)), Some(&("p.B.M0".to_owned(), 200))));
     let found = operations(&[("a.proto", 190), ("b.proto", 1)]);
@@ -92,7 +92,7 @@ fn a_file_grows_within_its_hundred_and_a_long_one_takes_several() {
 }
 
 #[test]
-fn the_services_of_several_files_have_operations_of_their_own() {
+fn services_of_files_have_distinct_operations() {
     for protos in [["one/a.proto", "two/b.proto"], ["two/b.proto", "one/a.proto"]] {
         let build = two_files();
         build.run(|builder| builder, &protos).unwrap();
@@ -102,7 +102,7 @@ fn the_services_of_several_files_have_operations_of_their_own() {
 }
 
 #[test]
-fn a_file_that_is_named_comes_before_those_that_it_imports() {
+fn named_file_is_numbered_before_imports() {
     let imported = "syntax = \"proto3\";\npackage a;\nmessage M {}\nservice A { rpc X(M) returns (M); }\n";
     let named = "syntax = \"proto3\";\npackage b;\nimport \"a.proto\";\nservice B { rpc X(a.M) returns (a.M); }\n";
     let build = Build::of_files(&[("a.proto", imported), ("b.proto", named)]);
@@ -112,7 +112,7 @@ fn a_file_that_is_named_comes_before_those_that_it_imports() {
 }
 
 #[test]
-fn as_in_go_every_file_counts_from_10() {
+fn go_numbering_starts_each_file_at_10() {
     let build = two_files();
     build.run(|builder| builder.numbering(Numbering::Go), &["one/a.proto", "two/b.proto"]).unwrap();
     assert!(has(&build.read("one.rs"), "&A_LAYOUT, \"X\", 10)"), "{}", build.read("one.rs"));

@@ -58,7 +58,7 @@ fn names(set: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn package_schema_has_service_files_and_imports_in_order() {
+fn package_schema_lists_imports_before_files() {
     let build = Build::of_files(&FILES);
     build.run(|builder| builder.reflection(true), &["other.proto", "test.proto"]).unwrap();
     let set = schema(&build.read("test.rs")).expect("generated code should contain a schema");
@@ -84,7 +84,7 @@ fn package_schema_has_the_options_for_agents() {
 }
 
 #[test]
-fn files_equal_compiler_output_with_comments_and_options() {
+fn embedded_schema_equals_compiler_output() {
     let build = Build::of_files(&FILES);
     let path = build.out().join("set");
     build.run(|builder| builder.reflection(true).file_descriptor_set_path(&path), &["test.proto"]).unwrap();
@@ -104,7 +104,7 @@ fn schema_records_codec_of_native_bodies() {
 }
 
 #[test]
-fn without_reflection_and_without_servers_nothing_is_embedded() {
+fn schema_needs_reflection_and_server() {
     let build = Build::of_files(&FILES);
     build.run(|builder| builder, &["test.proto"]).unwrap();
     assert_eq!(schema(&build.read("test.rs")), None);
@@ -114,7 +114,7 @@ fn without_reflection_and_without_servers_nothing_is_embedded() {
 }
 
 #[test]
-fn a_parsed_schema_is_embedded_as_well() {
+fn parsed_schema_is_embedded() {
     let file = FileDescriptorProto {
         name: Some("test.proto".to_owned()),
         package: Some("test".to_owned()),

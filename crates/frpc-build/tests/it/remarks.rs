@@ -20,7 +20,7 @@ fn warnings(test: &str, out_dir: &str) -> Vec<String> {
 }
 
 #[test]
-fn cargo_warns_of_a_build_that_overwrites_the_output_of_another() {
+fn overwriting_other_build_output_triggers_warning() {
     if env::var_os(IS_CHILD).is_some() {
         let first = "syntax = \"proto3\"; package test; import \"base.proto\"; message A { base.B b = 1; }";
         let second = first.replace("message A", "message Other");
@@ -33,7 +33,7 @@ fn cargo_warns_of_a_build_that_overwrites_the_output_of_another() {
         return;
     }
     let out = tempfile::tempdir().unwrap();
-    let test = "cargo_warns_of_a_build_that_overwrites_the_output_of_another";
+    let test = "overwriting_other_build_output_triggers_warning";
     assert_eq!(
         warnings(test, out.path().to_str().unwrap()),
         ["test.rs was written twice by this build script, with other content: build the files of a package together, \
@@ -42,7 +42,7 @@ fn cargo_warns_of_a_build_that_overwrites_the_output_of_another() {
 }
 
 #[test]
-fn cargo_warns_of_two_builds_with_one_include_file() {
+fn builds_sharing_include_file_trigger_warning() {
     if env::var_os(IS_CHILD).is_some() {
         let source = |name: &str| format!("syntax = \"proto3\"; package {name}; message M {{}}");
         let (a, b) = (source("a"), source("b"));
@@ -55,7 +55,7 @@ fn cargo_warns_of_two_builds_with_one_include_file() {
         return;
     }
     let out = tempfile::tempdir().unwrap();
-    let warnings = warnings("cargo_warns_of_two_builds_with_one_include_file", out.path().to_str().unwrap());
+    let warnings = warnings("builds_sharing_include_file_trigger_warning", out.path().to_str().unwrap());
     assert!(
         warnings.len() == 1 && warnings[0].starts_with("all.rs was written twice by this build script"),
         "{warnings:?}"
@@ -63,13 +63,13 @@ fn cargo_warns_of_two_builds_with_one_include_file() {
 }
 
 #[test]
-fn cargo_warns_of_options_that_match_no_element() {
+fn unmatched_options_trigger_cargo_warning() {
     if env::var_os(IS_CHILD).is_some() {
         let build = Build::of("syntax = \"proto3\"; package test; message A { bytes data = 1; }");
         build.text_with(|builder| builder.bytes([".test.A.data", ".test.A.date", "A"]));
         return;
     }
-    let warnings = warnings("cargo_warns_of_options_that_match_no_element", "");
+    let warnings = warnings("unmatched_options_trigger_cargo_warning", "");
     assert_eq!(
         warnings,
         [

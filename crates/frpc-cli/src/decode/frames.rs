@@ -538,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_do_not_depend_on_cuts_or_header_form() {
+    fn frames_are_independent_of_cuts_and_headers() {
         let request = [frame(0, 0, b""), frame(7, 10, b"\x08\x00\x05\x0a\x03you")].concat();
         let whole = shown(&[(FrameSender::Client, &request)]);
         assert_eq!(whole.len(), 2);
@@ -553,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_streams_and_errors_are_shown_in_words() {
+    fn prefixes_and_errors_are_shown_in_words() {
         let lines = shown(&[
             (FrameSender::Client, &frame(0, 3, b"fris\x01\x02\x01\x05\x22\x00\x23\x01\x01\xf0\x02\x01\x02")),
             (FrameSender::Server, &frame(7, 10, b"\x10\x03\x03\x01\x05\x06\x05\x0a\x02no")),
@@ -592,7 +592,7 @@ mod tests {
     }
 
     #[test]
-    fn stream_with_the_id_of_an_earlier_one_is_another() {
+    fn reused_stream_id_starts_new_stream() {
         let opened = |operation| frame(1, 2, &[0x09, operation]);
         let ended = frame(1, 7, b"");
         let lines = shown(&[

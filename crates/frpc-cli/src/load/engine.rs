@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn open_loop_shows_stall_of_a_second_in_ten_calls_delayed() {
+    async fn open_loop_counts_calls_delayed_by_stall() {
         // Test with far fewer callers than the number of calls that become due during a stall, too.
         for callers in [2000, 50] {
             let schedule = Schedule::constant(1000.0, Duration::from_secs(10));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_closed_loop_sees_a_stop_once_for_each_caller() {
+    async fn closed_loop_sees_stall_once_per_caller() {
         let stats = against_a_server_that_stops(Loop::Closed { duration: Duration::from_secs(10) }, 5).await;
         assert!(stats.max() >= Duration::from_millis(950));
         assert_eq!(stats.slower_than(Duration::from_millis(10)), 5);

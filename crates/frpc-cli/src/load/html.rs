@@ -135,7 +135,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn the_page_has_three_plots_loads_nothing_and_escapes_names() {
+    fn self_contained_page_escapes_names() {
         let mut stats = Stats::new(vec!["a.<b>/C".to_owned()], Duration::from_secs(2));
         for at in 0..20 {
             let time = Duration::from_millis(at * 100);

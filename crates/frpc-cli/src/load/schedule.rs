@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_at_a_constant_rate_start_at_equal_distances() {
+    fn constant_rate_calls_start_at_equal_intervals() {
         let schedule = Schedule::constant(1000.0, Duration::from_secs(10));
         assert_eq!(schedule.count(), 10_000);
         assert_eq!(schedule.start(0), Duration::ZERO);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn ramp_starts_calls_in_order_at_its_mean_rate() {
+    fn ramp_starts_calls_at_mean_rate() {
         let (ramp, duration) = (Duration::from_secs(10), Duration::from_secs(20));
         let schedule = Schedule { from: 100.0, to: 1000.0, ramp, duration };
         assert_eq!(schedule.count(), 5500 + 10_000);

@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_follow_one_another_also_where_no_call_ended() {
+    fn rows_are_contiguous_without_ended_calls() {
         let mut stats = Stats::new(vec!["a.B/C".to_owned()], Duration::from_secs(10));
         let millis = Duration::from_millis;
         let ok = Outcome { method: 0, code: Code::Ok };
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn rate_counts_the_time_until_the_last_call_has_ended() {
+    fn rate_includes_time_until_last_call_ends() {
         let seconds = Duration::from_secs;
         let mut stats = Stats::new(vec!["a.B/C".to_owned()], seconds(10));
         let ok = Outcome { method: 0, code: Code::Ok };

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn templates_are_replaced_for_each_call_and_other_text_is_kept() {
+    fn templates_are_replaced_for_each_call() {
         let mut random = Rng::with_seed(1);
         let text = "a{{n}}-{{ random 3 3 }}-{{letters 4}}-{{choice x x}}}";
         let rendered = Template::new(text).unwrap().render(7, &mut random);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_template_is_refused_with_those_that_there_are() {
+    fn invalid_template_error_lists_valid_ones() {
         for text in ["{{m}}", "{{n", "{{random 2 1}}", "{{random x 1}}", "{{letters -1}}", "{{choice}}", "{{}}"] {
             assert!(Template::new(text).is_err(), "{text}");
         }

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_cover_answer_interval_and_times_cover_all_calls() {
+    fn rates_cover_interval_and_times_all_calls() {
         let before = server(&[("a.A/One", 10, 0, 1000), ("a.A/Two", 5, 5, 1000)]);
         let last = server(&[("a.A/Two", 5, 8, 1_500_000), ("a.A/One", 110, 2, 99_960), ("a.A/New", 0, 0, 0)]);
         let mut rows = rows(&last, Some((&before, 2.0)));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_any_size_and_methods_without_figures_are_borne() {
+    fn extreme_or_missing_figures_are_tolerated() {
         let huge = server(&[("a", u64::MAX, u64::MAX, u64::MAX), ("b", u64::MAX, 1, 0)]);
         let shown = rows(&huge, Some((&server(&[("a", u64::MAX, 0, 0)]), 0.001)));
         assert!(total(&shown).starts_with("calls: 0.0/s"), "{}", total(&shown));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_keeps_its_end() {
+    fn long_name_keeps_end() {
         assert_eq!([short("a.B/Call", 8), short("a.B/Call", 5), short("ä", 0)], ["a.B/Call", "…Call", "…"]);
     }
 }

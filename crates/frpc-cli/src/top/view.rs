@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_fits_into_80_columns_and_24_lines() {
+    fn view_fits_80_columns_and_24_lines() {
         let lines = drawn(&board(), 80, 24);
         assert_eq!(lines[0], "shop: 3 open, 10.0 opened/s, memory 1.5M of 256M, 0 refused (0.0/s)");
         assert_eq!(lines[1], "1 workers, 4 tasks, 1 ready, 100.0 turns/s, 13 pending calls");
@@ -445,7 +445,7 @@ mod tests {
 
     /// Regression test: a character of two columns was counted as one, which shifted the cells after it.
     #[test]
-    fn wide_characters_take_two_columns_of_a_table() {
+    fn wide_characters_take_two_table_columns() {
         let mut board = board();
         let server = Server {
             methods: vec![method("商店.商店/浏览浏览浏览浏览浏览浏览", 5, 0), method("shop.Shop/Browse", 3, 0)],
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_are_sorted_filtered_and_shortened_to_80_columns() {
+    fn methods_are_sorted_filtered_and_shortened() {
         let mut board = board();
         press(&mut board, KeyCode::Char('m'));
         let lines = drawn(&board, 80, 24);
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_of_the_server_reaches_the_terminal_unescaped() {
+    fn server_text_is_escaped_for_terminal() {
         let mut board = board();
         let mut text = drawn(&board, 200, 30).join("\n");
         assert!(text.contains("gone\\u{1b}[2J") && text.contains("\\u{1b}[31m\\u{202e}evil"), "{text}");
@@ -532,7 +532,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_of_a_server_beyond_64_bits_are_drawn_as_the_largest() {
+    fn overflowing_figures_saturate_when_drawn() {
         let most = u64::MAX;
         let worker = Worker { tasks: most, ready: most, polls: most, ..Worker::default() };
         let figures = Figures { ok: most, p50_ns: most, p99_ns: most, max_ns: most, ..Figures::default() };
@@ -561,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn marked_row_is_visible_and_reversed_on_a_small_screen() {
+    fn marked_row_is_visible_on_small_screen() {
         let mut board = board();
         let shown = |board: &TopView, height| {
             let mut lines = lines(board, 80, height);
@@ -580,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_of_any_size_is_drawn_without_a_panic() {
+    fn drawing_any_terminal_size_never_panics() {
         let mut board = board();
         for round in 0..3 {
             if round == 1 {
@@ -600,7 +600,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_sort_filter_and_open_the_connection_that_is_marked() {
+    fn keys_sort_filter_and_open_marked_connection() {
         let mut board = board();
         assert_eq!(numbers(&board), [2, 3, 1]);
         press(&mut board, KeyCode::Char('r'));
@@ -680,7 +680,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_for_pipes_is_a_table() {
+    fn piped_output_is_plain_table() {
         let text = plain(&board());
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 9);

@@ -166,7 +166,7 @@ async fn gateway_speaks_tls_at_both_sides() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn grpc_server_with_tls_is_called_in_every_protocol() {
+async fn every_protocol_reaches_grpc_server_with_tls() {
     use frpc_gateway::{Http, ServeGateway as _};
     let certified = Certified::new();
     for tls in [None, Some(certified.server())] {
@@ -241,7 +241,7 @@ impl Greeter for Fields {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn fields_of_forwarded_calls_are_set_removed_and_trusted() {
+async fn forwarded_fields_are_set_removed_and_trusted() {
     let address = plain(Fields, None).await;
     let own = [
         "--set-field",
@@ -268,7 +268,7 @@ async fn fields_of_forwarded_calls_are_set_removed_and_trusted() {
 }
 
 #[test]
-fn address_in_place_of_a_name_names_the_option() {
+fn address_as_name_suggests_server_option() {
     for arguments in [&["list", "127.0.0.1:9000"][..], &["describe", "localhost:1"], &["call", "ws://a/", "Greet"]] {
         let refused = run("127.0.0.1:1", arguments);
         let text = String::from_utf8_lossy(&refused.stderr).into_owned();
@@ -277,7 +277,7 @@ fn address_in_place_of_a_name_names_the_option() {
 }
 
 #[test]
-fn server_in_go_is_called_in_every_protocol() {
+fn go_server_is_called_in_every_protocol() {
     let Some((mut child, address)) = go() else { return };
     let gateway = Gateway::new(&address, &["-p", "tests/proto/interop.proto"]);
     let sum = gateway.http("POST", "/interop.Interop/Add", r#"{"a": 2, "b": 40}"#);
@@ -318,7 +318,7 @@ impl Greeter for Gated {
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn no_call_in_flight_is_lost_when_gateway_drains() {
+async fn draining_gateway_completes_calls_in_flight() {
     const CALLS: usize = 1000;
     let (starts, mut begins) = mpsc::unbounded_channel();
     let gate = Arc::new(Semaphore::new(0));

@@ -103,7 +103,7 @@ fn serve() -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn commands_call_a_grpc_server_by_its_reflection() {
+async fn commands_call_grpc_server_by_reflection() {
     let address = format!("grpc://{}", serve());
     tokio::task::block_in_place(|| {
         let listed = stdout(&run(&address, &["list", "greet.Greeter"]));
@@ -123,7 +123,7 @@ async fn commands_call_a_grpc_server_by_its_reflection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn gateway_learns_the_schema_of_a_grpc_server() {
+async fn gateway_learns_schema_of_grpc_server() {
     let gateway = Gateway::new(&serve(), &["--from-grpc"]);
     tokio::task::block_in_place(|| {
         let fields = "content-type: application/json\r\n";

@@ -209,7 +209,7 @@ async fn hangup_reloads_rules_and_certificates() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn limit_of_a_method_holds_over_all_protocols() {
+async fn method_limit_holds_across_protocols() {
     let address = plain(Polite, None).await;
     let (_folder, path) = rules(RULES);
     let gateway = Gateway::new(&address, &[&GREET[..], &["--rules", &path]].concat());
@@ -247,7 +247,7 @@ async fn certificate_names_are_conditions() {
 }
 
 #[test]
-fn mistake_in_a_file_is_refused_by_its_line() {
+fn rules_file_error_names_line() {
     const ALLOW: &str = "[[allow]]\nmethods = [\"*\"]\nwho = [{ anybody = true }]\n";
     let jwt = "[jwt]\nissuer = \"tests\"\naudience = \"greeter\"\n";
     let key = "[[jwt.keys]]\nkid = \"a\"\nalgorithm = \"HS256\"\nsecret = \"secret\"\n";

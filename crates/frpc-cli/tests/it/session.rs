@@ -236,7 +236,7 @@ fn gateway_calls_server_of_another_schema_version() {
 }
 
 #[test]
-fn methods_of_all_four_kinds_can_be_called() {
+fn all_four_method_kinds_are_called() {
     let address = calculator();
     let call = |arguments: &[&str]| {
         let fixed = ["call", "-p", "quickstart/proto/quickstart.proto", "--json"];
@@ -268,7 +268,7 @@ fn each_stdin_line_is_answered_before_the_next() {
 }
 
 #[test]
-fn a_bad_line_of_standard_input_ends_the_call_and_is_named() {
+fn malformed_stdin_line_ends_call() {
     let arguments = ["call", "-p", "quickstart/proto/quickstart.proto", "SumUp", "-"];
     let mut command = command(&calculator(), &arguments);
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
@@ -283,7 +283,7 @@ fn a_bad_line_of_standard_input_ends_the_call_and_is_named() {
 }
 
 #[test]
-fn text_of_a_server_is_escaped_on_both_outputs() {
+fn server_text_is_escaped_on_both_outputs() {
     let address = greeter();
     let call = |more: &[&str]| {
         let fixed = ["call", "-p", "proto/greet.proto", "Greet"];
@@ -300,7 +300,7 @@ fn text_of_a_server_is_escaped_on_both_outputs() {
 }
 
 #[test]
-fn a_secret_comes_from_a_file_and_a_deadline_ends_the_call() {
+fn metadata_file_and_deadline_are_applied() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let secret = folder.path().join("tenant");
     fs::write(&secret, "hostile\n").expect("metadata file should be written");
@@ -313,7 +313,7 @@ fn a_secret_comes_from_a_file_and_a_deadline_ends_the_call() {
 }
 
 #[test]
-fn a_server_without_reflection_needs_a_schema_by_its_name() {
+fn missing_reflection_error_suggests_proto_option() {
     let output = run(&calculator(), &["list"]);
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -321,7 +321,7 @@ fn a_server_without_reflection_needs_a_schema_by_its_name() {
 }
 
 #[test]
-fn load_of_two_methods_is_reported_in_all_formats() {
+fn load_report_covers_methods_and_formats() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let (saved, page) = (folder.path().join("load.json"), folder.path().join("load.html"));
     let (saved, page) = (saved.to_str().expect("path should be UTF-8"), page.to_str().expect("path should be UTF-8"));
@@ -399,7 +399,7 @@ fn failed_load_reports_causes_and_codes() {
 
 /// Regression test: if the HTML file could not be written, the report of the whole load was lost.
 #[test]
-fn load_is_reported_though_a_file_cannot_be_written() {
+fn load_is_reported_despite_write_failure() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let (missing, page) = (folder.path().join("no/load.json"), folder.path().join("load.html"));
     let files = [
@@ -426,7 +426,7 @@ fn load_is_reported_though_a_file_cannot_be_written() {
 }
 
 #[test]
-fn messages_of_a_topic_come_as_text_and_by_their_type() {
+fn topic_messages_are_shown_raw_or_typed() {
     let address = greeter();
     let schema = ["-p", "proto/greet.proto", "--type", "greet.Name"];
     for (typed, message, shown) in [
@@ -457,7 +457,7 @@ fn message_of_another_type_ends_no_subscription() {
 }
 
 #[test]
-fn subscriber_starts_at_the_stated_message_of_a_history() {
+fn subscriber_starts_at_requested_history_position() {
     let address = greeter();
     for message in ["1", "2", "3"] {
         stdout(&run(&address, &["pub", "kept.a", message]));
@@ -476,7 +476,7 @@ fn subscriber_starts_at_the_stated_message_of_a_history() {
 }
 
 #[test]
-fn subscribers_of_a_topic_are_shown_as_json() {
+fn topic_subscribers_are_shown_as_json() {
     let address = greeter();
     let started = |arguments: &[&str], remark| {
         let child = command(&address, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
@@ -503,7 +503,7 @@ fn subscribers_of_a_topic_are_shown_as_json() {
 /// Regression test: lines were parsed as parameters. A line could thus name a file to publish, and messages before an
 /// invalid line were lost.
 #[test]
-fn typed_lines_are_published_as_json_up_to_a_wrong_one() {
+fn typed_lines_publish_until_invalid_line() {
     let address = greeter();
     let schema = ["-p", "proto/greet.proto", "--type", "greet.Name"];
     let mut subscriber = command(&address, &[&["sub", "a.*", "-n", "2", "-v"], &schema[..]].concat());
@@ -565,14 +565,14 @@ fn frames_are_decoded_from_text_and_live_connection() {
 }
 
 #[test]
-fn decode_uses_the_schema_of_a_named_server() {
+fn decode_uses_schema_of_named_server() {
     let request = "00 0f 00 01 00 0a 00 00 00 08 08 00 05 0a 03 79 6f 75";
     let shown = stdout(&run(&greeter(), &["decode", request]));
     assert!(shown.contains("greet.Greeter/Greet") && shown.contains("{\"name\":\"you\"}"), "{shown}");
 }
 
 #[test]
-fn out_field_writes_a_wide_integer_without_quotes() {
+fn out_field_writes_wide_integer_unquoted() {
     let shown = stdout(&run(
         &calculator(),
         &["call", "-p", "quickstart/proto/quickstart.proto", "Add", "a=2", "b=3", "--out-field", "value"],
@@ -581,7 +581,7 @@ fn out_field_writes_a_wide_integer_without_quotes() {
 }
 
 #[test]
-fn out_field_writes_the_default_of_a_field_left_out() {
+fn out_field_writes_default_when_absent() {
     let address = calculator();
     let call = |arguments: &[&str]| {
         let fixed = ["call", "-p", "quickstart/proto/quickstart.proto"];
@@ -638,7 +638,7 @@ fn trace_shows_statuses_and_ends_after_requested_count() {
 }
 
 #[test]
-fn the_view_of_a_server_is_text_in_a_pipe_and_json_on_demand() {
+fn top_writes_text_or_json_to_pipe() {
     let [address, introspection] = inspected();
     assert!(run(&address, &["call", "-p", "proto/greet.proto", "Greet", "name=you"]).status.success());
     let text = stdout(&run(&introspection, &["top"]));
@@ -659,7 +659,7 @@ fn the_view_of_a_server_is_text_in_a_pipe_and_json_on_demand() {
 }
 
 #[test]
-fn frames_of_a_call_are_shown_on_demand() {
+fn verbose_call_shows_frames() {
     let address = greeter();
     let output = run(&address, &["call", "-p", "proto/greet.proto", "Greet", "name=you", "-vvv"]);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -668,7 +668,7 @@ fn frames_of_a_call_are_shown_on_demand() {
 }
 
 #[test]
-fn the_output_of_describe_compiles_to_the_same_descriptors() {
+fn describe_output_round_trips_through_compiler() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let protos = root().join("tests/conformance/proto");
     let mut count = 0;

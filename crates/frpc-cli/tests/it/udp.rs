@@ -139,7 +139,7 @@ fn lost_datagram_is_repeated_only_if_allowed() {
 }
 
 #[test]
-fn notification_has_no_id_and_waits_for_nothing() {
+fn notification_has_no_id_and_never_waits() {
     let (address, peer_thread) = peer(1);
     assert_eq!(stdout(&call(&address, &["metrics.Sink/Add", r#"{"n":1}"#, "--notify"])), "");
     let text = peer_thread.join().expect("thread should not panic").remove(0);

@@ -120,7 +120,7 @@ fn is_of_use(address: &str, options: &[&str]) {
 }
 
 #[test]
-fn a_server_is_reached_over_tcp_and_web_socket() {
+fn server_accepts_tcp_and_web_socket() {
     let address = serve("127.0.0.1:0".to_owned(), None);
     is_of_use(&address, &[]);
     is_of_use(&format!("ws://{address}/"), &[]);
@@ -128,7 +128,7 @@ fn a_server_is_reached_over_tcp_and_web_socket() {
 }
 
 #[test]
-fn a_server_with_mutual_tls_is_reached_over_tcp_and_web_socket() {
+fn mutual_tls_covers_tcp_and_web_socket() {
     let certified = Certified::new();
     let address = serve("127.0.0.1:0".to_owned(), Some(certified.server()));
     let (ca, cert, key) = (certified.shown("ca"), certified.shown("cert"), certified.shown("key"));
@@ -196,7 +196,7 @@ fn tools_are_called_from_standard_input() {
 }
 
 #[test]
-fn a_server_is_reached_over_a_unix_socket_with_tls_and_without() {
+fn unix_socket_server_works_with_optional_tls() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = |name: &str| format!("unix:{}", folder.path().join(name).display());
     is_of_use(&serve(path("plain"), None), &[]);
@@ -211,7 +211,7 @@ fn a_server_is_reached_over_a_unix_socket_with_tls_and_without() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn shared_memory_server_is_reached_with_and_without_tls() {
+fn shared_memory_server_works_with_optional_tls() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = |name: &str| format!("unix+shm:{}", folder.path().join(name).display());
     is_of_use(&serve(path("plain"), None), &[]);
@@ -236,7 +236,7 @@ fn invalid_addresses_are_refused_with_valid_forms() {
 }
 
 #[test]
-fn schema_comes_from_server_proto_file_or_descriptor_set() {
+fn schema_comes_from_server_or_local_file() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let set = folder.path().join("greet.bin");
     let builder = frpc_build::configure().emit_rerun_if_changed(false);
@@ -280,7 +280,7 @@ pub(crate) fn go() -> Option<(std::process::Child, String)> {
 }
 
 #[test]
-fn a_server_in_go_is_listed_called_and_loaded_by_its_proto_file() {
+fn go_server_works_with_proto_file() {
     let Some((mut child, address)) = go() else { return };
     let with = |arguments: &[&str]| run(&address, &[arguments, &["-p", "tests/proto/interop.proto"]].concat());
     assert!(stdout(&with(&["list"])).contains("interop.Interop"));

@@ -172,7 +172,7 @@ fn check(found: &[(u16, [Vec<String>; 2])], count: usize) {
 }
 
 #[test]
-fn frames_do_not_depend_on_segments_or_header_form() {
+fn dissection_ignores_segments_and_header_form() {
     if !has_tshark() {
         return;
     }
@@ -209,7 +209,7 @@ fn only_current_connections_are_recognised_on_any_port() {
 }
 
 #[test]
-fn truncated_captures_and_random_bytes_cause_no_script_error() {
+fn damaged_captures_cause_no_script_error() {
     if !has_tshark() {
         return;
     }
@@ -242,7 +242,7 @@ fn truncated_captures_and_random_bytes_cause_no_script_error() {
 }
 
 #[test]
-fn the_length_of_a_packed_message_is_shown() {
+fn compressed_message_length_is_shown() {
     if !has_tshark() {
         return;
     }

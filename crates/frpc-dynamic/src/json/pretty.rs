@@ -61,7 +61,7 @@ mod tests {
     use super::indented;
 
     #[test]
-    fn pretty_json_has_a_line_per_entry_and_keeps_strings() {
+    fn pretty_json_indents_entries_and_preserves_strings() {
         let json = r#"{"a":[1,{"b":"{,:\"[\\"}],"empty":{},"none":[],"ä":"ö"}"#;
         let expected = "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"{,:\\\"[\\\\\"\n    }\n  ],\n  \"empty\": {},\n  \"none\": [],\n  \"ä\": \"ö\"\n}";
         assert_eq!(indented(json), expected);

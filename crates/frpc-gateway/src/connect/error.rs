@@ -110,7 +110,7 @@ mod tests {
     use frpc::details::LocalizedMessage;
 
     #[test]
-    fn a_status_is_written_with_its_details() {
+    fn connect_error_includes_status_details() {
         let status = Status::not_found("no \"tea\"\n");
         assert_eq!(&of_status(&status)[..], br#"{"code":"not_found","message":"no \"tea\"\u000a"}"#);
         let detail = LocalizedMessage { locale: "de".into(), message: "weg".into() };

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn the_message_is_taken_from_the_query_in_its_encodings() {
+    fn query_message_is_decoded_per_encoding() {
         assert_eq!(message("encoding=json&message=%7B%22a%22%3a+1%7D&connect=v1").unwrap(), b"{\"a\": 1}");
         assert_eq!(message("message=AAEC&base64=1&encoding=proto").unwrap(), [0, 1, 2]);
         assert_eq!(message("message=-_8%3D&base64=1&encoding=proto").unwrap(), [251, 255]);

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_a_list_are_combined_and_other_fields_occur_once() {
+    fn list_fields_combine_and_others_are_single() {
         let known = |fields: &[(&'static str, &'static str)]| {
             KnownFields::of(fields.iter().map(|(name, value)| (*name, value.as_bytes())))
         };
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_is_a_number_of_at_most_ten_digits() {
+    fn connect_timeout_has_at_most_ten_digits() {
         let timeout = |text: &'static str| {
             KnownFields { timeout: Some(text.as_bytes()), ..KnownFields::default() }.connect_timeout()
         };

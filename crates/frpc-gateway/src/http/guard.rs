@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn end_passes_while_response_is_due_if_body_is_cut() {
+    async fn truncated_body_passes_end_before_response() {
         let head = "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n";
         for (body, has_ended) in
             [("", true), ("3\r\nabc\r\n0\r\n", true), ("3\r\nabc\r\n0\r\n\r\n", false), ("0\r\na: b\r\n\r\n", false)]
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn half_closed_client_is_probed_while_response_is_due() {
+    async fn half_closed_client_is_probed_before_response() {
         let (mut client, server) = tokio::io::duplex(1024);
         let exchange = Exchange::new();
         let mut guard = Guard::new(server, exchange.clone());

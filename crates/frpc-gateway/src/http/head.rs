@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn end_of_head_is_found_at_any_cut() {
+    fn head_end_is_found_at_any_cut() {
         let head = b"POST / HTTP/1.1\r\nhost: a\r\n\r\nbody";
         for cut in 0..head.len() {
             let found = end(&head[..cut], 0).unwrap();

@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_types_name_the_protocol_and_the_format() {
+    fn content_type_selects_protocol_and_format() {
         for (text, expected) in [
             ("application/json", Some(Protocol::Unary(Format::Json))),
             ("Application/JSON; charset=utf-8", Some(Protocol::Unary(Format::Json))),

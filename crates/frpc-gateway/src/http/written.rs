@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_is_right_however_many_digits_were_guessed() {
+    fn content_length_survives_wrong_digit_guess() {
         for length in [0, 9, 10, 99, 100, 12_345] {
             let body = "x".repeat(length);
             let expected = format!("HTTP/1.1 200 OK\r\ncontent-type: a/b\r\ncontent-length: {length}\r\n\r\n{body}");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_to_write_a_response_give_the_same_bytes() {
+    fn whole_and_open_responses_are_identical() {
         let (mut whole, mut open) = (Vec::new(), Vec::new());
         let (now, answer) = (Instant::now(), Answer::new(200, "a/b", "body").with("x", "y"));
         let options = ResponseOptions { pass: Pass::default(), is_last: true, now };
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_that_is_undone_leaves_those_before_it() {
+    fn undone_response_preserves_earlier_output() {
         let mut out = b"before".to_vec();
         OpenResponse::begin(&mut out, "a/b", 1, Instant::now()).undo(&mut out);
         assert_eq!(out, b"before");

@@ -133,7 +133,7 @@ mod tests {
     use super::{pointer, unescaped};
 
     #[test]
-    fn a_name_of_any_characters_is_a_part_of_a_pointer() {
+    fn pointer_escapes_special_name_characters() {
         assert_eq!(pointer(&unescaped("fooBar_2")), "fooBar_2");
         assert_eq!(pointer(&unescaped(r#"a/b~\"c d\u00e9"#)), "a~1b~0%22c%20d%C3%A9");
     }

@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_are_not_plain_or_not_complete_are_left() {
+    fn incomplete_or_complex_requests_are_not_plain() {
         let whole = r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{}}"#;
         for length in 0..whole.len() {
             assert_eq!(Plain::read(&whole.as_bytes()[..length], BOUNDS), None, "{}", &whole[..length]);
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_members_are_ignored_and_null_params_are_none() {
+    fn envelope_ignores_unknown_members_and_null_params() {
         let message = r#"{"jsonrpc":"2.0","id":null,"method":"\u006d","params":null,"x":1,"x":2,"timeoutMs":15}"#;
         let Ok(Message::One(Item::Request(request))) = Message::read(message.as_bytes(), 10) else {
             panic!("message should be a request")
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_of_a_batch_that_is_no_json_spoils_the_batch() {
+    fn malformed_batch_element_fails_batch() {
         let spoilt = r#"[{"jsonrpc":"2.0","method":"m"},{"jsonrpc":"2.0","method"]"#;
         assert!(Message::read(spoilt.as_bytes(), 10).is_err());
         let mixed = Message::read(br#"[1,{"jsonrpc":"2.0","method":"m"}]"#, 10);

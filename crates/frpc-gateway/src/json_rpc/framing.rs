@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_has_the_length_that_a_message_would_have() {
+    fn value_length_equals_message_length() {
         for message in
             [r#"{}"#, r#"{"a":"}"}"#, r#"{"a\\":"\"}"}"#, r#"[{"a":[1,2,3,4,5]}]"#, "[\"\n\"]", r#"["\""#, "7"]
         {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn five_mib_in_single_bytes_are_scanned_once() {
+    fn bytewise_input_is_scanned_once() {
         const LENGTH: usize = 5 << 20;
         for unit in ["\\\"", "{\"a\":1},"] {
             let message = format!("[[{}", unit.repeat(LENGTH / unit.len()));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_refused_at_the_byte_that_exceeds_a_bound() {
+    fn message_is_rejected_at_offending_byte() {
         for (message, refusal) in [
             ("x", FramingError::NotJson),
             ("1", FramingError::NotJson),

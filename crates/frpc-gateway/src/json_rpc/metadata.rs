@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn metadata_text_and_bytes_are_read_and_others_refused() {
+    fn metadata_accepts_only_valid_text_and_bytes() {
         let mut metadata = Metadata::new();
         metadata.insert("a", "old").expect("metadata entry should be valid");
         read(r#"{"a":"new","b-bin":"AQ=="}"#, &mut metadata).expect("JSON object should contain valid metadata");

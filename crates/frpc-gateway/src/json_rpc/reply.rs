@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_keeps_its_code_its_name_its_details_and_metadata() {
+    fn error_reply_preserves_status_and_metadata() {
         let mut metadata = Metadata::new();
         metadata.insert("a", "b").expect("metadata entry should be valid");
         metadata.insert_bin("c-bin", &b"\xff"[..]).expect("metadata value should be valid");
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn overlong_reply_becomes_an_error_with_its_id() {
+    fn overlong_reply_becomes_error_with_same_id() {
         for id in [&br#""a\",\\""#[..], b"12", b"null", b"\"\"", b"-1.5e3"] {
             let mut out = Vec::new();
             begin_result(&mut out, id);

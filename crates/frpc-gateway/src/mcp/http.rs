@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accept_names_both_types_or_a_range_with_them() {
+    fn accept_must_cover_json_and_events() {
         let accepts = |accept: Option<&'static str>| {
             let known = KnownFields { accept: accept.map(|text| text.as_bytes().into()), ..KnownFields::default() };
             is_accepted(&known, JSON) && is_accepted(&known, EVENTS)
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn challenge_leads_to_the_document_of_the_resource() {
+    fn challenge_links_resource_metadata_document() {
         let protected = |url| challenge(&Mcp::new().protected_by(url, ["https://login.example.com"], ["a", "b"]));
         let expected = "Bearer resource_metadata=\"https://api.example.com:8443/.well-known/oauth-protected-resource/mcp\", scope=\"a b\"";
         assert_eq!(protected("https://api.example.com:8443/mcp"), expected);

@@ -189,7 +189,7 @@ mod tests {
     ];
 
     #[test]
-    fn schema_of_a_tool_has_its_references_alone() {
+    fn tool_schema_has_only_used_definitions() {
         let Root { json, is_wrapped, .. } = root("a.Node", SCHEMAS, Side::Output);
         let expected = r##"{"type":"object","properties":{"next":{"$ref":"#/$defs/a.Node"},"kind":{"allOf":[{"$ref":"#/$defs/a.Kind"}],"description":"see \"$ref\":\"#/components/schemas/x"}},"additionalProperties":false,"description":"A node.","$defs":{"a.Kind":{"type":"string","enum":["A"]},"a.Node":"##;
         assert!(!is_wrapped && json.starts_with(expected), "{json}");
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn message_that_is_no_object_becomes_a_member() {
+    fn non_object_schema_is_wrapped() {
         let Root { json, is_wrapped, .. } = root("google.protobuf.StringValue", SCHEMAS, Side::Input);
         let expected = r#"{"type":"object","properties":{"value":{"type":"string"}},"required":["value"],"additionalProperties":false}"#;
         assert!(is_wrapped);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn several_messages_are_a_list_in_an_object() {
+    fn stream_schema_is_list_in_object() {
         let json = list("a.Node", SCHEMAS);
         assert!(
             json.starts_with(r#"{"type":"object","properties":{"items":{"type":"array","items":{"type":"object","#)

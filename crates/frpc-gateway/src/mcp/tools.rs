@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn name_in_the_schema_stands_for_its_json_name() {
+    fn schema_name_maps_to_json_name() {
         assert_eq!(json_name("order_id_2"), "orderId2");
         assert_eq!(json_name("orderId"), "orderId");
     }

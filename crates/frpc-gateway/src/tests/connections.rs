@@ -135,7 +135,7 @@ fn chunked(name: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn half_closed_client_of_hyper_gets_its_response() {
+async fn half_closed_hyper_client_gets_response() {
     let (host, server) = Host::in_memory();
     let next = post("expect: 100-continue\r\n", "wait") + "POST / HTTP/1.1\r\n";
     for request in [chunked("wait"), next] {
@@ -190,7 +190,7 @@ async fn recite_half_closed(kind: &str, name: &str) -> (String, Duration) {
 /// Regression test: after a client had closed its connection, the handler of a silent stream kept running for the idle
 /// timeout.
 #[tokio::test(start_paused = true)]
-async fn silent_stream_of_half_closed_client_ends_soon() {
+async fn silent_stream_ends_after_client_half_closes() {
     for kind in ["application/connect+json", "application/grpc-web", "application/grpc-web-text"] {
         let (response, elapsed) = recite_half_closed(kind, "silent").await;
         // The client was probed before the response started.
@@ -204,7 +204,7 @@ async fn silent_stream_of_half_closed_client_ends_soon() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stopping_server_answers_request_for_hyper_that_has_come() {
+async fn stopping_server_answers_received_hyper_request() {
     let (host, server) = Host::in_memory();
     let mut io = dial(&server);
     io.write_all((post("", "wait") + &chunked("Ada")).as_bytes()).await.expect("server should accept both requests");
@@ -318,7 +318,7 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn idle_http2_connection_answers_call_that_crosses_its_goaway() {
+async fn http2_call_crossing_goaway_is_answered() {
     let (host, server) = Host::in_memory();
     let mut client = Http2::connect(dial(&server), 65_535).await;
     sleep(IDLE + Duration::from_millis(500)).await;
@@ -336,7 +336,7 @@ async fn idle_http2_connection_answers_call_that_crosses_its_goaway() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn long_http2_response_reaches_client_that_takes_it_slowly() {
+async fn long_http2_response_reaches_slow_client() {
     let (_host, server) = Host::in_memory();
     let mut client = Http2::connect(dial(&server), 16 * 1024).await;
     client.greet("long").await;
@@ -353,7 +353,7 @@ async fn long_http2_response_reaches_client_that_takes_it_slowly() {
 
 /// Checks that an unread response is cancelled and that other streams of its connection continue.
 #[tokio::test(start_paused = true)]
-async fn http2_response_that_is_not_taken_is_cancelled() {
+async fn unread_http2_response_is_cancelled() {
     let (_host, server) = Host::in_memory();
     let started = Instant::now();
     let mut client = Http2::connect(dial(&server), 0).await;
@@ -371,7 +371,7 @@ async fn http2_response_that_is_not_taken_is_cancelled() {
 
 /// Unary calls have no timers, so the call is converted to a stream with timers.
 #[tokio::test(start_paused = true)]
-async fn incomplete_grpc_message_is_awaited_until_the_deadline() {
+async fn incomplete_grpc_message_waits_until_deadline() {
     let (_host, server) = Host::in_memory();
     for (rest, status) in [(&b"e\":\"Ada\"}"[..], "0"), (b"", "4")] {
         let mut client = Http2::connect(dial(&server), 65_535).await;
@@ -390,7 +390,7 @@ async fn incomplete_grpc_message_is_awaited_until_the_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unanswered_ping_ends_the_calls_of_an_http2_client() {
+async fn unanswered_http2_ping_ends_calls() {
     let (host, server) = Host::in_memory();
     let mut client = Http2::connect(dial(&server), 65_535).await;
     client.greet("wait").await;
@@ -407,7 +407,7 @@ async fn unanswered_ping_ends_the_calls_of_an_http2_client() {
 }
 
 #[tokio::test]
-async fn stop_leaves_http2_client_the_time_to_take_last_response() {
+async fn stopping_server_delivers_last_http2_response() {
     let (host, builder) = Host::served();
     let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let address = server.local_addr();
@@ -450,7 +450,7 @@ async fn line(io: &mut BufReader<DuplexStream>) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn deadline_ends_stream_whose_client_gives_no_credit() {
+async fn deadline_ends_stream_without_credit() {
     let (_host, server) = Host::in_memory();
     let mut io = BufReader::new(dial(&server));
     let call =
@@ -463,7 +463,7 @@ async fn deadline_ends_stream_whose_client_gives_no_credit() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn reply_that_crosses_its_cancel_is_not_kept() {
+async fn reply_crossing_cancel_is_released() {
     let (host, server) = Host::in_memory();
     let stats = server.stats();
     let mut io = BufReader::new(dial(&server));
@@ -484,7 +484,7 @@ async fn reply_that_crosses_its_cancel_is_not_kept() {
 }
 
 #[tokio::test]
-async fn stop_answers_json_rpc_over_web_socket_that_has_come() {
+async fn stop_answers_received_web_socket_call() {
     let (_host, server) = Host::in_memory();
     let mut io = dial(&server);
     let upgrade = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
@@ -552,7 +552,7 @@ fn unread_bodies() -> Vec<u8> {
 /// Regression test: unread request bodies were not charged, and each of many connections could use a mebibyte for them.
 /// Bytes that exceed the memory budget are now read and discarded, because resets and window updates follow them.
 #[tokio::test]
-async fn unread_bodies_of_http2_are_charged_and_bounded() {
+async fn unread_http2_bodies_are_charged_and_bounded() {
     const MEMORY: usize = 16 << 20;
     const PEERS: usize = 64;
     let gateway = Gateway::new().http(Http::new().grpc());

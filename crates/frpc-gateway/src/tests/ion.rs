@@ -67,7 +67,7 @@ const BINARY_REPLY: &[u8] = b"\xe0\x01\x00\xea\xee\x9e\x81\x83\xde\x9a\x87\xbe\x
     \xde\x97\x8a\x832.0\x8b\x21\x01\x8c\xdd\x8d\x8bHello, Ada!";
 
 #[tokio::test]
-async fn reply_in_ion_has_the_form_of_its_request() {
+async fn ion_reply_uses_form_of_request() {
     let server = server(|builder| builder);
     let ion = |body: &[u8]| (200, "application/ion".to_owned(), body.to_vec());
     assert_eq!(post_ion(&server, REQUEST).await, ion(REPLY));
@@ -85,7 +85,7 @@ async fn reply_in_ion_has_the_form_of_its_request() {
 }
 
 #[tokio::test]
-async fn batch_and_notification_in_ion_are_answered_as_in_json() {
+async fn ion_batch_and_notification_behave_like_json() {
     let server = server(|builder| builder);
     let notification = b"{jsonrpc:\"2.0\",method:'greet.Greeter/Greet'}";
     let batch = [b"[", REQUEST, b",", notification, b", x]"].concat();
@@ -99,7 +99,7 @@ async fn batch_and_notification_in_ion_are_answered_as_in_json() {
 }
 
 #[tokio::test]
-async fn malformed_ion_is_a_parse_error_with_its_offset() {
+async fn malformed_ion_is_parse_error_with_offset() {
     let mut config = frpc::Config::default();
     config.body_max = 20_000;
     let server = server(|builder| builder.config(config));

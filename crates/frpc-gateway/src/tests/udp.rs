@@ -162,7 +162,7 @@ async fn datagram_of_64_kib_is_a_request() {
 }
 
 #[tokio::test]
-async fn reply_beyond_the_limits_becomes_an_error_that_fits() {
+async fn oversized_reply_becomes_short_error() {
     let (_server, client) = serve(|builder| builder, |udp| udp).await;
     client.send(greet("a", "long", 4000)).await;
     let text = client.text().await;
@@ -180,7 +180,7 @@ async fn reply_beyond_the_limits_becomes_an_error_that_fits() {
 }
 
 #[tokio::test]
-async fn no_reply_is_longer_than_its_request_allows() {
+async fn reply_never_exceeds_request_allowance() {
     let (_server, client) = serve(|builder| builder, |udp| udp.reply_factor(1)).await;
     // Neither the result nor an error is short enough for this request.
     client.send(r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#).await;
@@ -214,7 +214,7 @@ async fn malformed_datagram_gets_no_reply() {
 }
 
 #[tokio::test]
-async fn datagrams_beyond_the_rate_of_an_address_are_dropped() {
+async fn datagrams_beyond_address_rate_are_dropped() {
     let (server, client) = serve(|builder| builder, |udp| udp.rate(1, 3)).await;
     for id in 0..10 {
         client.send(greet(id, "Ada", 0)).await;
@@ -250,7 +250,7 @@ async fn datagrams_pass_middleware_and_hooks_of_connections() {
 
 /// Regression test: a peer with an expired principal was rejected until it was evicted from the table of peers.
 #[tokio::test(start_paused = true)]
-async fn peer_whose_principal_has_expired_is_entered_again() {
+async fn peer_with_expired_principal_is_readmitted() {
     const VALID: Duration = Duration::from_secs(10);
     let enters = |connection: &frpc::Connection| {
         let principal = Principal::new("ada", Proof::Other).expiring_in(VALID);
@@ -267,7 +267,7 @@ async fn peer_whose_principal_has_expired_is_entered_again() {
 
 /// Regression test: a rejected peer stayed rejected until it was evicted from the table of peers.
 #[tokio::test(start_paused = true)]
-async fn refused_peer_is_entered_again_after_a_while() {
+async fn rejected_peer_is_readmitted_after_delay() {
     let attempts = AtomicUsize::new(0);
     let refuses_once = move |connection: &frpc::Connection| {
         assert!(connection.is_connectionless());
@@ -301,7 +301,7 @@ async fn stopping_server_answers_datagrams_in_progress() {
 }
 
 #[tokio::test]
-async fn calls_beyond_the_share_of_a_network_are_dropped() {
+async fn calls_beyond_network_share_are_dropped() {
     let (server, client) = serve(|builder| builder, |udp| udp.calls_max(4)).await;
     for id in 1..=3 {
         client.send(greet(id, "wait", 0)).await;
@@ -316,7 +316,7 @@ async fn calls_beyond_the_share_of_a_network_are_dropped() {
 
 /// Regression test: each source was a caller with its own share of the memory, although sources can be forged.
 #[tokio::test]
-async fn datagrams_of_many_sources_leave_memory_to_connections() {
+async fn many_datagram_sources_leave_memory_to_connections() {
     const MEMORY: usize = 1 << 20;
     let limits = |udp: Udp| udp.calls_max(100_000);
     let (server, _) = serve(|builder| builder.memory_max(MEMORY), limits).await;
@@ -334,7 +334,7 @@ async fn datagrams_of_many_sources_leave_memory_to_connections() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn call_beyond_its_time_is_cancelled_without_a_reply() {
+async fn timed_out_call_is_cancelled_without_reply() {
     let (server, client) = serve(|builder| builder, |udp| udp.call_timeout(Duration::from_secs(5))).await;
     client.send(greet(1, "wait", 0)).await;
     take(&server.events.began).await;

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn address_has_its_burst_and_then_its_rate() {
+    fn address_gets_burst_then_rate() {
         let start = Instant::now();
         let mut rates = Rates::new(Rate::new(10, 5), start);
         let address = IpAddr::from([192, 0, 2, 1]);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn network_of_64_bits_and_mapped_addresses_share_a_rate() {
+    fn ipv6_network_and_mapped_addresses_share_rate() {
         let start = Instant::now();
         let mut rates = Rates::new(Rate::new(1, 1), start);
         for (first, second) in [("2001:db8::1", "2001:db8::ffff:2"), ("192.0.2.7", "::ffff:192.0.2.7")] {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn flood_of_addresses_keeps_the_table_and_most_others() {
+    fn address_flood_keeps_table_and_other_rates() {
         let start = Instant::now();
         let mut rates = Rates::new(Rate::new(1, 10), start);
         for flood in 0..1000_u32 {

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn table_is_bounded_and_keeps_peers_in_use() {
+    fn bounded_table_keeps_active_peers() {
         let mut sources = Sources::default();
         let made = |sources: &mut Sources, port| {
             let mut made = false;

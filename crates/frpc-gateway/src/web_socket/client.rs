@@ -138,7 +138,7 @@ mod tests {
 
     /// Regression test: `connection` was compared as a whole, and extensions were ignored.
     #[test]
-    fn answer_may_have_connection_options_but_no_extension() {
+    fn answer_accepts_connection_options_but_no_extension() {
         let key = "dGhlIHNhbXBsZSBub25jZQ==";
         let answer = |connection: &str, rest: &str| {
             let (accept, protocol) = (accept(key.as_bytes()), Subprotocol::Frames.name());

@@ -527,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_that_is_part_of_no_character_is_noticed_at_once() {
+    fn invalid_utf8_byte_is_detected_immediately() {
         let mut judge = Utf8::default();
         assert!(judge.take(b"ok \xed", false));
         assert!(!judge.take(b"\xa0", false), "surrogates should be rejected");

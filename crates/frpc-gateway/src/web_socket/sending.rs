@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn data_written_in_pieces_is_one_sequence_of_frames() {
+    fn data_written_in_pieces_stays_contiguous() {
         let data: Vec<u8> = (0..70_000_u32).map(|number| (number * 7) as u8).collect();
         for (end, peer) in [(Role::Server, Role::Client), (Role::Client, Role::Server)] {
             for width in [1, 2, 3, 5, 64, 1000, 65_536] {
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn long_write_is_split_so_slow_peer_sees_progress() {
+    fn long_write_is_split_into_frames() {
         let data = vec![7; 3 * DATA_MAX + 1];
         for (end, peer) in [(Role::Server, Role::Client), (Role::Client, Role::Server)] {
             let mut io = Narrow { width: usize::MAX, turn: 0, written: Vec::new() };
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn each_line_is_one_text_at_any_length_and_backlog() {
+    fn each_line_becomes_one_text_frame() {
         for (end, peer) in [(Role::Server, Role::Client), (Role::Client, Role::Server)] {
             let mut sending = FrameSender::new(end);
             let mut texts = Vec::new();
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_follows_a_close_whose_reason_is_cut_at_a_character() {
+    fn nothing_follows_close_with_truncated_reason() {
         let mut sending = FrameSender::new(Role::Server);
         sending.close(Some(CloseCode::NORMAL), &"ü".repeat(100));
         sending.close(Some(CloseCode::NORMAL), "again");

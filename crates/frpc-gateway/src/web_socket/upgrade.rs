@@ -130,12 +130,12 @@ mod tests {
         UpgradeRequest { key: Some(KEY), version: Some(VERSION.as_bytes()), protocols: None };
 
     #[test]
-    fn the_answer_to_a_key_is_that_of_the_standard() {
+    fn accept_key_matches_rfc_example() {
         assert_eq!(accept(KEY), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
     }
 
     #[test]
-    fn the_first_subprotocol_that_is_served_is_chosen() {
+    fn first_served_subprotocol_is_chosen() {
         let (frames, both) = (Gateway::new().web_socket(), Gateway::new().web_socket().json_rpc());
         let (native, json) = (Subprotocol::Frames, Subprotocol::JsonRpc);
         for (gateway, offered, expected) in [
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_versions_of_other_forms_are_refused() {
+    fn invalid_keys_and_versions_are_rejected() {
         let gateway = Gateway::new().web_socket().json_rpc();
         let refused =
             |request: UpgradeRequest<'_>| Upgrade::new(&gateway, &request).expect_err("upgrade should be rejected");

@@ -186,7 +186,7 @@ mod tests {
     use super::{integer_of, number_length};
 
     #[test]
-    fn a_number_ends_where_the_grammar_of_json_ends_it() {
+    fn number_ends_per_json_grammar() {
         for (text, length) in [
             ("0", 1),
             ("-0", 2),

@@ -215,7 +215,7 @@ mod tests {
     use super::{BLOCK, is_plain, is_special, plain_length, special_in};
 
     #[test]
-    fn first_special_byte_of_text_is_found_at_any_offset() {
+    fn first_special_text_byte_is_always_found() {
         for length in (0..40).chain([BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 4 * BLOCK + 13]) {
             let text = vec![b'a'; length];
             assert_eq!((plain_length(&text), is_plain(&text)), (length, true), "{length}");
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn first_special_byte_of_word_is_found_at_any_offset() {
+    fn first_special_word_byte_is_always_found() {
         for byte in 0..=u8::MAX {
             for index in 0..8 {
                 for before in [b'a', b' ', b'!', b'#', b'[', b']', 0x7f, 0x80, 0xa2, 0xdc, 0xff] {

@@ -10,7 +10,7 @@ fn json<M: frpc_json::Json>(message: &M) -> String {
 }
 
 #[test]
-fn fields_are_written_in_the_order_of_declaration() {
+fn fields_are_written_in_declaration_order() {
     assert_eq!(
         json(&order()),
         concat!(
@@ -58,7 +58,7 @@ fn floats_have_their_shortest_digits() {
 }
 
 #[test]
-fn control_characters_are_escaped_and_others_are_not() {
+fn only_control_and_special_characters_are_escaped() {
     assert_eq!(json(&"\u{8}\u{c}\n\r\t\u{0}\u{1f}".to_owned()), r#""\b\f\n\r\t\u0000\u001f""#);
     assert_eq!(json(&"</script>\u{7f}\u{2028}'/".to_owned()), "\"</script>\u{7f}\u{2028}'/\"");
     // Place an escape at every position within a machine word.
@@ -69,7 +69,7 @@ fn control_characters_are_escaped_and_others_are_not() {
 }
 
 #[test]
-fn failed_write_leaves_no_output_and_names_the_field() {
+fn failed_write_preserves_output_and_names_field() {
     let mut order = Order::default();
     for _ in 0..200 {
         order = Order { parts: vec![order], ..Order::default() };

@@ -14,7 +14,7 @@ fn levels(open: &str, levels: u32, close: &str) -> String {
 }
 
 #[test]
-fn messages_nest_as_deep_as_they_may_in_fields_lists_and_oneofs() {
+fn nesting_limit_covers_fields_lists_and_oneofs() {
     for (open, close) in [("{\"parent\":", "}"), ("{\"parts\":[", "]}"), ("{\"swap\":", "}")] {
         for (options, max) in [
             (Options::new(), NESTING_MAX),
@@ -30,7 +30,7 @@ fn messages_nest_as_deep_as_they_may_in_fields_lists_and_oneofs() {
 }
 
 #[test]
-fn levels_are_those_around_a_message_and_not_those_before_it() {
+fn sibling_messages_do_not_add_nesting() {
     let options = Options::new().nesting_max(2);
     assert!(options.decode::<Order>(br#"{"parent":{},"parts":[{},{},{}],"swap":{}}"#).is_ok());
 }
@@ -55,7 +55,7 @@ fn nested_unknown_values_are_limited() {
 }
 
 #[test]
-fn lists_maps_and_boxes_take_as_much_memory_as_they_may() {
+fn memory_limit_covers_lists_maps_and_boxes() {
     let each = size_of::<Order>();
     let options = Options::new().container_memory(8 * each);
     let list = |count: usize| format!("{{\"parts\":[{}]}}", vec!["{}"; count].join(","));
@@ -79,14 +79,14 @@ fn lists_maps_and_boxes_take_as_much_memory_as_they_may() {
 }
 
 #[test]
-fn body_of_empty_messages_is_rejected_before_it_fills_memory() {
+fn empty_messages_are_bounded_by_container_memory() {
     let json = format!("{{\"parts\":[{}{{}}]}}", "{},".repeat(1_500_000));
     let error = frpc_json::from_json::<Order>(json.as_bytes()).unwrap_err();
     assert!(matches!(error.reason(), DecodeReason::ContainerMemory { needed, .. } if *needed < CONTAINER_MEMORY_MAX));
 }
 
 #[test]
-fn a_member_in_a_box_is_counted() {
+fn boxed_oneof_member_counts_towards_memory() {
     let order: Order = Options::new().container_memory(size_of::<Order>()).decode(br#"{"swap":{}}"#).unwrap();
     assert!(matches!(order.payment, Some(Payment::Swap(_))));
     assert!(Options::new().container_memory(size_of::<Order>() - 1).decode::<Order>(br#"{"swap":{}}"#).is_err());

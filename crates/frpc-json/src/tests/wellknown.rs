@@ -16,7 +16,7 @@ fn value(kind: Kind) -> Value {
 }
 
 #[test]
-fn times_are_written_with_as_many_groups_of_digits_as_they_need() {
+fn times_use_fewest_fraction_digit_groups() {
     for (seconds, nanos, expected) in [
         (0, 0, "1970-01-01T00:00:00Z"),
         (-1, 999_999_999, "1969-12-31T23:59:59.999999999Z"),
@@ -53,7 +53,7 @@ fn times_out_of_range_are_not_written() {
 }
 
 #[test]
-fn a_field_mask_is_one_string() {
+fn field_mask_is_one_string() {
     let mask = FieldMask { paths: vec!["user.display_name".to_owned(), "photo".to_owned()] };
     assert_eq!(json(&mask), "\"user.displayName,photo\"");
     assert_eq!(from_json::<FieldMask>(json(&mask).as_bytes()).unwrap(), mask);
@@ -63,7 +63,7 @@ fn a_field_mask_is_one_string() {
 }
 
 #[test]
-fn a_value_is_the_json_that_it_holds() {
+fn value_is_encoded_as_plain_json() {
     let text = r#"{"a":[null,1.5,"x",true,{}],"b":{"c":[]}}"#;
     let read: Value = from_json(text.as_bytes()).unwrap();
     assert_eq!(json(&read), text);
@@ -88,7 +88,7 @@ fn values_without_json_are_not_written() {
 }
 
 #[test]
-fn a_value_nests_as_deep_as_its_binary_form_may() {
+fn value_nesting_limit_matches_binary_form() {
     let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     assert!(from_json::<Value>(nested(50).as_bytes()).is_ok());
     let error = from_json::<Value>(nested(51).as_bytes()).unwrap_err();
@@ -136,7 +136,7 @@ fn any_is_read_with_type_at_any_position() {
 }
 
 #[test]
-fn an_any_without_a_known_type_or_with_other_keys_is_refused() {
+fn any_rejects_unknown_types_and_keys() {
     for (text, expected) in [
         (r#"{"value":1}"#, "an Any without"),
         (r#"{"@type":"a/b.C","x":1}"#, "at byte 9: type \"a/b.C\" of an Any is not known"),
@@ -178,14 +178,14 @@ fn any_within_any_takes_bounded_memory() {
 }
 
 #[test]
-fn a_type_of_an_any_is_not_known_outside_of_it() {
+fn type_key_is_unknown_outside_any() {
     #[allow(deprecated)]
     let error = from_json::<prost_types::SourceContext>(br#"{"@type":"x"}"#).unwrap_err();
     assert!(matches!(error.reason(), DecodeReason::UnknownField { .. }), "{error}");
 }
 
 #[test]
-fn any_with_late_type_takes_no_quadratic_time() {
+fn any_with_late_type_is_bounded() {
     let types = Types::well_known();
     let options = Options::new().types(&types).nesting_max(200);
     let nested = |levels: usize, inner: &str| {

@@ -87,7 +87,7 @@ mod tests {
     use super::{push_camel, snake};
 
     #[test]
-    fn a_path_that_is_written_comes_back() {
+    fn field_mask_path_round_trips() {
         for (path, json) in [("foo", "foo"), ("foo_bar.baz_q", "fooBar.bazQ"), ("_x", "X"), ("a1_b2", "a1B2")] {
             let mut text = String::new();
             assert!(push_camel(path, &mut text), "{path}");
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_would_not_come_back_is_refused() {
+    fn irreversible_field_mask_path_is_rejected() {
         for path in [
             "fooBar",
             "foo__bar",

@@ -107,7 +107,7 @@ mod tests {
     use super::{SECONDS_MAX, SECONDS_MIN, duration, timestamp};
 
     #[test]
-    fn timestamps_are_read_with_any_offset_and_fraction() {
+    fn timestamp_accepts_any_offset_and_fraction() {
         for (text, expected) in [
             ("1970-01-01T00:00:00Z", (0, 0)),
             ("1972-01-01T10:00:20.021Z", (63_108_020, 21_000_000)),

@@ -110,7 +110,7 @@ fn built(configure: impl FnOnce(frpc_build::Builder) -> frpc_build::Builder) -> 
 const ALL: [&str; 3] = ["shop/shop.proto", "shop/items.proto", "money/money.proto"];
 
 #[test]
-fn the_plugin_writes_the_same_output_as_a_build_script() {
+fn plugin_output_matches_build_script() {
     let schema = schema();
     let response = respond(&request(schema.path(), &ALL, ""));
     assert_eq!(response.supported_features(), 1, "plugin should support `optional` fields");
@@ -138,7 +138,7 @@ fn parameters_are_the_options_of_the_builder() {
 }
 
 #[test]
-fn the_codec_views_and_shared_strings_are_parameters_too() {
+fn plugin_parameters_match_builder_options() {
     let schema = schema();
     for (parameter, expected) in [
         ("codec=protobuf", built(|builder| builder.codec(Codec::Protobuf))),
@@ -184,7 +184,7 @@ fn typescript_imports_have_the_wanted_extension() {
 }
 
 #[test]
-fn types_of_frpc_are_generated_in_every_language() {
+fn frpc_types_are_generated_in_every_language() {
     let schema = schema();
     fs::create_dir(schema.path().join("frpc")).unwrap();
     fs::write(schema.path().join("frpc/tensor.proto"), include_str!("../../../frpc-build/proto/frpc/tensor.proto"))
@@ -199,7 +199,7 @@ fn types_of_frpc_are_generated_in_every_language() {
 }
 
 #[test]
-fn options_for_agents_are_accepted_in_every_language() {
+fn agent_options_are_accepted_in_every_language() {
     let folder = tempfile::tempdir().unwrap();
     let source = "syntax = \"proto3\";\nimport \"frpc/agent.proto\";\npackage shop;\nmessage A {}\n\
                   service Shop {\n  rpc Buy(A) returns (A) { option (frpc.tool) = true; }\n}\n";
@@ -237,7 +237,7 @@ fn python_is_a_language_of_the_plugin() {
 }
 
 #[test]
-fn the_plugin_generates_without_protoc() {
+fn plugin_generates_without_protoc() {
     let (schema, out) = (schema(), tempfile::tempdir().unwrap());
     let proto = schema.path().join("money/money.proto");
     let arguments = ["generate", "lang=ts", out.path().to_str().unwrap(), proto.to_str().unwrap()];
@@ -250,7 +250,7 @@ fn the_plugin_generates_without_protoc() {
 }
 
 #[test]
-fn code_is_generated_for_the_chosen_files_only() {
+fn code_is_generated_only_for_chosen_files() {
     let schema = schema();
     let files = files(respond(&request(schema.path(), &["shop/shop.proto"], "")));
     assert_eq!(files.keys().collect::<Vec<_>>(), ["shop.rs"]);
@@ -261,7 +261,7 @@ fn code_is_generated_for_the_chosen_files_only() {
 }
 
 #[test]
-fn a_schema_that_is_refused_is_an_error_in_the_response() {
+fn rejected_schema_is_error_in_response() {
     let schema = schema();
     fs::write(schema.path().join("old.proto"), "syntax = \"proto2\";\nmessage Old {\n  required int32 id = 1;\n}\n")
         .unwrap();
@@ -270,7 +270,7 @@ fn a_schema_that_is_refused_is_an_error_in_the_response() {
 }
 
 #[test]
-fn parameters_that_make_no_sense_are_errors_in_the_response() {
+fn invalid_parameter_is_error_in_response() {
     let schema = schema();
     for (parameter, expected) in [
         ("build_client=no", "parameter `build_client=no`: write `build_client[=true|false]`"),
@@ -295,7 +295,7 @@ fn parameters_that_make_no_sense_are_errors_in_the_response() {
 }
 
 #[test]
-fn file_missing_in_request_is_an_error_in_response() {
+fn missing_file_is_error_in_response() {
     let schema = schema();
     let mut request = request(schema.path(), &ALL, "");
     request.file_to_generate.push("../other.proto".to_owned());
@@ -303,7 +303,7 @@ fn file_missing_in_request_is_an_error_in_response() {
 }
 
 #[test]
-fn a_forged_package_gives_no_file() {
+fn forged_package_generates_no_file() {
     let schema = schema();
     for package in ["..", "../up", "/absolute", "a/b", "a\nb"] {
         let mut request = request(schema.path(), &["money/money.proto"], "");
@@ -316,7 +316,7 @@ fn a_forged_package_gives_no_file() {
 }
 
 #[test]
-fn input_that_is_no_request_ends_the_plugin_with_a_message() {
+fn malformed_input_ends_plugin_with_message() {
     let output = start(b"\xff\xff\xff", &[]);
     assert!(!output.status.success() && output.stdout.is_empty());
     let text = String::from_utf8(output.stderr).unwrap();
@@ -338,7 +338,7 @@ fn warnings_go_to_the_standard_error() {
 }
 
 #[test]
-fn help_and_the_version_are_there_for_the_asking() {
+fn help_and_version_are_printed() {
     let text = |arguments: &[&str]| {
         let output = start_with(arguments, &[], &[]);
         (

@@ -102,7 +102,7 @@ mod tests {
     use frpc::observe::ServerLoad;
 
     #[test]
-    fn the_name_of_a_server_cannot_leave_its_label() {
+    fn server_name_is_escaped_in_label() {
         let servers = vec![ServerLoad::new("a\"} 1\nb\\", Some(3), true)];
         let text = Snapshot { servers, ..Snapshot::default() }.prometheus(None);
         assert!(text.contains("frpc_client_server_calls{server=\"a\\\"} 1\\nb\\\\\"} 3\n"), "{text}");

@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loads_of_a_server_are_added_up_and_few_servers_have_rows() {
+    fn server_loads_are_summed_and_rows_bounded() {
         let load = |name: String| ServerLoad::new(name.clone(), Some(2), name == "s000");
         let names = || (0..100).map(|number| format!("s{number:03}"));
         let loads = added_up(names().chain(names()).map(load));

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quantile_is_the_end_of_the_range_in_which_it_lies() {
+    fn quantile_is_end_of_matching_range() {
         let histogram = of(&[1000, 2000, 3000, 1_000_000]);
         let quantile = |share| histogram.quantile(share).map(|duration| duration.as_nanos());
         assert_eq!([0.0, 0.25, 0.5, 0.75, 1.0].map(quantile), [1024, 1024, 2048, 3072, 1_048_576].map(Some));

@@ -182,7 +182,7 @@ mod tests {
 
     /// Regression test: threads that only count calls, such as workers, kept the leases of dropped counters.
     #[test]
-    fn thread_drops_leases_of_counters_that_are_gone() {
+    fn thread_drops_leases_of_dropped_counters() {
         for _ in 0..3 {
             Arc::<Shards>::default().add(Key::new(0, Code::Ok), 1, 1);
         }

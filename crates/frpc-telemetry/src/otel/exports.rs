@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exporter_gets_each_span_although_they_are_counted() {
+    fn counted_spans_still_reach_exporter() {
         let (exports, exporter) = (Exports::new(), InMemorySpanExporter::default());
         let provider = SdkTracerProvider::builder().with_span_processor(exports.processor(exporter.clone())).build();
         make(&provider, 3);

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn so_large_a_part_of_new_traces_is_recorded() {
+    fn new_traces_are_sampled_by_ratio() {
         let chosen = |ratio| (0..10_000).filter(|_| sampling(ratio).is_chosen(None)).count();
         assert_eq!([chosen(0.0), chosen(1.0), chosen(-1.0), chosen(f64::NAN), chosen(2.0)], [0, 10_000, 0, 0, 10_000]);
         assert!((700..1300).contains(&chosen(0.1)), "{}", chosen(0.1));
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn trace_is_recorded_wholly_or_not_at_all() {
+    fn existing_trace_keeps_sampling_decision() {
         for is_sampled in [true, false] {
             let own = TraceContext::new([1; 16], [2; 8], is_sampled);
             assert_eq!([0.0, 1.0].map(|ratio| sampling(ratio).is_chosen(own.as_ref())), [is_sampled; 2]);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_is_not_recorded_stays_in_its_trace() {
+    fn unrecorded_call_stays_in_trace() {
         let went_on = unrecorded(Some(&remote("01"))).expect("context of a remote parent should be propagated");
         assert_eq!(went_on.to_string(), remote("00").to_string());
         assert!(!went_on.is_remote(), "sampling decision should be that of this process");

@@ -156,7 +156,7 @@ fn figures_that_appear_later_are_described_once() {
 
 /// Regression: the next success was recorded twice.
 #[test]
-fn success_taken_back_after_its_record_counts_once() {
+fn success_revoked_after_record_counts_once() {
     static LAYOUT: Layout = Layout::new("test.Test", &[10], 1, b"", "");
     let about = ObservedMethod::new(CallSide::Client, Method::new(&LAYOUT, "One", 10), CallKind::Unary);
     let counters = Counters::new();

@@ -156,7 +156,7 @@ async fn call_through_servers_and_broker_is_one_trace() {
 }
 
 #[tokio::test]
-async fn gateway_calls_continue_the_trace_of_their_callers() {
+async fn gateway_call_continues_caller_trace() {
     let (provider, exporter) = provider();
     let telemetry = Telemetry::new().spans(provider.tracer("test"));
     let address = serve(Service::default(), &telemetry).await;
@@ -200,7 +200,7 @@ async fn trusted_peer_decides_on_sampling() {
 }
 
 #[tokio::test]
-async fn failures_and_streams_are_spans_that_end_with_their_code() {
+async fn failure_and_stream_spans_end_with_code() {
     let (provider, exporter) = provider();
     let telemetry = Telemetry::new().spans(provider.tracer("test"));
     let client = client(&serve(Service::default(), &telemetry).await, &telemetry).await;
@@ -247,7 +247,7 @@ impl Cuttable {
 }
 
 #[tokio::test]
-async fn a_second_attempt_is_a_span_of_its_own_below_the_call() {
+async fn second_attempt_has_child_span() {
     let (provider, exporter) = provider();
     let telemetry = Telemetry::new().spans(provider.tracer("test"));
     let held = Arc::new(AtomicU64::new(0));
@@ -279,7 +279,7 @@ async fn a_second_attempt_is_a_span_of_its_own_below_the_call() {
 }
 
 #[tokio::test]
-async fn durations_have_the_names_and_attributes_of_the_conventions() {
+async fn durations_follow_semantic_conventions() {
     let exporter = InMemoryMetricExporter::default();
     let meters = SdkMeterProvider::builder().with_reader(PeriodicReader::builder(exporter.clone()).build()).build();
     let telemetry = Telemetry::new().durations(&opentelemetry::metrics::MeterProvider::meter(&meters, "test"));

@@ -28,7 +28,7 @@ fn tensor_round_trips_in_proto3_json_mapping() {
 }
 
 #[test]
-fn base_64_has_to_be_as_long_as_shape_and_dtype_say() {
+fn base64_length_must_match_shape_and_dtype() {
     assert_eq!(read(r#"{"data":"AQI=","dtype":"<u1","shape":[2]}"#).to_vec::<u8>(), Ok(vec![1, 2]));
     assert_eq!(read(r#"{"dtype":">u2","data":"AQI="}"#).to_vec::<u16>(), Ok(vec![0x102]));
     for (json, reason) in [
@@ -48,7 +48,7 @@ fn base_64_has_to_be_as_long_as_shape_and_dtype_say() {
 }
 
 #[test]
-fn a_npy_file_in_base_64_is_read_alone_and_as_data() {
+fn base64_npy_is_decoded_alone_or_nested() {
     let tensor = of(&[3], &[1_i16, 2, -3]);
     let file = bytes::Bytes::from(tensor.to_npy().expect("value should be valid"));
     let mut base64 = Vec::new();
@@ -62,7 +62,7 @@ fn a_npy_file_in_base_64_is_read_alone_and_as_data() {
 }
 
 #[test]
-fn nested_lists_get_the_type_that_numpy_gives_them() {
+fn nested_lists_get_numpy_dtype() {
     assert_eq!(read("[[1, 2, 3], [4, 5, 6]]"), of(&[2, 3], &[1_i64, 2, 3, 4, 5, 6]));
     assert_eq!(read("[1, 2.5, -3]"), of(&[3], &[1.0, 2.5, -3.0]));
     assert_eq!(read("[1, 2e0]"), of(&[2], &[1.0, 2.0]));
@@ -114,7 +114,7 @@ fn nested_lists_become_elements_if_numbers_fit() {
 }
 
 #[test]
-fn ragged_or_invalid_lists_are_refused_at_their_position() {
+fn invalid_lists_are_rejected_at_offset() {
     for (json, offset) in [
         ("[[1, 2], [3]]", 10),
         ("[[1], 2]", 6),
@@ -155,7 +155,7 @@ fn list_depth_and_memory_are_bounded() {
 }
 
 #[test]
-fn a_tensor_is_read_by_position_and_within_other_messages() {
+fn tensor_is_decoded_from_positional_fields() {
     let options = Options::new();
     let (tensor, _) = options.decode_positional::<Tensor>(br#"["int32", [2], [1, 2]]"#).expect("value should be valid");
     assert_eq!(tensor, of(&[2], &[1, 2]));
@@ -164,7 +164,7 @@ fn a_tensor_is_read_by_position_and_within_other_messages() {
 }
 
 #[test]
-fn lists_without_a_type_have_that_of_the_reader() {
+fn untyped_lists_use_reader_dtype() {
     let options = Options::new();
     let read = |json: &str, dtype: &str| {
         Tensor::decode_json_as(
@@ -185,7 +185,7 @@ fn lists_without_a_type_have_that_of_the_reader() {
 }
 
 #[test]
-fn an_image_is_an_object_a_data_url_or_base_64() {
+fn image_accepts_object_data_url_or_base64() {
     let image = Image::new("image/png", &b"\x89PNG"[..]);
     let mut out = Vec::new();
     to_json(&image, &mut out).expect("message should have a JSON form");

@@ -23,7 +23,7 @@ fn refused(header: &str, data: &[u8]) -> TensorError {
 }
 
 #[test]
-fn headers_of_every_version_are_read_however_they_are_written() {
+fn npy_header_variants_are_decoded() {
     let data = [1, 0, 2, 0, 3, 0];
     for header in [
         "{'descr': '<i2', 'fortran_order': False, 'shape': (3,), }          \n",
@@ -42,7 +42,7 @@ fn headers_of_every_version_are_read_however_they_are_written() {
 }
 
 #[test]
-fn an_array_in_the_order_of_fortran_is_put_into_that_of_c() {
+fn fortran_array_is_reordered_to_c_order() {
     let header = "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3, 2), }";
     // The element at [i, j, k] has the digits ijk, and i varies fastest.
     let data = [0, 100, 10, 110, 20, 120, 1, 101, 11, 111, 21, 121];
@@ -55,7 +55,7 @@ fn an_array_in_the_order_of_fortran_is_put_into_that_of_c() {
 }
 
 #[test]
-fn objects_structures_text_and_times_are_refused_by_their_names() {
+fn unsupported_npy_types_are_rejected_by_name() {
     let of = |descriptor: &str| {
         refused(&format!("{{'descr': {descriptor}, 'fortran_order': False, 'shape': (1,)}}"), &[0; 8])
     };
@@ -68,7 +68,7 @@ fn objects_structures_text_and_times_are_refused_by_their_names() {
 }
 
 #[test]
-fn shape_product_does_not_overflow_and_must_match_data() {
+fn npy_shape_must_match_data_without_overflow() {
     let of = |shape: &str, data| refused(&format!("{{'descr': '<f8', 'fortran_order': True, 'shape': {shape}}}"), data);
     let length = |expected, found| TensorError::Length { expected, found };
     assert_eq!(of("(2,)", &[0; 15][..]), length(Some(16), 15));
@@ -79,7 +79,7 @@ fn shape_product_does_not_overflow_and_must_match_data() {
 }
 
 #[test]
-fn a_header_that_is_no_literal_of_three_entries_is_refused() {
+fn malformed_npy_header_is_rejected() {
     let expected = TensorError::Npy("its header is not understood");
     for header in [
         "",
@@ -110,7 +110,7 @@ fn a_header_that_is_no_literal_of_three_entries_is_refused() {
 }
 
 #[test]
-fn a_file_that_is_written_begins_its_data_at_a_multiple_of_64() {
+fn written_npy_data_is_aligned_to_64() {
     for shape in [&[][..], &[1], &[1, 1], &[1; 64]] {
         let tensor = Tensor::from_slice(shape, &[7.5_f32]).expect("elements should match the shape");
         let file = tensor.to_npy().expect("value should be valid");

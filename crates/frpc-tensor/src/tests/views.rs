@@ -20,7 +20,7 @@ fn placed(bytes: &[u8], offset: usize) -> Bytes {
 }
 
 #[test]
-fn a_message_shares_the_memory_of_its_body_in_both_codecs() {
+fn decoded_message_shares_body_memory() {
     let sent = Tensor::from_vec([2, 2048], vec![0.5_f32; 4096]).expect("shape should match the elements");
     let within = |body: &Bytes, read: &Tensor| body.as_ptr_range().contains(&read.data.as_ptr());
 
@@ -45,7 +45,7 @@ fn a_message_shares_the_memory_of_its_body_in_both_codecs() {
 }
 
 #[test]
-fn a_view_borrows_from_the_body() {
+fn view_borrows_from_body() {
     let sent = Tensor::from_vec([2, 2], vec![1_u8, 2, 3, 4]).expect("shape should match the elements");
     let mut body = Vec::new();
     polyglot::encode_root(&sent, &mut Encoder::new(&mut body)).expect("value should be encodable");
@@ -75,7 +75,7 @@ fn elements_of_a_vec_are_not_copied() {
 }
 
 #[test]
-fn aligned_data_is_borrowed_and_other_data_copied() {
+fn view_borrows_aligned_data_or_copies() {
     let bytes: Vec<u8> = [1.5_f64, -2.0].iter().flat_map(|number| number.to_le_bytes()).collect();
     for offset in 0..16 {
         let tensor = tensor("float64", &[2], placed(&bytes, offset));
@@ -92,7 +92,7 @@ fn aligned_data_is_borrowed_and_other_data_copied() {
 }
 
 #[test]
-fn elements_of_the_other_byte_order_are_turned_round_in_a_copy() {
+fn foreign_byte_order_is_swapped_in_copy() {
     let big = tensor(">i2", &[2], placed(&[0x12, 0x34, 0xff, 0xfe], 0));
     assert_eq!(big.as_slice::<i16>(), Err(TensorError::ByteOrder));
     assert_eq!(*big.view::<i16>().expect("value should be valid"), [0x1234, -2]);
@@ -123,7 +123,7 @@ fn every_type_of_element_survives() {
 }
 
 #[test]
-fn bytes_that_are_no_bools_are_refused_and_never_viewed() {
+fn invalid_bool_bytes_are_rejected() {
     let odd = tensor("bool", &[3], &b"\x00\x01\x02"[..]);
     assert_eq!(odd.as_slice::<bool>(), Err(TensorError::Bool));
     assert_eq!(odd.view::<bool>(), Err(TensorError::Bool));
@@ -154,7 +154,7 @@ fn inconsistent_tensor_is_refused_before_reading() {
 }
 
 #[test]
-fn empty_tensor_has_any_size_in_other_dimensions() {
+fn empty_tensor_allows_any_other_dimension() {
     let empty = tensor("float32", &[u32::MAX, 0, u32::MAX], Bytes::new());
     assert_eq!(empty.as_slice::<f32>(), Ok(&[][..]));
     assert_eq!(Tensor::from_vec([0], Vec::<f32>::new()).and_then(|tensor| tensor.to_vec::<f32>()), Ok(vec![]));

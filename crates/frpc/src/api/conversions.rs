@@ -219,7 +219,7 @@ mod tests {
     use crate::Code;
 
     #[test]
-    fn an_io_error_keeps_its_text_and_its_kind_chooses_the_code() {
+    fn io_error_kind_selects_status_code() {
         for (kind, code) in [
             (ErrorKind::NotFound, Code::NotFound),
             (ErrorKind::AlreadyExists, Code::AlreadyExists),
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_returns_one_error_for_connections_and_calls() {
+    async fn status_round_trips_through_common_error() {
         async fn program() -> Result<(), Error> {
             let refused = Err::<(), _>(Status::not_found("no such book").with_details(vec![1, 2]));
             Ok(refused?)
@@ -275,7 +275,7 @@ mod tests {
 
     /// Checks at compile time that `?` converts the error types that handlers commonly encounter.
     #[tokio::test(start_paused = true)]
-    async fn question_mark_converts_task_timeout_and_metadata_errors() {
+    async fn question_mark_converts_common_errors_to_status() {
         async fn aborted() -> Result<(), Status> {
             let task = tokio::spawn(std::future::pending());
             task.abort();

@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_round_trip_in_order_at_any_count_and_length() {
+    fn metadata_entries_keep_order_through_changes() {
         let mut metadata = Metadata::new();
         let mut expected: Vec<(String, Vec<u8>)> = Vec::new();
         let mut random = 7_u64;
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_a_key_keep_their_order_and_are_replaced_together() {
+    fn repeated_values_keep_order_and_replace_together() {
         let mut metadata = Metadata::new();
         for value in ["a", "b", "a"] {
             metadata.append("k", value).unwrap();
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn key_bytes_are_checked_at_every_position_and_length() {
+    fn key_bytes_are_checked_at_every_position() {
         for length in 1..40 {
             for at in 0..length {
                 for byte in 0..=u8::MAX {
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_set_again_within_the_limit_of_all_bytes() {
+    fn replaced_key_stays_within_byte_limit() {
         let mut metadata = Metadata::new();
         let most = BYTES_MAX - ENTRY_SIZE - 1;
         metadata.insert("k", "v".repeat(most)).unwrap();

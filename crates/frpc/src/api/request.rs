@@ -273,7 +273,7 @@ mod tests {
     use crate::Response;
 
     #[test]
-    fn the_debug_text_of_requests_and_replies_has_no_secrets() {
+    fn debug_text_hides_secrets() {
         assert_eq!(format!("{:?}", Response::new(7)), "Response { message: 7 }");
         let mut request = Request::new("hello");
         assert_eq!(format!("{request:?}"), "Request { message: \"hello\" }");

@@ -62,7 +62,7 @@ mod tests {
     use crate::{Code, RequestStream, ResponseStream};
 
     #[test]
-    fn a_message_that_cannot_be_sent_now_is_given_back() {
+    fn unsendable_message_is_returned() {
         let (sender, stream) = RequestStream::channel(1);
         sender.try_send(1).expect("empty buffer should accept a message");
         let error = sender.try_send(2).expect_err("full buffer should reject a message");
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_that_cannot_be_sent_now_is_given_back() {
+    fn unsendable_response_is_returned() {
         let (sender, stream) = ResponseStream::channel(1);
         sender.try_send(Ok(1)).expect("empty buffer should accept a message");
         let error = sender.try_send(Err(Status::aborted("enough"))).expect_err("full buffer should reject a message");

@@ -46,7 +46,7 @@ fn is_empty(table: &Table) -> bool {
 }
 
 #[test]
-fn a_caller_gets_its_reply_in_any_interleaving() {
+fn caller_gets_reply_in_any_interleaving() {
     loom::model(|| {
         let table = Table::default();
         let tickets =
@@ -62,7 +62,7 @@ fn a_caller_gets_its_reply_in_any_interleaving() {
 }
 
 #[test]
-fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
+fn reply_racing_deadline_ends_call_once() {
     loom::model(|| {
         let table = ours();
         let now = Instant::now();
@@ -118,7 +118,7 @@ enum Sent {
 }
 
 #[test]
-fn a_cancel_is_sent_before_any_later_call_under_its_id() {
+fn cancel_precedes_later_call_with_id() {
     loom::model(|| {
         let (table, mailbox) = (ours(), Arc::new(Mutex::new(Vec::new())));
         // Performs the same steps as `Attempt::begin`.
@@ -156,7 +156,7 @@ fn a_cancel_is_sent_before_any_later_call_under_its_id() {
 }
 
 #[test]
-fn a_connection_that_ends_ends_every_call() {
+fn ended_connection_ends_every_call() {
     loom::model(|| {
         let table = Table::default();
         let ticket =

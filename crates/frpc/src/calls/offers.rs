@@ -121,7 +121,7 @@ mod tests {
     use crate::wire::layouts::tests::{APART, FIRST, SECOND, peer_with_layouts};
 
     #[test]
-    fn unnamed_service_is_announced_before_its_first_call() {
+    fn unnamed_service_is_announced_before_first_call() {
         let mut services = CalledServices::new(Arc::new([&FIRST]), Arc::default());
         let mut outbox = Outbox::default();
         let mut check = |services: &mut CalledServices, layout, is_dialler| {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn accepting_end_translates_to_layout_of_its_client() {
+    fn accepting_end_translates_to_client_layout() {
         let mut services = CalledServices::default();
         let mut check = |layout| services.check(layout, false, &mut Outbox::default());
         assert!(matches!(check(&FIRST), Err(NotSent::Unclear)));

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_burst_two_bytes_are_kept_of_each_call() {
+    fn release_keeps_two_bytes_per_slot() {
         let mut calls = Calls::default();
         for burst in [CALLS_MAX, 10] {
             let tickets: Vec<_> = (0..burst).map(|_| begin(&mut calls)).collect();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_in_flight_keep_their_slots_and_nobody_elses_buffers() {
+    fn release_keeps_only_active_slots_and_buffers() {
         let mut calls = Calls::default();
         let tickets: Vec<_> = (0..100).map(|_| begin(&mut calls)).collect();
         let (waits, replied, abandoned) = (tickets[10], tickets[20], tickets[30]);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn duplicate_reply_answers_no_later_call_in_released_slot() {
+    fn duplicate_reply_skips_call_in_released_slot() {
         let mut calls = Calls::default();
         for _ in 0..3 {
             let ticket = begin(&mut calls);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_are_paused_go_on_as_they_were() {
+    fn paused_calls_resume_after_release() {
         for is_released_afterwards in [true, false] {
             let mut calls = Calls::default();
             let ticket = begin(&mut calls);

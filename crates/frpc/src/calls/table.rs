@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_and_states_of_a_connection_are_reported() {
+    fn connection_answers_and_states_are_reported() {
         let (events, table) = of_fleet();
         assert!(table.is_of_fleet() && !CallTable::default().is_of_fleet());
         table.handle_answer(Code::Unavailable);
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn report_before_a_reply_counts_the_other_calls() {
+    fn load_report_excludes_own_waiting_calls() {
         let (events, table) = of_fleet();
         table.calls.lock().times_next = false;
         table.calls.lock().time_next();
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn panicking_waker_does_not_prevent_wakes_for_slots() {
+    fn panicking_waker_does_not_block_other_wakers() {
         let table = CallTable::default();
         let (caller, callers) = wakers();
         for waker in &callers {
@@ -444,7 +444,7 @@ mod tests {
     /// Regression test: a task that waited for the connection to be retired consumed the wake-up for a free slot, so a
     /// caller kept waiting.
     #[test]
-    fn free_slot_wakes_a_caller_and_not_a_waiter_for_the_end() {
+    fn free_slot_wakes_caller_not_retirement_waiter() {
         let (table, counted) = (CallTable::default(), Arc::<Counted>::default());
         let mut retired = Box::pin(table.retired());
         assert!(retired.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_connection_without_channel_fail_at_once() {
+    fn call_without_channel_fails_immediately() {
         let table = CallTable::of_nobody();
         assert!(table.is_retired());
         let result = table.calls.lock().begin(Operation::FIRST_USER, None, Waker::noop());
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn first_batch_of_fleet_connection_measures_first_call() {
+    fn fleet_connection_measures_first_call() {
         let (events, table) = of_fleet();
         let started = std::time::Instant::now();
         let ticket = table

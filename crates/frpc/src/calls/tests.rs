@@ -38,7 +38,7 @@ fn cancels(calls: &mut Calls, ticket: CallTicket) -> bool {
 }
 
 #[test]
-fn calls_pause_only_when_idle_and_none_begin_until_resumed() {
+fn calls_pause_only_when_idle() {
     let mut calls = Calls::default();
     let (answered, abandoned) =
         (calls.begin(ADD, None, Waker::noop()).unwrap(), calls.begin(ADD, None, Waker::noop()).unwrap());
@@ -86,7 +86,7 @@ fn replies_in_any_order_reach_their_callers() {
 }
 
 #[test]
-fn a_second_reply_does_not_answer_the_next_call() {
+fn duplicate_reply_does_not_answer_next_call() {
     let mut calls = Calls::default();
     let first = calls.begin(ADD, None, Waker::noop()).unwrap();
     calls.handle_reply(packet(first.id, ADD, b"first"));
@@ -99,7 +99,7 @@ fn a_second_reply_does_not_answer_the_next_call() {
 }
 
 #[test]
-fn a_reply_of_another_operation_is_a_stray() {
+fn reply_of_another_operation_is_unmatched() {
     let mut calls = Calls::default();
     let ticket = calls.begin(ADD, None, Waker::noop()).unwrap();
     calls.handle_reply(packet(ticket.id, Operation::user(11).unwrap(), b""));
@@ -109,7 +109,7 @@ fn a_reply_of_another_operation_is_a_stray() {
 }
 
 #[test]
-fn id_of_cancelled_call_is_unused_until_answered() {
+fn cancelled_call_id_is_reserved_until_answered() {
     let mut calls = Calls::default();
     let abandoned = calls.begin(ADD, None, Waker::noop()).unwrap();
     calls.handle_peer_known(Some(u32::MAX));
@@ -138,7 +138,7 @@ fn unsent_and_cancelled_calls_release_their_slots() {
 }
 
 #[test]
-fn calls_expire_in_time_and_a_late_reply_harms_nobody() {
+fn expired_call_ignores_late_reply() {
     let start = Instant::now();
     let mut calls = Calls::default();
     let soon = calls.begin(ADD, Some(start + Duration::from_millis(5)), Waker::noop()).unwrap();
@@ -158,7 +158,7 @@ fn calls_expire_in_time_and_a_late_reply_harms_nobody() {
 }
 
 #[test]
-fn calls_fail_with_connection_and_none_begins_afterwards() {
+fn ended_connection_fails_and_blocks_calls() {
     let mut calls = Calls::default();
     let pending = calls.begin(ADD, None, Waker::noop()).unwrap();
     let answered = calls.begin(ADD, None, Waker::noop()).unwrap();
@@ -171,7 +171,7 @@ fn calls_fail_with_connection_and_none_begins_afterwards() {
 }
 
 #[test]
-fn call_table_fills_at_limit_and_frees_on_call_end() {
+fn call_table_frees_slot_on_end() {
     let mut calls = Calls::default();
     let tickets: Vec<_> = (0..CALLS_MAX).map(|_| calls.begin(ADD, None, Waker::noop()).unwrap()).collect();
     assert!(matches!(calls.begin(ADD, None, Waker::noop()), Err(NotSent::Full)));
@@ -189,7 +189,7 @@ fn call_table_fills_at_limit_and_frees_on_call_end() {
 }
 
 #[test]
-fn no_more_calls_are_in_flight_than_the_server_takes() {
+fn calls_in_flight_respect_server_limit() {
     let mut calls = Calls::default();
     calls.handle_peer_known(Some(3));
     assert_eq!(calls.server, ServerKind::Native);
@@ -201,7 +201,7 @@ fn no_more_calls_are_in_flight_than_the_server_takes() {
 }
 
 #[test]
-fn a_long_reply_is_shared_and_not_copied() {
+fn long_reply_is_shared_not_copied() {
     let mut calls = Calls::default();
     let ticket = calls.begin(ADD, None, Waker::noop()).unwrap();
     let body = Bytes::from(vec![1; COPY_MAX + 1]);
@@ -214,7 +214,7 @@ fn a_long_reply_is_shared_and_not_copied() {
 }
 
 #[test]
-fn free_slot_is_announced_only_to_waiting_callers() {
+fn free_slot_notifies_only_waiting_callers() {
     let mut calls = Calls::default();
     assert!(calls.grant_slots().0.is_empty(), "no caller should be waiting");
     let [mut one, mut other] = [(); 2].map(|()| PermitPlace::default());
@@ -228,7 +228,7 @@ fn free_slot_is_announced_only_to_waiting_callers() {
 }
 
 #[test]
-fn call_of_lost_connection_returns_deadline_for_retry() {
+fn lost_call_returns_deadline_for_retry() {
     let mut calls = Calls::default();
     let until = Instant::now() + Duration::from_secs(5);
     let timed = calls.begin(ADD, Some(until), Waker::noop()).unwrap();
@@ -257,7 +257,7 @@ fn unanswered_cancelled_calls_wear_out_connection() {
 }
 
 #[test]
-fn packet_matches_only_call_with_its_id_and_operation() {
+fn packet_matches_call_by_id_and_operation() {
     let mut calls = Calls::default();
     let other = Operation::user(11).unwrap();
     let [first, second, third] = [(); 3].map(|()| calls.begin(ADD, None, Waker::noop()).unwrap());
@@ -278,7 +278,7 @@ fn packet_matches_only_call_with_its_id_and_operation() {
 }
 
 #[test]
-fn the_length_of_a_reply_is_that_of_its_body_copied_or_shared() {
+fn reply_length_equals_body_length() {
     let mut calls = Calls::default();
     for length in [0, 2, COPY_MAX, COPY_MAX + 1] {
         let ticket = calls.begin(ADD, None, Waker::noop()).unwrap();

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn retries_are_at_most_a_tenth_of_the_successes() {
+    fn retries_are_limited_to_tenth_of_successes() {
         let budget = AttemptBudget::<10>::full();
         assert_eq!((0..100).filter(|_| budget.spend()).count(), 10);
         (0..35).for_each(|_| budget.earn());
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_one_call_in_fifty_is_hedged() {
+    fn hedges_are_limited_to_two_percent() {
         let budget = AttemptBudget::<2>::default();
         assert!(!budget.spend(), "new budget should permit no retries");
         let hedged = (0..1_000).filter(|_| (budget.earn(), budget.spend()).1).count();

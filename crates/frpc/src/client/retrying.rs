@@ -216,7 +216,7 @@ mod tests {
     use crate::wire::layouts::tests::FIRST;
 
     #[test]
-    fn call_may_have_run_if_one_attempt_may_have() {
+    fn call_with_possibly_run_attempt_is_uncertain() {
         let method = Method::new(&FIRST, "Get", 10);
         let unsent = || Status::deadline_exceeded("not sent").not_run();
         assert!(!Attempts::default().verdict(unsent(), &method).may_have_run());
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn backoff_grows_to_its_limit_and_is_drawn() {
+    fn backoff_grows_to_limit_with_jitter() {
         let pause = |failed| Attempts { failed, ..Attempts::default() }.backoff();
         assert!((0..100).all(|_| (BACKOFF_FIRST / 2..=BACKOFF_FIRST).contains(&pause(0))));
         assert!((0..100).all(|_| (BACKOFF_MAX / 2..=BACKOFF_MAX).contains(&pause(40))));

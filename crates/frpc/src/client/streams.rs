@@ -497,7 +497,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn call_cut_off_while_streaming_is_not_reported_unsent() {
+    fn interrupted_stream_call_is_not_reported_unsent() {
         let unsent = Status::from(SendError::Closed(CloseReason::IdleTimeout));
         assert!(unsent.message().contains("not sent") && !unsent.may_have_run());
         let status = cut_off(unsent, Some(CloseReason::IdleTimeout));

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn handlers_long_in_three_successive_batches_get_tasks() {
+    fn three_successive_slow_batches_spawn_handlers() {
         let mut batches = BatchSequence::new();
         for _ in 0..100 {
             assert!(
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn handlers_that_were_sent_away_are_tried_again() {
+    fn spawned_handlers_are_retried_inline() {
         let mut batches = BatchSequence::new();
         batches.detach();
         batches.pause(APART_MIN / 2);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn long_handlers_are_retried_once_at_growing_intervals() {
+    fn long_handlers_are_retried_at_growing_intervals() {
         let mut batches = BatchSequence::new();
         assert_eq!(batches.detach(), 3);
         let mut pause = APART_MIN;
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn handlers_quick_for_their_whole_absence_are_reset() {
+    fn quick_handlers_during_pause_reset_backoff() {
         let mut batches = BatchSequence::new();
         batches.detach();
         batches.pause(APART_MIN);

@@ -133,7 +133,7 @@ mod tests {
     const TEXT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
     #[test]
-    fn a_context_comes_back_from_its_bytes_and_from_its_text() {
+    fn trace_context_round_trips_bytes_and_text() {
         let context = TraceContext::from_traceparent(TEXT).unwrap();
         assert_eq!(context.trace_id()[..2], [0x4B, 0xF9]);
         assert_eq!((context.span_id()[1], context.is_sampled()), (0xF0, true));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_version_may_have_more_and_version_00_may_not() {
+    fn extra_traceparent_fields_require_later_version() {
         assert_eq!(TraceContext::from_traceparent(&format!("{TEXT}-more")), None);
         let later = format!("01{}-more", &TEXT[2..]);
         assert_eq!(TraceContext::from_traceparent(&later), TraceContext::from_traceparent(TEXT));

@@ -104,7 +104,7 @@ mod tests {
     /// Regression test: a server that offered only some methods of a service announced only the operation numbers of
     /// these methods. The peer then assigned the numbers to other methods.
     #[test]
-    fn each_method_of_a_description_needs_an_operation() {
+    fn described_method_without_operation_is_rejected() {
         let method = |name: &str| Method {
             name: name.to_owned(),
             client_streams: false,

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_count_once_somebody_asks_and_until_they_are_dropped() {
+    fn calls_count_after_report_request_until_dropped() {
         let load = Arc::new(Load::default());
         assert!(Load::enter(&load, true).is_none(), "no report should be made, because no client requests one");
         load.is_enabled.store(true, Ordering::Relaxed);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_a_call_depends_on_how_many_there_are() {
+    fn expected_call_time_depends_on_concurrency() {
         let load = Load::default();
         assert_eq!(load.expected(1), 0, "expected duration should be unknown");
         load.measure(4, 4_000);

@@ -573,17 +573,17 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_of_a_stream_is_no_end_to_a_plain_peer() {
+    fn plain_peer_tells_stream_failure_from_eof() {
         assert_eq!(sent_text(&Status::aborted(EOF), Operation::STREAM, Form::Flat), "aborted: EOF");
     }
 
     #[test]
-    fn the_end_of_a_direction_is_the_bare_text_eof() {
+    fn direction_end_is_encoded_as_bare_eof() {
         assert_eq!(alone(|outbox| put_end(outbox, PacketId(1)))[..], *b"\x06\x05\x0a\x03EOF");
     }
 
     #[test]
-    fn a_body_longer_than_usual_has_more_memory_for_its_lists() {
+    fn long_body_gets_larger_container_memory_limit() {
         let paths = vec![String::new(); CONTAINER_MEMORY_MAX / size_of::<String>() + 1];
         let mut body = Vec::new();
         polyglot::encode_root(&FieldMask { paths: paths.clone() }, &mut Encoder::new(&mut body)).unwrap();

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn trace_of_a_request_is_apart_from_its_options() {
+    fn request_trace_is_separate_from_options() {
         let trace = TraceContext::new([1; 16], [2; 8], true).map(TraceContext::to_bytes);
         for timeout in [None, Some(Duration::from_micros(4))] {
             let context = trace.as_ref().and_then(|bytes| TraceContext::from_bytes(bytes));
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_prefix_is_no_request_and_no_panic() {
+    fn malformed_prefix_is_rejected_without_panic() {
         let body = packet(PrefixFields { timeout: Some(Duration::from_secs(1)), ..PrefixFields::default() });
         for end in 1..body.len() - 2 {
             assert!(matches!(Envelope::parse(body.slice(..end)), Err(PrefixError::Malformed)), "cut at {end}");

@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_sent_without_the_mark_that_it_has_here() {
+    fn sensitive_metadata_is_sent_without_mark() {
         let mut metadata = Metadata::new();
         let bytes = |metadata: &Metadata| {
             let mut bytes = b"before".to_vec();
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn trace_context_is_written_and_read_as_these_bytes() {
+    fn trace_context_has_specified_bytes() {
         let trace = TraceContext::from_bytes(&[7; 25]);
         let mut bytes = Vec::new();
         put(&mut bytes, PrefixFields { trace: trace.as_ref(), ..PrefixFields::default() });
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_of_a_peer_has_so_many_entries_and_no_more() {
+    fn peer_metadata_is_limited_to_256_entries() {
         let prefix = |count: u16, same: u16| {
             let mut items = Vec::new();
             let same = std::iter::repeat_n((0, "text again"), same.into());
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn prefix_reads_up_to_64_kib_and_key_to_end_of_item() {
+    fn prefix_and_key_beyond_bounds_are_malformed() {
         let prefix = |length: usize| {
             let mut bytes = vec![PREFIX];
             let mut item = Vec::new();
@@ -536,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_say_takes_no_byte_and_a_message_has_no_prefix() {
+    fn empty_prefix_is_omitted_from_message() {
         let mut bytes = Vec::new();
         put(&mut bytes, PrefixFields { metadata: Some(&Metadata::new()), ..PrefixFields::default() });
         assert!(bytes.is_empty());
@@ -546,7 +546,7 @@ mod tests {
 
     /// Regression test: a timeout of 2^64 microseconds was decoded as 0, so the call timed out immediately.
     #[test]
-    fn number_that_is_not_one_of_64_bits_is_malformed() {
+    fn number_beyond_64_bits_is_malformed() {
         let timeout = |value: &[u8]| {
             let items = [&[TIMEOUT, value.len() as u8], value].concat();
             take(&mut [&[PREFIX, items.len() as u8], &items[..]].concat().into())
@@ -570,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn trailers_carry_status_and_cut_only_long_parts() {
+    fn trailers_carry_status_and_truncate_long_parts() {
         let mut metadata = Metadata::new();
         metadata.insert("k", "v").expect("entry should be valid metadata");
         let status = Status::unauthenticated("no").with_details(&b"d"[..]).with_metadata(metadata);
@@ -593,7 +593,7 @@ mod tests {
     }
 
     #[test]
-    fn trailers_without_failure_end_and_repeats_are_malformed() {
+    fn trailers_end_without_failure_and_reject_repeats() {
         let read = |items: &[u8]| read_trailers(items).map(|failure| failure.map(|status| status.message().to_owned()));
         for ended in [&[][..], &[2, 3, 1, b'k', b'v'], &[3, 1, 0, 8, 1, b'x'], &[8, 1, b'x'], &[99, 1, 7]] {
             assert_eq!(read(ended), Ok(None), "{ended:?}");
@@ -608,7 +608,7 @@ mod tests {
     }
 
     #[test]
-    fn item_of_128_and_above_must_be_understood() {
+    fn unknown_item_from_128_is_rejected() {
         for item in [128, 191, 255] {
             let mut body = Bytes::from(vec![PREFIX, 5, TIMEOUT, 1, 7, item, 0]);
             assert_eq!(take(&mut body), Err(PrefixError::Unknown(item)));
@@ -621,7 +621,7 @@ mod tests {
     }
 
     #[test]
-    fn truncated_prefix_is_malformed_and_unknown_items_skipped() {
+    fn prefix_skips_unknown_items_and_rejects_truncation() {
         let whole = encoded(&sample());
         for cut in 1..whole.len() {
             assert_eq!(take(&mut Bytes::copy_from_slice(&whole[..cut])), Err(Malformed), "cut at {cut}");

@@ -43,7 +43,7 @@ mod tests {
     use bytes::Bytes;
 
     #[test]
-    fn a_report_is_these_bytes_and_other_items_are_skipped() {
+    fn report_has_specified_bytes_among_other_items() {
         let report = Report { in_progress: 3, micros: 1_500 };
         let mut bytes = Vec::new();
         put(&mut bytes, PrefixFields { report: Some(report), ..PrefixFields::default() });

@@ -43,7 +43,7 @@ mod tests {
     use crate::Decoder;
 
     #[test]
-    fn a_remaining_slice_is_charged_for_all_memory_it_keeps_alive() {
+    fn remaining_slice_is_charged_for_retained_memory() {
         for (length, charged) in [(1, 2047), (1024, 1024), (1025, 0), (100_000, 0)] {
             let input = Bytes::from(vec![7; length]);
             let mut decoder = Decoder::shared(&input);
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn short_copies_share_a_block_and_long_ones_do_not() {
+    fn only_short_copies_share_one_block() {
         // Use a new thread, whose block is unused.
         let offsets = std::thread::spawn(|| {
             let lengths = [100, SHORT_MAX, SHORT_MAX + 1, SHARED - SHORT_MAX - 100];
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn dropped_copies_share_memory_and_kept_ones_do_not_change() {
+    fn reused_copy_memory_leaves_kept_copies_unchanged() {
         let first = copy(&[1; 100]);
         let start = first.as_ptr();
         drop(first);

@@ -89,7 +89,7 @@ fn description_limits_hold_before_allocation() {
 }
 
 #[test]
-fn equal_layouts_and_appended_fields_need_no_plan() {
+fn equal_or_appended_layouts_need_no_plan() {
     let one = message(&[implicit(1, Type::Int32)]);
     let two = message(&[implicit(1, Type::Int32), implicit(2, Type::String)]);
     assert_eq!(plan(&two, &two).root(0, 0), Ok(None));
@@ -130,7 +130,7 @@ fn output_never_exceeds_the_limit_of_bodies() {
 }
 
 #[test]
-fn nested_reordering_moves_a_bounded_number_of_bytes() {
+fn nested_reordering_moves_bounded_bytes() {
     let inner = |singles: [Field; 2]| {
         let [first, second] = singles;
         message(&[first, second, field(3, Shape::Optional, Type::Message(0))])
@@ -150,7 +150,7 @@ fn nested_reordering_moves_a_bounded_number_of_bytes() {
 }
 
 #[test]
-fn nesting_of_copied_and_skipped_messages_is_limited() {
+fn copied_and_skipped_message_nesting_is_limited() {
     let own = field(1, Shape::Optional, Type::Message(0));
     let one = message(&[own]);
     let two = described(vec![
@@ -213,7 +213,7 @@ fn refusal_names_the_field_at_both_ends() {
 }
 
 #[test]
-fn plan_with_too_many_pairs_or_fields_is_refused() {
+fn plan_with_excess_pairs_or_fields_fails() {
     // Each message of one schema is paired with each message of the other.
     let product = |step: u32| {
         let count = 100;
@@ -239,7 +239,7 @@ fn plan_with_too_many_pairs_or_fields_is_refused() {
 }
 
 #[test]
-fn oneof_of_a_flat_body_is_translated_by_the_other_program() {
+fn flat_oneof_is_translated_to_other_layout() {
     let member = |number, member, of| field(number, Shape::Member { oneof: 0, member }, of);
     let from = message(&[member(1, 1, Type::Int32), member(2, 2, Type::String)]);
     let to = message(&[member(2, 1, Type::String), member(1, 2, Type::Int64)]);

@@ -7,7 +7,7 @@ use polyglot::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, 
 use crate::tests::schema::{Everything, Inner, One, Sparse, decode, encode, hex};
 
 #[test]
-fn the_text_names_the_kind_the_byte_and_the_way_to_the_field() {
+fn error_text_names_kind_byte_and_path() {
     let text = |bytes: &str| decode::<One<Vec<One<Option<Inner>>>>>(&hex(bytes)).unwrap_err().to_string();
     assert_eq!(
         text("080001030a02080000080008000d02"),
@@ -20,14 +20,14 @@ fn the_text_names_the_kind_the_byte_and_the_way_to_the_field() {
 }
 
 #[test]
-fn an_error_without_a_way_begins_with_the_byte_or_the_reason() {
+fn pathless_error_begins_with_byte_or_reason() {
     assert_eq!(Decoder::new(&[]).u8().unwrap_err().to_string(), "at byte 0: u8 expected, but the input ends");
     let number = <Index<Sparse> as Codec>::encode(&3, &mut Encoder::new(&mut Vec::new()));
     assert_eq!(number.unwrap_err().to_string(), "enum vec.Sparse has no number 3");
 }
 
 #[test]
-fn an_empty_map_of_other_keys_or_values_is_refused() {
+fn empty_map_of_wrong_kinds_is_rejected() {
     type Numbers = One<HashMap<String, i32>>;
     assert_eq!(decode::<Numbers>(&hex("080002050c0a00")).unwrap(), Numbers::default());
     for (bytes, expected, found) in [("080002040c0a00", Kind::String, 0x04), ("080002050b0a00", Kind::I32, 0x0b)] {
@@ -58,7 +58,7 @@ fn encoding_errors_name_the_field_too() {
 }
 
 #[test]
-fn errors_are_one_pointer_wide_and_can_cross_threads() {
+fn errors_are_pointer_sized_and_cross_threads() {
     fn shareable<T: std::error::Error + Send + Sync + 'static>() {}
     shareable::<DecodeError>();
     shareable::<EncodeError>();
@@ -67,7 +67,7 @@ fn errors_are_one_pointer_wide_and_can_cross_threads() {
 }
 
 #[test]
-fn a_failed_read_of_one_value_does_not_move_the_cursor() {
+fn failed_value_read_keeps_decoder_position() {
     // One valid value of each kind, then each kind with an invalid byte after its kind byte.
     let inputs = [
         "00",

@@ -11,7 +11,7 @@ use polyglot::{
 use crate::tests::schema::{Deep, Inner, Nothing, One, decode, encode, hex};
 
 #[test]
-fn messages_nest_to_the_limit_and_no_deeper_when_encoding() {
+fn encoder_enforces_nesting_limit() {
     encode(&Deep::levels(NESTING_CEILING), Form::Flat);
     let mut out = Vec::new();
     let error = encode_root(&Deep::levels(NESTING_CEILING + 1), &mut Encoder::new(&mut out)).unwrap_err();
@@ -20,7 +20,7 @@ fn messages_nest_to_the_limit_and_no_deeper_when_encoding() {
 }
 
 #[test]
-fn messages_nest_to_the_limit_and_no_deeper_when_decoding() {
+fn decoder_enforces_nesting_limit() {
     let levels = |count: u32| {
         let mut bytes = [0x08, 0x00].repeat(count as usize);
         bytes.push(0x00);
@@ -41,7 +41,7 @@ fn siblings_do_not_count_as_levels() {
 }
 
 #[test]
-fn a_forged_length_is_refused_before_anything_is_reserved() {
+fn forged_length_is_rejected_before_allocation() {
     for bytes in ["01030affffffff0f", "01030affffffff0f00", "01030a800100"] {
         let bytes = hex(bytes);
         let mut decoder = Decoder::new(&bytes);
@@ -59,7 +59,7 @@ fn a_forged_length_is_refused_before_anything_is_reserved() {
 }
 
 #[test]
-fn a_list_may_be_as_long_as_the_rest_can_hold_and_no_longer() {
+fn list_length_is_bounded_by_remaining_input() {
     for (kind, element) in [
         (Kind::Nil, "00"),
         (Kind::Any, "00"),
@@ -85,7 +85,7 @@ fn a_list_may_be_as_long_as_the_rest_can_hold_and_no_longer() {
 }
 
 #[test]
-fn elements_without_size_are_bounded_by_their_bytes() {
+fn zero_sized_elements_are_bounded_by_bytes() {
     let bytes = hex("080001030affffffff0f0000");
     let error = decode::<One<Vec<Nothing>>>(&bytes).unwrap_err();
     assert_eq!(error.reason(), &DecodeReason::TooManyElements { kind: Kind::List, length: u32::MAX, left: 2 });
@@ -117,7 +117,7 @@ fn nil_elements_cannot_balloon() {
 }
 
 #[test]
-fn the_memory_of_containers_is_counted_over_the_whole_decoding() {
+fn container_memory_limit_covers_whole_decoding() {
     let lists = One { v: vec![One { v: vec![0_u64; 4] }; 3] };
     let bytes = encode(&lists, Form::Flat);
     let needed = 3 * size_of::<One<Vec<u64>>>() + 12 * size_of::<u64>();
@@ -166,7 +166,7 @@ fn sorted_maps_and_boxes_count() {
 }
 
 #[test]
-fn the_longest_legal_lists_of_a_frame_fit_the_default_limit() {
+fn longest_frame_lists_fit_default_limit() {
     const FRAME: usize = 5 << 20;
     let count = (FRAME - 16) / Kind::Bytes.smallest();
     let list = One { v: vec![Bytes::new(); count] };
@@ -176,7 +176,7 @@ fn the_longest_legal_lists_of_a_frame_fit_the_default_limit() {
 }
 
 #[test]
-fn only_long_shared_bytes_keep_the_input_alive() {
+fn only_long_shared_bytes_retain_input() {
     let long = Bytes::from(vec![7; BULK_MIN]);
     let short = Bytes::from(vec![8; BULK_MIN - 1]);
     let body = Bytes::from(encode(&One { v: vec![long.clone(), short.clone(), Bytes::new()] }, Form::Flat));
@@ -195,7 +195,7 @@ fn only_long_shared_bytes_keep_the_input_alive() {
 }
 
 #[test]
-fn decoder_reports_values_that_keep_its_input_alive() {
+fn decoder_reports_values_retaining_input() {
     let long = Bytes::from(encode(&One { v: vec![7_u8; BULK_MIN] }, Form::Flat));
     let short = Bytes::from(encode(&One { v: vec![7_u8; BULK_MIN - 1] }, Form::Flat));
     let has_sliced = |mut decoder: Decoder<'_>| {
@@ -223,7 +223,7 @@ fn decoder_reports_read_and_remaining_bytes() {
 }
 
 #[test]
-fn only_long_enclosed_messages_are_slices_of_the_input() {
+fn only_long_enclosed_messages_slice_input() {
     let enclosed = |input: &Bytes, mut decoder: Decoder<'_>| {
         let polyglot::Root::Message(message) = decoder.enclosed().unwrap() else {
             panic!("body should contain a message")
@@ -242,7 +242,7 @@ fn only_long_enclosed_messages_are_slices_of_the_input() {
 }
 
 #[test]
-fn enclosed_message_of_wrong_length_is_an_error() {
+fn enclosed_message_of_wrong_length_fails() {
     for written in [0, 1, 3] {
         let mut body = vec![0xee];
         let write = |out: &mut Vec<u8>| out.resize(out.len() + written, 7);
@@ -292,7 +292,7 @@ fn copier_receives_long_strings_unchanged() {
 }
 
 #[test]
-fn a_failed_encoding_sets_nothing_aside() {
+fn failed_encoding_leaves_no_bulk_data() {
     /// A message with bytes in front of messages that are nested too deeply.
     #[derive(Default)]
     struct Both(Bytes, Deep);
@@ -314,7 +314,7 @@ fn a_failed_encoding_sets_nothing_aside() {
 
 /// A server permits longer bodies to use more memory than the default.
 #[test]
-fn undecoded_message_has_the_memory_limit_of_its_decoder() {
+fn undecoded_message_keeps_decoder_memory_limit() {
     let message = One { v: vec![true; 100] };
     let body = encode(&message, Form::Flat);
     let undecoded = |memory| {
@@ -330,7 +330,7 @@ fn undecoded_message_has_the_memory_limit_of_its_decoder() {
 
 /// Long strings are copied in pieces.
 #[test]
-fn long_strings_keep_characters_whole_at_any_offset() {
+fn long_strings_validate_utf8_at_any_offset() {
     for before in 0..10 {
         let text: String = "x".repeat(before).chars().chain("aä€🐢".chars().cycle().take(3 * BULK_MIN)).collect();
         let mut bytes = Vec::new();
@@ -353,7 +353,7 @@ fn long_strings_keep_characters_whole_at_any_offset() {
 
 /// Long strings are validated by other code than short ones.
 #[test]
-fn strings_of_every_length_have_to_be_utf8_from_end_to_end() {
+fn utf8_is_validated_at_every_string_length() {
     for length in [30, BULK_MIN - 1, BULK_MIN, BULK_MIN + 1, 4 * BULK_MIN] {
         let text: String = "aä€🐢".chars().cycle().take(length / 3).collect();
         let mut bytes = Vec::new();

@@ -41,7 +41,7 @@ fn nesting_limit_of_decoder_is_exact() {
 }
 
 #[test]
-fn the_middle_of_a_long_way_to_a_field_is_left_out() {
+fn deep_field_path_is_abbreviated_in_text() {
     let error = decode::<Deep>(Decoder::new(&levels(101))).unwrap_err();
     let text = error.to_string();
     assert!(text.contains(".. 88 more ..") && text.len() < 200, "{text}");
@@ -49,7 +49,7 @@ fn the_middle_of_a_long_way_to_a_field_is_left_out() {
 }
 
 #[test]
-fn a_setting_beyond_the_ceiling_counts_as_the_ceiling() {
+fn nesting_setting_is_capped_at_ceiling() {
     let (good, bad) = (levels(NESTING_CEILING), levels(NESTING_CEILING + 1));
     assert!(decode::<Deep>(Decoder::new(&good).with_nesting(Nesting::new(u32::MAX))).is_ok());
     let error = decode::<Deep>(Decoder::new(&bad).with_nesting(Nesting::new(u32::MAX))).unwrap_err();
@@ -57,7 +57,7 @@ fn a_setting_beyond_the_ceiling_counts_as_the_ceiling() {
 }
 
 #[test]
-fn a_setting_of_no_level_counts_as_one() {
+fn zero_nesting_setting_counts_as_one() {
     assert!(decode::<Deep>(Decoder::new(&levels(1)).with_nesting(Nesting::new(0))).is_ok());
     let error = decode::<Deep>(Decoder::new(&levels(2)).with_nesting(Nesting::new(0))).unwrap_err();
     assert_eq!(too_deep(&error), Some(1));
@@ -93,7 +93,7 @@ impl Viewed for Deep {
 }
 
 #[test]
-fn a_raw_message_is_looked_at_by_the_limit_it_was_received_by() {
+fn raw_message_keeps_received_nesting_limit() {
     let body = levels(NESTING_MAX + 1);
     let received = |max| decode::<Undecoded<Deep>>(Decoder::new(&body).with_nesting(Nesting::new(max))).unwrap();
     for deep in [received(NESTING_MAX + 1), received(NESTING_MAX + 1).clone()] {
@@ -207,7 +207,7 @@ fn on_a_usual_stack(test: fn()) {
 }
 
 #[test]
-fn deepest_messages_fit_the_stack_of_a_thread() {
+fn deepest_messages_fit_thread_stack() {
     on_a_usual_stack(|| {
         for grow in [
             |inner| Wide { named: [("inner".to_owned(), inner)].into(), ..Wide::default() },
@@ -227,7 +227,7 @@ fn deepest_messages_fit_the_stack_of_a_thread() {
 }
 
 #[test]
-fn the_deepest_views_fit_the_stack_of_a_usual_thread() {
+fn deepest_views_fit_default_thread_stack() {
     on_a_usual_stack(|| {
         let body = [&hex("0800050a0161").repeat(NESTING_CEILING as usize)[..], &[0x00]].concat();
         let mut decoder = Decoder::new(&body).with_nesting(Nesting::new(NESTING_CEILING));

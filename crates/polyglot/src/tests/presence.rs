@@ -20,7 +20,7 @@ fn choices() -> [Option<Choice>; 6] {
 }
 
 #[test]
-fn absent_optional_is_default_when_flat_and_nil_when_extended() {
+fn absent_optional_is_nil_only_when_extended() {
     let absent = One { v: None::<u64> };
     assert_eq!(encode(&absent, Form::Flat), hex("08000b00"));
     assert_eq!(encode(&absent, Form::Extended), hex("080000"));
@@ -29,14 +29,14 @@ fn absent_optional_is_default_when_flat_and_nil_when_extended() {
 }
 
 #[test]
-fn an_absent_message_is_nil_in_both_forms() {
+fn absent_message_is_nil_in_both_forms() {
     for form in [Form::Flat, Form::Extended] {
         assert_eq!(encode(&One { v: None::<Inner> }, form), hex("080000"));
     }
 }
 
 #[test]
-fn rich_oneof_is_at_its_first_member_and_names_the_set_one() {
+fn extended_oneof_encodes_member_at_first_position() {
     let extended = |choice| encode(&OneOf { choice, after: true }, Form::Extended);
     assert_eq!(extended(None), hex("080003000701"));
     assert_eq!(extended(Some(Choice::Number(0))), hex("080003010c000701"));
@@ -46,7 +46,7 @@ fn rich_oneof_is_at_its_first_member_and_names_the_set_one() {
 }
 
 #[test]
-fn the_extended_form_keeps_every_member_and_its_absence() {
+fn extended_form_keeps_members_and_absence() {
     for choice in choices() {
         let message = OneOf { choice, after: true };
         assert_eq!(decode::<OneOf>(&encode(&message, Form::Extended)).unwrap(), message);
@@ -54,7 +54,7 @@ fn the_extended_form_keeps_every_member_and_its_absence() {
 }
 
 #[test]
-fn of_a_flat_oneof_the_last_member_that_is_not_its_default_wins() {
+fn last_nondefault_member_of_flat_oneof_wins() {
     let read = |bytes| decode::<OneOf>(&hex(bytes)).unwrap().choice;
     assert_eq!(read("08000c0a050a01610a00070000"), Some(Choice::Word("a".into())));
     assert_eq!(read("08000c0a050a000a00070000"), Some(Choice::Number(5)));
@@ -63,12 +63,12 @@ fn of_a_flat_oneof_the_last_member_that_is_not_its_default_wins() {
 }
 
 #[test]
-fn a_scalar_member_of_a_flat_oneof_cannot_be_nil() {
+fn nil_scalar_in_flat_oneof_is_rejected() {
     assert!(decode::<OneOf>(&hex("080000050a000a00070000")).is_err());
 }
 
 #[test]
-fn a_rich_oneof_of_an_unknown_member_is_refused() {
+fn extended_oneof_with_unknown_member_is_rejected() {
     let error = decode::<OneOf>(&hex("080003050c000701")).unwrap_err();
     assert_eq!(error.reason(), &DecodeReason::UnknownMember { member: 5 });
     assert_eq!(error.field(), "choice");
@@ -76,7 +76,7 @@ fn a_rich_oneof_of_an_unknown_member_is_refused() {
 }
 
 #[test]
-fn an_encoder_knows_when_the_flat_form_loses_presence() {
+fn encoder_reports_presence_loss_in_flat_form() {
     fn loses_presence<M: Message>(message: &M, form: Form) -> bool {
         let mut out = Vec::new();
         let mut encoder = Encoder::new(&mut out).with_form(form);
@@ -99,7 +99,7 @@ fn an_encoder_knows_when_the_flat_form_loses_presence() {
 }
 
 #[test]
-fn negative_zero_is_a_value_of_a_oneof() {
+fn negative_zero_oneof_value_is_not_default() {
     assert!(!<f64 as Codec>::is_default(&-0.0));
     assert!(!<f32 as Codec>::is_default(&-0.0));
     assert!(<f64 as Codec>::is_default(&0.0));
@@ -119,7 +119,7 @@ fn unknown_enum_index_round_trips() {
 }
 
 #[test]
-fn an_index_that_cannot_be_kept_is_refused() {
+fn unpreservable_enum_index_is_rejected() {
     for index in [1 << 31, (1 << 31) + 1, u32::MAX] {
         let mut bytes = Vec::new();
         Encoder::new(&mut bytes).u32(index);
@@ -173,7 +173,7 @@ fn reserved_beginning_of_a_body_is_refused() {
 }
 
 #[test]
-fn undeclared_enum_number_is_an_error_with_the_field() {
+fn undeclared_enum_number_error_names_field() {
     // `i32::MIN + 2` would encode index 2, which the schema knows.
     for number in [7, i32::MAX, i32::MIN + 2] {
         let numbers = Everything { sparses: vec![0, number], ..Everything::default() };
@@ -194,7 +194,7 @@ fn empty_bytes_and_boxed_values_are_defaults() {
 
 #[cfg(feature = "prost-types")]
 #[test]
-fn the_only_number_of_null_value_is_zero() {
+fn null_value_accepts_only_number_zero() {
     assert_eq!([0, 1, -1].map(<prost_types::NullValue as Enumeration>::index), [Some(0), None, None]);
     assert_eq!([0, 1].map(<prost_types::NullValue as Enumeration>::number), [Some(0), None]);
 }

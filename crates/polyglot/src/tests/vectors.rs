@@ -48,7 +48,7 @@ fn scalars_are_encoded_as_go_encodes_them() {
 }
 
 #[test]
-fn the_payload_of_a_nan_survives() {
+fn nan_payload_survives_round_trip() {
     for bytes in ["08000effc00001", "08000e7f800001", "08000e80000000"] {
         let read: One<f32> = decode(&hex(bytes)).unwrap();
         assert_eq!(encode(&read, Form::Flat), hex(bytes));
@@ -60,7 +60,7 @@ fn the_payload_of_a_nan_survives() {
 }
 
 #[test]
-fn values_that_were_encoded_before_are_appended_as_they_are() {
+fn preencoded_values_are_appended_unchanged() {
     let (mut before, mut out) = (Vec::new(), vec![0xee]);
     Encoder::new(&mut before).i32(-1);
     Encoder::new(&mut out).encoded(&before);
@@ -81,7 +81,7 @@ fn containers_are_encoded_as_go_encodes_them() {
 }
 
 #[test]
-fn natural_encodings_hold_where_go_cannot_generate_code() {
+fn types_unsupported_by_go_encode_naturally() {
     both_ways(&One { v: vec![vec![1_u8], vec![]] }, "080001040a02040a0101040a00");
     both_ways(&One { v: HashMap::from([(7_u32, vec![9_u8])]) }, "0800020a040a010a07040a0109");
 }
@@ -102,7 +102,7 @@ fn fields_follow_the_order_of_the_wire() {
 }
 
 #[test]
-fn flat_oneof_encodes_every_member_at_its_position() {
+fn flat_oneof_encodes_each_member_in_position() {
     // This is the encoding of Go, with an enum as a further member after the string.
     both_ways(&OneOf { choice: Some(Choice::Number(5)), after: true }, "08000c0a050a000a00070100");
     both_ways(&OneOf { choice: None, after: false }, "08000c00050a000a00070000");
@@ -120,14 +120,14 @@ fn enums_are_indexes_on_the_wire() {
 }
 
 #[test]
-fn a_nil_root_followed_by_any_bytes_is_the_default_message() {
+fn nil_root_with_trailing_bytes_is_default() {
     for bytes in ["00", "00ffff"] {
         accepted(bytes, &One { v: 0_i32 });
     }
 }
 
 #[test]
-fn a_root_error_followed_by_any_bytes_yields_its_text() {
+fn root_error_with_trailing_bytes_yields_text() {
     for (bytes, text) in [("06050a036e6f21", "no!"), ("06050a00", ""), ("06050a0161ffffff", "a")] {
         assert_eq!(decode_root::<Nothing>(&mut Decoder::new(&hex(bytes))).unwrap(), Root::Error(text.to_owned()));
     }
@@ -137,19 +137,19 @@ fn a_root_error_followed_by_any_bytes_yields_its_text() {
 }
 
 #[test]
-fn a_bad_root_error_is_refused() {
+fn malformed_root_error_is_rejected() {
     refused::<Nothing>("06050a0561", &DecodeReason::LengthBeyondEnd { kind: Kind::String, length: 5, left: 1 });
     refused::<Nothing>("060a01", &DecodeReason::WrongKind { expected: Kind::String, found: 0x0a });
 }
 
 #[test]
-fn an_empty_body_is_refused() {
+fn empty_body_is_rejected() {
     refused::<Nothing>("", &DecodeReason::Truncated { expected: Kind::Any });
     refused::<Nothing>("08", &DecodeReason::Truncated { expected: Kind::Any });
 }
 
 #[test]
-fn flags_have_no_meaning_but_must_be_there() {
+fn message_flags_are_required_but_ignored() {
     for bytes in ["08010c02", "08020c02", "08ff0c02"] {
         accepted(bytes, &One { v: 1_i32 });
     }
@@ -174,13 +174,13 @@ fn another_kind_is_refused() {
 }
 
 #[test]
-fn a_bool_is_0_or_1() {
+fn bool_beyond_one_is_rejected() {
     refused::<One<bool>>("08000702", &DecodeReason::Bool(2));
     refused::<One<bool>>("080007", &DecodeReason::Truncated { expected: Kind::Bool });
 }
 
 #[test]
-fn padded_varints_are_accepted_and_surplus_bits_dropped() {
+fn padded_varints_decode_without_surplus_bits() {
     accepted("08000a8000", &One { v: 0_u32 });
     accepted("08000a8180808000", &One { v: 1_u32 });
     accepted("08000affffffff7f", &One { v: u32::MAX });
@@ -198,7 +198,7 @@ fn varints_that_are_too_long_are_refused() {
 }
 
 #[test]
-fn bodies_that_kill_a_go_process_are_errors() {
+fn body_crashing_go_process_is_rejected() {
     refused::<One<u32>>("08000a80", &DecodeReason::Truncated { expected: Kind::U32 });
     refused::<One<u64>>("08000bffffff", &DecodeReason::Truncated { expected: Kind::U64 });
     refused::<One<i32>>("08000c80", &DecodeReason::Truncated { expected: Kind::I32 });
@@ -225,14 +225,14 @@ fn strings_are_utf_8() {
 }
 
 #[test]
-fn a_nested_message_may_be_nil_but_not_an_error() {
+fn nested_nil_is_accepted_and_error_rejected() {
     accepted("080000", &One { v: None::<Inner> });
     refused::<One<Option<Inner>>>("080006050a0161", &DecodeReason::NestedError);
     refused::<One<Option<Inner>>>("08000800", &DecodeReason::Truncated { expected: Kind::I32 });
 }
 
 #[test]
-fn a_missing_list_or_one_with_too_few_elements_is_refused() {
+fn missing_or_short_list_is_rejected() {
     refused::<One<Vec<bool>>>("080000", &DecodeReason::WrongKind { expected: Kind::List, found: 0 });
     refused::<One<Vec<bool>>>(
         "0800010a0a010701",
@@ -245,7 +245,7 @@ fn a_missing_list_or_one_with_too_few_elements_is_refused() {
 }
 
 #[test]
-fn a_map_may_be_nil_and_the_last_of_equal_keys_wins() {
+fn map_allows_nil_and_keeps_last_duplicate() {
     type Map = HashMap<String, i32>;
     accepted("080000", &One { v: Map::new() });
     accepted("080002050c0a02050a01610c02050a01610c04", &One { v: Map::from([("a".to_owned(), 2)]) });

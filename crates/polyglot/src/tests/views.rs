@@ -38,7 +38,7 @@ fn strings_and_bytes_point_into_the_input() {
 }
 
 #[test]
-fn lists_hand_out_their_elements_again_and_again() {
+fn list_view_iterates_elements_repeatedly() {
     let body = encode(&One { v: vec!["a".to_owned(), String::new(), "é".to_owned()] }, Form::Flat);
     let list = view::<OneView<List<'_, &str>>>(&body).unwrap().v;
     assert!(!list.is_empty());
@@ -57,7 +57,7 @@ fn nil_messages_in_lists_are_defaults() {
 }
 
 #[test]
-fn maps_hand_out_pairs_and_find_the_last_of_equal_keys() {
+fn map_view_yields_pairs_and_last_duplicate() {
     let body = hex("080002050c0a03050a01610c02050a01620c06050a01610c04");
     let map = view::<OneView<Map<'_, &str, i32>>>(&body).unwrap().v;
     assert_eq!(map.iter().collect::<Vec<_>>(), [("a", 1), ("b", 3), ("a", 2)]);
@@ -69,7 +69,7 @@ fn maps_hand_out_pairs_and_find_the_last_of_equal_keys() {
 }
 
 #[test]
-fn copies_of_views_hand_out_the_same_as_their_originals() {
+fn cloned_views_yield_same_elements() {
     let body = encode(&One { v: vec!["a".to_owned(), "b".to_owned()] }, Form::Flat);
     let list = view::<OneView<List<'_, &str>>>(&body).unwrap().v;
     assert_eq!(list.clone().iter().collect::<Vec<_>>(), ["a", "b"]);
@@ -94,7 +94,7 @@ fn enums_in_views_compare_by_value() {
 }
 
 #[test]
-fn a_list_or_map_that_is_bad_anywhere_is_refused_at_once() {
+fn view_of_malformed_container_is_rejected_eagerly() {
     for bytes in ["080001050a02050a0161050a02c328", "080001050a02050a01610c02", "080001050a03050a0161050a00"] {
         assert!(view::<OneView<List<'_, &str>>>(&hex(bytes)).is_err(), "{bytes}");
     }
@@ -112,7 +112,7 @@ fn nested_messages_are_bodies_of_their_own() {
 }
 
 #[test]
-fn messages_that_contain_themselves_can_be_walked_to_the_limit() {
+fn recursive_views_are_walkable_to_limit() {
     let body = encode(&Deep::levels(NESTING_MAX), Form::Flat);
     let mut levels = 1;
     let mut current = view::<DeepView<'_>>(&body).unwrap();
@@ -125,7 +125,7 @@ fn messages_that_contain_themselves_can_be_walked_to_the_limit() {
 }
 
 #[test]
-fn a_root_error_and_a_nil_root_are_seen() {
+fn view_root_reads_error_and_nil() {
     assert_eq!(view_root::<InnerView>(&mut Decoder::new(&hex("06050a0161"))).unwrap(), Root::Error("a".to_owned()));
     assert_eq!(view::<InnerView>(&[0x00]).unwrap().n, 0);
 }

@@ -92,7 +92,7 @@ fn fragments_become_packets_at_every_read_size() {
 }
 
 #[test]
-fn discarded_packet_is_skipped_in_all_its_fragments() {
+fn all_fragments_of_discarded_packet_are_skipped() {
     let now = Instant::now();
     let (mut client, body) = (client(now), body(200_000));
     let bytes = fragments(&[1, 2], &body, 65_500);

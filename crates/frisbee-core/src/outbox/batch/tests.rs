@@ -42,7 +42,7 @@ fn messages(packets: Vec<(Operation, u16, Vec<Bytes>)>) -> Vec<Bytes> {
 }
 
 #[test]
-fn messages_of_all_lengths_come_out_as_they_went_in() {
+fn messages_of_all_lengths_round_trip() {
     let lengths = [0, 1, 127, 128, 129, ALONE_MIN - 1, ALONE_MIN, 16 * 1024, 40_000];
     for form in [HeaderForm::Current, HeaderForm::Old] {
         for first in lengths {
@@ -101,7 +101,7 @@ fn batched_messages_leave_as_single_ones() {
 }
 
 #[test]
-fn batch_stays_complete_if_a_joining_write_panics() {
+fn batch_survives_panic_of_joining_write() {
     let mut outbox = outbox();
     for _ in 0..2 {
         put(&mut outbox, STREAM, true, &Bytes::from_static(b"hi")).unwrap();
@@ -112,7 +112,7 @@ fn batch_stays_complete_if_a_joining_write_panics() {
 }
 
 #[test]
-fn a_message_that_stays_alone_leaves_as_without_batches() {
+fn lone_message_is_sent_without_batch() {
     let (mut joining, mut alone) = (outbox(), outbox());
     let message = Bytes::from_static(b"hi");
     put(&mut joining, STREAM, true, &message).unwrap();
@@ -121,7 +121,7 @@ fn a_message_that_stays_alone_leaves_as_without_batches() {
 }
 
 #[test]
-fn messages_join_only_the_last_packet_of_their_stream() {
+fn messages_join_only_last_stream_packet() {
     let message = Bytes::from_static(b"hi");
     let mut outbox = outbox();
     for (id, joins) in [(1, false), (1, false), (1, true), (2, true), (1, true), (1, true)] {
@@ -156,7 +156,7 @@ fn partly_written_batch_is_not_joined() {
 }
 
 #[test]
-fn a_batch_ends_where_the_peer_or_its_own_limit_wants_it() {
+fn batch_respects_peer_and_own_limits() {
     for (limit, longest) in [(1024, 1024), (crate::BODY_MAX, BATCH_MAX)] {
         for length in [0, 60, 126, 127, 128, 500, 1000] {
             let mut outbox = outbox();
@@ -196,7 +196,7 @@ fn failed_message_leaves_the_others_unchanged() {
 }
 
 #[test]
-fn no_message_joins_across_packets_of_another_outbox() {
+fn appended_outbox_ends_current_batch() {
     let mut others = outbox();
     others.push(PacketId(1), Operation::FIRST_USER, vec![7; 10_000]).unwrap();
     others.share();

@@ -39,7 +39,7 @@ fn repeated(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn flood_of_useless_frames_makes_the_peer_rest() {
+fn useless_frame_flood_pauses_peer() {
     let priority = frame(kind::PRIORITY, 0, 7, [0, 0, 0, 3, 16]);
     for (name, bytes) in [
         ("PING", frame(kind::PING, 0, 0, [0; 8])),
@@ -158,7 +158,7 @@ fn flood_of_continuation_closes_the_connection() {
 }
 
 #[test]
-fn long_list_is_reported_and_a_bomb_closes() {
+fn header_list_is_truncated_and_bomb_closes() {
     let mut end = End::server();
     let entry = [&[0x40, 0x01, b'a', 0x7f, 0xa1, 0x1e][..], &[b'x'; 4000]].concat();
     let bomb = |count: usize| [block(&REQUEST), entry.clone(), vec![0xbe; count]].concat();
@@ -169,7 +169,7 @@ fn long_list_is_reported_and_a_bomb_closes() {
 }
 
 #[test]
-fn answered_pings_are_free_while_replies_are_sent() {
+fn pings_between_replies_are_free() {
     let mut end = End::server();
     let answer = flood(&mut end, |end, number| {
         let stream = end.open(id(number), END_STREAM);
@@ -212,7 +212,7 @@ fn settings_have_to_be_acknowledged() {
 }
 
 #[test]
-fn fragments_are_charged_if_they_complete_no_message() {
+fn small_incomplete_fragments_are_charged() {
     for (length, completes, answer) in [(1, false, Answer::Rest), (1, true, Answer::None), (256, false, Answer::None)] {
         let mut end = End::server();
         let stream = end.open(1, 0);
@@ -305,7 +305,7 @@ fn slow_reader_is_disconnected() {
 }
 
 #[test]
-fn slow_preface_block_and_frame_end_the_connection() {
+fn slow_preface_block_or_frame_times_out() {
     let now = Instant::now();
     let mut end = End { connection: Connection::server(&ServerConfig::default(), now), now };
     assert!(end.feed(&frame::PREFACE[..20]).is_ok());
@@ -341,7 +341,7 @@ fn server_shuts_down_before_ids_are_exhausted() {
 }
 
 #[test]
-fn requests_of_a_growing_burst_need_bounded_memory() {
+fn each_open_stream_uses_bounded_memory() {
     let mut end = End::server();
     let before = end.connection.memory();
     (0..256).for_each(|number| _ = end.open(id(number), 0));

@@ -95,7 +95,7 @@ fn replies() -> Vec<u8> {
 }
 
 #[test]
-fn any_cut_of_the_input_gives_equal_events() {
+fn split_input_gives_equal_events() {
     for (role, stream, count) in [(Role::Server, script(), 8), (Role::Client, replies(), 6)] {
         let whole = feed_in_pieces(role, &stream, &[stream.len()]);
         assert_eq!(whole.0.len(), count, "{:#?}", whole.0);

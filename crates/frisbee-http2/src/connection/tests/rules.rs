@@ -55,7 +55,7 @@ fn frames_of_invalid_length_are_rejected() {
 }
 
 #[test]
-fn frames_with_the_wrong_stream_id_are_rejected() {
+fn frames_with_wrong_stream_id_are_rejected() {
     for (kind, stream, length) in [
         (kind::DATA, 0, 1),
         (kind::HEADERS, 0, 1),
@@ -146,7 +146,7 @@ fn ended_and_closed_streams_accept_no_messages() {
 }
 
 #[test]
-fn frames_for_a_stream_that_this_end_reset_are_discarded() {
+fn frames_for_reset_stream_are_dropped() {
     let mut end = End::server();
     let stream = end.open(1, 0);
     end.connection.reset(stream, ErrorCode::CANCEL);

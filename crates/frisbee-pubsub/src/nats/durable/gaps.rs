@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn deliveries_to_others_are_not_taken_for_a_gap() {
+    fn deliveries_to_others_are_not_gaps() {
         let mut gaps = GapTracker::new(place(0, 0));
         assert_eq!(gaps.reach(place(10, 10)), 0);
         // Five deliveries to other readers, and four removed messages.
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_from_before_a_subscription_was_set_back_are_no_gap() {
+    fn redelivered_messages_are_no_gap() {
         let mut gaps = GapTracker::new(place(0, 0));
         assert_eq!(gaps.reach(place(100, 100)), 0);
         assert_eq!(gaps.reach(place(90, 90)), 0);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_no_server_counts_to_do_no_harm() {
+    fn extreme_sequence_numbers_never_overflow() {
         let mut gaps = GapTracker::new(place(u64::MAX, 0));
         assert_eq!(gaps.reach(place(0, u64::MAX)), 0);
         assert_eq!(gaps.reach(place(1, 0)), 0);

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_nats_does_not_have_are_refused_with_the_reason() {
+    fn unsupported_nats_settings_are_rejected() {
         let long = "a.".repeat(100) + "a";
         for (builder, text) in [
             (DurableTopic::builder("a.b", "orders"), "the name of a bus"),
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_of_different_patterns_and_buses_have_different_names() {
+    fn distinct_patterns_get_distinct_stream_names() {
         let name =
             |bus, pattern| DurableTopic::builder(bus, pattern).config().expect("topic settings should be valid").name;
         assert_eq!(name("shop", "orders.>"), "shop=2eorders=2e=3e");

@@ -101,7 +101,7 @@ fn full(sent: &Result<(), TrySendError>) -> bool {
 }
 
 #[tokio::test]
-async fn sender_waits_for_credit_and_is_woken_by_it() {
+async fn credit_wakes_waiting_sender() {
     let (end, stream) = End::new(&native(100));
     let sender = stream.sender();
     stream.try_send(&Bytes::from_static(b"0123456789")).expect("stream should have credit for the message");
@@ -132,7 +132,7 @@ async fn sender_waits_for_credit_and_is_woken_by_it() {
 }
 
 #[tokio::test]
-async fn future_dropped_while_waiting_for_credit_leaves_no_waiter() {
+async fn dropped_credit_wait_leaves_no_waiter() {
     let (end, stream) = End::new(&native(0));
     let (woken, waker) = task();
     let message = Bytes::from_static(b"x");
@@ -170,7 +170,7 @@ async fn empty_message_passes_to_native_peer_only() {
 }
 
 #[tokio::test]
-async fn unread_messages_are_charged_to_connection_until_read() {
+async fn unread_messages_are_charged_until_read() {
     let (end, mut stream) = End::new(&native(0));
     let idle = end.held();
     assert_eq!(idle, 2 * 1024, "the stream itself");
@@ -225,7 +225,7 @@ async fn batched_messages_are_charged_like_single_ones() {
 /// Regression test: the last unread message kept the packet of its whole batch in memory, so that megabytes were used
 /// while 128 KiB were charged.
 #[tokio::test]
-async fn unread_message_of_a_batch_keeps_no_other() {
+async fn last_unread_message_releases_batch() {
     let (end, mut stream) = End::new(&native(100));
     let mut body = Vec::new();
     for length in [50_000, 20_000] {
@@ -240,7 +240,7 @@ async fn unread_message_of_a_batch_keeps_no_other() {
 }
 
 #[tokio::test]
-async fn message_without_memory_ends_its_stream_and_is_counted() {
+async fn message_exceeding_memory_ends_stream() {
     for count in 0..3 {
         let (end, mut stream) = End::with(&native(0), Config::default(), 256 * 1024);
         let (woken, waker) = task();
@@ -272,7 +272,7 @@ async fn message_without_memory_ends_its_stream_and_is_counted() {
 }
 
 #[tokio::test]
-async fn peer_beyond_credit_is_reset_and_reads_renew_credit() {
+async fn exceeded_credit_resets_and_reads_renew() {
     let config = || Config::default().stream_credit(1000);
     for batched in [false, true] {
         let (end, mut stream) = End::with(&native(0), config(), 16 * MIB);
@@ -306,7 +306,7 @@ async fn peer_beyond_credit_is_reset_and_reads_renew_credit() {
 }
 
 #[tokio::test]
-async fn no_credit_goes_to_compat_or_finished_peers() {
+async fn compat_or_finished_peers_get_no_credit() {
     let (end, mut stream) = End::with(&PeerKind::Compat, Config::default(), 256 * 1024);
     assert_eq!(end.comes(70_000), StreamSignal::Nothing);
     assert_eq!(read(&mut stream), 70_000);
@@ -325,7 +325,7 @@ async fn no_credit_goes_to_compat_or_finished_peers() {
 }
 
 #[tokio::test]
-async fn client_awaiting_hand_off_opens_no_stream_but_server_may() {
+async fn only_client_hand_off_delays_stream_opening() {
     let budget = Arc::new(Budget::new(MIB, 0));
     let runtime = Handle::current;
     let server = Connection::server(&Default::default(), &budget, runtime(), EndpointInfo::default());
@@ -348,7 +348,7 @@ async fn client_awaiting_hand_off_opens_no_stream_but_server_may() {
 /// Regression test: the number of queued requests to open a stream was not limited. Each request may be as long as the
 /// maximum message.
 #[tokio::test]
-async fn opening_of_stream_waits_for_room_and_memory() {
+async fn stream_opening_waits_for_room_and_memory() {
     let budget = Arc::new(Budget::new(MIB, 0));
     let config = Config::default().backlog_max(64 * 1024).into();
     let connection = Connection::server(&config, &budget, Handle::current(), EndpointInfo::default());
@@ -378,7 +378,7 @@ fn is_sent(sending: &mut std::pin::Pin<Box<impl Future>>, waker: &Waker) -> bool
 
 /// While the link is congested, the streams that wait for it send in turns, and calls are sent before them.
 #[tokio::test]
-async fn turns_go_to_streams_that_have_sent_least() {
+async fn turns_go_to_least_sending_streams() {
     let budget = Arc::new(Budget::new(MIB, 0));
     let connection = Connection::server(&Config::default().into(), &budget, Handle::current(), EndpointInfo::default());
     let mailbox = &connection.0.mailbox;
@@ -415,7 +415,7 @@ async fn turns_go_to_streams_that_have_sent_least() {
 }
 
 #[tokio::test]
-async fn stream_slots_go_to_waiting_tasks_in_order() {
+async fn stream_slots_are_granted_in_order() {
     let budget = Arc::new(Budget::new(MIB, 0));
     let connection = Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default());
     let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("HELLO should be valid");
@@ -449,7 +449,7 @@ async fn stream_slots_go_to_waiting_tasks_in_order() {
 }
 
 #[tokio::test]
-async fn received_messages_are_read_before_the_reported_end() {
+async fn received_messages_precede_reported_end() {
     let end_by = |bodies: &[&[u8]]| {
         let (end, mut stream) = End::new(&native(0));
         let _ = end.comes(3);
@@ -480,7 +480,7 @@ async fn received_messages_are_read_before_the_reported_end() {
 }
 
 #[tokio::test]
-async fn tasks_that_wait_for_a_stream_are_woken_by_its_end() {
+async fn stream_end_wakes_waiting_tasks() {
     type EndStream<'a> = &'a dyn Fn(&End);
     let ends: [(EndStream<'_>, [usize; 3]); 4] = [
         (&|end| end.shared.handle_close(), [1, 1, 1]),
@@ -503,7 +503,7 @@ async fn tasks_that_wait_for_a_stream_are_woken_by_its_end() {
 }
 
 #[tokio::test]
-async fn each_way_to_leave_a_stream_tells_the_peer_its_meaning() {
+async fn leaving_stream_reports_reason_to_peer() {
     let packet = |operation, body: &[u8]| vec![(operation, Bytes::copy_from_slice(body))];
     let dropped = b"\x01the stream was dropped";
     type Leave = fn(Stream);
@@ -580,7 +580,7 @@ async fn headers_and_trailers_need_no_credit() {
 }
 
 #[tokio::test]
-async fn received_headers_and_trailers_wake_reader_in_order() {
+async fn headers_and_trailers_wake_reader_in_order() {
     let (end, stream) = End::new(&native(0));
     let (_sender, mut receiver) = stream.split();
     let (woken, waker) = task();
@@ -677,7 +677,7 @@ async fn streams_keep_no_buffer_between_batches() {
 }
 
 #[tokio::test]
-async fn batched_messages_are_sent_at_once_and_reserve_credit() {
+async fn batched_messages_reserve_credit_on_send() {
     let (end, stream) = End::new(&native(10_000));
     let sender = stream.sender();
     let mut batch = sender.batch();
@@ -733,7 +733,7 @@ async fn batched_messages_are_sent_at_once_and_reserve_credit() {
 }
 
 #[tokio::test]
-async fn large_batch_is_sent_and_waits_for_connection_room() {
+async fn large_batch_waits_for_connection_room() {
     let (end, stream) = End::with(&native(1 << 30), Config::default().backlog_max(40_000), 16 * MIB);
     let mut batch = stream.sender().batch();
     let (woken, waker) = task();
@@ -753,7 +753,7 @@ async fn large_batch_is_sent_and_waits_for_connection_room() {
 }
 
 #[tokio::test]
-async fn a_message_where_it_waits_has_its_length_and_its_bytes() {
+async fn queued_message_exposes_length_and_bytes() {
     for length in [0, 5, 16 * 1024 - 1, 16 * 1024] {
         let (end, stream) = End::new(&native(0));
         let (sender, mut receiver) = stream.split();
@@ -772,7 +772,7 @@ async fn a_message_where_it_waits_has_its_length_and_its_bytes() {
 }
 
 #[tokio::test]
-async fn bytes_are_written_as_messages_and_read_across_them() {
+async fn byte_reads_span_message_boundaries() {
     let (end, stream) = End::new(&native(1 << 20));
     let mut io = stream.into_io();
     assert_eq!(io.write(b"").await.expect("empty write should succeed"), 0);
@@ -800,7 +800,7 @@ async fn bytes_are_written_as_messages_and_read_across_them() {
 }
 
 #[tokio::test]
-async fn byte_stream_end_is_an_error_unless_finished() {
+async fn unfinished_byte_stream_end_is_error() {
     use std::io::ErrorKind::{ConnectionAborted, ConnectionReset, OutOfMemory};
     let plain = PeerKind::Compat;
     let native = native(0);
@@ -823,7 +823,7 @@ async fn byte_stream_end_is_an_error_unless_finished() {
 }
 
 #[test]
-fn event_waiters_are_as_many_as_their_owners() {
+fn each_owner_has_one_event_waiter() {
     let [(first, one), (second, two)] = [(); 2].map(|()| task());
     let mut waiters = crate::mailbox::stream::EventWaiters::default();
     let mut numbers = [0, 0];

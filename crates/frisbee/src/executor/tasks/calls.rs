@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn each_call_is_found_in_its_slot_at_any_count() {
+    fn calls_are_found_at_any_count() {
         let (mut calls, mut slots) = (Calls::default(), Vec::new());
         for id in 0..1000 {
             assert_eq!(calls.find(call(id), &slots), None);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn latest_call_of_an_id_is_found_after_growth() {
+    fn latest_call_is_found_after_growth() {
         let (mut calls, mut slots) = (Calls::default(), Vec::new());
         for _ in 0..100 {
             let latest = enter(&mut calls, &mut slots, 7);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_a_peer_may_choose_make_no_long_chains() {
+    fn adversarial_ids_form_no_long_chains() {
         let (mut calls, mut slots) = (Calls::default(), Vec::new());
         let strides = [1, 16, 64, 1024];
         let ids: std::collections::BTreeSet<_> =

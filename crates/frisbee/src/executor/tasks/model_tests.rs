@@ -14,7 +14,7 @@ fn begin(work: &Tasks) -> JobSlotId {
 }
 
 #[test]
-fn cancelled_job_never_takes_answer_of_next_one() {
+fn cancelled_job_leaves_next_answer_intact() {
     loom::model(|| {
         let work = loom::sync::Arc::new(Tasks::default());
         let first = begin(&work);
@@ -35,7 +35,7 @@ fn cancelled_job_never_takes_answer_of_next_one() {
 }
 
 #[test]
-fn job_cancelled_during_takeover_ends_with_that_task() {
+fn job_cancelled_during_takeover_ends_with_task() {
     loom::model(|| {
         let work = loom::sync::Arc::new(Tasks::default());
         let job = begin(&work);

@@ -57,7 +57,7 @@ fn answer_when_permitted(connection: &Connection, permits: &Arc<Semaphore>, send
 }
 
 #[tokio::test]
-async fn a_task_that_is_done_does_the_next_job() {
+async fn finished_task_runs_next_job() {
     let connection = connection();
     let (sender, mut receiver) = mpsc::unbounded_channel();
     for _ in 0..3 {
@@ -76,7 +76,7 @@ async fn a_task_that_is_done_does_the_next_job() {
 }
 
 #[tokio::test]
-async fn concurrent_jobs_get_own_tasks_and_surplus_is_freed() {
+async fn concurrent_jobs_get_own_tasks() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
     let jobs = SPARE_MAX + 36;
@@ -119,7 +119,7 @@ async fn panicked_job_frees_its_slot() {
 }
 
 #[tokio::test]
-async fn aborted_task_is_dropped_and_others_go_on() {
+async fn aborted_task_does_not_stop_others() {
     let connection = connection();
     let (first, second) = (Arc::new(()), Arc::new(()));
     let spawn = |canary: &Arc<()>| {
@@ -146,7 +146,7 @@ async fn aborted_task_is_dropped_and_others_go_on() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_connection_drops_its_jobs_and_ends_its_tasks() {
+async fn connection_end_drops_jobs_and_tasks() {
     let connection = connection();
     let canary = Arc::new(());
     connection.spawn(async {});
@@ -170,7 +170,7 @@ async fn the_end_of_a_connection_drops_its_jobs_and_ends_its_tasks() {
 }
 
 #[tokio::test]
-async fn a_call_is_either_answered_or_cancelled() {
+async fn call_is_either_answered_or_cancelled() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
     let (sender, mut receiver) = mpsc::unbounded_channel();
@@ -213,7 +213,7 @@ async fn job_frees_its_slot_with_its_answer() {
 /// A cancelled job may still be running in a poll while its connection already counts as idle and receives the next
 /// call.
 #[tokio::test]
-async fn job_outliving_its_slot_does_not_affect_next_call() {
+async fn job_outliving_slot_spares_next_call() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
     let (sender, mut receiver) = mpsc::unbounded_channel();
@@ -251,7 +251,7 @@ async fn call_cancelled_before_task_start_never_begins() {
 }
 
 #[tokio::test]
-async fn calls_with_same_id_are_answered_and_later_cancellable() {
+async fn later_call_with_same_id_is_cancellable() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
     let (sender, mut receiver) = mpsc::unbounded_channel();
@@ -271,7 +271,7 @@ async fn calls_with_same_id_are_answered_and_later_cancellable() {
 }
 
 #[tokio::test]
-async fn job_outlasting_its_slot_delays_next_only_until_its_end() {
+async fn job_outlasting_slot_delays_next_until_end() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
     let (sender, mut receiver) = mpsc::unbounded_channel();
@@ -293,7 +293,7 @@ async fn job_outlasting_its_slot_delays_next_only_until_its_end() {
 }
 
 #[tokio::test]
-async fn job_panicking_after_answer_does_not_fail_next() {
+async fn job_panic_after_answer_spares_next_job() {
     let connection = connection();
     let permits = Arc::new(Semaphore::new(0));
     let (sender, mut receiver) = mpsc::unbounded_channel();
@@ -342,7 +342,7 @@ fn job_reuses_only_tasks_of_its_executor() {
 }
 
 #[test]
-fn jobs_leave_worker_for_a_while_after_long_job() {
+fn jobs_leave_worker_briefly_after_long_job() {
     let work = Tasks::default();
     let (slot, _) = begin(&work, true);
     let now = Instant::now();

@@ -47,7 +47,7 @@ fn block(worker: &Worker) -> mpsc::Sender<()> {
 }
 
 #[test]
-fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
+fn blocking_tasks_do_not_stall_worker() {
     let worker = worker();
     let (sender, ready) = mpsc::channel();
     let (go, gone) = oneshot::channel::<()>();
@@ -104,7 +104,7 @@ impl Router for Panics {
 }
 
 #[test]
-fn threads_are_taken_over_after_a_router_has_panicked() {
+fn threads_are_taken_over_after_router_panic() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("runtime should build");
     let budget = Arc::new(Budget::new(usize::MAX, 0));
     let connection = Connection::server(&Default::default(), &budget, runtime.handle().clone(), Default::default());
@@ -121,7 +121,7 @@ fn threads_are_taken_over_after_a_router_has_panicked() {
 }
 
 #[test]
-fn a_task_that_held_up_its_thread_goes_on_in_the_next_one() {
+fn blocking_task_resumes_on_next_thread() {
     let worker = worker();
     let (release, released) = mpsc::channel::<()>();
     let (sender, threads) = mpsc::channel();
@@ -146,7 +146,7 @@ fn a_task_that_held_up_its_thread_goes_on_in_the_next_one() {
 }
 
 #[test]
-fn no_task_is_polled_twice_at_one_time_and_no_wake_up_is_lost() {
+fn concurrent_wakes_are_kept_without_double_poll() {
     const WAKES: usize = 20_000;
     let worker = worker();
     let (woken, is_polled) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
@@ -182,7 +182,7 @@ fn no_task_is_polled_twice_at_one_time_and_no_wake_up_is_lost() {
 }
 
 #[test]
-fn dropped_worker_drops_tasks_and_blocking_one_on_return() {
+fn dropped_worker_drops_blocking_task_on_return() {
     let worker = worker();
     let blocks = Arc::new(());
     let holder = blocks.clone();
@@ -229,7 +229,7 @@ impl Drop for LastHandle {
 /// Regression test: a finished task was dropped while its lock was held. This caused a deadlock if the task held the
 /// last handle of its worker.
 #[test]
-fn finished_task_may_end_its_worker_as_it_is_dropped() {
+fn finished_task_drop_can_end_worker() {
     let worker = Arc::new(worker());
     let (held, released) = mpsc::channel::<()>();
     for _ in 0..64 {
@@ -257,7 +257,7 @@ fn finished_task_may_end_its_worker_as_it_is_dropped() {
 }
 
 #[test]
-fn a_task_that_panics_is_dropped_and_the_others_go_on() {
+fn panicking_task_does_not_stop_others() {
     let worker = worker();
     let blocks = Arc::new(());
     let holder = blocks.clone();
@@ -272,7 +272,7 @@ fn a_task_that_panics_is_dropped_and_the_others_go_on() {
 }
 
 #[test]
-fn a_task_that_is_woken_last_lets_sockets_come_first() {
+fn task_woken_last_runs_after_sockets() {
     let worker = worker();
     let (sender, ready) = mpsc::channel();
     spawn(&worker, async move {
@@ -297,7 +297,7 @@ fn a_task_that_is_woken_last_lets_sockets_come_first() {
 }
 
 #[test]
-fn blocking_task_woken_last_resumes_on_sleeping_thread() {
+fn blocking_task_resumes_on_sleeping_thread() {
     let worker = worker();
     let (release, released) = mpsc::channel::<()>();
     let (sender, ready) = mpsc::channel();
@@ -324,7 +324,7 @@ fn blocking_task_woken_last_resumes_on_sleeping_thread() {
 
 /// Regression test: a woken task had to wait until all tasks that yield continuously had been polled.
 #[test]
-fn woken_task_is_polled_before_most_continuing_ones() {
+fn woken_task_precedes_most_continuing_tasks() {
     const GOING_ON: usize = 100;
     let worker = worker();
     let (polls, waker) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(None::<Waker>)));

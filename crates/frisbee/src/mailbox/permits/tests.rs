@@ -139,7 +139,7 @@ proptest! {
 /// Regression test: a task that released a permit and requested another got it before tasks that had been woken, so
 /// that two of six tasks took all permits in turn.
 #[test]
-fn permits_go_to_waiters_in_order_of_arrival() {
+fn permits_are_granted_in_arrival_order() {
     let mut world = World::new(6, 2);
     for index in 0..6 {
         world.poll(index);
@@ -162,7 +162,7 @@ fn permits_go_to_waiters_in_order_of_arrival() {
 }
 
 #[test]
-fn missed_grant_goes_to_next_task_and_its_first_is_passed_over() {
+fn missed_grant_passes_to_next_task() {
     let mut world = World::new(3, 1);
     assert!(world.poll(0));
     assert!(!world.poll(1) && !world.poll(2));
@@ -193,7 +193,7 @@ fn leaving_task_passes_its_grant_on() {
 }
 
 #[test]
-fn tasks_with_ranks_are_granted_permits_in_their_order() {
+fn ranked_tasks_get_permits_in_order() {
     let mut queue = PermitQueue::default();
     let tasks = [5, 3, 3, 4].map(|rank| {
         let ((woken, waker), mut place) = (task(), PermitPlace::default());

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn early_packets_leave_though_memory_is_short_by_then() {
+    async fn early_packets_are_sent_despite_memory_shortage() {
         let acceptor = Server::builder().memory_max(MEMORY).build(Welcome).expect("server settings should be valid");
         let (mut here, there) = tokio::io::duplex(64 * 1024);
         tokio::spawn(async move { acceptor.serve_connection(there).await });
@@ -161,7 +161,7 @@ mod tests {
     /// Regression test: a packet longer than the server accepts closed the connection, and thus failed all other work
     /// on the connection.
     #[tokio::test]
-    async fn packet_too_long_for_the_server_fails_alone_before_its_hello() {
+    async fn overlong_packet_before_hello_keeps_connection() {
         let config = Config::default().body_max(BODY_MAX_LEAST);
         let acceptor =
             Server::builder().config(config).build(Handlers::new()).expect("server settings should be valid");
@@ -182,7 +182,7 @@ mod tests {
     /// Regression test: a client sent a long packet before it knew the server's limit, and a server with a lower limit
     /// closed the connection.
     #[tokio::test]
-    async fn long_packet_is_not_sent_before_the_limit_is_known() {
+    async fn long_packet_waits_until_limit_is_known() {
         let acceptor = Server::builder().build(Handlers::new()).expect("server settings should be valid");
         let (here, there) = crate::memory();
         let connection =

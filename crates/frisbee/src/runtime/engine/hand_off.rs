@@ -217,7 +217,7 @@ mod tests {
     const HELLO: &[u8] = b"fris\x01";
 
     #[tokio::test]
-    async fn bytes_read_with_granting_answer_reach_new_owner() {
+    async fn bytes_after_grant_reach_new_owner() {
         let (here, mut there) = crate::memory();
         let connection =
             Client::builder().connect_io(here, Handlers::new()).await.expect("in-memory connection should be accepted");
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bytes_read_together_with_the_last_packet_reach_the_new_owner() {
+    async fn bytes_after_last_packet_reach_new_owner() {
         let (calls, mut read) = mpsc::unbounded_channel();
         let acceptor = Server::builder().build(Leaving(calls)).unwrap();
         let (mut here, there) = crate::memory();
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn undecided_request_is_charged_until_it_is_dropped() {
+    async fn undecided_request_is_charged_until_dropped() {
         const LENGTH: usize = 50_000;
         let (requests, mut requested) = mpsc::unbounded_channel();
         let acceptor = Server::builder().build(Pondering(requests)).expect("server settings should be valid");
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn packet_of_a_handle_precedes_the_end_by_its_router() {
+    async fn handle_packet_precedes_end_by_router() {
         for end in ["close", "leave"] {
             let acceptor = Server::builder().build(Parting).expect("server settings should be valid");
             let (mut here, there) = crate::memory();

@@ -227,7 +227,7 @@ mod tests {
     /// Regression test: a stream was opened after the peer had shut down its sending half. The stream's reader waited
     /// forever for the end, and the connection waited for the stream.
     #[tokio::test]
-    async fn stream_opened_after_half_close_of_peer_has_an_end() {
+    async fn stream_opened_after_half_close_ends() {
         let mut driven = Driven::new(usize::MAX, 2 << 20);
         let messages = [b"first", b"other"].map(|body| whole(Operation::STREAM, body)).concat();
         driven.receive(&[HELLO, &whole(Operation::FIRST_USER, b""), &messages].concat());
@@ -303,7 +303,7 @@ mod tests {
     /// Regression test: after a message had been rejected, the stream's senders waited forever, even once the
     /// connection had ended.
     #[tokio::test]
-    async fn rejected_message_after_its_end_leaves_other_direction() {
+    async fn rejected_message_after_end_keeps_other_direction() {
         let mut driven = Driven::new(1 << 20, 0);
         driven.receive(&[HELLO, &whole(Operation::STREAM, b"first"), &whole(Operation::END, b"")].concat());
         let stream = driven.stream().expect("peer should open a stream");

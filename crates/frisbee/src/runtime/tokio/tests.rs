@@ -111,7 +111,7 @@ impl DrivenClient {
 }
 
 #[tokio::test]
-async fn single_packet_is_written_at_once_and_several_in_one_write() {
+async fn single_packet_is_written_immediately_others_batched() {
     let mut driven = DrivenClient::new();
     assert_eq!(driven.sent_after_arrivals(0).await, [0, 1], "no task was woken, and others may be about to send");
     assert_eq!(driven.sent_after_arrivals(2).await, [0, 1]);
@@ -153,7 +153,7 @@ impl AsyncWrite for StalledTransport {
 }
 
 #[tokio::test(start_paused = true)]
-async fn transport_that_cannot_flush_is_not_handed_over() {
+async fn unflushable_transport_is_not_handed_over() {
     for raw in [true, false] {
         let (running, handle) = drive(StalledTransport, Sink::default());
         handle
@@ -239,7 +239,7 @@ impl AsyncWrite for Reset {
 }
 
 #[tokio::test]
-async fn final_packets_of_server_are_read_after_write_failure() {
+async fn final_packets_are_read_after_write_failure() {
     let (packets, text): (&[u8], &[u8]) = (&[0, 15, 0, 1, 0, 10, 0, 0, 0, 0], b"HTTP/1.1 400 Bad Request");
     for (unread, kind, routed) in [
         (&[][..], CloseKind::Transport, 0),
@@ -289,7 +289,7 @@ impl AsyncWrite for LossyTransport {
 }
 
 #[tokio::test]
-async fn nothing_is_read_or_parsed_after_a_read_error() {
+async fn reading_stops_after_read_error() {
     let (packet_bytes, text): (&[u8], &[u8]) = (&[0, 15, 0, 1, 0, 10, 0, 0, 0, 0], b"bytes behind the hole");
     for behind in [packet_bytes, text] {
         for write_fails in [false, true] {

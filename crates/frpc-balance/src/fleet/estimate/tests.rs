@@ -17,7 +17,7 @@ fn cost(estimate: &ServerEstimate, now: u64) -> u64 {
 }
 
 #[test]
-fn a_longer_time_counts_at_once_and_a_shorter_one_by_and_by() {
+fn latency_rises_immediately_and_falls_gradually() {
     let (estimate, at) = server();
     assert_eq!((cost(&estimate, at(1)), estimate.latency()), (PROBE, None));
     let end = |millis: u64, now: u64| estimate.end(Duration::from_millis(millis), MeasuredEnd::Answered, now);
@@ -32,7 +32,7 @@ fn a_longer_time_counts_at_once_and_a_shorter_one_by_and_by() {
 }
 
 #[test]
-fn pending_call_counts_by_age_and_old_measure_decays() {
+fn pending_call_cost_grows_with_age() {
     let (estimate, at) = server();
     let made = estimate.clock.made();
     estimate.begin(made);
@@ -69,7 +69,7 @@ fn refusing_server_is_probed_at_growing_intervals() {
 }
 
 #[test]
-fn a_deadline_that_passes_casts_doubt_only_if_it_was_long() {
+fn only_long_missed_deadline_ejects_server() {
     let (estimate, at) = server();
     estimate.end(Duration::from_millis(30), MeasuredEnd::Answered, at(30));
     estimate.end(Duration::from_millis(90), MeasuredEnd::Late, at(120));
@@ -97,7 +97,7 @@ fn new_server_gets_calls_in_growing_share() {
 }
 
 #[test]
-fn times_are_rounded_to_the_nearest_power_of_two() {
+fn times_are_rounded_to_power_of_two() {
     assert_eq!([1, 2, 90, 91, 128, 181, 182, 255].map(coarse), [1, 2, 64, 128, 128, 128, 256, 256]);
 }
 
@@ -107,7 +107,7 @@ fn promised(estimates: &[&ServerEstimate]) -> Option<(u32, u64)> {
 }
 
 #[test]
-fn a_report_that_promises_too_much_gains_little() {
+fn overly_optimistic_report_gains_little() {
     let (estimate, at) = server();
     let honest = ServerEstimate::new(&estimate.clock);
     for (index, estimate, millis) in [(0, &estimate, 80), (1, &honest, 40)] {
@@ -152,7 +152,7 @@ fn reporting_server_cost_is_per_concurrent_call() {
 }
 
 #[test]
-fn a_report_of_an_ejected_server_does_not_end_that() {
+fn report_does_not_readmit_ejected_server() {
     let (estimate, at) = server();
     estimate.end(Duration::from_millis(8), MeasuredEnd::Answered, at(8));
     estimate.overtaken();
@@ -163,7 +163,7 @@ fn a_report_of_an_ejected_server_does_not_end_that() {
 }
 
 #[test]
-fn a_smaller_weight_costs_more() {
+fn smaller_weight_raises_cost() {
     let (estimate, at) = server();
     estimate.end(Duration::from_millis(10), MeasuredEnd::Answered, at(10));
     estimate.set_share(0.25);
@@ -177,7 +177,7 @@ fn a_smaller_weight_costs_more() {
 }
 
 #[test]
-fn failure_penalty_rises_by_part_of_rest_and_decays() {
+fn failure_penalty_rises_and_decays() {
     let (estimate, at) = server();
     let mut state = *estimate.state.lock();
     let now = at(1);
@@ -218,7 +218,7 @@ fn failure_excludes_server_for_stated_time_once() {
 }
 
 #[test]
-fn server_is_warming_up_for_five_seconds_per_connection() {
+fn server_warms_up_after_each_connection() {
     let (estimate, at) = server();
     assert!(!estimate.is_starting(at(1)), "server that was never connected should not count as starting");
     at(10);
@@ -243,7 +243,7 @@ fn first_call_makes_server_expensive_until_measured() {
 }
 
 #[test]
-fn a_server_that_is_not_open_costs_more_also_when_it_reports() {
+fn closed_server_costs_more_despite_report() {
     let (estimate, at) = server();
     estimate.set_rank(Some(3));
     estimate.open.store(false, Ordering::Relaxed);
@@ -253,7 +253,7 @@ fn a_server_that_is_not_open_costs_more_also_when_it_reports() {
 }
 
 #[test]
-fn failed_probe_of_ejected_server_excludes_it_again() {
+fn failed_probe_ejects_server_again() {
     let (estimate, at) = server();
     estimate.end(Duration::from_millis(500), MeasuredEnd::Answered, at(500));
     estimate.refuse();
@@ -290,7 +290,7 @@ fn fleet_changes_are_seen_before_next_call() {
 }
 
 #[test]
-fn answers_eject_a_server_until_it_answers_otherwise() {
+fn error_answer_ejects_server_until_next_answer() {
     let (estimate, _) = server();
     for code in [Code::Unavailable, Code::ResourceExhausted] {
         estimate.event(ServerEvent::Answered(Code::Internal));
@@ -305,7 +305,7 @@ fn answers_eject_a_server_until_it_answers_otherwise() {
 }
 
 #[test]
-fn connection_that_comes_or_goes_is_assessed_at_once() {
+fn connection_change_is_assessed_immediately() {
     let clock = FleetClock::new();
     let estimate = ServerEstimate::new(&clock);
     let changes = |event| {
@@ -320,7 +320,7 @@ fn connection_that_comes_or_goes_is_assessed_at_once() {
 }
 
 #[test]
-fn measured_call_sets_the_time_of_the_fleet() {
+fn measured_call_sets_fleet_time() {
     let clock = FleetClock::new();
     let estimate = ServerEstimate::new(&clock);
     let at = |millis: u64| clock.made() + Duration::from_millis(millis);

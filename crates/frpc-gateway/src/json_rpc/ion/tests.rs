@@ -34,7 +34,7 @@ const REFUSED: [&str; 5] =
     ["of at most 16 bytes", "exceeds the limit of 16", "$0 has no text", "a shared symbol table", "is not UTF-8"];
 
 #[test]
-fn files_of_ion_tests_are_read_or_refused_as_they_should() {
+fn ion_test_suite_files_match_expectations() {
     let Some(root) = env::var_os("ION_TESTS") else {
         return eprintln!("skipped: ION_TESTS does not name a copy of ion-tests");
     };
@@ -320,7 +320,7 @@ fn conversion_stops_at_the_limits() {
 }
 
 #[test]
-fn reply_in_binary_is_the_reply_in_json() {
+fn binary_ion_reply_equals_json_reply() {
     let long = "y".repeat(200);
     for reply in [
         "null",
@@ -390,7 +390,7 @@ fn changed_messages_become_json_or_an_error() {
 
 /// Inputs for which a naive parser needs more than linear time.
 #[test]
-fn large_inputs_are_read_or_refused_in_time() {
+fn large_ion_inputs_take_linear_time() {
     let limits = IonLimits { bytes: 64 << 20, depth: 202 };
     let table = format!("$ion_symbol_table::{{symbols:[{}]}} $10", "\"ab\",".repeat(1_000_000));
     let mut nested = Vec::new();

@@ -401,7 +401,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credit_of_any_number_stays_within_its_maximum() {
+    fn added_credit_is_capped_at_maximum() {
         let credit = Semaphore::new(0);
         for items in [1, u64::from(u32::MAX), u64::MAX] {
             add_credit(&credit, items);

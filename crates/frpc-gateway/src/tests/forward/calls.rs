@@ -98,7 +98,7 @@ pub(crate) async fn expect_own_fields(forward: Forward) {
 /// Regression test: a backend received header fields about the caller, and hop-by-hop fields, as sent by the caller,
 /// and did not receive the caller's address.
 #[tokio::test]
-async fn fields_about_the_caller_are_those_of_the_gateway() {
+async fn gateway_replaces_caller_fields() {
     let (host, ..) = Host::new();
     let backend = serve(Server::builder().add_service(GreeterServer::new(host))).await;
     expect_own_fields(to_native(&backend)).await;
@@ -116,7 +116,7 @@ async fn deadline_of_caller_reaches_backend() {
 }
 
 #[tokio::test]
-async fn caller_that_goes_away_cancels_call_at_backend() {
+async fn caller_disconnect_cancels_backend_call() {
     let (address, mut begins, mut drops) = gateway().await;
     let mut socket = TcpStream::connect(address).await.expect("gateway should accept the connection");
     socket.write_all(&greet("", "wait")).await.expect("gateway should accept the request");
@@ -129,7 +129,7 @@ async fn caller_that_goes_away_cancels_call_at_backend() {
 /// caller was served.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn caller_leaves_calls_of_native_server_to_others() {
+async fn one_caller_cannot_exhaust_native_backend() {
     let (host, mut begins, _drops) = Host::new();
     let config = Config::default().calls_max(4).streams_max(4);
     let backend = serve(Server::builder().config(config).add_service(GreeterServer::new(host))).await;

@@ -135,7 +135,7 @@ async fn dropped_call_of_client_is_reset() {
 }
 
 #[tokio::test]
-async fn refused_calls_of_client_are_repeated_or_not_run() {
+async fn refused_call_is_retried_or_never_runs() {
     let address = start_script(ServerConfig::default(), |http2, received| {
         match received {
             Received::Call(number, stream, name) if number == 0 || name == "never" => {
@@ -153,7 +153,7 @@ async fn refused_calls_of_client_are_repeated_or_not_run() {
 }
 
 #[tokio::test]
-async fn calls_beyond_the_streams_of_the_server_wait() {
+async fn calls_beyond_server_streams_wait() {
     let (calls, mut begun) = mpsc::unbounded_channel();
     let config = ServerConfig::default().common(Config::default().streams_max(1));
     let address = start_script(config, move |http2, received| {
@@ -179,7 +179,7 @@ async fn calls_beyond_the_streams_of_the_server_wait() {
 }
 
 #[tokio::test]
-async fn call_without_connection_or_codec_has_not_run() {
+async fn call_without_connection_or_codec_never_runs() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
     let address = format!("grpc://{}", free.local_addr().expect("listener should have a local address"));
     drop(free);
@@ -229,7 +229,7 @@ async fn start_server(code: &'static str) -> (String, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn fleet_of_grpc_servers_divides_calls_and_reconnects() {
+async fn grpc_fleet_balances_calls_and_reconnects() {
     let ((one, first), (other, second)) = (start_server("0").await, start_server("0").await);
     let builder = Channel::builder().grpc().balance();
     let channel = builder
@@ -252,7 +252,7 @@ async fn fleet_of_grpc_servers_divides_calls_and_reconnects() {
 }
 
 #[tokio::test]
-async fn failing_grpc_server_is_ejected_and_its_call_retried() {
+async fn failing_grpc_server_is_ejected_and_retried() {
     let ((good, _), (bad, rejected)) = (start_server("0").await, start_server("14").await);
     let builder = Channel::builder().grpc().balance();
     let channel = builder.connect_all([good, bad]).await.expect("one of the servers should accept the connection");

@@ -223,7 +223,7 @@ async fn metadata_details_and_deadlines_pass_to_grpc() {
 }
 
 #[tokio::test]
-async fn fields_about_the_caller_are_those_of_the_gateway_by_grpc() {
+async fn grpc_gateway_replaces_caller_fields() {
     expect_own_fields(backend()).await;
 }
 
@@ -255,7 +255,7 @@ async fn lost_connection_to_grpc_is_unavailable() {
 
 /// Regression test: if the gRPC connection was lost during a stream, the stream failed with the code `unknown`.
 #[tokio::test]
-async fn grpc_connection_lost_in_a_stream_is_unavailable() {
+async fn lost_grpc_stream_connection_is_unavailable() {
     let backend = serve_backend();
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let between = listener.local_addr().expect("listener should have a local address").to_string();
@@ -288,7 +288,7 @@ fn one_connection(socket: DuplexStream) -> impl Fn() -> Ready<io::Result<DuplexS
 }
 
 #[tokio::test(start_paused = true)]
-async fn deadline_of_call_to_grpc_is_deadline_exceeded() {
+async fn expired_grpc_call_is_deadline_exceeded() {
     let (here, there) = tokio::io::duplex(1 << 16);
     let silent = service_fn(|_: http::Request<Body>| pending::<Result<http::Response<Body>, Infallible>>());
     let incoming = stream::iter([Ok::<_, io::Error>(there)]).chain(stream::pending());
@@ -325,7 +325,7 @@ async fn grpc_server_that_vanishes_fails_its_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn grpc_connection_is_used_after_a_long_pause() {
+async fn grpc_connection_is_reused_after_long_pause() {
     let (here, there) = tokio::io::duplex(1 << 16);
     let script = |http2: &mut Connection, received: Received| match received {
         Received::Call(_, stream, _) => reply(http2, stream, 1),
@@ -480,7 +480,7 @@ async fn calls_that_were_not_processed_are_repeated() {
 
 /// Regression test: if the gRPC server refused a call, its native caller was told that the call may have run.
 #[tokio::test]
-async fn native_caller_of_refused_call_knows_that_it_has_not_run() {
+async fn refused_call_reports_not_run_to_caller() {
     let refusing = serve_script(ServerConfig::default(), |http2, received| {
         if let Received::Call(_, stream, _) = received {
             http2.reset(stream, ErrorCode::REFUSED_STREAM);
@@ -501,7 +501,7 @@ async fn native_caller_of_refused_call_knows_that_it_has_not_run() {
 /// Regression test: the first of several messages was treated as the reply, and an HTML page as an invalid compression
 /// flag.
 #[tokio::test]
-async fn replies_that_are_not_of_unary_grpc_are_errors() {
+async fn non_unary_grpc_replies_are_errors() {
     let backend = serve_script(ServerConfig::default(), |http2, received| {
         let Received::Call(_, stream, name) = received else { return Vec::new() };
         if name == "two" {
@@ -522,7 +522,7 @@ async fn replies_that_are_not_of_unary_grpc_are_errors() {
 
 /// Regression test: the trailers of a reply without a head were treated as initial metadata.
 #[tokio::test]
-async fn trailers_of_a_reply_without_head_stay_trailers() {
+async fn headless_reply_trailers_stay_trailers() {
     let backend = serve_script(ServerConfig::default(), |http2, received| {
         if let Received::Call(_, stream, _) = received {
             let mut head = Head::response(200);
@@ -542,7 +542,7 @@ async fn trailers_of_a_reply_without_head_stay_trailers() {
 /// served.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn caller_leaves_streams_of_the_server_to_others() {
+async fn one_caller_cannot_exhaust_grpc_streams() {
     let (calls, mut begun) = mpsc::unbounded_channel();
     let (resets, mut reset) = mpsc::unbounded_channel();
     let config = ServerConfig::default().common(Config::default().streams_max(4));

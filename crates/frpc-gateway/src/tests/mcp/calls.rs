@@ -24,7 +24,7 @@ async fn result_is_structure_and_text() {
 }
 
 #[tokio::test]
-async fn message_that_is_no_object_is_a_value() {
+async fn non_object_message_becomes_value() {
     let host = Host::new(all());
     let result = host.call("text", json!({})).await;
     assert_eq!(result["structuredContent"], json!({"value": "Hello, \"you\"\n"}));
@@ -44,7 +44,7 @@ async fn stream_is_one_result() {
 }
 
 #[tokio::test]
-async fn stream_with_a_token_notifies_of_its_progress() {
+async fn stream_with_token_reports_progress() {
     let host = Host::new(all());
     for token in [json!("t"), json!(7)] {
         let params = json!({"name": "count", "arguments": {"number": 3}, "_meta": {"progressToken": token}});
@@ -89,7 +89,7 @@ async fn long_token_of_progress_is_ignored() {
 }
 
 #[tokio::test]
-async fn failed_call_is_an_error_of_the_tool() {
+async fn failed_call_is_tool_error() {
     let host = Host::new(all());
     let result = host.call("fail", json!({"name": "x"})).await;
     assert_eq!(failure(&result), "NOT_FOUND: no name \"x\"");
@@ -103,7 +103,7 @@ async fn failed_call_is_an_error_of_the_tool() {
 }
 
 #[tokio::test]
-async fn result_beyond_the_limit_is_an_error_of_the_tool() {
+async fn result_beyond_limit_is_tool_error() {
     let host = Host::new(all().result_max(100));
     let long = json!({"name": "x".repeat(100)});
     let expected = "RESOURCE_EXHAUSTED: a result of 111 bytes exceeds the limit of 100: ask for less";
@@ -116,7 +116,7 @@ async fn result_beyond_the_limit_is_an_error_of_the_tool() {
 }
 
 #[tokio::test]
-async fn fields_of_the_request_are_metadata_of_the_call() {
+async fn request_fields_become_call_metadata() {
     let host = Host::new(all());
     let call = request(1, "tools/call", json!({"name": "put", "arguments": {"name": "a"}}));
     let answer = host.post("tenant: blue\r\n", &call).await.json();
@@ -124,7 +124,7 @@ async fn fields_of_the_request_are_metadata_of_the_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn call_beyond_its_deadline_is_an_error_of_the_tool() {
+async fn expired_call_is_tool_error() {
     let host = Host::new(all().timeout(Duration::from_secs(2)));
     let result = host.call("wait", json!({"name": "x"})).await;
     assert!(failure(&result).starts_with("DEADLINE_EXCEEDED: "), "{result}");
@@ -176,7 +176,7 @@ async fn closed_response_ends_its_call() {
 }
 
 #[tokio::test]
-async fn id_in_progress_is_refused_within_its_session() {
+async fn id_in_progress_is_rejected_within_session() {
     let host = Host::new(all());
     let fields = format!("{LEGACY}mcp-session-id: a\r\n");
     let call = request(5, "tools/call", json!({"name": "wait", "arguments": {"name": "x"}}));

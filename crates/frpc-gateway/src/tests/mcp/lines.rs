@@ -29,7 +29,7 @@ async fn conversation_in_lines_has_the_same_replies() {
 }
 
 #[tokio::test]
-async fn cancelled_call_in_lines_ends_without_a_reply() {
+async fn cancelled_line_call_ends_without_reply() {
     let host = Host::new(all());
     let mut lines = Lines::new(&host);
     lines.send(&request(1, "tools/call", json!({"name": "wait", "arguments": {"name": "x"}}))).await;
@@ -64,7 +64,7 @@ async fn bad_messages_in_lines_have_a_code() {
 }
 
 #[tokio::test]
-async fn methods_are_called_with_tools_if_json_rpc_is_enabled() {
+async fn json_rpc_methods_work_beside_tools() {
     let host = Host::with(Gateway::new().json_rpc().mcp(all()), |builder| builder);
     let mut lines = Lines::new(&host);
     for _ in 0..2 {
@@ -141,7 +141,7 @@ fn frame(opcode: u8, payload: &str) -> Vec<u8> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_waits_for_calls_of_a_web_socket_that_answers_pings() {
+async fn stop_waits_for_responsive_web_socket_calls() {
     const TEXT: u8 = 1;
     const CLOSE: u8 = 8;
     const PING: u8 = 9;

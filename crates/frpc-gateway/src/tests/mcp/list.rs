@@ -68,7 +68,7 @@ async fn server_without_chosen_methods_has_no_tools() {
 }
 
 #[tokio::test]
-async fn service_has_a_tool_for_each_method_that_can_be_one() {
+async fn service_exposes_each_eligible_method() {
     let host = Host::new(Mcp::new().method("tools.Tools/Put").service("tools.Tools"));
     let list = host.result("tools/list", json!({})).await;
     let methods = ["Put", "Echo", "Fail", "Wait", "Count", "Text", "Shout"];
@@ -76,7 +76,7 @@ async fn service_has_a_tool_for_each_method_that_can_be_one() {
 }
 
 #[tokio::test]
-async fn methods_marked_by_the_schema_are_tools_on_request() {
+async fn schema_marked_methods_become_tools_on_request() {
     let tools = async |mcp: Mcp| {
         let host = Host::new(mcp);
         let list = host.result("tools/list", json!({})).await;
@@ -95,7 +95,7 @@ async fn methods_marked_by_the_schema_are_tools_on_request() {
 }
 
 #[tokio::test]
-async fn unknown_name_in_an_exception_leaves_no_tool() {
+async fn unknown_exception_name_leaves_no_tools() {
     for wrong in ["tools.Tool", "tools.Tools/echo", "tools.Tools/", "tools.Tools.Echo", ""] {
         let host = Host::new(Mcp::new().marked().service("tools.Tools").except(wrong));
         assert_eq!(host.result("tools/list", json!({})).await, json!({"tools": []}), "{wrong}");

@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 const JSON: &str = "content-type: application/json\r\n";
 
 #[tokio::test]
-async fn bad_requests_have_a_status_and_a_code() {
+async fn bad_request_has_status_and_code() {
     let host = Host::new(all());
     let ping = request(1, "ping", json!({})).to_string();
     let list = |id: Value| json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"}).to_string();
@@ -101,7 +101,7 @@ async fn requests_of_2026_agree_with_their_fields() {
 }
 
 #[tokio::test]
-async fn endpoint_takes_json_by_post_of_allowed_pages() {
+async fn endpoint_accepts_only_allowed_json_posts() {
     let host =
         Host::with(Gateway::new().http(Http::new().origin("https://app.example.com")).mcp(all()), |builder| builder);
     let ping = request(1, "ping", json!({})).to_string();
@@ -143,7 +143,7 @@ async fn endpoint_takes_json_by_post_of_allowed_pages() {
 /// Regression test: a compressed message of some kilobytes inflated to megabytes, which were not charged until the end
 /// of the body.
 #[tokio::test]
-async fn message_that_inflates_beyond_the_memory_is_refused() {
+async fn message_inflating_beyond_memory_is_rejected() {
     let host = Host::with(Gateway::new().http(Http::new().grpc()), |builder| builder.memory_max(1 << 20));
     let message = crate::gzip::deflate(&[&br#"{"number":1}"#[..], &vec![b' '; 3 << 20]].concat());
     let length = u32::try_from(message.len()).expect("message length should fit in u32");

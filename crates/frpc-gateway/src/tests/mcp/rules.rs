@@ -33,7 +33,7 @@ fn bearer(token: &str) -> String {
 }
 
 #[tokio::test]
-async fn list_has_the_tools_that_the_caller_may_call() {
+async fn list_contains_only_permitted_tools() {
     let host = host(all().page_max(1));
     let list = request(1, "tools/list", json!({}));
     let names = |answer: &Value| {
@@ -50,7 +50,7 @@ async fn list_has_the_tools_that_the_caller_may_call() {
 }
 
 #[tokio::test]
-async fn call_of_a_tool_that_rules_deny_fails() {
+async fn denied_tool_call_fails() {
     let host = host(all());
     for (tool, arguments) in [("put", json!({})), ("count", json!({"number": 2})), ("echo", json!({}))] {
         let params = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": 1}});
@@ -65,7 +65,7 @@ async fn call_of_a_tool_that_rules_deny_fails() {
 }
 
 #[tokio::test]
-async fn unknown_caller_is_led_to_the_authorization_server() {
+async fn unknown_caller_gets_authorization_challenge() {
     let host = host(all().protected_by("https://api.example.com/mcp", ["https://login.example.com"], ["tools"]));
     let put = json!({"name": "put"});
     let count = json!({"name": "count", "arguments": {"number": 2}, "_meta": {"progressToken": 1}});
@@ -136,7 +136,7 @@ async fn invalid_token_is_401_at_every_method() {
 }
 
 #[tokio::test]
-async fn caller_in_lines_is_known_by_metadata_of_each_request() {
+async fn line_caller_is_identified_by_request_metadata() {
     let mut lines = Lines::new(&host(all()));
     let mut list = request(1, "tools/list", json!({}));
     lines.send(&list).await;

@@ -48,7 +48,7 @@ fn read(bytes: &[u8], width: usize) -> Result<Vec<Read>, Fault> {
 }
 
 #[test]
-fn frames_are_read_in_pieces_of_any_size() {
+fn frames_are_decoded_from_any_pieces() {
     let long: Vec<u8> = (0..66_000_u32).map(|number| number as u8).collect();
     let frames = [
         frame(0x82, b""),
@@ -80,7 +80,7 @@ fn frames_are_read_in_pieces_of_any_size() {
 }
 
 #[test]
-fn fragments_are_one_message_with_control_frames_in_between() {
+fn fragments_form_message_despite_control_frames() {
     let frames = [frame(0x01, b"a"), frame(0x00, b""), frame(0x89, b"!"), frame(0x00, b"b"), frame(0x80, b"")];
     let expected = vec![
         Read::Part(Kind::Text, b"a".to_vec(), false),
@@ -91,7 +91,7 @@ fn fragments_are_one_message_with_control_frames_in_between() {
 }
 
 #[test]
-fn every_violation_of_the_protocol_is_refused_with_its_code() {
+fn protocol_violation_is_rejected_with_code() {
     let with = |index: usize, byte: u8, mut frame: Vec<u8>| {
         frame[index] = byte;
         frame
@@ -142,7 +142,7 @@ fn masks_are_removed_at_any_offset() {
 }
 
 #[test]
-fn a_client_refuses_frames_with_masks() {
+fn client_rejects_masked_frames() {
     let mut decoder = Decoder::new(Role::Client, LIMIT, Instant::now());
     let fault =
         decoder.next(&mut frame(0x82, b"x"), &mut 0, Instant::now).expect_err("masked server frame should be rejected");

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn status_converted_to_tonic_and_back_is_unchanged() {
+    fn status_round_trips_through_tonic() {
         for number in 0..=16 {
             let mut metadata = Metadata::new();
             metadata.insert("text", "a text").expect("text entry should be valid metadata");
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_with_an_entry_it_cannot_hold_is_an_error() {
+    fn invalid_tonic_metadata_entry_is_error() {
         let mut map = MetadataMap::new();
         map.insert("tenant", "blue".parse().expect("tenant should be valid metadata"));
         let metadata = Metadata::try_from(&map).expect("metadata of a single entry should be convertible");

@@ -40,7 +40,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_box_is_used_again_and_holds_nothing_of_the_message_before() {
+    fn reused_box_holds_no_earlier_data() {
         let value = Arc::new(());
         let mut first = Request::new(());
         first.metadata_mut().insert("tenant", "blue").unwrap();
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_keeps_so_many_boxes_and_no_more() {
+    fn thread_keeps_bounded_number_of_boxes() {
         let requests: Vec<_> = (0..2 * super::POOL_MAX)
             .map(|_| {
                 let mut request = Request::new(());

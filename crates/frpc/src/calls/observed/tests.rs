@@ -119,7 +119,7 @@ impl Observed {
 }
 
 #[test]
-fn replies_of_one_batch_are_counted_by_method_with_latency() {
+fn batch_replies_are_counted_per_method() {
     let mut observed = Observed::new();
     let early = observed.send(&ADD);
     observed.answer(Duration::from_millis(10), &[]);
@@ -135,7 +135,7 @@ fn replies_of_one_batch_are_counted_by_method_with_latency() {
 }
 
 #[test]
-fn cancelled_or_failed_call_is_counted_once_by_its_end() {
+fn cancelled_or_failed_call_counts_once() {
     let mut observed = Observed::new();
     let tickets = [observed.send(&ADD), observed.send(&ADD), observed.send(&ADD)];
     observed.answer(Duration::from_millis(1), &tickets.map(|ticket| (ticket, ADD.operation, MESSAGE)));
@@ -149,7 +149,7 @@ fn cancelled_or_failed_call_is_counted_once_by_its_end() {
 }
 
 #[test]
-fn non_bare_reply_is_counted_when_read_by_caller() {
+fn non_bare_reply_counts_when_read() {
     let mut observed = Observed::new();
     let [failed, answered] = [observed.send(&ADD), observed.send(&ADD)];
     let behind_prefix: &[u8] = &[0x10, 3, 99, 1, 7, 8, 0];
@@ -167,7 +167,7 @@ fn non_bare_reply_is_counted_when_read_by_caller() {
 }
 
 #[test]
-fn unobserved_call_is_not_counted_in_reused_slot() {
+fn unobserved_call_in_reused_slot_is_uncounted() {
     let mut observed = Observed::new();
     let first = observed.send(&ADD);
     observed.answer(Duration::from_millis(1), &[(first, ADD.operation, MESSAGE)]);
@@ -204,7 +204,7 @@ impl Observer for NoSamples {
 }
 
 #[test]
-fn unsampled_call_keeps_its_trace_for_another_attempt() {
+fn unsampled_call_keeps_trace_for_retry() {
     let observers = Observers { observer: Some(Arc::new(NoSamples)), ..Observers::default() };
     let mut calls = Calls::default();
     calls.set_observers(Some(&Arc::new(observers)));

@@ -72,7 +72,7 @@ fn timed_call_keeps_deadlines_of_others() {
 }
 
 #[test]
-fn deadline_in_batch_of_timed_call_end_is_not_missed() {
+fn deadline_beside_timed_call_is_honoured() {
     let ((events, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
     let at = |millis: u64| start + Duration::from_millis(millis);
     let one = begin(&mut calls, start, 1_000);
@@ -83,7 +83,7 @@ fn deadline_in_batch_of_timed_call_end_is_not_missed() {
 }
 
 #[test]
-fn events_of_unsent_and_answered_calls_have_their_times() {
+fn timing_events_carry_call_times() {
     let (events, mut calls) = table();
     let start = Instant::now();
     let at = |millis: u64| start + Duration::from_millis(millis);
@@ -115,7 +115,7 @@ fn timed_out_and_cancelled_timed_calls_are_measured() {
 }
 
 #[test]
-fn after_very_short_call_none_is_timed_until_requested() {
+fn next_timing_after_short_call_needs_request() {
     let ((_, mut calls), start, mut wake) = (table(), Instant::now(), Vec::new());
     let one = begin(&mut calls, start, 1_000);
     answer(&mut calls, one);

@@ -63,7 +63,7 @@ fn making(failing: &Arc<FailingConnector>) -> Arc<ConnectTask> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pauses_grow_to_their_limit_and_are_drawn() {
+async fn pauses_grow_randomly_up_to_limit() {
     let mut failures = Failures::default();
     let pauses: Vec<_> = (0..40).map(|_| failures.fail(Instant::now(), false)).collect();
     assert!(pauses[0] <= PAUSE_FIRST);
@@ -73,7 +73,7 @@ async fn pauses_grow_to_their_limit_and_are_drawn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn other_protocol_is_redialled_after_half_longest_pause() {
+async fn other_protocol_redials_after_long_pause() {
     let now = Instant::now();
     let pauses: Vec<_> = (0..200).map(|_| Failures::default().fail(now, true)).collect();
     assert!(pauses.iter().all(|pause| (PAUSE_MAX / 2..=PAUSE_MAX).contains(pause)), "{pauses:?}");
@@ -114,7 +114,7 @@ async fn attempts_continue_only_while_a_caller_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn caller_fails_when_next_pause_exceeds_its_timeout() {
+async fn caller_fails_when_pause_exceeds_timeout() {
     let failing = Arc::default();
     let making = making(&failing);
     let started = Instant::now();
@@ -136,7 +136,7 @@ async fn caller_fails_when_next_pause_exceeds_its_timeout() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dialler_panic_is_a_failure_and_exhaustion_is_final() {
+async fn dialler_panic_is_retried_and_exhaustion_final() {
     let failing = Arc::new(FailingConnector { panics: true, ..FailingConnector::default() });
     let status = making(&failing).connection(now()).await.err().expect("call should fail without a connection");
     assert!(status.message().contains("connecting panicked"), "{status}");
@@ -155,7 +155,7 @@ async fn dialler_panic_is_a_failure_and_exhaustion_is_final() {
 /// Regression test: of two callers waiting for the same connection attempt, only the one that had polled last was
 /// woken.
 #[tokio::test(start_paused = true)]
-async fn first_attempt_and_a_call_meanwhile_both_end() {
+async fn first_attempt_and_concurrent_call_both_end() {
     let failing = Arc::new(FailingConnector { takes: TIMEOUT / 10, ..FailingConnector::default() });
     let links = Links::by(factory(), dialler(&failing), None);
     let both = async { tokio::join!(links.dial(), links.connect(now())) };
@@ -165,7 +165,7 @@ async fn first_attempt_and_a_call_meanwhile_both_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn links_name_their_server_and_the_last_failure() {
+async fn links_name_server_and_last_failure() {
     let failing = Arc::default();
     let links = Links::by(factory(), dialler(&failing), None);
     assert_eq!((links.name(), links.failure()), ("nowhere", None));

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn reply_of_a_proxy_is_mapped_by_its_http_status() {
+    fn proxy_reply_is_mapped_by_http_status() {
         for (status, content_type, code) in [
             (502, "text/html", Code::Unavailable),
             (503, "application/grpc", Code::Unavailable),

@@ -25,7 +25,7 @@ fn call(metadata: &Metadata) -> GrpcCall<'_> {
 
 /// Regression test: the call waited for its remaining requests until its deadline.
 #[tokio::test]
-async fn request_that_cannot_be_sent_fails_its_call() {
+async fn unsendable_request_fails_call_at_once() {
     let (links, mut server) = connected().await;
     let requests = GrpcRequests::Stream(Box::pin(crate::iter([Err(Status::out_of_range("too long"))])));
     let (status, _) = links.call(&call(&Metadata::new()), requests).await.err().expect("invalid request should fail");

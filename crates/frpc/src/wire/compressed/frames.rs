@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_compressed_after_its_prefix_and_round_trips() {
+    fn compressed_text_keeps_prefix_and_round_trips() {
         for (length, split) in [(1024, false), (4096, false), (4096, true), (1 << 20, true)] {
             let message = text(length);
             let body = compressed(b"\x10\x02\x04\0", &message, split);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn short_noisy_and_all_too_dense_messages_stay_as_they_are() {
+    fn short_noisy_or_dense_messages_stay_uncompressed() {
         let noise: Vec<u8> = {
             let mut random = fastrand::Rng::with_seed(7);
             std::iter::repeat_with(|| random.u8(..)).take(4096).collect()
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_but_one_frame_of_the_stated_length_is_refused() {
+    fn only_one_frame_of_stated_length_passes() {
         let message = text(4096);
         let body = compressed(b"", &message, false);
         let (length, frame) = frame_of(&body);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn corrupted_frame_is_refused_or_has_stated_length() {
+    fn corrupted_frame_is_rejected_or_keeps_length() {
         let message = text(2048);
         let body = compressed(b"", &message, false);
         let (length, frame) = frame_of(&body);

@@ -17,7 +17,7 @@ pub(crate) fn peer_with_layouts(kind: u8, layouts: &[&'static Layout]) -> PeerKi
 }
 
 #[test]
-fn items_of_a_layout_have_the_specified_bytes() {
+fn layout_item_has_specified_bytes() {
     let item = SECOND.item();
     let expected = [&b"\x0bshop.Orders\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02"[..], &[10, 1, 0xA1, 0x02]].concat();
     assert_eq!(item, expected);
@@ -30,7 +30,7 @@ fn items_of_a_layout_have_the_specified_bytes() {
 }
 
 #[test]
-fn client_accepts_calls_only_if_it_offers_a_service() {
+fn only_clients_offering_services_accept_calls() {
     let kinds = [peer_with_layouts(OFFERED, &[&SECOND]), peer_with_layouts(CALLED, &[&SECOND]), PeerKind::Compat];
     assert_eq!(kinds.map(|client| takes_calls(&client)), [true, false, false]);
 }

@@ -50,7 +50,7 @@ fn job_assigned_to_a_freed_slot_runs() {
 }
 
 #[test]
-fn ending_task_drops_its_job_begun_or_not() {
+fn ending_task_drops_job_in_any_state() {
     loom::model(|| {
         let (carrier, left, task) = begin(false);
         carrier.end();
@@ -61,7 +61,7 @@ fn ending_task_drops_its_job_begun_or_not() {
 }
 
 #[test]
-fn job_given_to_ending_task_is_not_lost() {
+fn ending_task_never_loses_given_job() {
     loom::model(|| {
         let (carrier, left, task) = begin(true);
         left.wait();

@@ -12,7 +12,7 @@ fn poll(phase: &TaskPhase, done: &loom::sync::atomic::AtomicBool) -> (bool, Afte
 }
 
 #[test]
-fn task_is_queued_once_and_sees_writes_before_its_wake() {
+fn woken_task_is_queued_once_seeing_writes() {
     loom::model(|| {
         let phase = loom::sync::Arc::new(TaskPhase::queued());
         let done = loom::sync::Arc::new(loom::sync::atomic::AtomicBool::new(false));

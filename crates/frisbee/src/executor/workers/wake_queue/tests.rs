@@ -100,7 +100,7 @@ fn wakes_from_other_threads_are_not_lost() {
 }
 
 #[test]
-fn queue_and_its_tasks_end_with_their_connections() {
+fn wake_queue_ends_with_connections() {
     let runtime = runtime(1);
     let queue = WakeQueue::of(runtime.handle()).expect("multi-threaded runtime should have a queue");
     let (sender, receiver) = tokio::sync::watch::channel(());

@@ -84,7 +84,7 @@ fn boxes<T>(around: &mut PooledCall<T>) -> Vec<usize> {
 }
 
 #[test]
-fn all_boxes_of_a_call_that_has_ended_serve_the_next() {
+fn ended_call_boxes_serve_next_call() {
     for length in 1..=3 {
         let chain = chain_of(length);
         let mut around = begun(&chain, Request::new(1), double);
@@ -100,7 +100,7 @@ fn all_boxes_of_a_call_that_has_ended_serve_the_next() {
 }
 
 #[test]
-fn boxes_that_are_kept_hold_nothing_of_a_call() {
+fn kept_boxes_hold_no_call_data() {
     #[derive(Clone)]
     struct CountingMiddleware(#[allow(dead_code)] Arc<()>);
     let canary = Arc::new(());
@@ -152,7 +152,7 @@ fn failed_call_leaves_outermost_box_reusable() {
 }
 
 #[test]
-fn a_call_of_another_type_does_not_get_the_box_of_the_last_one() {
+fn box_is_not_reused_across_call_types() {
     let chain = chain_of(1);
     let mut around = begun(&chain, Request::new(1), double);
     assert_eq!(ended(&mut around).unwrap().into_inner(), 2);
@@ -162,7 +162,7 @@ fn a_call_of_another_type_does_not_get_the_box_of_the_last_one() {
 }
 
 #[test]
-fn chain_keeps_the_memory_of_a_bounded_number_of_calls() {
+fn chain_keeps_boxes_of_bounded_calls() {
     let chain = chain_of(1);
     let call = || {
         let mut around = begun(&chain, Request::new(1), double);
@@ -183,7 +183,7 @@ fn chain_keeps_the_memory_of_a_bounded_number_of_calls() {
 }
 
 #[test]
-fn a_call_leaves_its_boxes_to_the_chain_if_it_has_ended_well() {
+fn only_completed_call_returns_boxes() {
     let chain = chain_of(1);
     let serve = || begun(&chain, Request::new(1), double);
     drop(serve());
@@ -218,7 +218,7 @@ impl Middleware for Exchanges {
 }
 
 #[test]
-fn response_of_wrong_type_is_an_error_and_drops_its_box() {
+fn response_of_other_call_is_error() {
     let exchanges = Exchanges::default();
     let take = exchanges.clone();
     let mut leave = Chain::default();
@@ -250,7 +250,7 @@ fn response_of_wrong_type_is_an_error_and_drops_its_box() {
 }
 
 #[test]
-fn call_begins_when_rest_of_chain_is_polled() {
+fn call_begins_when_chain_is_polled() {
     let started = Arc::new(Shared::new(0));
     let counts = started.clone();
     let observed = started.clone();
@@ -306,7 +306,7 @@ fn metadata_and_extensions_pass_through_middleware() {
 /// Regression test: a task continued the call after the middleware had returned, but the status claimed that the call
 /// had not run.
 #[test]
-fn call_continued_after_its_middleware_may_have_run() {
+fn call_continued_after_middleware_may_have_run() {
     let kept = Arc::new(Shared::new(None));
     let keeping = kept.clone();
     let mut chain = Chain::default();
@@ -322,7 +322,7 @@ fn call_continued_after_its_middleware_may_have_run() {
 }
 
 #[test]
-fn refused_call_has_not_run_unless_its_middleware_continued_it() {
+fn rejected_call_may_run_only_if_continued() {
     fn unsent() -> Status {
         Status::unavailable("another call was not sent").not_run()
     }
