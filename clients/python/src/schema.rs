@@ -302,7 +302,9 @@ impl Api {
         let root = self.schema.get().roots().next();
         let message = root.and_then(|root| root.parent_pool().get_message_by_name(name));
         let rest = match &message {
-            Some(message) => unmarked(message, &body).map_err(|error| refused(format!("not a valid {name}: {error}")))?,
+            Some(message) => {
+                unmarked(message, &body).map_err(|error| refused(format!("not a valid {name}: {error}")))?
+            }
             None => &body,
         };
         decode::body(py, &self.plans, index, &body.slice_ref(rest))
