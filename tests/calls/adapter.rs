@@ -1,4 +1,4 @@
-//! Tests of calls through gateways. Messages are bytes, and middleware and limits apply as in native calls.
+//! Tests of calls that an adapter makes with encoded messages. They pass the same middleware and limits as native calls.
 
 use bytes::Bytes;
 use frisbee_tests::interop::InteropServer;

@@ -475,8 +475,8 @@ async fn stopping_server_closes_idle_go_client() {
     server.stopped().await;
 }
 
-/// Regression: connections that ended within two seconds counted as failures to connect. Calls then failed during the
-/// resulting pauses.
+/// Regression test: a connection that ended within two seconds was treated as a failed connection attempt. The channel
+/// then paused before it reconnected, and calls failed during the pause.
 #[tokio::test(start_paused = true)]
 async fn server_loss_every_second_fails_no_call() {
     let builder = Channel::builder().reconnect_timeout(Duration::from_millis(500));

@@ -1,4 +1,4 @@
-//! Tests that connections over shared memory release their descriptors and mappings.
+//! Tests that closed shared-memory connections leave no open file descriptors or memory mappings.
 
 use frisbee_shm::{Listener, Stream, connect};
 use frisbee_tests::process::ran_alone;

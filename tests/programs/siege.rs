@@ -368,7 +368,7 @@ impl Window {
     }
 }
 
-/// Makes calls for one measurement, over the existing connection and over a new one.
+/// Measures a call over a new connection, and then the calls over the existing one until the window ends.
 async fn watch(servers: &Servers, target: Target, healthy: &Healthy) -> Window {
     let mut window = Window::default();
     let started = Instant::now();

@@ -78,7 +78,7 @@ async fn call(client: InteropClient, load: Arc<Load>, first: usize) -> (Vec<Stri
     (failures, times)
 }
 
-/// Callers that make calls continuously, and their results.
+/// Tasks that call the server in a loop until they are stopped, and collect the failures and latencies.
 struct Calling {
     load: Arc<Load>,
     callers: JoinSet<(Vec<String>, Vec<u32>)>,

@@ -3,7 +3,7 @@
 use crate::raw::packet;
 use frisbee::tlv::{put_item, put_varint, take_varint};
 
-/// The type of the HELLO item for compressed messages, and the number of zstd, its only algorithm.
+/// HELLO item that announces support for compressed messages: its type, and its value, the number of zstd.
 const DECOMPRESSES: (u8, u8) = (35, 1);
 
 /// Returns the HELLO packet of a peer that does or does not support compressed messages.

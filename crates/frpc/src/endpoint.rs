@@ -55,9 +55,9 @@ use std::time::Instant;
 /// the connection is closed. Duplicate replies to a burst of calls stay below this limit.
 const UNMATCHED_MAX: u64 = 100_000;
 
-/// Maximum size in bytes of unsent replies at the dialling end, equal to 64 times the limit of an accepting end. Beyond
-/// this size, calls of the accepting end are rejected. An accepting end stops reading at its limit. The dialling end
-/// must not, because two ends with full outboxes would then wait for each other.
+/// Size in bytes of unsent replies at which the dialling end rejects further calls of its peer: 64 times the size at
+/// which the accepting end stops reading. The dialling end must continue to read, because two ends that stop reading
+/// while their outboxes are full would wait for each other forever.
 const REPLIES_MAX: usize = 64 * 1024 * 1024;
 
 /// Size in bytes of unsent replies at which the connection is closed. Leaves space for rejecting all calls that may be

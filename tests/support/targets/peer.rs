@@ -72,7 +72,8 @@ impl Manner {
         self.0 & 32 != 0
     }
 
-    /// Returns a bit that has a meaning only for the target, such as the end that the peer plays.
+    /// Returns a bit of the fuzzer input that each target interprets on its own, for example to select which end of the
+    /// connection the fuzzed peer is.
     pub(super) fn other(self) -> bool {
         self.0 & 64 != 0
     }

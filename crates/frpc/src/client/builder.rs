@@ -178,8 +178,8 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets the default timeout of calls, which is also sent to the server. By default, calls time out at the client
-    /// after 30 s, and no timeout is sent.
+    /// Sets the default timeout of calls. It is also sent to the server as their deadline. If this method is not called,
+    /// calls time out at the client after 30 s, and the server receives no deadline.
     ///
     /// For streaming calls, the timeout separately limits the wait until the first message can be sent, and the wait
     /// for a single reply after the last message. Streams have no time limit unless the request has a timeout.
@@ -296,9 +296,9 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets when connections to gRPC servers are tested. If a server sends nothing for `interval` after a call, it is
-    /// sent an HTTP/2 PING. If it also sends nothing for `timeout` after that, the connection is closed and its calls
-    /// fail. Defaults to 310 s and 20 s.
+    /// Sets the HTTP/2 keepalive of connections to gRPC servers. If the server sends nothing for `interval` after a
+    /// call was sent, the client sends a PING. If nothing is received within `timeout` after the PING, the client closes
+    /// the connection and its calls fail. Defaults to 310 s and 20 s.
     ///
     /// Many gRPC servers close connections on which they receive more than one PING in five minutes. Set a shorter
     /// interval only for servers that are known to allow it.
