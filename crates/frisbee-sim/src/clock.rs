@@ -82,6 +82,12 @@ impl Clock {
     }
 }
 
+/// Panics if a clock with this drift in millionths would stop or run backwards. [`Clock::sleep`] divides by its rate.
+pub(crate) fn check_drift(millionths: i64) {
+    let is_forward = millionths.unsigned_abs() < MILLION;
+    assert!(is_forward, "a clock must go forward, but its drift is {millionths} millionths");
+}
+
 /// Rate of a node's clocks, with the monotonic time at its last change. The rate is one plus the drift of an active
 /// fault or, without one, plus the drift of the node.
 #[derive(Clone, Copy, Default)]
@@ -97,8 +103,7 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    /// Returns the current rate in millionths. It must not be zero, because [`Clock::sleep`] divides by it. Drifts must
-    /// therefore be above -1 000 000, which `Node::set_clock` checks.
+    /// Returns the current rate in millionths. It is not zero, because [`check_drift`] checks all drifts.
     fn millionths(&self) -> u64 {
         let drift = self.fault.map_or(self.drift, |(drift, _)| drift);
         MILLION.saturating_add_signed(drift)

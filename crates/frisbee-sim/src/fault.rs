@@ -108,8 +108,8 @@ pub enum Fault {
     Drift {
         /// The node.
         node: String,
-        /// Drift of the clocks in millionths, negative if they are too slow. Must be greater than -1 000 000, at which
-        /// the clocks would stop.
+        /// Drift of the clocks in millionths, negative if they are too slow. Must be between -1 000 000, at which the
+        /// clocks would stop, and 1 000 000.
         millionths: i64,
         /// Duration of the fault.
         time: Duration,

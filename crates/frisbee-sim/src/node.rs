@@ -7,7 +7,7 @@
 //! the crash of their node. They are cut off instead: each process has a number, and the disk, connections and waits of
 //! an ended process do nothing.
 
-use crate::clock::Clock;
+use crate::clock::{Clock, check_drift};
 use crate::disk::{Disk, keep};
 use crate::state::{FOREVER, ProcessState, Shared, note};
 use crate::trace::{EventKind, RawEvent};
@@ -245,7 +245,7 @@ impl Node {
     /// });
     /// ```
     pub fn set_clock(&self, skew_millis: i64, drift_millionths: i64) {
-        assert!(drift_millionths.abs() < 1_000_000, "a clock goes forward");
+        check_drift(drift_millionths);
         let mut state = self.shared.lock();
         let node = &mut state.nodes[self.number];
         node.skew_millis = skew_millis;

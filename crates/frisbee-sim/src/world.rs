@@ -1,6 +1,7 @@
 //! A world: its nodes, network, faults, and conditions.
 
 use crate::cable::Cable;
+use crate::clock::check_drift;
 use crate::fault::Fault;
 use crate::node::Node;
 use crate::schedule::{Faults, PlannedFault};
@@ -258,6 +259,7 @@ impl World {
                 self.0.lock().nodes[node].skew_millis += by_millis;
             }
             Fault::Drift { node, millionths, time } => {
+                check_drift(millionths);
                 let (node, _) = self.numbers(&node, &node);
                 let now = self.elapsed();
                 self.0.lock().nodes[node].rate.start_drift(now, millionths, now + time);

@@ -356,6 +356,17 @@ fn fault_schedule_strikes_at_given_times() {
 }
 
 #[test]
+#[should_panic(expected = "a clock must go forward")]
+fn fault_that_stops_clock_is_rejected() {
+    sim(5, |world| async move {
+        world.node("a").start(|_| async {});
+        let drift = Fault::Drift { node: "a".to_owned(), millionths: -1_000_000, time: millis(500) };
+        world.inject(Faults::schedule([(millis(100), drift)]));
+        sleep(millis(200)).await;
+    });
+}
+
+#[test]
 fn dial_without_acceptor_is_refused() {
     sim(1, |world| async move {
         world.node("a").process();
