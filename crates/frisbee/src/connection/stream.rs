@@ -1,6 +1,7 @@
 //! Streams: messages in both directions, multiplexed over a connection.
 
 mod batch;
+mod guard;
 pub(crate) mod io;
 #[cfg(all(test, not(frisbee_loom)))]
 mod tests;
@@ -13,10 +14,12 @@ use crate::mailbox::inbox::Message;
 use crate::mailbox::permits::PermitPlace;
 use crate::mailbox::stream::{ReadBatch, StreamBytes, StreamEnd, StreamShared};
 use crate::sync::wake_all;
-use crate::{Operation, Outbox, PacketId, PacketWriter, PeerKind, SendError, TrySendError};
+use crate::{Operation, Outbox, PacketId, PeerKind, SendError, TrySendError};
 pub use batch::StreamBatch;
 use bytes::Bytes;
-use frisbee_core::{StreamSignal, StreamState, extension, tlv};
+use frisbee_core::{StreamSignal, StreamState, extension};
+pub use guard::StreamWaiter;
+use guard::{Guard, StreamPlaces};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -215,7 +218,7 @@ impl Stream {
 
     /// Polls for the next message, like [`recv`](Self::recv).
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        self.0.poll_recv_with(&mut self.1, context, by_itself)
+        self.0.poll_recv_with(&mut self.1, context, into_bytes)
     }
 
     /// Returns the reason why no more messages will arrive. Call after [`recv`](Self::recv) has returned `None`.
@@ -406,7 +409,7 @@ impl StreamReceiver {
 
     /// Polls for the next message, like [`recv`](Self::recv).
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        self.poll_recv_with(context, by_itself)
+        self.poll_recv_with(context, into_bytes)
     }
 
     /// Like [`poll_recv`](Self::poll_recv), but passes the message to `read` without copying it.
@@ -473,257 +476,9 @@ impl StreamReceiver {
     }
 }
 
-fn by_itself(message: Message<'_>) -> Bytes {
+// `Message::into_bytes` itself does not implement `FnOnce` for messages of any lifetime.
+fn into_bytes(message: Message<'_>) -> Bytes {
     message.into_bytes()
-}
-
-/// Guard that closes the stream when its last handle is dropped.
-struct Guard {
-    connection: Arc<ConnectionShared>,
-    shared: Arc<StreamShared>,
-}
-
-impl Guard {
-    async fn send(&self, message: &Bytes) -> Result<(), SendError> {
-        if message.is_empty() && !self.shared.is_native {
-            return Err(SendError::Empty);
-        }
-        let mut waiter = self.waiter();
-        poll_fn(|context| {
-            waiter.poll_send(context, |mut packet| {
-                packet.put_shared(message);
-                packet.finish()
-            })
-        })
-        .await??;
-        Ok(())
-    }
-
-    fn try_send(&self, message: &Bytes) -> Result<(), TrySendError> {
-        let shared = &self.shared;
-        if message.is_empty() && !shared.is_native {
-            return Err(SendError::Empty.into());
-        }
-        let sent = self.connection.mailbox.poll_turn(None, shared, &mut PermitPlace::default(), |outbox| {
-            let mut inner = shared.inner.lock();
-            inner.check_open()?;
-            if !inner.credit.is_open() {
-                return Err(TrySendError::Full);
-            }
-            Ok(inner.sending(outbox, shared, |mut packet| {
-                packet.put_shared(message);
-                packet.finish()
-            })?)
-        });
-        match sent {
-            Poll::Ready(sent) => sent?,
-            Poll::Pending => Err(TrySendError::Full),
-        }
-    }
-
-    fn waiter(&self) -> StreamWaiter<'_> {
-        StreamWaiter { guard: self, places: StreamPlaces::default() }
-    }
-
-    /// Calls `write` to encode one message once the receiver has granted credit and the outbox has space.
-    fn poll_send<T>(
-        &self,
-        context: &mut Context<'_>,
-        places: &mut StreamPlaces,
-        write: impl FnOnce(PacketWriter<'_>) -> T,
-    ) -> Poll<Result<T, SendError>> {
-        let shared = &self.shared;
-        let mut write = Some(write);
-        loop {
-            if shared.poll_credit(context, &mut places.credit, |_| ())?.is_pending() {
-                return Poll::Pending;
-            }
-            let sent = self.connection.mailbox.poll_turn(Some(context), shared, &mut places.turn, |outbox| {
-                let mut inner = shared.inner.lock();
-                inner.check_open()?;
-                // Check the credit again, because another sender may have used it since.
-                let write = write.take_if(|_| inner.credit.is_open());
-                Ok(write.map(|write| inner.sending(outbox, shared, write)))
-            });
-            match sent {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(sent) => {
-                    if let Some(written) = sent.and_then(|written| written)? {
-                        return Poll::Ready(Ok(written));
-                    }
-                }
-            }
-        }
-    }
-
-    fn poll_recv_with<T>(
-        &self,
-        batch: &mut ReadBatch,
-        context: &mut Context<'_>,
-        read: impl FnOnce(Message<'_>) -> T,
-    ) -> Poll<Option<T>> {
-        if batch.is_enough() {
-            context.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        if batch.inbox.is_empty() && self.poll_refill(batch, context).is_pending() {
-            return Poll::Pending;
-        }
-        let Some(message) = batch.inbox.pop() else { return Poll::Ready(None) };
-        let length = message.len();
-        let read = read(message);
-        if batch.count_any(length) {
-            self.account(batch);
-        }
-        Poll::Ready(Some(read))
-    }
-
-    /// Moves the received messages to `batch`. If there are none, registers the task for a wake-up when messages
-    /// arrive.
-    #[inline(never)]
-    fn poll_refill(&self, batch: &mut ReadBatch, context: &mut Context<'_>) -> Poll<()> {
-        let (refilled, credit) = self.shared.poll_refill(batch, context, &self.connection.is_at_eof);
-        self.give(credit);
-        if refilled.is_pending() {
-            batch.rest();
-        }
-        refilled
-    }
-
-    /// Releases the memory of messages that the reader has consumed, and grants credit to the sender. Called before the
-    /// reader does other work, because the sender may be waiting for credit.
-    #[inline(never)]
-    fn account(&self, batch: &mut ReadBatch) {
-        let credit = self.shared.account(batch);
-        self.give(credit);
-    }
-
-    /// Sends a packet that grants `credit` bytes to the peer, or nothing if `credit` is `None`.
-    #[inline]
-    fn give(&self, credit: Option<u64>) {
-        let Some(credit) = credit else { return };
-        let mut body = Vec::with_capacity(5);
-        tlv::put_varint(&mut body, credit);
-        // Ignore the error, because credit is irrelevant if the connection has ended.
-        let _ = self.connection.mailbox.write(|outbox| {
-            let mut packet = outbox.packet(self.shared.id, Operation::CREDIT);
-            packet.put_slice(&body);
-            packet.finish()
-        });
-    }
-
-    fn end(&self) {
-        self.change(StreamState::end, |id, signal, outbox| signal.put(outbox, id, 0, ""));
-    }
-
-    fn close(&self, code: u32, message: &str) {
-        self.change(StreamState::close, |id, signal, outbox| signal.put(outbox, id, code, message));
-    }
-
-    /// Closes the stream and tells the peer that the handle was dropped.
-    fn leave(&self) {
-        self.close(CANCELLED, "the stream was dropped");
-    }
-
-    fn forget(&self) {
-        self.shared.handle_close();
-        self.connection.mailbox.leave_stream(&self.shared);
-        // Notify the driver, because the connection may be waiting to become idle.
-        self.connection.mailbox.notify();
-    }
-
-    /// Changes the state of the stream and sends the packet that `put` appends. Acquires the lock of the connection
-    /// first, like sending, so that no packet of the stream can follow a closing packet.
-    fn change(
-        &self,
-        change: impl FnOnce(&mut StreamState) -> StreamSignal,
-        put: impl FnOnce(PacketId, StreamSignal, &mut Outbox),
-    ) {
-        let mut connection = self.connection.mailbox.lock();
-        let mut inner = self.shared.inner.lock();
-        let signal = change(&mut inner.state);
-        let over = inner.state.is_over();
-        if signal == StreamSignal::Nothing {
-            return;
-        }
-        let mut wake = inner.take_wakers();
-        drop(inner);
-        if over {
-            wake.extend(connection.leave_stream(&self.shared));
-        }
-        let open = connection.closed.is_none();
-        if open {
-            connection.update_charge(&self.connection.mailbox.account);
-            put(self.shared.id, signal, &mut connection.outbox);
-            connection.charge(&self.connection.mailbox.account);
-        }
-        drop(connection);
-        if open {
-            self.connection.mailbox.notify();
-        }
-        wake_all(wake);
-    }
-}
-
-/// Queue positions of one task in a stream: for credit, for its turn to send, and for the end of the stream. A task has
-/// at most one waker in each queue. The owner must call [`leave`](Self::leave) before it drops the positions.
-#[derive(Default)]
-struct StreamPlaces {
-    credit: u64,
-    turn: PermitPlace,
-    end: u64,
-}
-
-impl StreamPlaces {
-    #[inline]
-    fn leave(&mut self, guard: &Guard) {
-        guard.shared.leave(self.credit, self.end);
-        if self.turn.has_waited() {
-            guard.connection.mailbox.leave_turn(&mut self.turn);
-        }
-    }
-}
-
-/// A task that waits to send on a stream, or for the stream to end. Created by [`StreamSender::waiter`].
-pub struct StreamWaiter<'a> {
-    guard: &'a Guard,
-    places: StreamPlaces,
-}
-
-impl StreamWaiter<'_> {
-    /// Calls `write` to send one message once the receiver has granted credit and the outbox has space, and returns its
-    /// result. `write` must call [`PacketWriter::finish`].
-    ///
-    /// # Errors
-    /// If the stream or the connection has ended.
-    pub fn poll_send<T>(
-        &mut self,
-        context: &mut Context<'_>,
-        write: impl FnOnce(PacketWriter<'_>) -> T,
-    ) -> Poll<Result<T, SendError>> {
-        self.guard.poll_send(context, &mut self.places, write)
-    }
-
-    /// Polls for the end of the stream, like [`StreamSender::closed`].
-    pub fn poll_closed(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        self.guard.shared.poll_closed(context, &mut self.places.end)
-    }
-}
-
-impl Drop for StreamWaiter<'_> {
-    fn drop(&mut self) {
-        self.places.leave(self.guard);
-    }
-}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        self.leave();
-        self.shared.discard();
-        if !self.shared.opened_here {
-            self.connection.peer_streams.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
 }
 
 opaque_debug!([] Stream, "Stream", |this| id = this.0.shared.id);
