@@ -243,6 +243,7 @@ impl<R: Router> ServerShared<R> {
             Ok(Some(Ok(stated))) => {
                 if stated.is_some() {
                     ends.peer = stated;
+                    // Give up the place of the balancer's address first, so that the connection is never counted twice.
                     drop(admission);
                     admission = match self.admit(&ends) {
                         Ok(admission) => admission,
@@ -282,6 +283,7 @@ impl<R: Router> ServerShared<R> {
         let (secured, certificates) = match handshake.await {
             Ok(shaken) => shaken,
             Err(reason) => {
+                // The connection has not been counted as opened, because its engine does not exist yet.
                 self.budget.counts.count_opened();
                 self.budget.counts.count_closed(ends.peer, &reason, now());
                 return reason;
@@ -290,6 +292,7 @@ impl<R: Router> ServerShared<R> {
         let is_identified = certificates.is_some();
         let ends = EndpointInfo { certificates, ..ends };
         if is_identified {
+            // From here on, the connection counts for its certificate instead of its address.
             drop(admission);
             admission = match self.admit(&ends) {
                 Ok(admission) => admission,
@@ -326,6 +329,7 @@ impl<R: Router> ServerShared<R> {
 
     fn serve_inner(&self, transport: Transport, handle: Connection, allowed: AllowedProtocols) -> Inner<'_> {
         let context = Some(self.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
+        // A nested connection may begin during a shutdown, because its outer connection was admitted before.
         let Some(entry) = OpenConnections::admit_until(&self.open, ServerPhase::Closing) else {
             return Box::pin(async { CloseReason::Shutdown });
         };
@@ -349,6 +353,7 @@ impl<R: Router> AdapterServer for ServerShared<R> {
         let made = catch_unwind(AssertUnwindSafe(|| Engine::new(core, self.router.clone(), handle.clone())));
         // The panic hook has already reported a panic of the router.
         let mut engine = made.ok()?;
+        // The router rejects a peer by closing the connection in `connected`.
         let is_refused = handle.0.mailbox.lock().order.is_some();
         // Notify the router that the connection has ended, as it does for adapter connections, because no frames will
         // follow.
@@ -402,6 +407,7 @@ impl<R: Router> Future for ServedConnection<'_, R> {
                 Ok(reason) => return Poll::Ready(reason),
                 Err(ended) => {
                     *self = Self::Rare(Box::pin(async move {
+                        // Keep the entry until the new owner has finished, so that a shutdown waits for it.
                         let _entry = entry;
                         ended.hand_over_in_task().await
                     }));

@@ -172,9 +172,11 @@ fn hand_over(serve: Arc<Serve>, connection: &Connection, host: &AdapterHost) -> 
 
 /// Serves an adapter connection until its handler returns or the shutdown timeout expires.
 async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext, mut closed: Closed) -> CloseReason {
+    // Applies if this future is dropped or the shutdown timeout expires.
     closed.reason = CloseReason::Shutdown;
     let mut phase = context.host.phase.clone();
     let (inner, abuse) = (context.inner.clone(), context.abuse.clone());
+    // Declared before the handler's future, which is therefore dropped first and may use the attachments until then.
     let _values = context.values.clone();
     // Do not count the traffic of a nested connection, because its adapter connection counts it.
     let transport = if context.connection.0.is_within {
@@ -187,12 +189,14 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext
     let mut serving = serve(transport, context);
     let mut closing = pin!(reached(&mut phase, ServerPhase::Closing));
     let mut too_old = pin!(past(abort_at));
+    // Poll the handler first, so that a handler that has just completed is not reported as aborted.
     let served = poll_fn(|task| match serving.as_mut().poll(task) {
         Poll::Ready(served) => Poll::Ready(Some(served.map_err(CloseReason::from))),
         Poll::Pending if closing.as_mut().poll(task).is_ready() => Poll::Ready(None),
         Poll::Pending => too_old.as_mut().poll(task).map(|()| Some(Err(CloseReason::MaxAge))),
     });
     match served.await {
+        // Checked first, because the transport of such a peer fails, and the handler reports only this failure.
         Some(_) if abuse.is_exhausted() => closed.reason = ProtocolError::Flood.into(),
         Some(Ok(())) => closed.reason = inner.lock().take().unwrap_or(CloseReason::OtherProtocol),
         Some(Err(reason)) => closed.reason = reason,
@@ -252,6 +256,7 @@ struct AdapterValues(Connection);
 
 impl Drop for AdapterValues {
     fn drop(&mut self) {
+        // Destructors of attachments may use resources of the runtime.
         let _entered = self.0.0.runtime.enter();
         self.0.0.attachments.drop_values();
     }

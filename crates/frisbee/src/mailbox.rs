@@ -178,10 +178,12 @@ impl Mailbox {
     pub(crate) fn write<T>(&self, fill: impl FnOnce(&mut Outbox) -> T) -> Result<T, SendError> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
+        // Before `fill`, so that the outbox enforces the size limit that the server's memory permits now.
         inner.update_charge(&self.account);
         let filled = fill(&mut inner.outbox);
         inner.charge(&self.account);
         let task = self.to_wake(&inner);
+        // Release the lock before waking, because the woken driver needs it at once and a waker may run arbitrary code.
         drop(inner);
         wake(task);
         Ok(filled)
@@ -198,12 +200,14 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         inner.update_charge(&self.account);
+        // Tasks that were woken to use the space have precedence, even if this packet would fit beside theirs.
         if inner.is_full(self.backlog_max()) || inner.waiters.is_early(place) {
             self.wait_for_room(inner, context, place);
             return Poll::Pending;
         }
         let filled = fill(&mut inner.outbox);
         inner.charge(&self.account);
+        // Leave the queue only after the packet was appended, so that a later arrival cannot use the space first.
         let entered = place.has_waited().then(|| inner.waiters.leave(place));
         let task = self.to_wake(&inner);
         drop(inner);
@@ -247,6 +251,7 @@ impl Mailbox {
         place: &mut PermitPlace,
     ) {
         let queued = inner.queued() as u64;
+        // Locks the stream while the mailbox is locked. Code that holds a stream's lock never locks the mailbox.
         let start = |latest| stream.inner.lock().start_of_turn(latest, queued);
         let earlier = context.and_then(|context| inner.waiters.enter_turn(context, place, start));
         // Wake the driver, because it may have written its backlog without a report.
@@ -301,6 +306,8 @@ impl Mailbox {
         backlog: usize,
         accept: impl FnOnce(&mut MailboxState) -> usize,
     ) -> TakeOutcome {
+        // This load may miss a concurrent notification. In that case, `to_wake` has returned the driver's waker, so the
+        // driver is polled again.
         if !self.is_notified() {
             // Fast path: a server's connection usually has no mail, and this check reads no memory that handles write.
             if reader.notified == backlog {
@@ -311,6 +318,7 @@ impl Mailbox {
         }
         let mut inner = self.lock_by_task();
         let mut earlier = None;
+        // Keep an equivalent waker, because each clone changes a reference count that other threads use.
         if !inner.task.as_ref().is_some_and(|task| task.will_wake(waker)) {
             earlier = inner.task.replace(waker.clone());
         }
@@ -332,10 +340,12 @@ impl Mailbox {
     fn wake_producers(&self, mut inner: MutexGuard<'_, MailboxState>) {
         inner.update_charge(&self.account);
         if inner.is_full(self.backlog_max()) {
+            // No sender could proceed. The driver's next report calls this function again.
             return;
         }
         let (mut producers, others_wait) = inner.waiters.call_producers();
         let turns = inner.grant_turns(self.backlog_max());
+        // Streams that did not get a turn need a report after the next write, whatever the length of the backlog.
         self.is_starved.store(inner.waiters.has_turns(), Ordering::Relaxed);
         // Have the driver poll again to wake the remaining tasks and to revoke expired grants, because the woken tasks
         // may never send.
@@ -411,6 +421,8 @@ impl Mailbox {
     /// mailbox.
     pub(crate) fn lock_by_task(&self) -> MutexGuard<'_, MailboxState> {
         let inner = self.inner.lock();
+        // Cleared under the lock and before the mail is taken, so that mail that arrives later notifies the driver
+        // again.
         self.notified.store(false, Ordering::Relaxed);
         inner
     }
@@ -422,12 +434,15 @@ impl Mailbox {
             return None;
         }
         self.notified.store(true, Ordering::Relaxed);
+        // `None` before the driver's first poll, which checks the mailbox in any case.
         inner.task.clone()
     }
 
     /// Returns the close reason, or registers the caller to be woken when the connection closes.
     pub(crate) fn poll_closed(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<CloseReason> {
         let inner = self.inner.lock();
+        // The close reason is set while output is still pending, so it alone does not mean that the connection has
+        // ended.
         if let Some(reason) = inner.closed.as_ref().filter(|_| inner.over) {
             return Poll::Ready(CloseReason::clone(reason));
         }
@@ -442,6 +457,7 @@ impl Mailbox {
         watch: &mut Waiter<'_>,
     ) -> Poll<Result<PeerKind, SendError>> {
         let inner = self.inner.lock();
+        // Checked before `check_open`, because the kind of the peer remains known after the connection has closed.
         if inner.peer != PeerKind::Unknown {
             return Poll::Ready(Ok(inner.peer.clone()));
         }
@@ -474,6 +490,7 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.handing_off = handing_off;
         let watchers = inner.waiters.take_watchers();
+        // The outbox counts as full while a hand-off is requested, so senders may be able to proceed now.
         self.wake_producers(inner);
         wake_all(watchers);
     }
@@ -486,6 +503,7 @@ impl Mailbox {
     /// Removes a task that no longer waits for permission to open a stream.
     #[cold]
     pub(crate) fn leave_slot(&self, place: &mut PermitPlace) {
+        // Dropped after `grant_slots` has released the lock, because the waker may be the last reference to a task.
         let mut left = None;
         self.grant_slots(|inner| left = inner.openers.leave(place));
     }
@@ -493,6 +511,7 @@ impl Mailbox {
     /// Removes a task that no longer waits for its stream's turn to send.
     #[cold]
     pub(crate) fn leave_turn(&self, place: &mut PermitPlace) {
+        // Dropped after `grant_slots` has released the lock, because the waker may be the last reference to a task.
         let mut left = None;
         self.grant_slots(|inner| left = inner.waiters.leave_turn(place));
     }
@@ -527,6 +546,7 @@ impl Mailbox {
     pub(crate) fn finish(&self) {
         let mut inner = self.inner.lock();
         inner.over = true;
+        // The waker refers to the driver's task, whose memory would otherwise be kept until the last handle is dropped.
         let task = inner.task.take();
         let watchers = inner.waiters.take_watchers();
         drop(inner);
@@ -537,6 +557,7 @@ impl Mailbox {
     /// Closes the mailbox. Later packets are rejected, all streams are closed, and all waiting tasks are woken.
     pub(crate) fn close(&self, reason: &CloseReason) {
         let mut inner = self.inner.lock();
+        // Keep the first reason, because later ones are usually consequences of it.
         if inner.closed.is_some() {
             return;
         }

@@ -39,9 +39,11 @@ pub(crate) struct SharedPool(Mutex<BufferPool>);
 impl SharedPool {
     /// Frees buffers that have been unused for some time. Called periodically by every connection.
     pub(crate) fn sweep(&self) {
+        // If the pool is in use, skip the sweep, because another connection will soon sweep.
         let Some(mut pool) = self.0.try_lock() else { return };
         let old = pool.sweep(Instant::now());
         drop(pool);
+        // Free the buffers without the lock, because freeing memory takes time.
         drop(old);
     }
 }
@@ -95,6 +97,7 @@ impl BufferPool {
     /// Returns a buffer to the pool and evicts the buffers that have been unused for longest. The caller must drop the
     /// returned buffers.
     fn put(&mut self, mut memory: Vec<u8>, now: Instant) -> Vec<Vec<u8>> {
+        // A buffer larger than the whole pool would evict all others and then itself.
         if memory.capacity() > self.bytes_max {
             return vec![memory];
         }
@@ -113,6 +116,7 @@ impl BufferPool {
     /// Removes and returns buffers that have been unused for some time.
     fn sweep(&mut self, now: Instant) -> Vec<Vec<u8>> {
         let is_old = |(_, since): &&(Vec<u8>, Instant)| now.saturating_duration_since(*since) >= KEPT_FOR;
+        // Buffers are in the order of their return, so the old ones come first.
         let count = self.buffers.iter().take_while(is_old).count();
         let old: Vec<_> = self.buffers.drain(..count).map(|(memory, _)| memory).collect();
         self.bytes = self.bytes.saturating_sub(old.iter().map(Vec::capacity).sum());

@@ -539,6 +539,7 @@ impl<R: Router, L: Listener> Server<R, L> {
         if !drain_delay.is_zero() {
             tokio::time::sleep(drain_delay).await;
         }
+        // Close the listening socket before the drain, so that no more connections are admitted.
         drop(listening);
         host.drain().await;
         Ok(())

@@ -58,6 +58,7 @@ impl Account {
 
     /// Returns the memory in bytes that the connection's objects use, without the connection's advance reservation.
     pub(crate) fn charged(&self) -> usize {
+        // The two counters are not read atomically, so `cached` may briefly exceed `granted`.
         self.granted.load(Ordering::Relaxed).saturating_sub(self.cached.load(Ordering::Relaxed))
     }
 
@@ -80,6 +81,7 @@ impl Account {
     /// Returns whether the caller has used its share of the memory. If so, no more work should begin for it.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
+        // Callers are limited only while memory is short, so the usual case takes a single load.
         self.budget.is_short() && !self.has_room(1)
     }
 
@@ -113,6 +115,7 @@ impl Account {
 
     fn refill(&self, count: usize) -> bool {
         let cached = self.cached.load(Ordering::Relaxed);
+        // Reserve nothing in advance while memory is short, because other callers could use it.
         let more = if self.is_short() { 0 } else { self.cached_max(cached).saturating_sub(cached) };
         if more > 0 && self.grant(count.saturating_add(more)) {
             self.cached.fetch_add(more, Ordering::Relaxed);
@@ -187,6 +190,7 @@ impl Account {
         if count == 0 {
             return;
         }
+        // Update these counters before the budget's, because the waiters that its release wakes check all of them.
         self.granted.fetch_sub(count, Ordering::AcqRel);
         if let Some(caller) = &self.caller {
             self.budget.remove_held(&caller.0, count);

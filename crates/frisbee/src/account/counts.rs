@@ -87,6 +87,7 @@ impl LimitCounts {
 
     /// Returns whether the most recent panic occurred on this connection, and clears the record of the panic.
     pub(crate) fn take_panic(&self, connection: usize) -> bool {
+        // Clear the record only if it is this connection's, because another connection may have panicked since.
         self.panicked.compare_exchange(connection, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
@@ -111,6 +112,7 @@ impl LimitCounts {
     /// Like [`count_closed`](Self::count_closed), but for a connection that was rejected because of the bytes before
     /// its first frame, such as a PROXY header.
     pub(crate) fn count_refused(&self, peer: Option<SocketAddr>, reason: &CloseReason, now: Instant) {
+        // Also counted as opened, because the number of open connections is the difference of the two counters.
         self.count_opened();
         self.count_ended(peer, reason, true, now);
     }
@@ -125,6 +127,7 @@ impl LimitCounts {
         let oldest = if last.len() >= LAST_MAX { last.pop_front() } else { None };
         last.push_back(ended);
         drop(last);
+        // Free the record without the lock, because its reason may contain a long text.
         drop(oldest);
         let is_about_tls = matches!(kind, CloseKind::TlsHandshake | CloseKind::NotTls | CloseKind::SpeaksTls);
         if !is_peers_fault && !is_about_tls {
@@ -171,6 +174,8 @@ impl Stats {
 
     /// Returns the number of open connections.
     pub fn open(&self) -> u64 {
+        // Load the counters of closed connections first, because each of these connections has also been counted as
+        // opened.
         let closed = self.closed().map(|(_, count)| count).sum();
         self.opened().saturating_sub(closed)
     }

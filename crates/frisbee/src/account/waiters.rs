@@ -60,6 +60,7 @@ impl WaiterQueue {
                 (has_wrapped, from) = (true, 0);
                 continue;
             };
+            // All callers after the start were checked before the search wrapped around.
             if has_wrapped && key.0 > start {
                 break;
             }
@@ -89,6 +90,7 @@ impl Budget {
     fn wake_first_waiters(&self) {
         let mut queue = self.waiters.queue.lock();
         let woken = queue.take_ready();
+        // Stored under the lock, like every change, so that the count does not fall behind the queue.
         self.waiters.count.store(queue.tasks.len(), Ordering::Relaxed);
         drop(queue);
         wake_all(woken);
@@ -114,6 +116,8 @@ impl MemoryWaiter {
     pub fn poll_reserve(&mut self, context: &mut Context<'_>, bytes: usize) -> Poll<MemoryCharge> {
         loop {
             if let Some(charge) = MemoryCharge::try_new(&self.account, bytes) {
+                // Leave after the memory was taken, because leaving wakes the next waiter, which must see the
+                // reservation.
                 self.leave();
                 return Poll::Ready(charge);
             }
@@ -127,6 +131,7 @@ impl MemoryWaiter {
 
     fn enter(&mut self, context: &Context<'_>, bytes: usize) {
         let waiters = &self.account.budget().waiters;
+        // Clone the waker before locking, because cloning may run arbitrary code.
         let waker = context.waker().clone();
         let mut queue = waiters.queue.lock();
         if self.number == 0 {
@@ -137,6 +142,7 @@ impl MemoryWaiter {
         let earlier = queue.tasks.insert((self.account.caller_number(), self.number), task);
         waiters.count.store(queue.tasks.len(), Ordering::Relaxed);
         drop(queue);
+        // Pairs with the fence in `wake_waiters`. The caller checks the free memory once more after this fence.
         fence(Ordering::SeqCst);
         drop(earlier); // Without the lock, because dropping a waker may run arbitrary code.
     }

@@ -33,6 +33,7 @@ impl AdapterListener {
 /// Runs an adapter's listener until it completes or the shutdown timeout expires.
 async fn run(mut listening: ListenerFuture, mut phase: watch::Receiver<ServerPhase>) {
     let mut closing = pin!(reached(&mut phase, ServerPhase::Closing));
+    // Poll the listener first, so that one that has just completed is not aborted.
     poll_fn(|task| match listening.as_mut().poll(task) {
         Poll::Ready(()) => Poll::Ready(()),
         Poll::Pending => closing.as_mut().poll(task),

@@ -107,10 +107,12 @@ impl Attachments {
         run: impl FnOnce(&CloseReason) + Send + 'static,
         ended: impl FnOnce() -> Option<CloseReason>,
     ) {
+        // `ended` is checked under the lock that `run_on_close` takes, so the function runs exactly once.
         let mut context = self.context().lock();
         match ended() {
             None => context.on_close.push(Box::new(run)),
             Some(reason) => {
+                // Call the function without the lock, because it may use the attachments.
                 drop(context);
                 run(&reason);
             }
@@ -127,6 +129,8 @@ impl Attachments {
     pub(crate) fn run_on_close(&self, reason: &CloseReason) {
         let Some(context) = self.context.get() else { return };
         let on_close = std::mem::take(&mut context.lock().on_close);
+        // The lock is no longer held, because the functions may use the attachments. A panic of one must not affect the
+        // others.
         for run in on_close {
             if catch_unwind(AssertUnwindSafe(|| run(reason))).is_err() {
                 static LINE: LineLimit = LineLimit::new();
@@ -142,6 +146,7 @@ impl Attachments {
     pub(crate) fn drop_values(&self) {
         let Some(context) = self.context.get() else { return };
         let values = std::mem::take(&mut context.lock().values);
+        // The lock is no longer held, because destructors may use the attachments.
         drop(values);
     }
 }

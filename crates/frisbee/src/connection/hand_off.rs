@@ -127,18 +127,21 @@ impl Drop for PendingHandOff<'_> {
             Some(mut step) => match &mut *step {
                 // The driver has not sent the request to the peer yet, so drop it.
                 HandOffStep::Request { before, asking, .. } if asking.is_abandoned() => {
+                    // Move the packets that preceded the request back in front of those queued since.
                     before.append(&mut inner.outbox);
                     std::mem::swap(before, &mut inner.outbox);
                     inner.handing_off = HandOffState::No;
                     Some((step, inner.waiters.take_watchers()))
                 }
                 _ => {
+                    // The step is not this request, so put it back.
                     inner.hand_off = Some(step);
                     None
                 }
             },
             None => {
                 if inner.closed.is_none() && inner.handing_off != HandOffState::No {
+                    // The driver has already sent the request, so it must notify the peer.
                     inner.hand_off = Some(Box::new(HandOffStep::GiveUp));
                 }
                 None
@@ -165,9 +168,12 @@ pub(crate) async fn request<K: Send + 'static>(
         return Err(HandOffError::Unsupported);
     }
     let answered = begin(connection, |inner| {
+        // Checked under the lock that opening a stream takes, so that no stream is opened before the request is
+        // registered.
         let is_free = inner.streams.is_empty() && connection.running() == 0;
         let guard = is_free.then(may).flatten().ok_or(HandOffError::Busy)?;
         let (answer, answered) = oneshot::channel();
+        // Packets that were queued before the request must be sent before it, and later ones only after the reply.
         let empty = inner.outbox.new_like();
         let before = std::mem::replace(&mut inner.outbox, empty);
         let asking = HandOffWaiter::new(operation, answer, guard);

@@ -122,6 +122,7 @@ impl Stream {
         let StreamOpening { room, slot } = opening;
         let mailbox = &connection.mailbox;
         inner.update_charge(&mailbox.account);
+        // Wait for space before taking a permit, because other tasks could use the permit in the meantime.
         if inner.is_full(mailbox.backlog_max()) || inner.waiters.is_early(&room.place) {
             mailbox.wait_for_room(inner, Some(context), &mut room.place);
             return Poll::Pending;
@@ -150,6 +151,7 @@ impl Stream {
         let mut packet = inner.outbox.packet(id, Operation::STREAM);
         packet.put_shared(first);
         if let Err(error) = packet.finish() {
+            // The peer does not know of the stream yet, so it is enough to remove it from the table.
             let openers = inner.leave_stream(&shared);
             drop(inner);
             mailbox.notify();
@@ -320,6 +322,8 @@ impl StreamSender {
             return Ok(());
         }
         let written = self.0.connection.mailbox.write(|outbox| {
+            // The state is checked and the packet appended under the locks, so that HEADERS cannot follow the end of
+            // the stream.
             shared.inner.lock().check_open()?;
             Ok(outbox.push_stream_items(extension::HEADERS, shared.id, |_| items.to_vec())?)
         });
@@ -332,6 +336,7 @@ impl StreamSender {
     pub fn end_with(&self, items: impl FnOnce(usize) -> Vec<u8>) {
         self.0.change(StreamState::end, |id, _, outbox| {
             if outbox.push_stream_items(extension::TRAILERS, id, items).is_err() {
+                // The peer must be notified of the end even if the items are too long.
                 StreamSignal::End.put(outbox, id, 0, "");
             }
         });
@@ -345,6 +350,7 @@ impl StreamSender {
     pub fn send_now<T>(&self, write: impl FnOnce(&mut Outbox, PacketId) -> T) -> Result<T, SendError> {
         let shared = &self.0.shared;
         let written = self.0.connection.mailbox.write(|outbox| {
+            // Both locks are held until the message has been appended, so that the stream cannot end in between.
             let mut inner = shared.inner.lock();
             inner.check_open()?;
             Ok(inner.spending(outbox, |outbox| write(outbox, shared.id)))

@@ -39,15 +39,18 @@ impl Connection {
             JobStart::Ended => return Ok(None), // The connection would abort the task immediately.
         };
         let charge = memory.map_or(0, |bytes| self.0.mailbox.account.charge_request(bytes));
+        // From here on, dropping the `Task` releases the charge and the slot.
         let job = make(Task { connection: self.clone(), slot: Some(slot), charge, has_call: call.is_some() });
         let mut assigned = AssignedJob::new(job, slot, placement);
         if let Some(carrier) = spare {
+            // The idle task may have ended in the meantime. It then returns the job.
             match carrier.give(assigned) {
                 Ok(()) => return Ok(Some(slot)),
                 Err(back) => assigned = back,
             }
         }
         let carrier = Carrier::new(on_worker);
+        // Register the task before it is spawned, so that a cancellation in between ends it.
         self.0.work.start(slot, &carrier);
         match home.filter(|_| on_worker) {
             Some(home) => home.spawn(Box::pin(carrier.carry_on_worker(assigned, self.0.clone()))),
@@ -79,6 +82,7 @@ impl Task {
         let work = &connection.0.work;
         connection.send_now(|outbox| {
             let ended = slot.take().map_or_else(FinishedJob::default, |slot| work.end(slot));
+            // A cancelled call is answered by the code that cancelled it.
             if ended.had_call || !*has_call {
                 write(outbox);
             }
@@ -126,6 +130,7 @@ impl Drop for Task {
         if let Some(slot) = self.slot
             && shared.work.end(slot).was_last
         {
+            // The driver may be waiting for the last job before it closes the connection.
             shared.mailbox.notify();
         }
     }

@@ -201,6 +201,7 @@ where
     #[cold]
     fn discard(&mut self) {
         let slot = self.0.take();
+        // The destructor of a future that has panicked may panic too, which must not unwind into the driver.
         let _ = catch_unwind(AssertUnwindSafe(move || drop(slot)));
     }
 }

@@ -57,6 +57,7 @@ impl InlinePermission {
     /// Returns whether handlers may be polled inline. Costs a single atomic load while inline polling is permitted.
     #[inline]
     pub fn is_kept(&self) -> bool {
+        // The lock is taken only after the permission was lost.
         !self.is_lost.load(Ordering::Relaxed) || self.is_regained(Instant::now())
     }
 
@@ -71,6 +72,7 @@ impl InlinePermission {
             apart.begin(now);
         }
         drop(apart);
+        // The flag alone ensures a single report, so the lock is not needed.
         !self.is_noticed.swap(true, Ordering::Relaxed)
     }
 
@@ -84,6 +86,8 @@ impl InlinePermission {
     #[cold]
     fn is_regained(&self, now: Instant) -> bool {
         let is_over = self.apart.lock().is_over(now);
+        // This may overwrite a loss that happens at the same moment. The next handler that blocks revokes the
+        // permission again.
         if is_over {
             self.is_lost.store(false, Ordering::Relaxed);
         }

@@ -199,6 +199,7 @@ impl Tasks {
     pub(crate) fn begin(&self, calls_max: Option<usize>, call: Option<Call>, on_worker: bool) -> JobStart {
         let mut tasks = self.table.lock();
         let TaskTable { slots, last, ended } = &mut *tasks;
+        // Checked under the lock that `abort` takes, so that no job starts after all jobs were aborted.
         if *ended {
             return JobStart::Ended;
         }
@@ -224,6 +225,7 @@ impl Tasks {
         }
         if calls_max.is_some() {
             slots.calls_running += 1;
+            // Stored under the lock, so that a start and a concurrent end cannot store their values in the wrong order.
             self.calls_running.store(slots.calls_running, Ordering::Relaxed);
         }
         JobStart::Yes { id, spare, on_worker }
@@ -262,6 +264,8 @@ impl Tasks {
         let Some(slots) = tasks.slots.as_mut() else { return false };
         let Some(index) = slots.calls.find(call, &slots.all) else { return false };
         let slot = &mut slots.all[index];
+        // Remove the task before the slot is freed, so that `leave` does not keep it for reuse: it may be polling this
+        // job.
         let (carrier, id) = (slot.carrier.take(), JobSlotId { slot: index, job: slot.job });
         let left = slots.leave(id);
         self.calls_running.store(slots.calls_running, Ordering::Relaxed);
@@ -277,6 +281,7 @@ impl Tasks {
     pub(crate) fn abort_one(&self, id: JobSlotId) -> bool {
         let mut tasks = self.table.lock();
         let Some(slot) = tasks.slot(id) else { return false };
+        // As in `cancel`: a task that may be polling this job must not be kept for reuse.
         let carrier = slot.carrier.take();
         let left = tasks.slots.as_mut().and_then(|slots| {
             let left = slots.leave(id);
@@ -328,6 +333,7 @@ impl Tasks {
     pub(crate) fn abort(&self) {
         let mut tasks = self.table.lock();
         tasks.ended = true;
+        // Jobs that end later find no slot and do nothing.
         let slots = tasks.slots.take();
         drop(tasks);
         end_all(slots);
@@ -344,6 +350,7 @@ impl JobSlots {
     /// Frees the slot of a job. Returns `None` if the job has already ended.
     fn leave(&mut self, id: JobSlotId) -> Option<DetachedJob> {
         let slot = self.all.get_mut(id.slot).filter(|slot| slot.job == id.job)?;
+        // Job numbers start at 1, so all references to the job become stale.
         slot.job = 0;
         let on_worker = slot.carrier.as_ref().is_some_and(|carrier| carrier.is_on_worker());
         let spare = self.free.spare(on_worker);

@@ -92,6 +92,7 @@ pub(crate) fn start_threads(count: usize) -> io::Result<Arc<[Worker]>> {
 /// call.
 pub(crate) fn shared_threads(count: usize) -> io::Result<Arc<[Worker]>> {
     static SHARED: Mutex<Vec<Arc<[Worker]>>> = Mutex::new(Vec::new());
+    // Keep the lock while the threads start, so that two clients cannot both start a set.
     let mut shared = SHARED.lock();
     if let Some(workers) = shared.iter().find(|workers| workers.len() == count) {
         return Ok(workers.clone());

@@ -66,6 +66,7 @@ impl Inbox {
         } else {
             self.shared.push_back((self.copied.len(), message));
         }
+        // The message may extend the short messages that precede the next long one.
         self.resume();
     }
 
@@ -96,6 +97,7 @@ impl Inbox {
 
     /// Removes and returns the next message of any length.
     pub(crate) fn pop(&mut self) -> Option<Message<'_>> {
+        // A long message is stored with the offset of the short message that follows it, so it comes first.
         if self.shared.front().is_some_and(|(at, _)| *at == self.read) {
             let message = self.shared.pop_front().map(|(_, message)| Message::Shared(message));
             self.resume();
@@ -121,6 +123,7 @@ impl Inbox {
     /// Takes all messages of `other` by swapping the buffers. This queue must be empty.
     pub(crate) fn take_over(&mut self, other: &mut Self) {
         debug_assert!(self.is_empty(), "transferred messages are read first");
+        // Empty this queue's buffer before the swap, because `other` continues with it.
         self.copied.clear();
         self.read = 0;
         self.stop = 0;

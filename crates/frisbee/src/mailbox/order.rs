@@ -18,6 +18,7 @@ pub(crate) enum Order {
 impl Order {
     /// Stores a command to close the connection in `slot`, unless `slot` already contains a more urgent one.
     pub(crate) fn put(order: Self, slot: &mut Option<Box<Self>>) {
+        // Of two commands of the same rank, the earlier one is kept, with its reason.
         if slot.as_ref().is_none_or(|earlier| earlier.rank() < order.rank()) {
             *slot = Some(Box::new(order));
         }

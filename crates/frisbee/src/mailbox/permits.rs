@@ -131,7 +131,9 @@ impl PermitQueue {
         let queue = self.0.get_or_insert_default();
         if place.0 == 0 {
             queue.last += 1;
+            // At least 1, because 0 stands for a task that is not waiting.
             place.0 = ((rank << RANK_SHIFT) | (queue.last % (1 << RANK_SHIFT))).max(1);
+            // The lower bits wrap around, so an older task of the same rank may still have this number.
             while queue.tasks.contains_key(&place.0) {
                 place.0 += 1;
             }
@@ -186,6 +188,7 @@ impl Queue {
     #[cold]
     fn take_in_turn(&mut self, place: &mut PermitPlace, free: usize) -> bool {
         let has_grant = matches!(self.tasks.get(&place.0), Some(Waiting::Granted(_)));
+        // The task's own grant is one of the `granted`, and is available to the task itself.
         let takes = free > self.granted - usize::from(has_grant);
         if takes {
             self.remove(place);
@@ -216,6 +219,7 @@ impl Queue {
         }
         let mut left = free - self.granted;
         let mut queued = self.tasks.values_mut().filter(|task| matches!(task, Waiting::Queued(_))).peekable();
+        // Do not read the clock if all waiting tasks have been granted a permit or were passed over.
         if queued.peek().is_none() {
             return woken;
         }
@@ -249,6 +253,7 @@ impl Queue {
             if let Waiting::Granted(at) = task
                 && now.saturating_duration_since(*at) >= GRANT_TIME
             {
+                // The entry remains, so that the task gets its old place back when it is polled again.
                 *task = Waiting::PassedOver;
                 self.granted -= 1;
             }
@@ -256,6 +261,7 @@ impl Queue {
     }
 
     fn remove(&mut self, place: &mut PermitPlace) -> Option<Waker> {
+        // Reset the number, so that the task is queued behind the others if it waits again.
         match self.tasks.remove(&std::mem::take(&mut place.0))? {
             Waiting::Queued(waker) => Some(waker),
             Waiting::Granted(_) => {

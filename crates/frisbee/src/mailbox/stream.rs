@@ -163,6 +163,7 @@ impl ReadBatch {
         let (cost, surplus) = (std::mem::take(&mut self.cost), std::mem::take(&mut self.surplus));
         self.in_a_row = self.in_a_row.saturating_add(cost);
         self.look_at = Window::due(window).min(READ_AT_ONCE.saturating_sub(self.in_a_row));
+        // The fast path reads until `peek_short` returns `None`, and only then checks whether the reader must yield.
         if self.in_a_row >= READ_AT_ONCE {
             self.inbox.pause();
         }
@@ -234,6 +235,7 @@ impl EventWaiters {
     #[must_use]
     pub(crate) fn leave(&mut self, number: u64) -> Option<Waker> {
         let index = self.wakers.iter().position(|(entered, _)| *entered == number)?;
+        // The order is irrelevant, because all tasks in the list are woken together.
         Some(self.wakers.swap_remove(index).1)
     }
 
@@ -293,6 +295,7 @@ impl Messages {
             return (0, None);
         }
         let freed = self.release(usize::try_from(cost).unwrap_or(usize::MAX).saturating_add(surplus));
+        // A peer without flow control ignores credit, and one that has ended its direction needs none.
         let credit = self.window.consume(cost).filter(|_| self.state.is_native() && self.state.receives());
         let credit = credit.map(|credit| self.window.adapt(credit, clock::now()));
         (freed, credit.filter(|credit| *credit > 0))
@@ -456,6 +459,7 @@ impl StreamShared {
         if !inner.state.receives() {
             return Err(message);
         }
+        // Check the window first, so that a message that exceeds it charges no memory.
         if !inner.window.receive(message.len()) || !inner.charge_message(memory_of(message.len()), &self.account) {
             self.account.budget().counts.count_rejected();
             return Ok(Self::overflow(inner));
@@ -587,6 +591,7 @@ impl StreamShared {
                 inner.state.handle_close();
                 inner.reset = Some(reset);
             }
+            // The stream is already over, and its first end remains the reported one.
             Some(_) => {}
             None => inner.state.handle_end(),
         }
@@ -634,6 +639,7 @@ impl StreamShared {
         let mut inner = self.inner.lock();
         let (freed, credit) = inner.account(batch, self.window);
         batch.inbox.take_over(&mut inner.inbox);
+        // Check for messages first, because those that arrived before the end must still be read.
         let mut earlier = None;
         let refilled = if !batch.inbox.is_empty() || !inner.state.receives() || eof.load(Ordering::Relaxed) {
             Poll::Ready(())

@@ -69,6 +69,7 @@ impl StreamTable {
         if self.opened_here >= streams_max {
             return None;
         }
+        // Try each id at most once, because all of them may be in use.
         for _ in ids.clone() {
             if !ids.contains(&self.next) {
                 self.next = *ids.start();

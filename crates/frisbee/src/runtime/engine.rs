@@ -146,6 +146,7 @@ impl<R: Router> Engine<R> {
             end_before_session(&handle);
             resume_unwind(panic)
         });
+        // The outer connection of a nested one has been counted already.
         if !handle.0.is_within {
             handle.0.mailbox.account.budget().counts.count_opened();
         }
@@ -205,6 +206,7 @@ impl<R: Router> Engine<R> {
         let mail = handle.0.mailbox.take(mail_reader, waker, yielded, backlog, |inner| {
             step = inner.hand_off.take();
             *slots_due = inner.grants_due();
+            // Encode the request before the outbox is appended, because its packets were queued after the request.
             if let Some(step) = &mut step {
                 encoded = hand_off::request(core, step);
             }
@@ -223,9 +225,11 @@ impl<R: Router> Engine<R> {
             return mail;
         }
         if self.goodbye == GoingAway::Due {
+            // Reply after the packets of the handles were taken, so that they precede the reply.
             self.goodbye = GoingAway::Answered;
             self.send_going_away();
         }
+        // Carried out without the lock, because this may wake tasks or end the connection.
         if let Some(step) = step {
             self.decide(*step, encoded);
         }
@@ -258,6 +262,7 @@ impl<R: Router> Engine<R> {
     pub(crate) fn handle_eof(&mut self, now: Instant) -> Result<(), CloseReason> {
         let reason = self.core.handle_eof();
         let finish = self.core.role() == Role::Server && matches!(reason, CloseReason::ClosedByPeer) && !self.is_idle();
+        // Nothing can be sent to a client whose header format is unknown.
         if !finish || self.core.sends().is_none() {
             return Err(reason);
         }
@@ -271,6 +276,7 @@ impl<R: Router> Engine<R> {
     /// Routes the packets in the received bytes, up to a limit, and calls the router's `batch_ended`. If bytes remain,
     /// [`has_input`](Self::has_input) returns true.
     pub(crate) fn route(&mut self, now: Instant) -> Result<(), CloseReason> {
+        // Once per batch rather than per packet, because the available memory is shared with other threads.
         self.output.update_charge(self.core.outbox(), &self.handle.0.mailbox.account);
         self.guarded(|engine| {
             engine.route_input(now)?;
@@ -332,6 +338,7 @@ impl<R: Router> Engine<R> {
                 }
                 continue;
             }
+            // The bytes before the first packet may belong to another protocol.
             if self.mail_is_held && self.leave_to_adapter() {
                 break;
             }
@@ -397,6 +404,8 @@ impl<R: Router> Engine<R> {
     #[inline]
     fn room(&self) -> Option<usize> {
         match self.core.role() {
+            // A client routes replies regardless of its backlog. Otherwise two peers with full outboxes would wait for
+            // each other.
             Role::Client => None,
             Role::Server => Some(self.output.limit(self.handle.0.mailbox.backlog_max())),
         }
@@ -512,6 +521,7 @@ impl<R: Router> Engine<R> {
         self.core.handle_written(count, now);
         self.count(Traffic::Written, count);
         self.output.charge(self.core.transmit(), &self.handle.0.mailbox.account);
+        // Use the backlog before the write, because senders that found it full are waiting.
         if self.handle.0.mailbox.is_full(before) {
             self.notify_producers();
         }
@@ -605,6 +615,7 @@ impl<R: Router> Engine<R> {
                 self.router.event(session, &mut ConnectionEvent::GoingAway);
                 if self.core.role() == Role::Client && !self.router.declaration().closes_by_itself {
                     self.goodbye = GoingAway::Due;
+                    // The driver replies when it has taken the mail that this wakes it for.
                     self.handle.0.mailbox.notify();
                 }
             }
@@ -625,9 +636,11 @@ impl<R: Router> Drop for Engine<R> {
     /// handles of the connection would wait forever.
     fn drop(&mut self) {
         self.end(&CloseReason::Shutdown);
+        // After `end`, because handles that wait for the connection to finish return the close reason that it sets.
         self.handle.0.mailbox.finish();
         self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
         self.handle.0.mailbox.account.release(self.body_charge + self.hello_charge);
+        // An empty outbox has no charge, so this releases that of the connection's output.
         self.output.charge(&Outbox::default(), &self.handle.0.mailbox.account);
         self.handle.0.mailbox.account.budget().trim(&self.handle.0.runtime);
     }

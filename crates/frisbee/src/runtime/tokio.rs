@@ -313,6 +313,7 @@ where
             Order::WhenIdle(reason) | Order::Flush(reason) | Order::Now(reason) => reason,
             Order::HandOver => &CloseReason::HandedOff,
         };
+        // This closes the mailbox, so that the packet queued below is the last one.
         self.engine.end(reason);
         match &order {
             Order::Now(_) => return Poll::Ready(false),
@@ -330,6 +331,7 @@ where
     /// Continues to drive a connection that has begun to end, until it is closed.
     #[inline(never)]
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<bool> {
+        // A handle may abort the connection while the peer does not accept its last bytes.
         if self.engine.is_aborted() {
             return Poll::Ready(false);
         }
@@ -402,6 +404,7 @@ where
         // Check again, because the write may have made space for bytes that could not be read or routed before.
         let goes_on = self.engine.can_route() || read != ReadStep::Pending && self.engine.wants_input();
         self.goes_on = goes_on || self.engine.wants_batch();
+        // `again` comes first, because it must be called in every poll to record the event.
         if self.busy.again(happened, now) || self.goes_on {
             yield_last(context);
         }
@@ -421,6 +424,7 @@ where
                 self.failure = Some(Box::new(Failure { polls_left: failure.polls_left - 1, ..*failure }));
                 Poll::Pending
             }
+            // A protocol error or the peer's own reason explains the end better than the I/O error that followed it.
             (Poll::Ready(Err(LoopExit::Close(reason @ CloseReason::Protocol(_)))), _)
             | (Poll::Ready(Ok(Order::Flush(reason @ CloseReason::PeerClosed { .. }))), _) => Poll::Ready(reason),
             (_, Some(failure)) => Poll::Ready(failure.reason),
@@ -542,6 +546,7 @@ where
                 return Ok(Poll::Pending);
             }
             self.unflushed = self.buffers;
+            // The socket may accept more, but other connections must be served before the next piece.
             if count == piece {
                 yield_last(context);
                 return Ok(Poll::Pending);
@@ -619,6 +624,8 @@ where
     /// Completes when the final flush has exceeded its deadline, or when the peer has accepted no bytes for too long.
     fn poll_flush_timer(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let by = self.engine.core.flushed_by().unwrap_or_else(|| now() + NEVER);
+        // Set the timer only if its deadline has changed, because that takes a lock which all timers of the runtime
+        // share.
         if by != self.timer.deadline() {
             self.timer.reset(by);
         }

@@ -66,6 +66,7 @@ impl RingWatch {
     fn poll<T>(&self, number: u64, poll: impl FnOnce() -> T) -> T {
         // Store the number before counting the start, because the watchdog would otherwise report another connection.
         self.polled.store(number, Ordering::Relaxed);
+        // Sequentially consistent, as required before `is_asleep`.
         self.poll.fetch_add(1, Ordering::SeqCst);
         if watchdog::is_asleep() {
             watchdog::wake_watchdog();
@@ -93,6 +94,7 @@ impl WatchedThread for RingWatch {
 
     fn culprit(&self, poll: PollId) -> Option<Arc<dyn Blocked>> {
         let culprit = self.culprits.lock().get(&self.polled.load(Ordering::Relaxed)).cloned();
+        // Checked after the lookup: if the poll is still running now, it was running during the lookup as well.
         culprit.filter(|_| self.current_poll() == (poll, true))
     }
 
@@ -101,6 +103,7 @@ impl WatchedThread for RingWatch {
     }
 
     fn hand_over(self: Arc<Self>, _poll: PollId) -> io::Result<()> {
+        // Connections of a ring cannot move to another thread. Success makes the watchdog report the blocked thread.
         Ok(())
     }
 }

@@ -84,6 +84,8 @@ impl Registration {
 impl Drop for Registration {
     fn drop(&mut self) {
         let waker = self.queue.state.lock().waiting.remove(&self.key);
+        // The lock was released at the end of the previous statement, because a waker's destructor may run arbitrary
+        // code.
         drop(waker);
     }
 }
@@ -103,6 +105,8 @@ impl Queue {
             // Start the task without the lock, because a runtime that has shut down drops the task immediately, and its
             // drop takes the lock.
             None => {
+                // Two threads may each start a queue. Both queues work, and the one inserted last is found from then
+                // on.
                 let queue = Self::start(&runtime)?;
                 QUEUES.lock().insert(id, Arc::downgrade(&queue));
                 queue
@@ -128,6 +132,7 @@ impl Queue {
         }
         let key = (deadline, state.next);
         if state.waiting.first_key_value().is_none_or(|(first, _)| *first > key) {
+            // Set under the lock, so that a concurrent call cannot replace an earlier deadline by a later one.
             self.timer.get_ref().set(deadline - now)?;
         }
         state.next += 1;
@@ -161,6 +166,7 @@ struct Running {
 async fn run(running: Running) {
     // Reading the timer is unnecessary, because setting the timer resets it and each expiry is reported.
     while let Ok(mut ready) = running.queue.timer.readable().await {
+        // Clear readiness before the deadlines are checked, so that an expiry in between is reported again.
         ready.clear_ready();
         if let Err(error) = running.queue.expire() {
             tracing::warn!(target: "frisbee::worker", %error, "timer failed; tokio's timer replaces it");
@@ -171,6 +177,7 @@ async fn run(running: Running) {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        // Remove the queue from the map first, so that new sleeps do not find a queue that has stopped.
         QUEUES.lock().remove(&self.runtime);
         let waiting = {
             let mut state = self.queue.state.lock();

@@ -78,6 +78,7 @@ impl StreamBatch {
     #[inline(never)]
     fn poll_turn(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError>> {
         if self.batch.len() >= self.most || self.left <= 0 {
+            // Flush before waiting, because the receiver grants credit only for messages that it has received.
             self.flush()?;
         }
         if self.credit.is_some() {
@@ -94,6 +95,7 @@ impl StreamBatch {
         self.most = if has_waited { TURN } else { BATCH_MAX };
         let credit = self.guard.shared.poll_credit(context, &mut places.credit, flow::Credit::take);
         credit.map_ok(|credit| {
+            // Take the buffer only now, because a batch that waits for its turn or for credit needs none.
             self.batch.set_buffer(BUFFER.take());
             (self.credit, self.left) = (Some(credit), credit);
         })
@@ -178,6 +180,7 @@ impl Drop for StreamBatch {
     /// Discards messages that have not been flushed, and returns the unused credit to the stream.
     fn drop(&mut self) {
         self.return_buffer();
+        // Return all borrowed credit, because it covers only messages that are being discarded.
         self.return_credit(self.credit);
         self.places.leave(&self.guard);
     }

@@ -22,6 +22,7 @@ pub(super) struct Guard {
 
 impl Guard {
     pub(super) async fn send(&self, message: &Bytes) -> Result<(), SendError> {
+        // An empty message would close a stream to a peer without the protocol extension.
         if message.is_empty() && !self.shared.is_native {
             return Err(SendError::Empty);
         }
@@ -72,6 +73,7 @@ impl Guard {
         let shared = &self.shared;
         let mut write = Some(write);
         loop {
+            // Wait for credit before the turn, because a granted turn that cannot be used delays other streams.
             if shared.poll_credit(context, &mut places.credit, |_| ())?.is_pending() {
                 return Poll::Pending;
             }
@@ -100,6 +102,7 @@ impl Guard {
         read: impl FnOnce(Message<'_>) -> T,
     ) -> Poll<Option<T>> {
         if batch.is_enough() {
+            // More messages may be queued, so schedule the task again.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -256,6 +259,7 @@ impl Drop for StreamWaiter<'_> {
 impl Drop for Guard {
     fn drop(&mut self) {
         self.leave();
+        // Discard after closing, so that no message is added to the inbox afterwards.
         self.shared.discard();
         if !self.shared.opened_here {
             self.connection.peer_streams.fetch_sub(1, Ordering::Relaxed);

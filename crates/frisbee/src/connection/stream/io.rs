@@ -111,6 +111,7 @@ impl AsyncRead for StreamIo {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        // Skip empty messages, because a read of 0 bytes would mean the end of the stream.
         while self.rest.is_empty() {
             match ready!(self.stream.poll_recv(context)) {
                 Some(message) => self.rest = message,

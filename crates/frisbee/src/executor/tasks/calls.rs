@@ -37,6 +37,7 @@ impl Calls {
     /// Inserts the call of a slot at the front of its hash chain, before earlier calls with the same key.
     #[inline]
     pub(super) fn enter(&mut self, call: Call, index: usize, slots: &mut [JobSlot]) {
+        // The slot already contains the call, so `grow` also inserts it.
         if slots.len() > self.first.len() {
             return self.grow(slots);
         }
@@ -48,6 +49,7 @@ impl Calls {
         let chain = self.chain(call);
         let Some(first) = self.first.get_mut(chain) else { return };
         let next = std::mem::replace(first, index as u32); // The number of slots is at most that of calls in flight.
+        // `END` is not the index of a slot.
         if let Some(next) = slots.get_mut(next as usize) {
             next.before = index as u32;
         }
@@ -91,6 +93,7 @@ impl Calls {
     /// the later one.
     pub(super) fn find(&self, call: Call, slots: &[JobSlot]) -> Option<usize> {
         let mut at = *self.first.get(self.chain(call))?;
+        // The chain ends with `END`, which is not the index of a slot.
         while let Some(slot) = slots.get(at as usize) {
             if slot.call == Some(call) {
                 return Some(at as usize);

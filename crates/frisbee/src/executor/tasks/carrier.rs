@@ -99,6 +99,7 @@ impl Carrier {
         }
         debug_assert!(next.job.is_none(), "the slot was free");
         next.job = Some(assigned);
+        // Set before the wake-up, which may be consumed while another job runs. The task checks the flag after that job.
         self.has_next.store(true, Ordering::Release);
         drop(next);
         self.wake();
@@ -107,6 +108,7 @@ impl Carrier {
 
     /// Makes the task end, whether it is idle or running a job.
     pub(crate) fn end(&self) {
+        // Release pairs with the acquiring load at the start of `poll`.
         self.is_over.store(true, Ordering::Release);
         // Take the lock to synchronize with the first poll of the task: that poll has either set the waker or will see
         // the flag.
@@ -142,6 +144,8 @@ impl Future for CarrierFuture {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let Self { carrier, current, resident } = &mut *self;
+        // Set the waker under the lock: a change made under the lock before is seen by the checks below, and a later
+        // one finds the waker.
         if carrier.waker.get().is_none() {
             let _next = carrier.next.lock();
             let _ = carrier.waker.set(context.waker().clone());
@@ -150,6 +154,8 @@ impl Future for CarrierFuture {
             return Poll::Ready(());
         }
         if current.is_none() {
+            // The flag is cleared under the lock together with taking the job, so that it cannot hide a job assigned
+            // later.
             let mut next = carrier.next.lock();
             carrier.has_next.store(false, Ordering::Relaxed);
             *current = next.job.take();
@@ -184,9 +190,11 @@ impl Drop for CarrierFuture {
     fn drop(&mut self) {
         let _entered = self.resident.as_ref().map(WorkerTaskShared::enter);
         let mut next = self.carrier.next.lock();
+        // From now on, `give` returns the job to its caller instead of assigning it to a task that is never polled.
         next.is_dead = true;
         let job = next.job.take();
         drop(next);
+        // Without the lock, because destructors of jobs run arbitrary code.
         drop((job, self.current.take()));
     }
 }

@@ -98,6 +98,7 @@ impl WorkerTaskShared {
             return;
         }
         self.long_polls += 1;
+        // In a single-threaded runtime, a slow job would block all others just as it does here.
         if (self.long_polls >= LONG_POLLS || took >= BLOCKED) && has_threads(self.owner.runtime()) {
             self.is_slow = true;
             self.owner.tasks().detach(now);
@@ -115,6 +116,7 @@ impl WorkerTaskShared {
     pub(super) fn leave(&self, current: &mut Option<AssignedJob>) -> bool {
         let Some(slot) = current.as_ref().map(|assigned| assigned.slot) else { return false };
         let carrier = Carrier::new(false);
+        // Reassign the slot before spawning: if the job was cancelled in between, there is nothing left to run.
         if !self.owner.tasks().move_job(slot, &carrier) {
             return false;
         }

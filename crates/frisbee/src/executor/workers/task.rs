@@ -67,6 +67,7 @@ impl WorkerTask {
         self.phase.begin();
         let Some(Body { future, waker }) = &mut *body else { return };
         CURRENT.set(Some(self.number));
+        // Catch panics, because they must not end the thread, which polls other tasks.
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(waker))));
         CURRENT.set(None);
         // The panic hook has already reported a panic.
@@ -74,6 +75,7 @@ impl WorkerTask {
         match after {
             AfterPoll::Idle => return,
             AfterPoll::Woken => {
+                // Release the lock before queueing, because another thread of the worker may poll the task immediately.
                 drop(body);
                 let worker = self.worker.clone();
                 return if self.is_job { worker.queue_last(self) } else { worker.queue(self) };
@@ -143,11 +145,14 @@ impl TaskPhase {
 
     /// Sets the flag for a wake-up. Returns whether the task must be queued.
     fn wake(&self) -> bool {
+        // Only the transition from idle queues the task. A task that is being polled is queued by its thread
+        // afterwards.
         self.0.fetch_or(WOKEN, Ordering::AcqRel) == 0
     }
 
     /// Records that a thread begins to poll the task.
     fn begin(&self) {
+        // A queued task is woken and not polled, so one operation clears the first flag and sets the second.
         self.0.fetch_xor(WOKEN | POLLED, Ordering::AcqRel);
     }
 
@@ -163,6 +168,7 @@ impl TaskPhase {
 
     /// Records the end of the poll in which the future completed.
     fn finish(&self) -> AfterPoll {
+        // A wake-up during the last poll is overwritten on purpose, because there is nothing left to poll.
         self.0.store(OVER, Ordering::Release);
         AfterPoll::Over
     }

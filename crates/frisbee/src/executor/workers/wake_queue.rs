@@ -66,6 +66,7 @@ impl WakeQueue {
         let mut queues = QUEUES.lock();
         let known = queues.iter().find(|(id, _)| *id == runtime.id()).and_then(|(_, queue)| queue.upgrade());
         Some(known.unwrap_or_else(|| {
+            // Remove queues whose last connection has ended, because runtimes may be created and dropped repeatedly.
             queues.retain(|(_, queue)| queue.strong_count() > 0);
             let new =
                 Arc::new(Self { runtime: runtime.clone(), is_used: AtomicBool::new(false), state: Mutex::default() });
@@ -85,6 +86,7 @@ impl WakeQueue {
         let tasks = self.runtime.metrics().num_workers().saturating_sub(state.tasks);
         state.tasks += tasks;
         self.is_used.store(true, Ordering::Relaxed);
+        // Spawn without the lock, because another thread may poll a task immediately, which takes the lock.
         drop(state);
         for _ in 0..tasks {
             let passing: Job = Box::pin(tokio::task::unconstrained(Passing(self.clone())));
@@ -97,6 +99,7 @@ impl WakeQueue {
         let mut state = self.state.lock();
         state.connections -= 1;
         if state.connections <= DIRECT_MAX {
+            // The forwarding tasks remain, because wake-ups that are already queued must still be forwarded.
             self.is_used.store(false, Ordering::Relaxed);
         }
         if state.connections > 0 {
@@ -112,6 +115,7 @@ impl WakeQueue {
     fn push(&self, connection: Arc<Connection>) {
         let mut state = self.state.lock();
         state.woken.push_back(connection);
+        // One task is enough, because it wakes itself until the queue is empty.
         let idle = state.idle.pop();
         drop(state);
         if let Some(idle) = idle {
@@ -135,6 +139,7 @@ impl Future for Passing {
         let woken: [_; WOKEN_AT_ONCE] = std::array::from_fn(|_| state.woken.pop_front());
         let is_empty = state.woken.is_empty();
         if is_empty {
+            // Registered under the lock that protects the queue, so that the next wake-up cannot be missed.
             state.idle.push(context.waker().clone());
         }
         drop(state);
@@ -164,6 +169,7 @@ impl Wake for Connection {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
+        // A stale value is harmless, because both paths wake the connection.
         if !self.queue.is_used.load(Ordering::Relaxed) {
             self.wake_task();
         } else if !self.is_queued.swap(true, Ordering::AcqRel) {

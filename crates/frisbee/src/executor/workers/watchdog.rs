@@ -106,6 +106,7 @@ pub(crate) fn is_asleep() -> bool {
 /// Wakes the watchdog thread. Starts it if necessary.
 #[cold]
 pub(crate) fn wake_watchdog() {
+    // Take the lock before the flag is cleared, so that only one worker starts the thread.
     let mut registry = WATCHDOG.registry.lock();
     if !WATCHDOG.is_asleep.swap(false, Ordering::SeqCst) {
         return;
@@ -116,6 +117,7 @@ pub(crate) fn wake_watchdog() {
     match thread::Builder::new().name("frisbee-watchdog".to_owned()).spawn(|| WATCHDOG.watch()) {
         Ok(thread) => registry.thread = Some(thread.thread().clone()),
         Err(error) => {
+            // The next active worker tries again.
             WATCHDOG.is_asleep.store(true, Ordering::SeqCst);
             tracing::debug!(%error, "watchdog thread not started");
         }
@@ -137,6 +139,7 @@ impl Watchdog {
                 if self.check(&mut suspects, &mut reported) {
                     self.is_asleep.store(false, Ordering::SeqCst);
                 }
+                // `park` may return without a call of `unpark`.
                 while self.is_asleep.load(Ordering::SeqCst) {
                     thread::park();
                 }
@@ -147,6 +150,7 @@ impl Watchdog {
 
     /// Checks all workers. Returns whether any worker has been active.
     fn check(&self, suspects: &mut Vec<WorkerSample>, reported: &mut ReportedLines) -> bool {
+        // Move new workers out of the registry, so that they are checked without its lock: a check may call a router.
         suspects.append(&mut self.registry.lock().workers);
         let mut is_busy = false;
         suspects.retain_mut(|suspect| {
@@ -180,6 +184,7 @@ impl WorkerSample {
             return is_new || is_polled;
         }
         if self.is_reported {
+            // A blocked thread counts as active, so that the watchdog does not sleep before the poll returns.
             return true;
         }
         let (now, waited) = (Instant::now(), worker.waited());
@@ -188,6 +193,7 @@ impl WorkerSample {
             return true;
         };
         if now.saturating_duration_since(since).saturating_sub(waited.saturating_sub(before)) >= HELD_UP_MIN {
+            // Look up the connection first, because the hand-over clears the record of the polled task.
             let culprit = worker.culprit(poll);
             let operation = culprit.as_ref().and_then(|culprit| culprit.operation());
             match worker.clone().hand_over(poll) {

@@ -243,6 +243,7 @@ impl Drop for Worker {
 pub(crate) fn settle(culprit: impl FnOnce() -> Arc<dyn Blocked>) -> Option<DriverTask> {
     CURRENT.with_borrow(|current| {
         let (shared, number) = current.as_ref().zip(WorkerTask::current())?;
+        // Call the function before locking, because it may run arbitrary code.
         let culprit = culprit();
         let mut state = shared.state.lock();
         let entry = state.tasks.get_mut(&number)?;
@@ -276,6 +277,7 @@ impl ExecutorShared {
     fn spawn(self: &Arc<Self>, future: Job, driver: Option<u64>) {
         let mut state = self.state.lock();
         if state.is_stopped {
+            // Release the lock first, because the destructor of the future may use the worker.
             drop(state);
             return drop(future);
         }
@@ -292,6 +294,7 @@ impl ExecutorShared {
     pub(super) fn queue(&self, task: Arc<WorkerTask>) {
         let mut state = self.state.lock();
         if state.is_stopped {
+            // Release the lock first, because this may drop the last reference to the task.
             drop(state);
             return drop(task);
         }
@@ -319,6 +322,7 @@ impl ExecutorShared {
 
     /// Wakes the worker's thread if it is asleep.
     fn wake_thread(&self, mut state: MutexGuard<'_, State>) {
+        // Only the first wake-up since the thread fell asleep has to interrupt it.
         let was_asleep = std::mem::take(&mut state.is_asleep);
         drop(state);
         if was_asleep && let Some(waker) = self.waker.get() {
@@ -353,6 +357,7 @@ impl ExecutorShared {
     /// stopped. Moves some of the yielded tasks to `last`.
     fn poll_look(&self, has_looked: &mut bool, last: &mut Vec<DeferredTask>, context: &mut Context<'_>) -> Poll<bool> {
         let mut state = self.state.lock();
+        // Determined under the lock: a task that is queued later sees the flag and wakes the thread.
         state.is_asleep = state.ready.is_empty() && state.last.is_empty() && !state.is_stopped;
         if state.is_asleep {
             self.waker.get_or_init(|| context.waker().clone());
@@ -361,6 +366,7 @@ impl ExecutorShared {
             last.extend(state.last.drain(..count));
             return Poll::Ready(!state.is_stopped);
         } else {
+            // Return `Pending` once although a task is ready, so that `block_on` polls the sockets.
             drop(state);
             context.waker().wake_by_ref();
         }
@@ -372,6 +378,7 @@ impl ExecutorShared {
     /// thread.
     fn take_over(&self, poll: PollId) -> Option<usize> {
         let mut state = self.state.lock();
+        // The record is taken, so that the same poll cannot be taken over twice.
         if state.poll != poll || state.polled.take().is_none() {
             return None;
         }
@@ -423,6 +430,7 @@ impl Core {
         let run = move || {
             let number = match instead {
                 None => 0,
+                // Checked in the new thread, because the blocked poll may return while this thread starts.
                 Some(poll) => match core.shared.take_over(poll) {
                     Some(number) => number,
                     None => return,

@@ -55,6 +55,7 @@ impl<R: Router> Engine<R> {
         }
         if matches!(self.order.as_deref(), Some(Order::Flush(_))) {
             if !self.mail_is_held {
+                // Packets that handles sent before the request to close must be written first.
                 self.handle.collect(self.core.outbox());
             } else if !self.handle.0.mailbox.lock().outbox.is_empty() {
                 // Wait, because packets of handles remain in the mailbox until the peer's header format is known. That
@@ -86,6 +87,7 @@ impl<R: Router> Engine<R> {
     /// Returns whether a handle has requested an immediate close while the driver is writing the last bytes.
     pub(crate) fn is_aborted(&self) -> bool {
         let mailbox = &self.handle.0.mailbox;
+        // This clears the notification too. Only an abort matters now, and a later one must wake the driver again.
         mailbox.is_notified() && matches!(mailbox.lock_by_task().order.as_deref(), Some(Order::Now(_)))
     }
 
@@ -125,6 +127,7 @@ impl<R: Router> Engine<R> {
             && !self.has_input()
             && self.routing != Routing::Deferring
             && self.handle.0.work.len() == 0
+            // Checked last, because this takes the lock.
             && {
                 let inner = self.handle.0.mailbox.lock();
                 inner.outbox.is_empty() && inner.streams.is_empty() && inner.handing_off == HandOffState::No
@@ -146,6 +149,7 @@ impl<R: Router> Engine<R> {
         if !self.handle.0.is_within && !matches!(reason, CloseReason::OtherProtocol) {
             self.handle.0.mailbox.account.budget().counts.count_closed(self.handle.peer_addr(), reason, Instant::now());
         }
+        // Close the mailbox before the jobs are aborted, so that nothing is sent on behalf of an aborted job.
         self.handle.0.mailbox.close(reason);
         self.handle.0.work.abort();
         let (router, runtime) = (&self.router, &self.handle.0.runtime);
@@ -162,6 +166,7 @@ impl<R: Router> Engine<R> {
         }
         let _entered = runtime.enter();
         let attachments = &self.handle.0.attachments;
+        // After `disconnected`, as documented at `Connection::on_close`.
         attachments.run_on_close(reason);
         // The values of an adapter connection are dropped with its `AdapterContext`.
         if !matches!(reason, CloseReason::OtherProtocol) {

@@ -67,9 +67,11 @@ impl<R: Router> Engine<R> {
     fn route_deferred(&mut self) -> Option<(Routed, usize)> {
         let Some(DeferredPacket { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.mailbox.account)
         else {
+            // Also forgets the streams with deferred packets and the bytes added to the backlog.
             self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
             self.routing = Routing::All;
             if self.reading == ReadMode::HalfClosed {
+                // Set before the readers are woken, because they check the flag when they find no message.
                 self.handle.0.is_at_eof.store(true, Ordering::Relaxed);
                 let streams: Vec<_> = self.handle.0.mailbox.lock().streams.iter().cloned().collect();
                 streams.iter().for_each(|stream| stream.handle_eof());
@@ -101,6 +103,7 @@ impl<R: Router> Engine<R> {
         let Some(event) = self.defer(event) else { return Ok(Some((Routed::Continue, length))) };
         let next = self.handle_event(event);
         let added = self.core.outbox().len().saturating_sub(before);
+        // Output that is added while the backlog is full counts towards the limit of deferred packets.
         if added > 0 {
             self.handle.0.deferred.add(added);
         }
@@ -117,6 +120,7 @@ impl<R: Router> Engine<R> {
                 }
             }
             Event::Packet(packet) => (packet, false),
+            // Control packets must not overtake deferred messages of their stream.
             Event::Control(packet) if packet.stream().is_some_and(|id| self.handle.0.deferred.has_stream(id)) => {
                 (packet, false)
             }

@@ -30,6 +30,7 @@ impl<R: Router> Engine<R> {
     pub(super) fn handle_hand_off(&mut self, event: HandOffEvent) -> Routed {
         match event {
             HandOffEvent::Requested { operation, body } => {
+                // Checked and set under one lock, so that no handle can open a stream or request a hand-off in between.
                 let mut inner = self.handle.0.mailbox.lock();
                 let is_free = inner.handing_off == HandOffState::No && inner.streams.is_empty();
                 let is_free = is_free && self.handle.0.work.len() == 0 && self.handle.0.deferred.is_empty();
@@ -61,6 +62,7 @@ impl<R: Router> Engine<R> {
                     HandOffAnswer::NotServed => HandOffError::NotServed,
                     _ => HandOffError::Refused(body),
                 };
+                // Reset the state before the caller is woken, because it may immediately send or make another request.
                 self.handle.0.mailbox.set_handing_off(HandOffState::No);
                 asking.answer(Err(error));
                 Routed::Continue
@@ -76,6 +78,8 @@ impl<R: Router> Engine<R> {
             HandOffStep::Request { asking, .. } => match encoded {
                 Ok(()) => self.asking = Some(Box::new(asking)),
                 Err(error) => {
+                    // Reset the state before the caller is woken, because it may immediately send or make another
+                    // request.
                     self.handle.0.mailbox.set_handing_off(HandOffState::No);
                     asking.answer(Err(HandOffError::TooLong(error)));
                 }
@@ -128,6 +132,7 @@ impl<R: Router> Engine<R> {
     /// has been received.
     #[cold]
     pub(super) fn leave(&mut self, take_over: HandOffTarget) {
+        // Packets that handles have sent must be written before the transport changes its owner.
         if !self.mail_is_held {
             self.handle.collect(self.core.outbox());
         }

@@ -86,6 +86,7 @@ impl<R: Router> Engine<R> {
         let signal = match stream {
             Some(stream) => {
                 let signal = stream.handle_rejected_body();
+                // `leave_stream` acts on the cached stream.
                 self.last_stream = Some(stream);
                 return drop(self.leave_stream(signal));
             }

@@ -29,6 +29,7 @@ impl<R: Router> Engine<R> {
         let inner = self.handle.0.mailbox.lock();
         let native = inner.peer.hello().is_some();
         if let Some(stream) = inner.streams.get(id).cloned() {
+            // Release the lock, because the message may wake the reader, whose first action may be to lock the mailbox.
             drop(inner);
             let signal = if body.is_empty() && !native {
                 stream.handle_close();
@@ -116,6 +117,7 @@ impl<R: Router> Engine<R> {
             return self.handle_stream(id, body);
         }
         drop(inner);
+        // The lock is no longer held, because the router may use the connection.
         let stream = Stream::new(self.handle.0.clone(), shared);
         let Some(session) = &mut self.session else { return Routed::Continue };
         self.router.stream(session, body, stream)
