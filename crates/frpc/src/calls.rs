@@ -313,6 +313,7 @@ impl Calls {
         let allowed = calls_max.and_then(|max| usize::try_from(max).ok());
         let allowed = allowed.map(|allowed| allowed.clamp(1, CALLS_MAX));
         match &mut self.paused {
+            // Applied when the pause ends.
             Some((_, later)) => *later = allowed,
             None => self.allowed = allowed,
         }
@@ -374,6 +375,7 @@ impl Calls {
     pub(crate) fn handle_reply(&mut self, packet: Packet) -> Option<Waker> {
         let slot = Self::slot_of(packet.id);
         let Some(entry) = self.slots.get_mut(slot) else { return self.count_unmatched() };
+        // The alternating bit of the id distinguishes a duplicate reply to the previous call in the slot.
         if entry.id != packet.id || entry.operation != packet.operation {
             return self.count_unmatched();
         }
@@ -385,11 +387,13 @@ impl Calls {
                 caller
             }
             State::Expired => {
+                // The slot stays occupied until the caller polls the call.
                 entry.state = State::Late;
                 self.note_late();
                 None
             }
             State::Abandoned => {
+                // Only the reply permits reusing the id.
                 entry.vacate(slot, &mut self.free);
                 self.note_late();
                 self.abandoned -= 1;
@@ -417,6 +421,7 @@ impl Calls {
                     Reply::Copied(body) => Body::Copied(body),
                     Reply::Shared(body) => Body::Shared(body),
                 }));
+                // Release the read buffer now. The buffer of a copied body is kept for the next call in the slot.
                 if let Reply::Shared(_) = entry.reply {
                     entry.reply = Reply::none();
                 }
@@ -424,6 +429,8 @@ impl Calls {
                 Poll::Ready(ended)
             }
             State::Pending | State::Timed => {
+                // Not checked in the state `Replied`, because a reply that arrived before the connection ended is still
+                // returned.
                 if let Some(status) = &self.ended {
                     let outcome = CallOutcome::Disconnected { status: status.clone(), until: self.deadlines[slot] };
                     entry.vacate(slot, &mut self.free);
@@ -484,6 +491,7 @@ impl Calls {
             }
             State::Free | State::Abandoned => false,
         };
+        // Compat servers do not support CANCEL.
         if is_at_work && self.server.is_native() {
             cancel(id, operation);
         }
@@ -496,6 +504,7 @@ impl Calls {
     /// reached, all calls are examined. If all calls have the same timeout, this happens once per timeout.
     #[inline(always)]
     pub(crate) fn handle_time(&mut self, now: Instant, wake: &mut Vec<Waker>) -> Option<Instant> {
+        // The cached time applies to a single poll of the driver.
         self.now = None;
         if self.next_deadline.is_some_and(|next| next <= now) {
             self.handle_due(now, wake);
@@ -564,6 +573,7 @@ impl Calls {
     /// the server has replied.
     fn leave(&mut self, slot: usize, answered: bool) -> bool {
         let entry = &mut self.slots[slot];
+        // After the connection has ended no reply can arrive, so the id need not stay reserved.
         if answered || self.ended.is_some() {
             entry.vacate(slot, &mut self.free);
             return false;

@@ -153,6 +153,7 @@ impl Router for Endpoint {
                 return self.route_prefixed(session, packet, outbox);
             }
         }
+        // Replies are matched at the end of the batch, under a single lock.
         if self.calls.is_some() {
             session.replies.get_or_insert_default().packets.push(packet);
             return Routed::Continue;
@@ -334,6 +335,7 @@ impl Router for Endpoint {
         let reply = ReplyTo::HandOff(Box::new((request, HandOff::default())));
         // Spawn the handler, because no call may be in progress when the connection is handed off.
         let (caller, trace) = (&session.caller, trace.as_ref());
+        // Checked before the handler starts, so that a rejected call has not run.
         let has_permit = caller.connection.has_call_permit();
         instance.serve(Incoming { caller, envelope, trace, reply, inline: false, has_permit }).into()
     }
@@ -435,6 +437,7 @@ impl Endpoint {
         session.replies = None;
         if let Some(calls) = self.calls.as_ref().or(session.calls.as_ref()) {
             let released = calls.calls.lock().release();
+            // The lock was released at the end of the previous statement, because destructors may use the table.
             drop(released);
         }
     }
@@ -456,6 +459,7 @@ impl Endpoint {
         };
         let inline = session.inline_runs.begin();
         let (caller, reply) = (&session.caller, ReplyTo::Packet { id, operation, outbox });
+        // Checked before the handler starts, so that a rejected call has not run.
         let has_permit = caller.connection.has_call_permit();
         instance.serve(Incoming { caller, envelope, trace, reply, inline, has_permit }).into()
     }
@@ -674,8 +678,10 @@ fn settle(
             }
         }
     }
+    // After the replies, so that a call that was answered in this poll does not expire.
     let (due, unmatched) = (table.handle_time(now, wake), table.unmatched());
     let due = if table.queue.is_empty() { due } else { look_at_slots(&mut table, now, wake, due) };
+    // Observers and woken tasks may make calls, which lock the table.
     drop(table);
     if let Some(late) = late {
         late.count();

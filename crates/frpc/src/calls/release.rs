@@ -25,6 +25,7 @@ impl Calls {
         if self.ids.len() < self.slots.len() {
             self.ids.resize(self.slots.len(), PacketId(0));
         }
+        // Remember the ids of removed slots, so that replies to their earlier calls are still recognized as late.
         self.ids.iter_mut().zip(&self.slots).for_each(|(id, slot)| *id = slot.id);
         let is_free = |slot: &Slot| matches!(slot.state, State::Free);
         let used = self.slots.iter().rposition(|slot| !is_free(slot)).map_or(0, |last| last + 1);

@@ -189,6 +189,7 @@ impl CallTable {
     /// Stops new calls on the connection and releases its link. The link is released immediately rather than at the
     /// next call, because there may be no further call and a server that shuts down waits for the connection to close.
     pub(crate) fn retire(&self) {
+        // Set before the waiters are woken, because they check it.
         self.retired.store(true, Ordering::Release);
         self.dismiss_waiters();
         self.retirement.notify_waiters();
@@ -210,6 +211,7 @@ impl CallTable {
     pub(crate) fn set_owner(&self, owner: Weak<dyn ReleaseLink>) {
         let is_first = self.owner.set(owner).is_ok();
         debug_assert!(is_first, "a new connection belongs to one channel");
+        // Pairs with the fence in `retire`.
         fence(Ordering::SeqCst);
         if self.is_retired() {
             self.retire(); // The connection was retired before it had an owner.
@@ -220,6 +222,7 @@ impl CallTable {
     pub(crate) async fn retired(&self) {
         loop {
             let mut changed = pin!(self.retirement.notified());
+            // Register before the flag is checked, so that a notification in between is not missed.
             changed.as_mut().enable();
             if self.retired.load(Ordering::Acquire) {
                 return;
@@ -230,6 +233,7 @@ impl CallTable {
 
     /// Fails all calls with `status` because the connection has closed; see [`Calls::end`].
     pub(crate) fn end(&self, status: Status) {
+        // Retire first, so that callers which are woken and retry choose another connection.
         self.retire();
         let wake = self.calls.lock().end(status);
         wake_all(wake);

@@ -167,6 +167,7 @@ impl SentCall {
     /// Counts the end of a call and reports it to its observer.
     fn observe_end(&self, code: Code, over: &EndedCall) {
         self.link.calls.calls.lock().count(self.method, code, over);
+        // The lock is no longer held, because an observer may make calls.
         self.notify_end(over.tracked.token, code, over.tracked.sizes);
     }
 
@@ -204,6 +205,7 @@ impl SentCall {
             }
             (None, CallOutcome::Disconnected { status, until }) => (status, SentState::Disconnected { until }),
             (None, CallOutcome::Expired) => {
+                // An expired call keeps its slot until it is cancelled.
                 self.link.abandon(ticket);
                 (self.expired(), SentState::Answered)
             }
@@ -225,6 +227,7 @@ impl SentCall {
     /// Cancels a call whose caller no longer awaits the reply.
     #[cold]
     fn give_up(&self, ticket: CallTicket) {
+        // Take the record before the slot is freed, because the next call in the slot replaces it.
         let over = if self.is_observed { self.link.calls.calls.lock().over_now(ticket) } else { None };
         self.link.abandon(ticket);
         if let Some(over) = over {
@@ -267,6 +270,7 @@ impl<B: Message> Future for InFlight<B> {
         let call = &mut self.call;
         let Some(ticket) = call.ticket else { return Poll::Pending };
         let (mut reply, mut length, mut observed, mut rare) = (None, 0, None, None);
+        // Short replies are decoded under the lock, because they are stored in a buffer of their slot.
         call.link.calls.with(|calls| {
             let mut unread = None;
             let ended = calls.take_reply(ticket, context, |body| {
@@ -275,6 +279,7 @@ impl<B: Message> Future for InFlight<B> {
                     Body::Copied(body) => {
                         reply = body::whole_reply(body, call.link.nesting);
                         if reply.is_none() {
+                            // Copied, because decompression and translation must not run under the lock.
                             unread = Some(Bytes::copy_from_slice(body));
                         }
                     }
@@ -288,6 +293,7 @@ impl<B: Message> Future for InFlight<B> {
             }
         });
         if let Some(ending) = rare {
+            // The call has ended, so dropping this future must not cancel it.
             call.ticket = None;
             return Poll::Ready(self.finish(*ending));
         }

@@ -215,6 +215,8 @@ impl<'a> PendingCall<'a> {
         if calls.times_next {
             calls.time(ticket, until.zip(*timeout).and_then(|(until, timeout)| until.checked_sub(timeout)));
         }
+        // Encode without the lock of the call table, so that replies to other calls are not delayed. The mailbox stays
+        // locked.
         drop(calls);
         let before = outbox.len();
         let compresses = server == ServerKind::Decompressing

@@ -164,9 +164,11 @@ impl ConnectTask {
         started: Instant,
         reconnect_timeout: Option<Duration>,
     ) -> Result<Arc<Link>, Status> {
+        // Count the caller first, because the task ends when no caller waits.
         let _waiter = WaiterCount::new(self);
         loop {
             let mut changed = pin!(self.changed.notified());
+            // Register before the current connection is checked, so that a change in between wakes this task.
             changed.as_mut().enable();
             if let Some(link) = current_link(&self.current) {
                 return Ok(link);
@@ -197,6 +199,7 @@ impl ConnectTask {
         {
             return Err(unreachable(progress.failure.as_deref().unwrap_or(&self.dialler.name)));
         }
+        // Checked under the lock that is still held when the task is stored, so that only one task runs.
         if progress.task.is_none() {
             self.spawn(&mut progress, None);
         }
@@ -251,6 +254,7 @@ impl ConnectTask {
                 return NextStep::Attempt;
             }
         }
+        // Cleared under the lock, so that a caller that begins to wait from now on starts another task.
         progress.task = None;
         NextStep::Nothing
     }
@@ -320,6 +324,7 @@ impl ConnectTask {
     /// Stops connecting because the channel was dropped or closed.
     pub(crate) fn stop(&self) {
         let task = self.progress.lock().task.take();
+        // The lock is no longer held, because aborting may drop the connection attempt, which may run user code.
         if let Some(task) = task {
             task.abort();
         }

@@ -42,11 +42,13 @@ pub(crate) fn replace_link(shared_link: &Arc<CurrentLink>, link: Link) {
     let calls = link.calls.clone();
     let mut current = shared_link.lock();
     if current.is_closed {
+        // The new link is dropped on return. Release the lock first, because this closes the connection.
         drop(current);
         return;
     }
     current.link = Some(Arc::new(link));
     drop(current);
+    // Without the lock, because a connection that has been retired since releases its link, which takes the lock.
     let shared_link: Weak<CurrentLink> = Arc::downgrade(shared_link);
     calls.set_owner(shared_link);
 }

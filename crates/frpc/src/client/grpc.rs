@@ -179,10 +179,12 @@ fn poll_send(
     task: &mut Context<'_>,
 ) -> Poll<()> {
     loop {
+        // Take the next message only when it can be sent, because it could not be put back.
         if ready!(call.poll_writable(task)).is_err() {
             return Poll::Ready(());
         }
         let next = ready!(requests.as_mut().poll_next(task));
+        // Set even if the message cannot be sent, because a consumed message cannot be sent by another attempt.
         *has_sent = true;
         let is_end = next.is_none();
         let message = match next.transpose() {
@@ -312,6 +314,7 @@ impl GrpcLinks {
     pub(crate) async fn connect(&self) -> Result<(), frisbee::Error> {
         loop {
             let mut changed = pin!(self.0.changes.links.notified());
+            // Register before the state is checked, so that a change in between wakes this task.
             changed.as_mut().enable();
             {
                 let pool = &mut *self.0.pool.lock();
@@ -333,6 +336,7 @@ impl GrpcLinks {
         let mut has_connected = false;
         loop {
             let mut changed = pin!(self.0.changes.links.notified());
+            // Register before the state is checked, so that a change in between wakes this task.
             changed.as_mut().enable();
             let retry_at = {
                 let pool = &mut *self.0.pool.lock();
@@ -411,6 +415,7 @@ impl GrpcLinks {
                     return Ok(replies);
                 }
                 Err(error) => {
+                    // A request stream that has been read cannot be sent again.
                     if attempt == ATTEMPTS_MAX || !error.has_not_run() || has_sent {
                         let status = explain(error.status(links.authority()), deadline, links.authority());
                         return Err((status, error.sent_state()));
@@ -458,8 +463,10 @@ impl Shared {
         }
         for (key, value) in call.metadata.iter().filter(|(key, _)| !OF_REQUEST.contains(key)) {
             match key {
+                // The trace context of the call replaces that of the metadata.
                 "traceparent" if call.trace.is_some() => {}
                 _ if key.ends_with("-bin") => head.push(key, status::BASE64.encode(value)),
+                // The header compression does not store these fields, because they contain secrets.
                 "authorization" | "cookie" => head.push_sensitive(key, value.trim_ascii()),
                 _ => head.push(key, value.trim_ascii()),
             }
@@ -478,6 +485,7 @@ impl Shared {
         let mut has_waited = false;
         loop {
             let mut changed = pin!(self.changes.calls.notified());
+            // Register before the state is checked, so that a change in between wakes this task.
             changed.as_mut().enable();
             let dials = {
                 let pool = &mut *self.pool.lock();
@@ -512,6 +520,7 @@ impl Shared {
             changed.await;
             has_waited = true;
             let pool = self.pool.lock();
+            // Only an attempt that has ended since the check above concerns this call.
             if pool.dials != dials
                 && (pool.links.is_empty() || caller.is_some())
                 && let Some(error) = &pool.dial_error
@@ -540,6 +549,7 @@ impl Shared {
             pool.dials += 1;
             pool.dial_error = None;
             match opened {
+                // The channel was closed while this connection was being established.
                 Ok(link) if pool.is_closed => link.close(),
                 Ok(link) => {
                     pool.links.push(link);

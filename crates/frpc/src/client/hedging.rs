@@ -84,6 +84,7 @@ impl Channel {
             Poll::Pending
         })
         .await;
+        // Dropping the slower attempt cancels it.
         drop((first, second));
         let [first_failure, second_failure] = failures;
         let is_overtaken = by == 1 && first_failure.is_none();

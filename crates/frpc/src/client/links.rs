@@ -175,6 +175,7 @@ impl Links {
             (None, LinkSource::Given) => return false,
         };
         let calls = link.calls.clone();
+        // Release the link, because it would keep the connection open after its last call.
         drop(link);
         calls.retired().await;
         true

@@ -192,6 +192,7 @@ impl AdapterMethod {
         match called {
             AdapterCall::Ready(result) => result.map(|response| response.map(|()| Bytes::from(out))),
             AdapterCall::InProgress(_task) => {
+                // The task stays in scope, because dropping it would cancel the call.
                 let shutting_down = Status::unavailable("the server is shutting down");
                 receiver.await.map_or(Err(shutting_down), |(result, _hold)| result)
             }
@@ -321,6 +322,7 @@ impl Deref for AdapterMethod {
 impl AdapterCaller {
     /// Counts a unary call as in progress. Returns `false` if that exceeds the limit of concurrent calls.
     fn enter_call(&self) -> bool {
+        // Count first and compare afterwards, so that concurrent calls cannot all pass the check.
         let is_within = self.calls.fetch_add(1, Ordering::Relaxed) < self.connection.calls_max();
         if !is_within {
             self.leave_call();
@@ -373,6 +375,7 @@ impl InProgress {
         let (call, before) = Self::stream(caller);
         let max = caller.context.config().streams_max;
         if before >= max {
+            // Dropping the guard removes the stream from the count.
             caller.connection.count_rejected();
             return Err(Status::resource_exhausted(format!("the limit of {max} streams is reached")));
         }

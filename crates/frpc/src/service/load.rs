@@ -44,6 +44,7 @@ impl Load {
     fn measure(&self, count: u32, micros: u32) {
         let Some(average) = self.nanos_each.get(power(count)) else { return };
         let each = (u64::from(micros) * 1_000 / u64::from(count.max(1))).max(1);
+        // Concurrent updates may overwrite each other, which an average tolerates.
         let (before, now) = (average.load(Ordering::Relaxed).cast_signed(), each.cast_signed());
         let next = if before == 0 { now } else { before + (now - before) / SMOOTHING };
         // Move the average towards the measured value by the smoothing divisor.
@@ -91,6 +92,7 @@ impl LoadGuard {
     pub(crate) fn end(self) -> Option<Report> {
         let took = clock::now().saturating_duration_since(self.started).as_micros();
         self.load.measure(self.count, u32::try_from(took).unwrap_or(u32::MAX));
+        // This call is still counted.
         let in_progress = self.load.in_progress.load(Ordering::Relaxed).saturating_sub(1);
         let micros = self.load.expected(in_progress.saturating_add(1));
         self.is_reported.then_some(Report { in_progress, micros })

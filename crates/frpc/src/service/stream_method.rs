@@ -156,6 +156,7 @@ impl<A: Message + Send + 'static> StreamRequest<A> for Streaming<A> {
         // Charge each message until the handler takes the next one.
         let mut last: Option<MemoryCharge> = None;
         let decode = move |message: Bytes| {
+            // Release the charge of the previous message before the next one is charged.
             drop(last.take());
             let (message, charge) = options.decode(decode, &message, caller.as_ref())?;
             last = charge;

@@ -192,6 +192,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
                 status()
             });
             let worked = poll_fn(|context| {
+                // Poll the handler before the deadline, so that a result that is ready is not replaced by a timeout.
                 if let Poll::Ready(worked) = work.as_mut().poll(context) {
                     return Poll::Ready(Some(worked));
                 }

@@ -231,6 +231,7 @@ where
         } else {
             self.slot.poll(|| (self.handler)(self.service.clone(), request))
         };
+        // The context applies only while the handler is polled.
         drop(inherited);
         match polled {
             FirstPoll::Ready(result) => {
@@ -360,6 +361,7 @@ impl MethodState {
         envelope: &mut Envelope,
         trace: &mut Option<TraceContext>,
     ) -> Result<(), (Status, ServeProgress)> {
+        // Observe the call first, so that rejected calls are reported too.
         if let Some(method_observer) = &mut self.method_observer {
             method_observer.begin_unary(envelope.length, trace, caller.batch_calls().is_none());
         }
@@ -470,6 +472,7 @@ impl MethodState {
         let code = status.code();
         match reply {
             ReplyTo::Packet { id, operation, outbox } => {
+                // Packets that were sent through connection handles precede the reply.
                 caller.connection.collect(outbox);
                 let before = outbox.len();
                 body::put_failure(outbox, id, operation, &status, caller.style, is_refused);

@@ -287,6 +287,7 @@ impl PendingCall<'_> {
         let sent_timeout = timeout.filter(|_| sends_timeout);
         let call = GrpcCall::new(self.method, sent_timeout, self.extras, self.trace.copied());
         let mut timer = CallTimer::start(table);
+        // From here on, the server may run the call.
         is_sent.store(true, Ordering::Relaxed);
         let reply = links.call_single(&call, requests);
         let reply = match timeout.and_then(|timeout| clock::now().checked_add(timeout)) {
@@ -305,6 +306,7 @@ impl PendingCall<'_> {
                 table.handle_answer(Code::Ok);
                 return Ok(reply);
             }
+            // Another server of the fleet may be able to answer an idempotent call.
             Err((status, SentState::Answered)) if status.code() == Code::Unavailable && is_retried => {
                 (status, SentState::Refused { until: None })
             }

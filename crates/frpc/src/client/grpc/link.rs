@@ -108,6 +108,7 @@ struct Reply {
 
 impl Reply {
     fn finish(&mut self, end: Result<Option<Head>, CallError>) {
+        // Keep the first end, because a reset may follow the trailers.
         self.end.get_or_insert(end);
         self.wake_reader();
         if let Some(writer) = self.writer.take() {
@@ -134,11 +135,13 @@ impl LinkState {
             self.callers.release(caller.0);
         }
         self.http2.reset(key, code);
+        // A single stream has become free, so one waiting call can proceed.
         self.changes.calls.notify_one();
         Some(reply)
     }
 
     fn finish(&mut self, key: StreamKey, end: Result<Option<Head>, CallError>) {
+        // Lock order: first the connection, then a reply.
         if let Some(reply) = self.remove(key, ErrorCode::NO_ERROR) {
             reply.lock().finish(end);
         }
@@ -169,6 +172,7 @@ impl LinkState {
                 if is_end {
                     self.finish(stream, Ok(None));
                 } else if !is_whole {
+                    // Messages that arrive in many small frames cost more than their bytes suggest.
                     self.http2.charge_fragment();
                 }
             }
@@ -198,6 +202,7 @@ impl LinkState {
     fn end(&mut self, error: &io::Error) {
         (self.is_closing, self.has_ended) = (true, true);
         let reason = self.reason.get_or_insert_with(|| error.to_string().into()).clone();
+        // Take the calls out of the table, so that dropping them later resets no stream.
         for (_, _, reply) in std::mem::take(&mut self.calls).into_iter().flatten() {
             reply.lock().finish(Err(CallError::Lost(reason.clone())));
         }
@@ -343,6 +348,8 @@ impl Sender {
         if state.http2.poll_writable(self.key)? {
             return Poll::Ready(Ok(()));
         }
+        // Registered under the lock of the connection, under which the driver takes the waker, so that no wake-up is
+        // missed.
         self.reply.lock().writer = Some(task.waker().clone());
         Poll::Pending
     }
@@ -379,6 +386,7 @@ impl Call {
     /// Polls for the response head. Also returns whether the head already contains the trailers.
     pub(super) fn poll_head(&mut self, task: &mut Context<'_>) -> Poll<Result<(Head, bool), CallError>> {
         let mut reply = self.sender.reply.lock();
+        // A head that arrived before the failure is returned first.
         if let Some(head) = reply.head.take() {
             return Poll::Ready(Ok(head));
         }
@@ -400,6 +408,7 @@ impl Call {
         let mut message = None;
         if let Some((&[flags, a, b, c, d], _)) = reply.body.split_first_chunk() {
             let length = u32::from_be_bytes([a, b, c, d]);
+            // Checked before the body arrives, so that no more than the limit is buffered.
             if length > message_max {
                 let text = format!("a message of {length} bytes exceeds the limit of {message_max}");
                 return Poll::Ready(Err(Status::resource_exhausted(text)));
@@ -425,7 +434,9 @@ impl Call {
         if message.is_none() && end.is_none() {
             reply.reader = Some(task.waker().clone());
         }
+        // Release this lock before the connection is locked, because the driver takes the two in the opposite order.
         drop(reply);
+        // A stream that has ended needs no credit.
         if credit > 0 && end.is_none() {
             let mut state = self.sender.link.0.lock();
             state.http2.consume(self.sender.key, credit);
@@ -477,6 +488,7 @@ async fn drive(link: Arc<Link>, mut transport: Pin<Box<dyn Io>>, keepalive: Keep
     let mut alarm = pin!(sleep_until(after(now(), FAR).into()));
     let error = poll_fn(|task| driver.poll(link, transport.as_mut(), alarm.as_mut(), task)).await;
     tracing::debug!(%error, "connection to a gRPC server ended");
+    // Fail the calls with this error before the guard fails them with a general one.
     link.0.lock().end(&error);
     // Wait until the server closes its direction. Its last frames are ignored.
     let _ = poll_fn(|task| transport.as_mut().poll_shutdown(task)).await;
@@ -529,6 +541,8 @@ impl Driver {
                 }
                 state.http2.release();
             }
+            // Registered under the lock that has been held since the last check, so that a call made afterwards wakes
+            // the driver.
             state.driver = Some(task.waker().clone());
             let due = [state.http2.next_timeout(), self.keepalive_due()].into_iter().flatten().min();
             let due = due.unwrap_or_else(|| after(now, FAR)).into();

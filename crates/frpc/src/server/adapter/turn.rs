@@ -146,6 +146,7 @@ impl AdapterSlot {
         }
         let answered = match outcome {
             Some(AdapterOutcome::Ready(result)) => AdapterCall::Ready(result),
+            // The call stays counted until its task has ended.
             Some(AdapterOutcome::Pending(pending)) => return AdapterCall::InProgress(self.method.spawn(pending, make)),
             None => AdapterCall::Ready(Err(Status::internal("the method has not answered"))),
         };

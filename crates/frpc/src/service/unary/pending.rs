@@ -121,12 +121,14 @@ impl MethodState {
                     let observed_call = observed_call();
                     let call = AnsweredCall { id, operation, style, flags, is_layered, name, observed_call, working };
                     let answer = Answer { task, call };
+                    // Without a deadline, a permit or a registry entry, the handler itself becomes the task.
                     if !inherited.is_something() && permits.is_none() && entered.is_none() {
                         return handler.answered_by(answer);
                     }
                     let outcome = handler.outcome();
                     Box::pin(async move {
                         let worked = with_deadline(permits, inherited, outcome).await;
+                        // The call is no longer in progress when its caller receives the reply.
                         drop(entered);
                         answer.then(worked);
                     })
@@ -171,6 +173,7 @@ impl MethodState {
         match refused {
             Some(reply) => {
                 connection.count_rejected();
+                // A handler that has been polled may have had side effects, so its call does not count as rejected.
                 self.fail(caller, reply, too_many(connection), !was_polled);
                 ServeProgress::Refused
             }
