@@ -366,6 +366,7 @@ impl Router for Broker {
     }
 
     fn batch_ended(&self, session: &mut BrokerSession, batch: &mut BatchEnd<'_>) -> Option<Instant> {
+        // Deliver first, so that messages to this connection itself are sent in the same turn.
         session.fanout.flush(&self.0, &*session.subscriber);
         if session.subscriber.pull(batch.outbox, session.body_max) {
             batch.again_when_written();
@@ -473,6 +474,7 @@ impl BrokerShared {
         let mut subscriptions = self.subscriptions.write();
         let nodes_max = self.settings.total_max.saturating_mul(NODES_PER_SUBSCRIPTION);
         let before = subscriptions.nodes();
+        // Checked under the lock, so that concurrent subscriptions cannot exceed the limit together.
         if subscriptions.len() >= self.settings.total_max || before >= nodes_max {
             return Err((
                 Reason::Full,
@@ -483,6 +485,7 @@ impl BrokerShared {
         // Increment the version under the lock, so that a reader of the new version finds the new subscription.
         self.version.fetch_add(1, Ordering::Release);
         let nodes = subscriptions.nodes() - before;
+        // Lock order: the subscription tree, then the node charges.
         self.node_charges.lock().owned += nodes;
         drop(subscriptions);
         charge.resize(least + nodes * NODE_COST);
@@ -595,6 +598,7 @@ impl BrokerShared {
         let Some(history) = self.histories.of(topic) else { return };
         let mut records = self.histories.lock();
         let (ring, first) = self.histories.skip(&mut records, topic, history, missed, from);
+        // Each connection receives the report once, even if several of its subscriptions match.
         let mut connections = BTreeMap::<u64, (Arc<Subscriber>, Vec<u16>)>::new();
         self.subscriptions.read().for_each_match(topic, |(number, id), target| {
             if target.group.is_none() {
@@ -641,6 +645,7 @@ impl BrokerShared {
         let mut subscriptions = self.subscriptions.write();
         let removed = subscriptions.remove(&subscribed.pattern, &(session.subscriber.number, id.0));
         self.disown_nodes(subscribed.nodes, subscriptions.nodes(), &session.subscriber);
+        // Incremented under the lock, as in `subscribe`.
         self.version.fetch_add(1, Ordering::Release);
         drop(subscriptions);
         debug_assert!(removed.is_some(), "subscription of a session should be in the subscription tree");
@@ -704,6 +709,7 @@ impl RemovedSubscriptions {
             owned += nodes;
         }
         self.broker.disown_nodes(owned, tree.nodes(), &self.subscriber);
+        // Incremented once per batch, because each increment clears the route caches of all publishers.
         self.broker.version.fetch_add(1, Ordering::Release);
     }
 }

@@ -172,10 +172,12 @@ impl Bus {
         let frame = Frame::Message.encode(row.next(self.origin), body);
         match self.backplane.publish(topic, frame) {
             Ok(()) => {
+                // Count only frames that were sent, because other brokers report gaps in the counts as lost messages.
                 row.count();
                 Ok(PublishOutcome::On)
             }
             Err(BackplaneError::Away(_)) if self.when_away == OutagePolicy::StayLocal => {
+                // Count the frame although it was not sent, so that other brokers notice the loss later.
                 row.count();
                 Ok(PublishOutcome::Local)
             }
@@ -243,6 +245,7 @@ impl Bus {
     /// Removes a subscription from the registered pattern `interest`. Removes the pattern from the backplane with its
     /// last subscription, unless it belongs to a history.
     pub(super) fn leave(&self, interest: &Arc<Interest>, subscriber: u64, id: u16) {
+        // The lock is held, so that a pattern that is being registered again is not removed.
         let mut interests = self.interests.lock();
         if interest.exit(subscriber, id) && !interest.has_history() {
             if interest.group().is_none() {
@@ -297,6 +300,7 @@ impl Node {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };
         if frame::is_hello(frame) {
+            // Answered at the next tick, so that several announcements cause a single reply.
             bus.marks_due.store(true, Ordering::Relaxed);
             // Start a new epoch, because messages may have been lost while the backplane was disconnected. The counts
             // do not reveal lost first messages of new topics.
@@ -334,6 +338,8 @@ impl Node {
         }
         let version = broker.version.load(Ordering::Acquire);
         if bus.refreshed.swap(version, Ordering::Relaxed) != version {
+            // Collect the registrations first, because joining and leaving must not wait until all of them are
+            // refreshed.
             let interests: Vec<_> = bus.interests.lock().values().chain(bus.histories()).cloned().collect();
             interests.iter().for_each(|interest| interest.refresh(&broker));
         }

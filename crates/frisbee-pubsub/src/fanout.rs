@@ -194,9 +194,11 @@ impl Fanout {
     ) -> Result<Published, TopicError> {
         let mut published = Published::AsUsual;
         if self.version != broker.version.load(Ordering::Acquire) {
+            // Deliver the collected messages by the old routes before these are discarded.
             self.flush(broker, from);
             self.forget(broker);
         }
+        // Consecutive messages often have the same topic.
         if self.routes.get(self.last).is_none_or(|last| *last.topic != *topic) {
             let routes_before = self.routes.len();
             self.last = self.find(broker, from, topic)?;
@@ -211,6 +213,7 @@ impl Fanout {
             .then(|| Bytes::copy_from_slice(body));
         let body = copied.as_ref().unwrap_or(body);
         if found.is_special {
+            // The bus distributes messages among the group members of all brokers, unless it is away.
             let mut groups_are_here = true;
             if found.is_for_bus {
                 match pass_on(broker, found, body) {
@@ -318,6 +321,7 @@ impl Fanout {
         // Hold the lock until here, because offsets must have the same order in every queue. Messages for groups have
         // no offsets, so they need no lock.
         drop(records);
+        // Sort by subscriber, so that each queue is locked only once.
         self.directed.sort_by_key(|message| message.subscriber.number);
         for messages in self.directed.chunk_by(|a, b| a.subscriber.number == b.subscriber.number) {
             let fill = |queue: &mut QueueDelivery<'_>| {

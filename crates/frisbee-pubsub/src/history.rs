@@ -234,10 +234,12 @@ impl Histories {
         from: &impl Source,
     ) -> Recording {
         let budget = from.budget();
+        // The cached history may have been evicted since the last call.
         if known.as_ref().is_none_or(|ring| ring.contents.lock().is_removed) {
             *known = Some(self.ring(records, topic, limits, from));
         }
         let ring = known.clone().expect("history of the topic should be known after recording");
+        // Lock order: first the records of all topics, then the contents of one history.
         let mut contents = ring.contents.lock();
         let first = contents.last + 1;
         let count = packets.messages;
@@ -330,6 +332,7 @@ impl Records {
         }
         for ring in std::mem::take(&mut self.topics).into_values() {
             let mut contents = ring.contents.lock();
+            // Publishers may have cached this history. The flag makes them look it up again.
             contents.is_removed = true;
             contents.messages = VecDeque::new();
         }
@@ -362,6 +365,7 @@ impl Records {
             self.remove(std::mem::take(&mut contents.messages));
             self.bytes -= TOPIC_COST + ring.topic.len();
             self.topics.remove(&ring.topic);
+            // A later history of the same topic starts at offset 1 again, so it needs another epoch.
             self.epoch = self.epoch.wrapping_add(2);
             return;
         }

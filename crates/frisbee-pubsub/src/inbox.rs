@@ -163,9 +163,11 @@ impl Subscription {
         if self.received.is_empty() {
             let mut queue = self.inbox.0.lock();
             if queue.entries.is_empty() {
+                // Checked only if the queue is empty, so that messages that arrived before the end are returned first.
                 if let Some(reason) = &queue.closed {
                     return Poll::Ready(Err(RecvError::Closed(reason.clone())));
                 }
+                // Registered under the lock, so that a message that arrives now wakes the reader.
                 queue.reader = Some(context.waker().clone());
                 return Poll::Pending;
             }
@@ -264,6 +266,7 @@ impl Inbox {
         if queue.closed.is_some() {
             return;
         }
+        // If the reader is behind, short payloads are copied, because slices would keep whole read buffers in memory.
         let is_behind = !queue.entries.is_empty();
         for mut entry in entries {
             if is_behind
@@ -306,6 +309,7 @@ impl Queue {
     /// although they no longer count towards the size limit of the queue.
     fn take(&mut self, received: &mut VecDeque<Entry>) {
         if self.bytes <= TAKEN_MAX {
+            // `received` is empty, so this keeps both buffers for reuse.
             std::mem::swap(received, &mut self.entries);
             self.bytes = 0;
             return;

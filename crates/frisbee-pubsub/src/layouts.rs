@@ -150,6 +150,7 @@ impl BrokerShared {
             } else if state.want(fingerprint, from.connection(), from.publisher())
                 && let Some(bus) = &self.bus
             {
+                // Release the lock, because the reply may arrive before this call returns.
                 drop(state);
                 bus.send_control(bus::frame::ASK, &fingerprint);
             }
@@ -164,6 +165,7 @@ impl BrokerShared {
             return Routed::Discarded;
         }
         let readers = state.take_wanted(fingerprint);
+        // Release the lock before sending, because sending locks other connections.
         drop(state);
         self.send_layout(readers, body);
         Routed::Slow

@@ -130,6 +130,7 @@ impl BrokerShared {
         let subscriptions = connections.entry(subscriber.number).or_default();
         *subscriptions += 1;
         if *subscriptions == 1 {
+            // Notify under the lock, so that observers receive the events in the order of the changes.
             let event = json!({ "joined": **name, "connections": connections.len() });
             self.notify_watchers(subscriber, topic, &event);
         }
@@ -154,6 +155,7 @@ impl BrokerShared {
                 topics.remove(topic);
             }
         }
+        // Notify under the lock, so that observers receive the events in the order of the changes.
         self.notify_watchers(subscriber, topic, &json!({ "left": name, "connections": left }));
     }
 
@@ -170,6 +172,7 @@ impl BrokerShared {
     /// Sends the list of a topic's subscribers to a subscription that observes them.
     pub(super) fn send_presence(&self, subscriber: &Subscriber, id: PacketId, pattern: &str) {
         let Some(topic) = pattern.strip_prefix(PREFIX) else { return };
+        // The lock is held until the list is queued, so that the events that follow it apply to this list.
         let topics = self.presences.topics.lock();
         let names = topics.get(topic);
         let listed = names.into_iter().flatten().take(LISTED_MAX);

@@ -225,6 +225,7 @@ impl Subscriber {
         if overflows && self.bounds.slow == SlowSubscriberPolicy::Disconnect {
             let text =
                 format!("slow subscriber: {} bytes are queued, which exceeds queue_max of {queue_max}", queue.bytes);
+            // Close the queue before the connection, so that later messages are ignored from now on.
             self.close_queue(&mut queue, before);
             self.connection.abort_for(text);
             return;
@@ -252,6 +253,7 @@ impl Subscriber {
     /// Moves up to [`WINDOW`] bytes of queued packets to the outbox. Called by the subscriber's own task. `body_max` is
     /// the maximum body size of the peer. Returns whether packets remain in the queue.
     pub(super) fn pull(&self, outbox: &mut Outbox, body_max: u32) -> bool {
+        // Fast path without the lock. A publisher sets the flag after it has added packets, and then wakes this task.
         if !self.scheduled.load(Ordering::Acquire) {
             return false;
         }
@@ -260,6 +262,7 @@ impl Subscriber {
         let budget = &self.budget;
         let window = if budget.is_short() { part_of(budget, WINDOW_WHEN_SHORT, 1).min(WINDOW) } else { WINDOW };
         while outbox.len() < window {
+            // Report the loss before the messages that follow it.
             if queue.lost > 0 {
                 let mut body = Vec::new();
                 tlv::put_varint(&mut body, std::mem::take(&mut queue.lost));
@@ -279,6 +282,7 @@ impl Subscriber {
             if segment.longest <= limit && segment.packets.header_size() == outbox.header_size() {
                 outbox.append(&mut segment.packets);
             } else {
+                // The packets exceed the peer's limit or were encoded with another header format.
                 let marks = std::mem::take(&mut segment.marks);
                 let lost = reframe(segment, outbox, limit);
                 self.bounds.lost.fetch_add(lost, Ordering::Relaxed);

@@ -235,6 +235,7 @@ impl ClientSession {
             return self.receive_replayed(shared, &topic, body, before);
         }
         if self.version != shared.version.load(Ordering::Acquire) {
+            // Subscriptions have changed. First deliver the messages that were collected for the earlier ones.
             self.settle(shared);
             self.forget();
             self.version = shared.version.load(Ordering::Acquire);
@@ -263,6 +264,7 @@ impl ClientSession {
         let topic = topic.clone();
         if !is_same(inboxes, &self.to) {
             let inboxes = inboxes.clone();
+            // Deliver the messages of the previous inboxes first, because they arrived earlier.
             self.flush(shared);
             self.to = inboxes;
         }
@@ -380,6 +382,7 @@ impl ClientSession {
 
     fn forget(&mut self) {
         self.by_topic = HashMap::new();
+        // Keep the positions, by which lost messages are detected after a reconnect.
         for Route { topic, next, .. } in std::mem::take(&mut self.routes) {
             if next != 0 {
                 self.stream.insert(topic.name.clone(), NextOffset { epoch: topic.epoch, offset: next });

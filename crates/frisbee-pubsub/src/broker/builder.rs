@@ -227,6 +227,7 @@ impl BrokerBuilder {
             #[cfg(feature = "typed")]
             layouts: Default::default(),
         });
+        // Attach the bus last, because it may deliver messages immediately.
         if let Some(bus) = &shared.bus {
             bus.attach(&shared);
         }

@@ -161,6 +161,7 @@ impl Interest {
     }
 
     fn answer(&self) {
+        // From now on, `is_joined_or_answers` returns true.
         let asked = self.asked.lock().take();
         if let Some(broker) = self.history.as_ref().and_then(|rule| rule.broker.upgrade())
             && !self.followers().is_empty()
@@ -183,6 +184,7 @@ impl Interest {
         messages: impl IntoIterator<Item = (T, Bytes)>,
     ) -> usize {
         let mut malformed = 0;
+        // The lock is held for the whole batch, which keeps the frames in order.
         let arrivals = &mut *self.arrivals.lock();
         for (topic, frame) in messages {
             if !self.take(arrivals, broker, own, topic.as_ref(), &frame) {
@@ -230,6 +232,7 @@ impl Interest {
             match heed {
                 StampVerdict::New(0) => {}
                 StampVerdict::New(missed) => {
+                    // Deliver earlier messages first, so that the loss is reported at its place among them.
                     fanout.flush(broker, self);
                     match self.history {
                         Some(_) => broker.record_gap(self, topic, missed),

@@ -73,6 +73,7 @@ impl MemoryBus {
         let mut members = self.0.lock();
         let is_back = std::mem::replace(&mut members.is_away, is_away) && !is_away;
         let nodes: Vec<_> = members.nodes.values().cloned().collect();
+        // Release the lock, because brokers may publish on the bus while they handle this.
         drop(members);
         if is_back {
             nodes.iter().for_each(Node::linked);
@@ -112,6 +113,7 @@ impl Backplane for MemoryMember {
 
     fn publish(&self, topic: &str, frame: Bytes) -> Result<(), BackplaneError> {
         let recipients = self.bus.0.lock().recipients(self.number, topic)?;
+        // The lock is no longer held, because brokers may publish on the bus while they handle a frame.
         for (node, interest) in recipients {
             node.deliver(&interest, [(topic, frame.clone())]);
         }
@@ -122,6 +124,7 @@ impl Backplane for MemoryMember {
         let members = self.bus.0.lock();
         let others = members.nodes.iter().filter(|(number, _)| **number != self.number && !members.is_away);
         let others: Vec<_> = others.map(|(_, node)| node.clone()).collect();
+        // Release the lock, because brokers may reply on the bus while they handle the frame.
         drop(members);
         others.iter().for_each(|node| node.control(&frame));
     }

@@ -49,6 +49,7 @@ impl ClientShared {
         let connection = self.connection.lock().clone()?;
         let (sender, described) = oneshot::channel();
         {
+            // Register before the request is sent, so that the reply cannot be missed.
             let waiting = &mut self.inner.lock().layouts.waiting;
             waiting.retain(|(_, sender)| !sender.is_closed());
             waiting.push((fingerprint, sender));

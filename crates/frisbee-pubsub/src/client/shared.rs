@@ -100,6 +100,7 @@ impl ClientShared {
         if group.is_empty() {
             inner.by_pattern.insert(pattern, id, inbox.clone());
         }
+        // Incremented under the lock, so that a reader of the new version finds the subscription.
         self.version.fetch_add(1, Ordering::Release);
         drop(inner);
         let (pattern, group) = (pattern.into(), group.into());
@@ -114,6 +115,7 @@ impl ClientShared {
         if subscription.group.is_empty() {
             inner.by_pattern.remove(&subscription.pattern, &subscription.id);
         }
+        // Incremented under the lock, so that a reader of the new version does not find the subscription.
         self.version.fetch_add(1, Ordering::Release);
         let closed = inner.closed.is_some();
         drop(inner);
@@ -262,6 +264,7 @@ impl ClientShared {
             inboxes.extend(inner.inboxes.values().map(|entered| entered.inbox.clone()));
         }
         drop(inner);
+        // Dropping the senders fails the waiting calls and wakes their tasks, so the lock must not be held.
         drop((pending, syncs));
         inboxes.iter().for_each(|inbox| inbox.close(reason));
     }

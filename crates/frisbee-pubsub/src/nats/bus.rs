@@ -122,6 +122,7 @@ impl NatsBus {
         let outgoing = Arc::new(Outgoing::new(subjects.clone()));
         let groups = Arc::new(Groups::new());
         let (told, slow, asking, queue) = (node.clone(), was_slow.clone(), groups.clone(), outgoing.clone());
+        // The broker delivers its own messages to its subscribers directly, so this connection needs no echo.
         let first = options.clone().no_echo().event_callback(move |event| {
             handle_event(told.get(), &slow, &event);
             if matches!(event, Event::Connected) {
@@ -132,6 +133,7 @@ impl NatsBus {
         let client = first.connect(&servers[..]).await.map_err(io::Error::other)?;
         // Messages for queue groups have no counts, so these events are the only way to detect their loss.
         let slow = was_slow.clone();
+        // This connection has an echo, because NATS also distributes the broker's own messages among group members.
         let second = options.event_callback(move |event| {
             handle_event(None, &slow, &event);
             std::future::ready(())
@@ -330,6 +332,7 @@ async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: A
     tokio::pin!(settled);
     loop {
         tokio::select! {
+            // Poll `settled` first, so that the pattern becomes active even if messages arrive without pause.
             biased;
             () = &mut settled, if joined.is_some() => joined = None,
             portion = messages.next() => match portion {

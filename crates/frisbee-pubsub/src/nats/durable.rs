@@ -184,6 +184,7 @@ impl DurableTopic {
             let limit = ATTEMPT.min(self.shared.patience.saturating_sub(begun.elapsed()));
             let reason = match self.attempt(subject.clone(), message(), limit).await {
                 Ok(stored) => return Ok(stored),
+                // An earlier attempt may have stored the message, although this one was rejected.
                 Err(Failure::Refused(reason)) if is_unknown => return Err(PublishError::Unknown(reason)),
                 Err(Failure::Refused(reason)) => return Err(PublishError::NotStored(reason)),
                 Err(Failure::Away(reason)) => reason,

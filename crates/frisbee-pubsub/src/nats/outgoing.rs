@@ -100,6 +100,7 @@ impl Outgoing {
         if self.has_ended.load(Ordering::Relaxed) {
             return Err(BackplaneError::Away("its runtime has ended".to_owned()));
         }
+        // Checked without the lock, so concurrent publishers may exceed the limit by one message each.
         let charged = self.charged.load(Ordering::Relaxed);
         if charged > WAITING_MAX {
             return Err(BackplaneError::Away(format!("{charged} unwritten bytes for NATS")));
@@ -111,6 +112,7 @@ impl Outgoing {
         let charge = frame.len() + FRAME_CHARGE;
         self.charged.fetch_add(charge, Ordering::Relaxed);
         queue.push(QueuedMessage { subject, payload: Payload::Frame(frame), charge });
+        // The writer takes the whole queue, so it waits only while the queue is empty.
         if queue.len() == 1 {
             self.filled.notify_one();
         }
@@ -132,6 +134,7 @@ impl Writer {
             if !portion.is_empty() {
                 return;
             }
+            // A notification is stored until it is awaited, so a message that was queued in between is not missed.
             self.0.filled.notified().await;
         }
     }
