@@ -342,6 +342,7 @@ impl Connection {
         let count = before.saturating_sub(input.len());
         self.received = self.received.saturating_add(count as u64);
         self.batch = self.batch.saturating_add(count);
+        // `None` means that the input is used up, which ends the batch.
         let result = match result {
             Ok(None) => self.end_batch(now).map(|()| None),
             result => result,
@@ -389,6 +390,7 @@ impl Connection {
             }
             Reading::Payload(head) => {
                 let Some(payload) = self.gather(input, head.length as usize) else { return Ok(Step::Wait) };
+                // Set before the payload is handled, because that may begin another state.
                 self.reading = Reading::Head;
                 self.handle_payload(head, &payload, now)
             }
@@ -423,6 +425,7 @@ impl Connection {
 
     /// Splits off `count` bytes of the input. If fewer are available, buffers them and returns `None`.
     fn gather(&mut self, input: &mut Bytes, count: usize) -> Option<Bytes> {
+        // In the usual case the input contains the whole frame, and nothing is copied.
         if self.partial.is_empty() && input.len() >= count {
             return Some(input.split_to(count));
         }

@@ -100,6 +100,7 @@ impl Abuse {
     }
 
     pub(crate) fn charge_ping(&mut self, length: u32) {
+        // A PING that follows output may measure the round trip, so it costs nothing.
         if !std::mem::replace(&mut self.has_sent, false) {
             self.charge(length, cost::PING);
         }

@@ -101,6 +101,7 @@ impl Output {
             self.framed.clear();
             self.written = 0;
         } else if self.written >= COMPACTED_MIN && self.written > self.framed.len() / 2 {
+            // At least half of the buffer has been written, so moving the rest costs less than writing it did.
             self.framed.drain(..self.written);
             for (at, _) in &mut self.bodies {
                 *at = at.saturating_sub(self.written);

@@ -15,12 +15,14 @@ const DEBUG_MAX: usize = 256;
 impl Connection {
     pub(super) fn handle_settings(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), ConnectionError> {
         if head.has(flag::ACK) {
+            // This acknowledgement was not outstanding.
             if self.acknowledged_by.take().is_none() {
                 self.abuse.charge(head.size(), cost::FRAME);
             }
             return Ok(());
         }
         if self.has_settings {
+            // Later SETTINGS may change the window of every stream, so their cost depends on the number of streams.
             let streams = cost::SETTINGS_STREAM.saturating_mul(self.streams.len() as u64);
             self.abuse.charge(head.size(), cost::SETTINGS.saturating_add(streams));
         }
@@ -33,8 +35,10 @@ impl Connection {
         if change != 0 {
             self.change_windows(change)?;
         }
+        // Acknowledge after the values have been applied, as section 6.5.3 requires.
         frame::put_settings_ack(self.output.framed());
         self.settings_acks = self.settings_acks.saturating_add(1);
+        // Unwritten acknowledgements are counted until the output has been written up to this point.
         self.acks_end = self.written.saturating_add(self.output.len() as u64);
         Ok(())
     }
@@ -141,6 +145,7 @@ impl Connection {
         };
         let Some(slot) = self.streams.slot(number) else { return Ok(Step::Progress) };
         let stream = slot.key(number);
+        // A client that opens streams and resets them makes the server work for nothing.
         if self.role == Role::Server {
             self.abuse.charge(head.size(), cost::RESET);
         }

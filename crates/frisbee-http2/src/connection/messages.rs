@@ -145,6 +145,7 @@ impl Connection {
             Target::Trailers(_) => HeadKind::Trailers,
             _ => HeadKind::Response,
         };
+        // Decode even a block that is discarded, because it changes the compression state that both ends share.
         let length = self.decode(kind, block)?;
         match target {
             Target::Discarded => {
@@ -159,6 +160,7 @@ impl Connection {
             Target::Trailers(number) if !is_end => self.stream_error(number, now),
             Target::Trailers(number) => {
                 let is_valid = length.is_ok() && self.end_body(number);
+                // Take the key first, because removing the stream invalidates its slot.
                 let Some(stream) = self.streams.key(number) else { return Ok(Step::Progress) };
                 if !is_valid {
                     return self.stream_error(number, now);
@@ -242,6 +244,7 @@ impl Connection {
         if is_end && !self.end_body(number) {
             return self.stream_error(number, now);
         }
+        // Take the key first, because removing the stream invalidates its slot.
         let Some(stream) = self.streams.key(number) else { return Ok(Step::Progress) };
         self.remove_if_closed(number);
         Ok(Step::Event(Event::Head { stream, is_end }))
@@ -328,6 +331,7 @@ impl Connection {
             self.reading = Reading::Data(data);
             return Ok(Step::Progress);
         }
+        // An empty DATA frame that does not end its stream has no purpose.
         if !data.is_end {
             self.abuse.charge(frame::HEAD as u32, cost::EMPTY_DATA);
         }
@@ -353,10 +357,12 @@ impl Connection {
             data.left = left.ok_or(ConnectionError::protocol("padding exceeds its frame"))?;
             (data.padding, data.length) = (Some(padding), data.left);
             self.abuse.charge(padding, cost::FRAME.saturating_add(padding.into()));
+            // Padding uses credit but is never read, so return its credit here.
             self.consume(data.stream, (padding as usize).saturating_add(1));
             return self.begin_body(data, now);
         }
         let bytes = input.split_to(input.len().min(data.left as usize));
+        // The stream was reset while its frame was arriving.
         if self.streams.get(data.stream).is_none() {
             self.advance_body(data, bytes.len())?;
             return Ok(Step::Progress);

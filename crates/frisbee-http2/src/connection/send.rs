@@ -105,6 +105,7 @@ impl Connection {
     pub fn send_head(&mut self, stream: StreamKey, head: &Head, is_end: bool) -> Result<(), SendError> {
         let slot = self.streams.get_mut(stream).ok_or(SendError::Closed)?;
         if std::mem::replace(&mut slot.has_sent_head, head.status().is_none_or(|status| status >= 200)) {
+            // Restore the flag, which `replace` may have cleared.
             slot.has_sent_head = true;
             return Err(SendError::OutOfOrder);
         }
@@ -183,6 +184,7 @@ impl Connection {
         self.output.framed().extend_from_slice(&[0; frame::HEAD]);
         if !message(self.output.framed()) {
             self.output.framed().truncate(start);
+            // Remove the entries that the discarded block has added to the compression table.
             self.encoder.withdraw(mark);
             return Ok(false);
         }
@@ -193,6 +195,7 @@ impl Connection {
         let length = self.output.framed().len().saturating_sub(body);
         let is_in_place = length > 0 && has_room && self.is_free(stream, length, usize::MAX);
         if !is_in_place {
+            // The body must wait for the windows, so move it from the output to the queue of its stream.
             let message = self.output.framed().get(body..).map(Bytes::copy_from_slice).unwrap_or_default();
             self.output.framed().truncate(data_head);
             if message.is_empty() {
@@ -463,6 +466,7 @@ fn move_body(queue: &mut SendQueue, mut length: usize, output: &mut Output) {
     }
     while let Some(piece) = queue.pieces.front_mut().filter(|_| length > 0) {
         let count = piece.len().min(length);
+        // Copying a short piece costs less than writing it as a separate slice.
         if count < GATHERED_MIN {
             output.framed().extend_from_slice(piece.get(..count).unwrap_or_default());
             piece.advance(count);

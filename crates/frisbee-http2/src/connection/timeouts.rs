@@ -123,6 +123,7 @@ impl Connection {
         if self.read_progress.is_too_slow(self.received, now) {
             return Err(ConnectionError::calm("frame arrives too slowly"));
         }
+        // As in `handle_written`, only a client counts received bytes as progress.
         let received = if self.role == Role::Client { self.received } else { 0 };
         if self.write_progress.is_too_slow(self.output.len(), received, now) {
             return Err(ConnectionError::calm("peer accepts output too slowly"));
