@@ -163,6 +163,7 @@ impl Decoder {
         let header = Header::decode(input.first_chunk()?).ok()?;
         let available = input.len().saturating_sub(HeaderForm::Current.size());
         let length = header.length as usize;
+        // Control packets and errors are left to `next`, which checks them.
         let is_control = header.operation.is_reserved() && header.operation != Operation::STREAM;
         if is_control || length > available || header.length > self.limit {
             return None;
@@ -353,11 +354,13 @@ impl Decoder {
         if partial.piece > 0 {
             return None;
         }
+        // The rest of the body follows in another fragment.
         if partial.missing > 0 {
             return None;
         }
         let Partial { header, received, is_discarded, next, .. } = *self.body.take()?;
         self.body = next;
+        // The caller received this packet when it was discarded.
         if is_discarded {
             return None;
         }

@@ -235,6 +235,7 @@ impl Connection {
                     hand_off.last.append(&mut self.outbox);
                     self.outbox = hand_off.last;
                     self.is_special = false;
+                    // No idle timeout applied during the hand-off, so its period starts again.
                     self.keepalive.received(now);
                 }
                 HandOffEvent::Answered { answer, body }

@@ -77,6 +77,7 @@ impl Decoder {
             return Err(FragmentError::Length { length: partial.piece, missing: partial.missing }.into());
         }
         input.advance(head);
+        // The body that is being received is the first in the list.
         partial.next = self.body.take();
         self.body = Some(partial);
         Ok(())
