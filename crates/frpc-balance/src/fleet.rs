@@ -99,6 +99,7 @@ impl Fleet {
         self.clock.relax();
         if let Some(now) = self.clock.take_due() {
             if self.clock.take_changed() {
+                // Lock order: the members, then the choice.
                 self.rebuild_choice(&self.members.read());
             }
             self.choice.lock().assess(now);
@@ -138,9 +139,11 @@ impl Fleet {
     }
 
     async fn next_connection(&self) -> Result<PickedConnection, Status> {
+        // While a call waits, the tasks of the members connect without delay.
         let _waiter = self.urgency.wait();
         loop {
             let mut made = pin!(self.clock.connected.notified());
+            // Register before the candidates are checked, so that a connection in between wakes this call.
             made.as_mut().enable();
             if let Some(chosen) = self.chosen_slowly() {
                 return Ok(chosen.into_picked());
@@ -188,11 +191,13 @@ impl Fleet {
         let members = self.members.read();
         self.is_closed.store(true, Ordering::Release);
         let all: Vec<_> = members.rows().iter().map(|row| row.member.clone()).collect();
+        // Close without the lock, because closing wakes tasks, which may run arbitrary code.
         drop(members);
         all.iter().for_each(|member| member.links.close());
         if let Some(resolving) = self.resolving.get() {
             resolving.stop();
         }
+        // Waiting calls check the flag when they are woken.
         self.clock.connected.notify_waiters();
     }
 
@@ -284,6 +289,7 @@ where
                 Poll::Pending => at += 1,
                 Poll::Ready(Ok(value)) => return Poll::Ready(Some(Ok(value))),
                 Poll::Ready(Err(error)) => {
+                    // The order is irrelevant, because all futures are polled each time.
                     drop(left.swap_remove(at));
                     failed = Some(Err(error));
                 }

@@ -79,6 +79,7 @@ impl Etcd {
         let reply =
             reply.map_or_else(|_| Err(io::ErrorKind::TimedOut.into()), |reply| reply.map_err(|status| failed(&status)));
         reply.inspect_err(|_| {
+            // Concurrent failures may skip a member, which is harmless.
             self.at.fetch_add(1, Ordering::Relaxed);
         })
     }

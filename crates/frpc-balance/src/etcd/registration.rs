@@ -66,6 +66,7 @@ impl Registration {
         let mut pause = Duration::ZERO;
         loop {
             tokio::select! {
+                // Check for the end first, so that the key is not renewed after the server has left.
                 biased;
                 _ = leaving.changed() => break, // Also resolves when the registration is dropped.
                 () = tokio::time::sleep(pause) => {}

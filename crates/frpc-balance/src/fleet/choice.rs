@@ -174,6 +174,7 @@ impl CandidateSet {
                 tier.weights.push(row.weight());
             }
         }
+        // Without a nearby server, calls go to the distant ones.
         if near.servers.is_empty() {
             std::mem::swap(&mut near, &mut far);
         }

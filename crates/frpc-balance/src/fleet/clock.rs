@@ -57,6 +57,7 @@ impl FleetClock {
         let since = instant.saturating_duration_since(self.made);
         // The number of nanoseconds stays below 2^63 for centuries.
         let now = since.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(since.subsec_nanos())).max(1);
+        // Not atomic: a concurrent call may store a slightly earlier time, which is harmless.
         if now > self.now() {
             self.now.store(now, Ordering::Relaxed);
             if self.is_due() {
@@ -100,12 +101,14 @@ impl FleetClock {
 
     /// Requires that the costs of the servers are recomputed before the next call.
     pub(super) fn expire(&self) {
+        // Pairs with the exchange in `take_due`.
         self.due.store(0, Ordering::Release);
         self.mark();
     }
 
     /// Records that a connection to a server was added or removed.
     pub(super) fn change(&self) {
+        // Set before the costs expire, so that their computation takes the change into account.
         self.changed.store(true, Ordering::Release);
         self.expire();
     }

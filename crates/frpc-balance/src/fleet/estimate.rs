@@ -296,6 +296,7 @@ impl ServerEstimate {
             true if now >= state.ejected_until => (PROBE, 0),
             true => (EXCLUDED, 0),
         };
+        // Written under the lock, but read without it when a server is chosen.
         self.open.store(is_open, Ordering::Relaxed);
         self.set_cost(cost);
     }
@@ -326,6 +327,7 @@ impl ServerEstimate {
     fn connect(&self) {
         let mut state = self.state.lock();
         (state.arrived_at, state.reported) = (self.clock.now(), None);
+        // Release the lock first, because the recomputation of the costs takes it.
         drop(state);
         self.clock.change();
     }
@@ -430,6 +432,7 @@ impl ServerEstimate {
         if state.ejected_until == 0 {
             self.set_cost(state.cost(now, self.is_open(), 1));
         }
+        // `eject` takes the lock itself.
         drop(state);
         if end == MeasuredEnd::Late && took >= LATE_LEAST.max(usual.saturating_mul(LATE_TIMES))
             || self.is_late_again(end)
@@ -452,6 +455,7 @@ impl ServerObserver for ServerEstimate {
             ServerEvent::Alive => self.show(),
             ServerEvent::Connected => {
                 self.connect();
+                // The event is recorded before waiting calls are woken, because they look for the new connection.
                 self.clock.connected.notify_waiters();
             }
             ServerEvent::Retired => self.disconnect(),

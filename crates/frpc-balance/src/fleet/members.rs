@@ -121,6 +121,7 @@ impl Member {
 
     /// Drains the member's connection: calls in progress complete, and no new ones start.
     pub(crate) fn drain(&self) {
+        // Stop reconnecting before the connection is closed.
         self.keeping.abort();
         self.links.close();
     }
@@ -168,6 +169,7 @@ pub(crate) struct Urgency {
 impl Urgency {
     /// Counts a call as waiting for a connection until the returned guard is dropped.
     pub(crate) fn wait(&self) -> impl Drop + '_ {
+        // Counted before the notification, because `pause` registers for it and then checks the count.
         self.waiters.fetch_add(1, Ordering::AcqRel);
         self.started.notify_waiters();
         UrgentCall(self)
@@ -176,6 +178,7 @@ impl Urgency {
     /// Waits for the given time, or until a call waits for a connection.
     async fn pause(&self, pause: Duration) {
         let mut started = pin!(self.started.notified());
+        // Register before the count is checked, so that a call that starts to wait in between is noticed.
         started.as_mut().enable();
         if self.waiters.load(Ordering::Acquire) == 0 {
             drop(tokio::time::timeout(pause, started).await);

@@ -122,6 +122,7 @@ impl Follower {
         let (mut removal, mut pause) = (None, Duration::ZERO);
         loop {
             let answer = {
+                // The request continues while members are removed, so that its answer is not lost.
                 let mut asking = pin!(async {
                     tokio::time::sleep(std::mem::take(&mut pause)).await;
                     without_panic(self.resolver.next()).await
@@ -137,6 +138,7 @@ impl Follower {
                     }
                 }
             };
+            // Upgraded only now, because the wait for an answer must not keep the fleet alive.
             let Some(fleet) = fleet.upgrade() else { return };
             let judged = answer.and_then(|endpoints| self.judged(endpoints));
             match judged {
@@ -206,6 +208,7 @@ impl Fleet {
             true
         });
         self.rebuild_choice(&members); // Weights and zones may have changed.
+        // `join` takes the lock again to add the new members.
         drop(members);
         debug_assert!(removed.is_empty(), "missing servers should be kept for a while");
         let mut joining: Vec<_> = stated.into_values().collect();
@@ -241,6 +244,7 @@ impl Fleet {
         let next = |members: &super::members::Members| {
             members.rows().iter().filter_map(|row| row.missing_since).min().map(end)
         };
+        // Usually no member is due for removal, and a shared lock suffices to find out.
         if next(&self.members.read()).is_none_or(|end| end > now) {
             return next(&self.members.read());
         }
@@ -248,6 +252,7 @@ impl Fleet {
         let removed = members.retain(|row| row.missing_since.is_none_or(|since| end(since) > now));
         let next = next(&members);
         self.rebuild_choice(&members);
+        // Drain without the lock, because closing connections wakes tasks, which may run arbitrary code.
         drop(members);
         for row in removed {
             tracing::debug!(address = row.endpoint.address(), "endpoint removed");
