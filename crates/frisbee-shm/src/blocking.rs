@@ -237,6 +237,7 @@ impl BlockingShared {
                 std::hint::spin_loop();
             }
             let now = Instant::now();
+            // The socket shows whether the peer has ended, but checking it takes a system call.
             if now.saturating_duration_since(looked) >= SOCKET_EVERY {
                 looked = now;
                 self.check_socket()?;

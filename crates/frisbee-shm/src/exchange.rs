@@ -94,6 +94,7 @@ impl Exchange {
     /// Shuts down writing and wakes the peer if it is waiting to read.
     pub(crate) fn close(&mut self, link: &impl PeerLink) -> io::Result<()> {
         if !std::mem::replace(&mut self.closed, true) {
+            // Release, so that a peer that sees the flag also sees all bytes that were written before.
             self.head.word(self.end, Word::Closed).store(1, Ordering::Release);
             self.ring_for(WaitEvent::Data, link)?;
         }

@@ -61,6 +61,7 @@ impl Permit {
         if ring_max < RING_MIN {
             return Err(Refusal::Memory(host.memory_max));
         }
+        // Counted under the lock under which the limits were checked.
         state.connections += 1;
         state.bytes += most_of(ring_max);
         drop(state);

@@ -135,6 +135,7 @@ impl Writer {
 
     /// Returns the number of bytes in the ring that the peer has not read.
     pub(crate) fn used(&self, head: &Memory) -> Result<u32, Violation> {
+        // Pairs with the release store in `read`: the peer has copied the bytes before it frees their space.
         let claimed = head.word(self.end.other(), Word::Read).load(Ordering::Acquire);
         let (used, ring) = (self.written.wrapping_sub(claimed), self.size());
         if used > ring { Err(Violation::Read { claimed, written: self.written, ring }) } else { Ok(used) }
@@ -212,6 +213,7 @@ impl Writer {
             }
             self.written = self.written.wrapping_add(count as u32);
             self.unread = used + count as u32;
+            // Release publishes the bytes that were stored above.
             head.word(self.end, Word::Written).store(self.written, Ordering::Release);
         }
         Ok(count)
@@ -278,10 +280,12 @@ impl Reader {
         now: impl FnOnce() -> Instant,
         receive: impl FnOnce() -> io::Result<Option<Memory>>,
     ) -> io::Result<()> {
+        // Ordered by the acquiring load of `Written` in `follow`.
         let claimed = head.word(self.from, Word::Ring).load(Ordering::Relaxed);
         if claimed == self.large.as_ref().map_or(0, Memory::len) {
             return Ok(());
         }
+        // Limit how often the peer may switch rings, because each switch maps memory.
         self.count_ring(now())?;
         self.large = match claimed {
             0 => None,
@@ -315,6 +319,7 @@ impl Reader {
             }
             self.available -= count as u32;
             self.read = self.read.wrapping_add(count as u32);
+            // Release, so that the bytes have been copied before the peer may overwrite them.
             head.word(self.from.other(), Word::Read).store(self.read, Ordering::Release);
         }
         count

@@ -174,6 +174,7 @@ impl SharedStream {
         if self.poll_announced(wait, context)?.is_ready() {
             return Poll::Ready(Ok(()));
         }
+        // The task is registered by now. Setting the flag checks once more for bytes or space.
         if self.exchange.may_sleep(wait) { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 

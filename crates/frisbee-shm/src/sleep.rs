@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 pub(crate) fn may_sleep(flag: &AtomicU32, has_come: impl FnOnce() -> bool) -> bool {
     // A swap, because it is ordered after all earlier changes of the flag by the peer.
     flag.swap(1, Ordering::Relaxed);
+    // Pairs with the fence in `must_ring`: either this end sees the bytes, or the peer sees the flag.
     fence(Ordering::SeqCst);
     if has_come() {
         flag.store(0, Ordering::Relaxed);
@@ -25,6 +26,7 @@ pub(crate) fn may_sleep(flag: &AtomicU32, has_come: impl FnOnce() -> bool) -> bo
 /// Clears the peer's sleep flag after data or space for it was published. Returns true if the peer must be woken, which
 /// happens once each time the flag is set.
 pub(crate) fn must_ring(flag: &AtomicU32) -> bool {
+    // Pairs with the fence in `may_sleep`: either the peer sees the bytes, or this end sees the flag.
     fence(Ordering::SeqCst);
     // Load first, because the flag is usually clear, and its cache line then stays with the peer.
     flag.load(Ordering::Relaxed) != 0 && flag.swap(0, Ordering::Relaxed) != 0
