@@ -247,6 +247,7 @@ impl Ring {
     /// Like [`submit`](Self::submit), but waits until an operation completes or the timeout expires.
     pub(crate) fn submit_and_wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.fill();
+        // Do not wait while operations remain that did not fit into the submission queue.
         if !self.backlog.is_empty() {
             return self.submit();
         }

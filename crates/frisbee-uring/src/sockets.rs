@@ -175,6 +175,7 @@ impl Sockets {
     ) -> Poll<io::Result<()>> {
         let state = &mut self.table[key];
         let reading = &mut state.reading;
+        // Bytes that were received before the end are returned first.
         if buffer.remaining() == 0 || reading.take(&mut self.ring, buffer) {
             return Poll::Ready(Ok(()));
         }
@@ -223,6 +224,7 @@ impl Sockets {
         let len: usize = slices.iter().map(|slice| slice.len()).sum();
         let queued = writing.staged.len() + writing.in_flight;
         if len >= BULK_WRITE_MIN {
+            // Send directly only if nothing is queued, to keep the bytes in order.
             if queued == 0 && !writing.is_blocked {
                 match send_now(&state.stream, slices) {
                     Ok(count) => {
@@ -279,6 +281,7 @@ impl Sockets {
         if let Some(code) = state.writing.failed {
             return Poll::Ready(Err(io::Error::from_raw_os_error(code)));
         }
+        // No operation is in flight, so no more bytes can arrive.
         if state.operations == 0 && state.writing.is_idle() {
             let mut received = std::mem::take(&mut state.reading.spilled);
             let mut from = std::mem::take(&mut state.reading.inbox_read);
@@ -289,6 +292,7 @@ impl Sockets {
             }
             return Poll::Ready(state.stream.try_clone().map(|stream| (stream, received)));
         }
+        // Cancel only after the written bytes were accepted, because this cancels sends as well.
         if state.writing.is_idle() && !state.cancelled {
             state.cancelled = true;
             state.operations += 1;
@@ -350,6 +354,7 @@ impl Sockets {
                 self.ring.send_quietly(&state.stream, key, staged);
             }
         }
+        // The staged bytes were handed to the kernel above, so the socket can be closed.
         if state.dropped {
             return self.end(key);
         }

@@ -154,10 +154,12 @@ impl WorkerShared {
     fn send(&self, message: WorkerMessage) {
         let mut mailbox = self.lock();
         if mailbox.has_ended {
+            // Release the lock, because dropping a message may run destructors that send messages.
             drop(mailbox);
             return drop(message);
         }
         mailbox.queue.push(message);
+        // Only the first message since the worker fell asleep has to wake it.
         let wake = std::mem::take(&mut mailbox.is_asleep);
         drop(mailbox);
         if wake {
@@ -177,6 +179,7 @@ impl WorkerShared {
     /// Marks the worker as waiting. Returns false if messages are queued, so that it must not wait.
     fn fall_asleep(&self) -> bool {
         let mut mailbox = self.lock();
+        // Determined under the lock, so that a later message finds the flag and wakes the worker.
         mailbox.is_asleep = mailbox.queue.is_empty();
         mailbox.is_asleep
     }
@@ -272,9 +275,11 @@ impl LocalWorker {
             tracing::error!(target: "frisbee::worker", %error, "a ring failed, its connections are closed");
         }
         let mut mailbox = local.shared.lock();
+        // From now on, senders drop their messages themselves.
         mailbox.has_ended = true;
         let unread = std::mem::take(&mut mailbox.queue);
         drop(mailbox);
+        // Without the lock, because destructors may send messages.
         drop(unread);
         local.end();
         CURRENT.set(None);
@@ -295,6 +300,7 @@ impl LocalWorker {
             for _ in 0..ROUNDS {
                 self.poll_ready();
             }
+            // A worker with ready tasks must not be marked as asleep.
             let wait = self.ready.borrow().is_empty() && self.shared.fall_asleep();
             let wait = wait.then(|| self.timers.borrow().time_left());
             let mut sockets = self.sockets.borrow_mut();
@@ -302,6 +308,7 @@ impl LocalWorker {
             if sockets.complete(&mut wakers) {
                 sockets.ring.wait_for_wake(&self.shared.event);
             }
+            // Release the borrow first, because waking a task may use the sockets.
             drop(sockets);
             wakers.drain(..).for_each(Waker::wake);
         }
@@ -334,6 +341,7 @@ impl LocalWorker {
     }
 
     fn poll(&self, task: &Arc<Task>) {
+        // Cleared before the poll, so that a wake-up during the poll queues the task again.
         task.woken.clear();
         let mut tasks = self.tasks.borrow_mut();
         // Check the task, because a waker may outlive it, and the slot may belong to another task.
@@ -342,6 +350,7 @@ impl LocalWorker {
         };
         let Some(mut future) = running.future.take() else { return };
         let waker = running.waker.clone();
+        // Poll without the borrow, because the task may spawn others.
         drop(tasks);
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(&waker))));
         if matches!(polled, Ok(Poll::Pending)) {
