@@ -413,6 +413,7 @@ impl ClientBuilder {
     ) -> io::Result<Connection> {
         let (busy, buffers) = (BusyPoll::new(self.settings.busy_poll), io.buffers());
         let (io, now, timer) = {
+            // The socket and the timer must belong to the runtime of the worker.
             let _entered = worker.map(|worker| worker.handle().enter());
             (if worker.is_some() { io.moved()? } else { io }, now(), tokio_timer())
         };

@@ -69,6 +69,8 @@ impl OpenConnections {
 
     pub(crate) fn admit_until(open: &Arc<Self>, phase: ServerPhase) -> Option<OpenConnection> {
         let mut inner = open.inner.lock();
+        // Checked under the lock that `begin` takes, so that no connection is admitted after the handles were
+        // collected.
         if inner.phase >= phase {
             return None;
         }
@@ -127,6 +129,7 @@ impl OpenConnections {
     /// Waits until all connections have ended. Clients that have not sent anything are closed earlier than others.
     async fn emptied(&self, pending_handshakes: &HandshakeLimiter) {
         loop {
+            // Only clients that were already silent when the wait began are closed.
             let mark = pending_handshakes.mark();
             if tokio::time::timeout(FIRST_WORD, self.is_empty()).await.is_ok() {
                 return;
@@ -137,6 +140,7 @@ impl OpenConnections {
 
     async fn is_empty(&self) {
         loop {
+            // Created before the check, because `notify_waiters` reaches only futures that exist.
             let changed = self.changed.notified();
             if self.inner.lock().by_number.is_empty() {
                 return;
@@ -174,6 +178,7 @@ impl OpenConnection {
             arrival.connection = Some(connection.clone());
         }
         drop(inner);
+        // A shutdown that begins later finds the handle. One that has begun already must be applied here.
         if phase == ServerPhase::Stopping {
             connection.close_when_idle();
         }
@@ -184,6 +189,7 @@ impl OpenConnection {
 impl Drop for OpenConnection {
     fn drop(&mut self) {
         let connection = self.open.inner.lock().by_number.remove(&self.number);
+        // The lock is no longer held, because this may drop the last handle of the connection.
         drop(connection);
         self.open.changed.notify_waiters();
     }

@@ -129,6 +129,7 @@ impl HandlerTable {
     fn change<T>(&self, change: impl FnOnce(&mut Table) -> T) -> T {
         let mut table = self.0.table.lock();
         let changed = change(Arc::make_mut(&mut table));
+        // Incremented after the change, so that a reader of the new version finds the new table.
         self.0.version.fetch_add(1, Ordering::Release);
         changed
     }
@@ -387,10 +388,12 @@ where
         let handled = catch_unwind(AssertUnwindSafe(|| match policy {
             Policy::Inline if permission.is_kept() => match slot.poll(make) {
                 FirstPoll::Ready(reply) => {
+                    // Packets that the handler has sent through its connection precede the reply.
                     connection.collect(outbox);
                     send(connection, reply, outbox);
                 }
                 FirstPoll::Pending(parked) => {
+                    // Handlers of this operation may wait, so copy short bodies from now on.
                     *waits = true;
                     spawn(connection, memory, Placement::Home(operation, permission.clone()), parked, None);
                 }

@@ -74,6 +74,7 @@ impl Handshakes {
             return current;
         }
         let mut offering = self.offering.lock();
+        // The settings are cloned only once for each time that the application replaces them.
         if let Some([of, with]) = &*offering
             && Arc::ptr_eq(of, &current)
         {

@@ -75,6 +75,7 @@ impl TurnQueue {
 impl Drop for Turn {
     fn drop(&mut self) {
         let mut queue = self.0.0.lock();
+        // Pass the permit on directly, so that a handshake that begins now cannot take it.
         let next = queue.next();
         queue.free += usize::from(next.is_none());
         drop(queue);
