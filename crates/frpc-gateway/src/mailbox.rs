@@ -25,6 +25,7 @@ impl<T> Mailbox<T> {
         let mut inner = self.inner.lock();
         inner.events.push_back(event);
         let waker = inner.waker.take();
+        // The lock is released first, because the woken task takes the events at once.
         drop(inner);
         if let Some(waker) = waker {
             waker.wake();
@@ -35,6 +36,7 @@ impl<T> Mailbox<T> {
     pub(crate) fn take(&self, to: &mut VecDeque<T>, task: &Context<'_>) {
         let mut inner = self.inner.lock();
         to.append(&mut inner.events);
+        // Under the same lock, so that an event after this take finds the waker.
         if !inner.waker.as_ref().is_some_and(|waker| waker.will_wake(task.waker())) {
             inner.waker = Some(task.waker().clone());
         }

@@ -193,6 +193,7 @@ async fn one(messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Op
         let Some(message) = messages.next().await.transpose()? else {
             return Err(Status::unimplemented("the request has no message, and the method takes one"));
         };
+        // Wait for the end of the body, because a second message must prevent the call.
         match messages.next().await.transpose()? {
             None => Ok(message),
             Some(_) => Err(Status::unimplemented("the request has several messages, and the method takes one")),
@@ -201,6 +202,7 @@ async fn one(messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Op
     let Some(timeout) = timeout else { return Ok((reading.await?, None)) };
     let late = |_| Status::deadline_exceeded("the request did not arrive in time");
     let message = tokio::time::timeout(timeout, reading).await.map_err(late)??;
+    // The time spent on the request counts towards the timeout of the call.
     Ok((message, Some(timeout.saturating_sub(crate::clock::now() - started))))
 }
 

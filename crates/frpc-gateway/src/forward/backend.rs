@@ -48,7 +48,9 @@ impl Link {
         let peer = self.channel.connection().map(|connection| connection.peer());
         let hello = peer.as_ref().and_then(|peer| peer.hello());
         let max = hello.map_or(u32::MAX, |hello| if is_stream { hello.streams_max } else { hello.calls_max });
+        // One lock covers the count and the take, so that two calls cannot share the last slot.
         let mut shares = self.shares(is_stream).lock();
+        // After a reconnect, the limit may be lower than the number of calls in progress.
         let free = (max as usize).saturating_sub(shares.total());
         shares.take(caller, free).then(|| Slot { link: self.clone(), caller, is_stream })
     }
@@ -79,6 +81,7 @@ impl Backend {
     /// Returns a slot on the next connection that accepts another call of this caller.
     fn slot<T>(&self, request: &Request<T>, is_stream: bool) -> Result<Slot, Status> {
         let caller = request.caller_network();
+        // Relaxed, because the counter only spreads the calls over the links.
         let next = self.next.fetch_add(1, Ordering::Relaxed) % self.links.len();
         let (before, from) = self.links.split_at(next);
         let mut links = from.iter().chain(before);

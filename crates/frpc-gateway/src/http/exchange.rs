@@ -65,6 +65,7 @@ impl Exchange {
         let mut state = self.0.lock();
         state.in_progress += 1;
         state.requests_in_progress += 1;
+        // The response is unwritten from the start, so that the connection never appears idle in between.
         state.is_unwritten = true;
         InProgress { exchange: self.clone(), is_waiting: true }
     }
@@ -72,6 +73,7 @@ impl Exchange {
     /// Records that all encoded output was flushed to the transport.
     pub(crate) fn handle_flush(&self) {
         let mut state = self.0.lock();
+        // More output can follow this flush while a request is in progress.
         if state.in_progress == 0 && state.is_unwritten {
             state.is_unwritten = false;
             state.active = now();
@@ -186,6 +188,7 @@ impl Drop for InProgress {
     fn drop(&mut self) {
         let mut state = self.exchange.0.lock();
         state.in_progress -= 1;
+        // `answer` has already subtracted a request whose response has begun.
         state.requests_in_progress -= usize::from(self.is_waiting);
         state.active = now();
     }

@@ -129,6 +129,7 @@ impl<'a> FastPath<'a> {
         let context = self.context;
         let mut stopping = pin!(context.stopping());
         loop {
+            // Pipelined requests must not grow the output without limit.
             if self.output.len() >= OUTPUT_MAX {
                 self.flush(&[]).await?;
                 continue;
@@ -149,6 +150,7 @@ impl<'a> FastPath<'a> {
                 Ok(None) => self.scanned = self.input.len(),
                 Err(malformed) => return self.refuse(malformed.status(), malformed.text()).await,
             }
+            // Flush only before waiting, so that pipelined requests share a write.
             self.flush(&[]).await?;
             let wait = if self.input.is_empty() && self.started.is_none() {
                 // Free the buffers, because the connection is idle.
@@ -156,9 +158,11 @@ impl<'a> FastPath<'a> {
                 ReadDeadline::Request(after(now(), self.gateway.idle_timeout))
             } else {
                 self.own_input();
+                // The deadline counts from the first byte of the head. Later bytes do not extend it.
                 ReadDeadline::Head(after(*self.started.get_or_insert_with(now), context.first_header_timeout()))
             };
             let mut outcome = self.read(wait, stopping.as_mut()).await?;
+            // An idle connection is closed without an error response.
             if matches!(outcome, ReadOutcome::Late) && self.input.is_empty() {
                 outcome = ReadOutcome::End;
             }
@@ -253,6 +257,7 @@ impl<'a> FastPath<'a> {
 
     /// Handles the request whose head is the first `end` bytes of the input.
     async fn request(&mut self, end: usize) -> io::Result<NextAction> {
+        // The body may be awaited below, so the head must leave the buffer of the thread.
         self.own_input();
         let bytes = self.input.split_to(end);
         if &bytes[..] == HTTP2 {
@@ -271,6 +276,7 @@ impl<'a> FastPath<'a> {
             Some((path, query)) => (path, Some(query)),
             None => (head.target, None),
         };
+        // Health probes are answered for any host, because load balancers send an address.
         let (pass, route) = match probe(self.http, self.context, head.method, path) {
             Some(answer) => (Pass::default(), Route::Answer(answer)),
             None => match self.http.locks.admit(&known, self.context.connection().local_addr()) {
@@ -291,6 +297,7 @@ impl<'a> FastPath<'a> {
         if let Route::Mcp = route {
             return Ok(NextAction::HandOver(Handover::Http1(self.unread(bytes))));
         }
+        // The declared length is checked first, so that a body over the limit is never received.
         let limit = u64::from(self.context.config().body_limit());
         if length > limit {
             self.write(&Answer::too_long(limit), pass, true).await?;
@@ -421,10 +428,12 @@ impl<'a> FastPath<'a> {
 
     /// Writes pending responses and waits for a call. Returns `None` if the client has disconnected.
     async fn complete_call<T>(&mut self, mut call: Pin<&mut impl Future<Output = T>>) -> io::Result<Option<T>> {
+        // Poll once before writing: a response that is ready shares a write with the earlier ones.
         let first = poll_fn(|task| Poll::Ready(call.as_mut().poll(task))).await;
         if let Poll::Ready(done) = first {
             return Ok(Some(done));
         }
+        // Earlier responses must not wait for this call.
         self.flush(&[]).await?;
         self.own_input();
         let mut probe = Probe::default();
@@ -432,6 +441,7 @@ impl<'a> FastPath<'a> {
             if let Poll::Ready(done) = call.as_mut().poll(task) {
                 return Poll::Ready(Ok(Some(done)));
             }
+            // Read during the call to notice a disconnect, but buffer only `READ_MAX` pipelined bytes.
             while self.half_closed.is_none() && self.input.len() < READ_MAX {
                 if ready!(self.poll_read(task))? == 0 {
                     self.half_closed = Some(now());
@@ -491,6 +501,7 @@ impl<'a> FastPath<'a> {
                     Poll::Ready(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                     Poll::Ready(count) => written += count,
                     Poll::Pending => {
+                        // Output is charged only while it waits for the client.
                         hold.get_or_insert_with(|| context.charge(total));
                         return Poll::Pending;
                     }

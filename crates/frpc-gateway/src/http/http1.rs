@@ -108,6 +108,7 @@ pub(crate) async fn serve(
     let mut connection = builder.serve_connection(
         io,
         service_fn(move |request: Request<Incoming>| {
+            // Begun outside the future, because hyper may read more input before it polls the future.
             let (service, mut in_progress) = (service.clone(), service.exchange().begin());
             async move {
                 let response = service.respond(request).await;
@@ -154,6 +155,7 @@ pub(crate) async fn serve(
     let (input, transport) = parts.io.into_inner().into_parts();
     let (mut early, mut transport) = transport.into_parts();
     if let Some((upgrade, metadata)) = exchange.take_upgrade() {
+        // This is the order on the wire: hyper has read first, then the guard, then the fast path.
         let read = [&parts.read_buf[..], &input, &early].concat();
         early = BytesMut::from(&read[..]);
         // Remove the limits of the transport, because WebSocket messages have their own timeouts.

@@ -224,6 +224,7 @@ impl<'a> Driver<'a> {
 
     /// Runs driver iterations until none makes progress. Completes when the connection has ended.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // The number of turns is limited, so that a busy connection leaves time to others.
         for _ in 0..TURNS_MAX {
             self.now = now();
             let handled = self.handle(task);
@@ -241,6 +242,7 @@ impl<'a> Driver<'a> {
             if is_busy {
                 continue;
             }
+            // An idle connection gives back the buffers that a burst has enlarged.
             if is_flushed && self.http2.stream_count() == 0 && self.http2.memory() > CHARGED_MIN {
                 self.http2.release();
                 self.streams = Streams::default();
@@ -261,17 +263,21 @@ impl<'a> Driver<'a> {
             self.expire()?;
         }
         let is_short = self.context.is_overloaded();
+        // Under overload, clients get less window, so that they send less than could be buffered.
         self.http2.set_stream_window(if is_short { WINDOW_LEAST } else { self.context.config().stream_credit });
+        // Taken before input is read, so that an event from now on wakes the task again.
         self.mailbox.take(&mut self.events, task);
         let mut is_busy = !self.events.is_empty();
         while let Some(event) = self.events.pop_front() {
             match event {
                 StreamEvent::Done(key, result, _hold) => self.finish_call(key, result),
+                // Polled after the input, so that the stream sees the data of this turn.
                 StreamEvent::Wake(key) => self.ready.push(key),
             }
         }
         is_busy |= self.read(task)?;
         self.handle_events().map_err(failed(io::ErrorKind::InvalidData))?;
+        // Only requests that are still incomplete are copied out of the read buffer.
         self.keep_begun();
         while let Some(key) = self.ready.pop() {
             self.poll_stream(key);
@@ -310,6 +316,7 @@ impl<'a> Driver<'a> {
                     (stream, true)
                 }
                 Event::Reset { stream, .. } => {
+                    // Dropping the state cancels the call.
                     self.streams.remove(stream);
                     continue;
                 }
@@ -355,6 +362,7 @@ impl<'a> Driver<'a> {
         let now = self.now;
         self.http2.handle_timeout(now).map_err(failed(io::ErrorKind::TimedOut))?;
         if self.overdue.is_some_and(|overdue| now >= overdue) {
+            // Reset first, because `serve_incomplete` sets the next time.
             self.overdue = None;
             self.serve_incomplete();
         }

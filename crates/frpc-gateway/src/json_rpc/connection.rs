@@ -118,6 +118,7 @@ impl Connection<'_> {
     /// Reads, handles and writes messages until no more progress is possible. Completes when the connection has ended.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         let now = now();
+        // The number is limited, so that a busy client leaves time to others.
         for _ in 0..BATCHES_MAX {
             let has_read = self.read(task, now)?;
             // Poll once for finished calls, and again if more output was available than fits.
@@ -141,10 +142,12 @@ impl Connection<'_> {
 
     /// Reads once and handles the messages that are now complete. Returns false if nothing was read.
     fn read(&mut self, task: &mut Context<'_>, now: Instant) -> io::Result<bool> {
+        // A client that does not read its replies is slowed down by not being read either.
         if self.session.is_full() {
             return Ok(false);
         }
         if !self.pending.is_empty() {
+            // Messages left from an earlier read are handled before new ones are read.
             let pending = std::mem::take(&mut self.pending);
             self.handle(pending, now);
             self.wait_for_rest();
@@ -172,6 +175,7 @@ impl Connection<'_> {
             Poll::Pending => {
                 scratch::put_input(scratch);
                 if self.reading == ReadState::Last {
+                    // All bytes that arrived before the shutdown have now been read.
                     self.reading = ReadState::Draining;
                     self.session.refuse_calls();
                     return Ok(true);
@@ -275,6 +279,7 @@ impl Connection<'_> {
     fn charge(&mut self) {
         let buffered = self.input.capacity() + self.pending.len() + self.session.output().capacity();
         let has_grown = self.charge.set(self.context, buffered);
+        // Only growth is refused: a charge that shrinks helps against the overload.
         if has_grown && self.context.is_overloaded() && !self.input.is_empty() {
             self.context.connection().count_rejected();
             self.session.fail(&overloaded());
@@ -306,6 +311,7 @@ impl Connection<'_> {
             self.is_flushing = true;
             self.charge();
         } else if *written >= session.output().len() / 2 && *written > 0 {
+            // Written bytes are removed once they are half of the output, so that moving the rest stays cheap.
             session.output().drain(..std::mem::take(written));
             self.charge();
         }

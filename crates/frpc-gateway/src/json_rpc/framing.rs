@@ -63,6 +63,7 @@ impl MessageFraming {
                 match bytes.get(*at) {
                     Some(b'"') => *is_in_string = false,
                     Some(b'\\') if bytes.len() > *at + 1 => *at += 1,
+                    // A backslash at the end waits for the escaped byte.
                     Some(b'\\') | None => return Framed::Incomplete,
                     Some(_) => return Framed::Refused(FramingError::NotJson),
                 }

@@ -43,6 +43,7 @@ impl SessionMailbox {
     /// Sends the result of a call. Replaces it with an error if the reply exceeds the client's memory limit.
     pub(super) fn finish(&self, number: CallNumber, result: Result<Response<Bytes>, Status>, context: &AdapterContext) {
         let result = result.and_then(|response| check_room(context, response.get_ref().len()).map(|()| response));
+        // Charged from here until the session has copied the reply to its output.
         let hold = context.charge(result.as_ref().map_or(0, |response| response.get_ref().len()));
         self.send(SessionMessage::Done(number, result, hold));
     }

@@ -326,11 +326,13 @@ impl MessageBatch<'_> {
     #[inline]
     pub(super) fn take_plain(&mut self, input: &Bytes, accepts: impl FnOnce(&[u8]) -> bool) -> Option<usize> {
         let Self { context, inner, methods } = self;
+        // The general parser replies with the refusal.
         if inner.refusal.is_some() {
             return None;
         }
         let Plain { id, method, params, end } = Plain::read(input, inner.bounds)?;
         let slot = inner.unary(method, context)?;
+        // Checked before anything is changed, because `None` makes the caller parse the message again.
         if !accepts(input.get(end..)?) {
             return None;
         }
@@ -351,6 +353,7 @@ impl MessageBatch<'_> {
 
     /// Handles a complete message.
     pub(super) fn handle_whole(&mut self, message: &Bytes) {
+        // Text that is not JSON goes to the parser below, which reports a parse error.
         if let Framed::Refused(refusal) = MessageFraming::default().scan(message, self.inner.bounds)
             && refusal != FramingError::NotJson
         {
@@ -449,6 +452,7 @@ impl MessageBatch<'_> {
         if inner.called.get(at).is_some_and(|called| called.method.kind() == CallKind::Unary) {
             inner.call_unary(at, call, methods, context, out);
             if out.len() > start {
+                // Remove the line feed, because the caller adds the separator.
                 out.pop();
             }
         } else if let Err(status) = inner.open(at, call, &request, context) {
@@ -576,6 +580,7 @@ impl Inner {
         work: CallTask,
         context: &AdapterContext,
     ) {
+        // The caller has taken the number and advanced `next`.
         let number = self.next - 1;
         let charge = id.map_or(0, <[u8]>::len);
         let charge = (charge >= ID_CHARGED).then(|| context.charge(charge));
@@ -616,6 +621,7 @@ impl Inner {
                 if let Some(call) = self.end(number) {
                     self.answer(call, result, context);
                 }
+                // The reply stays charged until it is part of the output.
                 drop(hold);
             }
             SessionMessage::Item(number, item, permits, hold) => {
@@ -681,6 +687,7 @@ impl Inner {
                     context.charge_abuse(message.len());
                     return reply::failure(out, id, &status);
                 }
+                // Only the first document is free, because later ones are the same.
                 if std::mem::replace(&mut self.has_discovered, true) {
                     context.charge_abuse(cost::DISCOVER as usize);
                 }

@@ -148,6 +148,7 @@ struct McpEndpoint<'a> {
 impl McpEndpoint<'_> {
     async fn serve(&self, request: &Request<'_>, metadata: Metadata, body: &Bytes) -> Result<Outcome, RequestError> {
         let Self { gateway, mcp, context, known } = self;
+        // The caller is checked first, so that only accepted callers reach the parser of the params.
         if let Err(status) = context.methods().check_caller(&metadata) {
             context.charge_abuse(body.len());
             let mut out = Vec::new();
@@ -182,6 +183,7 @@ impl McpEndpoint<'_> {
                     })?)
                 }
             };
+        // Called after the registration, so that a cancellation finds the call from its start.
         session.handle_mcp(request, &params, revision, body);
         if session.has_progress() {
             return Ok(Outcome::Events(Box::new(Events { session, _registered: registered })));

@@ -36,6 +36,7 @@ impl InFlight {
     /// this id.
     pub(crate) fn register(self: &Arc<Self>, session: &[u8], id: &str, call: Canceller) -> Option<Registered> {
         let key: Key = (session.into(), id.into());
+        // One lock covers the check and the insertion, so that one of two calls with the same id fails.
         let mut calls = self.calls.lock();
         if calls.contains_key(&key) {
             return None;
@@ -74,6 +75,7 @@ impl Sessions {
     fn next(&self) -> String {
         let mut next = self.next.lock();
         *next += 1;
+        // The secret keys of the hash prevent clients from guessing the session ids of others.
         let [first, second] = [0, 1].map(|at| self.keys.get(at).map_or(0, |key: &RandomState| key.hash_one(*next)));
         format!("{first:016x}{second:016x}")
     }

@@ -30,6 +30,7 @@ impl Sources {
     /// Returns the peer with this address. Calls `make` to create it if it is unknown.
     pub(super) fn get(&mut self, peer: SocketAddr, make: impl FnOnce() -> Source) -> &mut Source {
         if self.young.len() >= GENERATION_MAX && !self.young.contains_key(&peer) {
+            // Two generations forget silent peers without a list ordered by age.
             self.old = std::mem::take(&mut self.young);
         }
         let Self { young, old } = self;

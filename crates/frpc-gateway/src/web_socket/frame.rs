@@ -214,6 +214,7 @@ impl Decoder {
             let Some(head) = self.frame else {
                 let Some(head) = self.read_head(input, at)? else { return Ok(None) };
                 self.begin(head)?;
+                // Frames with data are limited by their bytes, but these would cost the client almost nothing.
                 if (head.opcode.is_control() || head.length == 0) && !self.spare.take(now()) {
                     return Err(Fault::new(CloseCode::POLICY, "too many frames without data"));
                 }
@@ -227,6 +228,7 @@ impl Decoder {
             let range = *at..*at + count;
             *at = range.end;
             let Some(payload) = input.get_mut(range.clone()) else { return Ok(None) };
+            // The position in the mask follows from `missing`, so this comes before the subtraction.
             unmask(payload, head.mask, head.length - self.missing);
             self.missing -= count as u64;
             let is_whole = self.missing == 0;
@@ -245,6 +247,7 @@ impl Decoder {
             if ends {
                 (self.message, self.length) = (None, 0);
             }
+            // An empty frame that does not end the message yields no event.
             if count > 0 || ends {
                 return Ok(Some(Event::Data { kind, range, ends }));
             }

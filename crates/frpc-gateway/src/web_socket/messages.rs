@@ -305,6 +305,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
                 }
                 Ok(Some(Event::Data { kind, range, ends })) => {
                     let is_whole = ends && self.message.body.bytes.is_empty();
+                    // A message in a single frame stays in the input and needs no buffer of its own.
                     if !is_whole && !self.reserve(range.len(), 0) {
                         return;
                     }

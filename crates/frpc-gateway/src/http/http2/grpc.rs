@@ -112,6 +112,7 @@ impl UnaryCall {
         let length = self.length(limit)?;
         let mut request = match std::mem::take(&mut self.slice) {
             slice if slice.is_empty() => std::mem::take(&mut self.kept).bytes.freeze(),
+            // A request that arrived in one part is decoded without a copy.
             slice => slice,
         };
         match length {
@@ -247,6 +248,7 @@ impl<'a> Driver<'a> {
     /// Appends a received part to the message of a unary call.
     pub(super) fn handle_message(&mut self, key: StreamKey, part: Bytes, is_end: bool) {
         let Some(StreamState::Unary(call)) = self.streams.get_mut(key) else { return };
+        // The window is returned at once, because the message is limited by its own buffer instead.
         self.http2.consume(key, part.len());
         match call.push(self.context, part) {
             Ok(is_whole) => {
@@ -300,9 +302,11 @@ impl<'a> Driver<'a> {
                     let has_fields =
                         !response.metadata().is_empty() || response.extensions().get::<Trailers>().is_some();
                     let checked = check_room(context, length);
+                    // Only a reply without own fields can use the prepared head and trailers.
                     if checked.is_ok() && !has_fields && end_envelope(out, start, options.accepted) {
                         return true;
                     }
+                    // Returning false makes `reply` discard its output, so the message is copied first.
                     let message = Bytes::copy_from_slice(out.get(start + PREFIX..).unwrap_or_default());
                     unsent = Some(Ok(checked.map(|()| response.map(|()| message))));
                 }
@@ -383,6 +387,7 @@ impl<'a> Driver<'a> {
             let (context, timeout) = (self.context.clone(), call.timeout(self.now));
             let options = CallOptions { timeout, ..call.options };
             let mut envelopes = EnvelopeTracker::default();
+            // The tracker must know the bytes received so far, because the next part continues them.
             envelopes.advance(&call.kept.bytes);
             let (link, body) = StreamLink::new(&self.mailbox, key, call.kept, 0);
             let answering = async move {

@@ -50,6 +50,7 @@ impl MessageBatch<'_> {
             let put = |replies: &mut Vec<u8>| replies.extend_from_slice(&out);
             self.inner.batches.add(number, id.map(str::as_bytes), self.inner.reply_max, self.context, put);
         }
+        // `begin` counts one extra, so that the batch cannot complete before its last element.
         self.inner.batches.end(number, &mut self.inner.output);
     }
 }
@@ -90,6 +91,7 @@ impl Batches {
         let Some(batch) = self.get(number).filter(|batch| !batch.is_too_long) else { return };
         let start = batch.replies.len();
         put(&mut batch.replies);
+        // A notification adds no reply.
         if batch.replies.len() == start {
             return;
         }

@@ -88,6 +88,7 @@ impl Inner {
         if self.ids.get(id).is_some() {
             return Err(Status::already_exists("another call in progress has the id of the streaming call"));
         }
+        // All checks come before the task is spawned, so that a refusal has nothing to undo.
         check_room(context, id.len())?;
         let streams_max = context.config().streams_max;
         if self.streams >= streams_max {
@@ -128,6 +129,7 @@ impl Inner {
             context: context.clone(),
         };
         let format = if is_positional { POSITIONAL } else { NAMED };
+        // The task may send messages at once, but the session reads them only after `begin` below.
         let task = context.connection().runtime_handle().spawn(async move {
             let kind = method.kind();
             let called = if takes_items {
@@ -141,6 +143,7 @@ impl Inner {
             };
             out.mailbox.finish(number, result, &out.context);
         });
+        // `begin` registers the call as `next - 1`.
         self.next += 1;
         self.streams += 1;
         let work = CallTask::Stream(ends, StreamTask(task.abort_handle()));
@@ -242,6 +245,7 @@ impl StreamEnds {
             return Err(Status::resource_exhausted("the request stream exceeds its credit: wait for rpc.credit"));
         };
         let length = item.len();
+        // Relaxed, because the sum is only compared with a limit.
         let queued = self.queued.fetch_add(length, Ordering::Relaxed);
         // Charge the item even if it exceeds the limit, like a single message of a native stream.
         let charge = context.connection().try_charge(length);
@@ -277,6 +281,7 @@ impl Stream for Items {
         };
         self.queued.fetch_sub(item.len(), Ordering::Relaxed);
         self.consumed += 1;
+        // Credit is granted in steps, so that most items cost no message.
         if self.consumed == ITEMS_EACH {
             self.consumed = 0;
             self.mailbox.send(SessionMessage::Consumed(self.number, ITEMS_EACH));

@@ -61,6 +61,7 @@ impl Session {
         message: &Bytes,
     ) {
         self.run_batch(super::now(), |batch| {
+            // Taken out, because `answer_mcp` borrows the whole session.
             let mut out = std::mem::take(&mut batch.inner.output);
             let start = out.len();
             batch.answer_mcp(request, params, revision, message, &mut out);
@@ -106,8 +107,10 @@ impl MessageBatch<'_> {
         let Some(id) = request.id else {
             if let (CANCELLED, Ok(Params { request_id: Some(id), .. })) = (&*request.method, &read)
                 && let Some(number) = inner.ids.get(id.as_bytes())
+                // MCP cancels only tool calls, not JSON-RPC calls of the same connection.
                 && inner.calls.get(&number).is_some_and(|call| call.tool.is_some())
             {
+                // A cancelled call gets no reply.
                 drop(inner.end(number));
             }
             return true;
@@ -194,6 +197,7 @@ impl MessageBatch<'_> {
             let text = format!("unknown tool {:?}: see tools/list", super::shortened(name));
             return reply::error(out, id, reply::INVALID_PARAMS, &text);
         };
+        // Neither the client nor a cancellation could tell two calls with the same id apart.
         if inner.ids.get(id).is_some() {
             let text = "the id is that of a request in progress: use another one";
             return reply::error(out, id, reply::INVALID_REQUEST, text);
@@ -219,11 +223,13 @@ impl MessageBatch<'_> {
         };
         let missing = tool.missing(params.arguments.unwrap_or("{}"));
         if !missing.is_empty() {
+            // Access is checked first, so that a caller without it does not learn the arguments.
             let allowed = inner.called.get(at).map_or(Ok(()), |called| called.method.check_access(call.metadata()));
             let text = || format!("missing arguments: {}", missing.join(", "));
             let status = allowed.err().unwrap_or_else(|| Status::invalid_argument(text()));
             return inner.put_tool_failure(out, id, revision, &status);
         }
+        // Read before the call starts, which advances `next`.
         let number = inner.next;
         let status = if tool.shape == ResultShape::Items {
             // Check access before the response starts, because status 401 cannot be sent afterwards.
@@ -243,6 +249,7 @@ impl MessageBatch<'_> {
             let Some(slot) = inner.called.get_mut(at).and_then(|called| called.slots[0].as_mut()) else { return };
             let mut json = Vec::new();
             let called = slot.call(methods, call, &mut json, || {
+                // Only a call that stays in progress takes a number.
                 let (number, mailbox) = (*next, mailbox.clone());
                 *next += 1;
                 move |result, hold| mailbox.send(super::SessionMessage::Done(number, result, hold))
@@ -434,9 +441,11 @@ impl Inner {
         }
         call.items.extend_from_slice(item);
         call.count += 1;
+        // Progress is optional, so it is omitted while much output is unsent.
         if let Some(token) = call.token.as_deref().filter(|_| output.len() < PROGRESS_MAX) {
             put_progress(output, token, call.count, item);
         }
+        // The window is returned now, because the stored item has its own limit.
         ends.window.add_permits(permits);
         true
     }
