@@ -78,6 +78,7 @@ impl Message {
             Format::Json => json,
             Format::Protobuf => protobuf,
         };
+        // Kept until the call is freed, because the caller receives a pointer to the bytes.
         let shown = index.get_or_init(show).as_ref().map_err(Clone::clone)?;
         let nul = usize::from(format == Format::Json);
         Ok(frisbee_bytes { len: shown.len().saturating_sub(nul), ..frisbee_bytes::of(shown) })
@@ -150,6 +151,7 @@ impl frisbee_call {
     pub(crate) fn decoded<'m>(&self, message: &'m Message) -> Result<&'m DynamicMessage, Status> {
         let decoded = message.decoded(&self.callable().request, &self.schema);
         decoded.inspect_err(|status| {
+            // Only the first failure is kept. The call ends with it, whatever the function replies.
             self.failed.lock().get_or_insert_with(|| status.clone());
         })
     }
@@ -163,6 +165,7 @@ impl frisbee_call {
         match &self.request {
             Some(message) => read(message),
             None => {
+                // Cloned, so that the lock is free while the request is read.
                 let latest = self.latest.lock().clone();
                 let none = || Status::failed_precondition("the call has no request: use frisbee_call_next");
                 read(&*latest.ok_or_else(none)?)
@@ -185,6 +188,7 @@ pub(crate) fn end(
     if matches!(&*open.sink.lock(), Some(Sink::Stream(_))) {
         return Err(Status::failed_precondition("the replies are a stream: use frisbee_call_send and _finish"));
     }
+    // A failure to read the requests ends the call, whatever the function replies.
     let failed = open.failed.lock().take();
     let payload = if failed.is_some() { Payload::default() } else { reply(&open)? };
     let removed = handle::remove(call)?;
@@ -286,6 +290,7 @@ pub extern "C" fn frisbee_call_is_cancelled(call: *mut frisbee_call) -> bool {
         Ok(match &*call.sink.lock() {
             Some(Sink::Single(sink)) => sink.is_closed(),
             Some(Sink::Stream(sink)) => {
+                // Polled once, because this function must not wait.
                 let mut closed = std::pin::pin!(sink.closed());
                 let mut context = std::task::Context::from_waker(std::task::Waker::noop());
                 closed.as_mut().poll(&mut context).is_ready()
@@ -367,6 +372,7 @@ pub unsafe extern "C" fn frisbee_call_fail(
             if code == Code::Ok {
                 return Err(Status::invalid_argument("a failure has a code other than FRISBEE_OK"));
             }
+            // Removed first, so that only one of two concurrent replies ends the call.
             let call = handle::remove(call)?;
             let mut status = Status::new(code, text);
             let metadata = std::mem::take(&mut *call.reply_metadata.lock());
@@ -400,6 +406,7 @@ pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut 
         guarded(error, || {
             let call = handle::get(call)?;
             let next = wait(async {
+                // An async lock, because it is held while waiting for a request.
                 let mut requests = call.requests.lock().await;
                 match requests.as_mut() {
                     Some(stream) => Some(stream.message().await),
@@ -414,6 +421,7 @@ pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut 
             let _ = call.spoken.set(message.encoding); // The encoding is the same for all requests.
             let message = Arc::new(Message::new(message));
             call.decoded(&message)?;
+            // Replaced only after decoding, so that `frisbee_call_data` returns only readable requests.
             *call.latest.lock() = Some(message);
             Ok(())
         })
@@ -440,6 +448,7 @@ pub unsafe extern "C" fn frisbee_call_send(
         guarded(error, || {
             let call = handle::get(call)?;
             let payload = call.payload(Format::new(format)?, bytes("data", data, len)?)?;
+            // Cloned, so that the lock is free while the send waits.
             let sink = match &*call.sink.lock() {
                 Some(Sink::Stream(sink)) => sink.clone(),
                 _ => return Err(Status::failed_precondition("the call has a single reply: use frisbee_call_reply")),

@@ -293,6 +293,7 @@ impl frisbee_client {
                 format!("the server does not describe itself ({reason}): name its schema by frisbee_client_proto");
             Status::failed_precondition(text)
         };
+        // A failure leaves the cell empty, so that the next call tries again.
         let fetched = self.schema.get_or_try_init(async || {
             let shown = ServerSchema::fetch(&self.channel).await.map_err(|status| match status.code() {
                 frpc::Code::Unimplemented => refused(status.message()),
@@ -505,6 +506,7 @@ pub unsafe extern "C" fn frisbee_cancel_new(
     // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
+            // A watch keeps the state, so that calls started later are cancelled too.
             put("cancel", cancel, || handle::insert(Arc::new(frisbee_cancel { fired: watch::Sender::new(false) })))
         })
     }
@@ -520,6 +522,7 @@ pub unsafe extern "C" fn frisbee_cancel_fire(cancel: *mut frisbee_cancel, error:
     // SAFETY: The caller guarantees that the argument is valid.
     unsafe {
         guarded(error, || {
+            // Unlike `send`, this sets the state even if no call is in progress.
             handle::get(cancel)?.fired.send_replace(true);
             Ok(())
         })

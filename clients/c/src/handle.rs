@@ -131,6 +131,7 @@ impl<T: Handle> Table<T> {
 
     /// Takes a slot that no other thread uses, adding one to the table if necessary.
     fn take_vacant(&self) -> Option<Place> {
+        // The spare slot of this thread needs no lock.
         if let Some(at) = T::with_spare(|spare| spare.0.take()).flatten() {
             return Some(at);
         }
@@ -141,6 +142,7 @@ impl<T: Handle> Table<T> {
             Some(index) => index,
             None if vacant.used < INDEX_MAX => {
                 let index = vacant.used;
+                // Each chunk doubles the number of slots, so it begins at a power of two.
                 if index == 0 || (index >= CHUNK_FIRST && index.is_power_of_two()) {
                     let chunk = of.chunks.iter().find(|chunk| chunk.get().is_none())?;
                     let slots = || Slot { state: AtomicU64::new(0), value: UnsafeCell::new(None) };
@@ -167,6 +169,7 @@ fn own_shard() -> usize {
     thread_local!(static OWN: Cell<usize> = const { Cell::new(usize::MAX) });
     OWN.with(|own| {
         if own.get() == usize::MAX {
+            // Relaxed, because the counter only spreads threads over the shards.
             own.set(NEXT.fetch_add(1, Ordering::Relaxed) % SHARDS);
         }
         own.get()
@@ -217,6 +220,7 @@ pub(crate) fn insert<T: Handle>(value: T::Owner) -> Result<*mut T, Status> {
     // SAFETY: The slot is vacant, so no other thread uses it.
     unsafe { *slot.value.get() = Some(value) };
     let generation = slot.state.load(Ordering::Relaxed) >> GENERATION_SHIFT;
+    // Released after the value is written, so that `acquire` reads the whole value.
     slot.state.store(generation << GENERATION_SHIFT | LIVE, Ordering::Release);
     let mut bits = usize::from(T::KIND);
     bits = bits << GENERATION_BITS | generation as usize;
@@ -235,7 +239,9 @@ fn acquire<T: Handle>(handle: *const T, removes: bool) -> Option<InUse<T>> {
     let (at, slot, generation) = place(handle)?;
     let acquired = slot.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, |state| {
         let is_live = state >> GENERATION_SHIFT == generation && state & LIVE != 0;
+        // A full count fails instead of overflowing into the flags.
         let used = (is_live && state & USERS_MAX < USERS_MAX).then(|| state + 1)?;
+        // The remover counts as a user, so the object lives at least until it is done.
         Some(if removes { used & !LIVE } else { used })
     });
     acquired.ok()?;
@@ -285,6 +291,7 @@ pub(crate) fn free<T: Handle>(handle: *const T) -> Result<(), Status> {
 fn remove_unused<T: Handle>(handle: *const T) -> Option<(Place, &'static Slot<T>, u64)> {
     let (at, slot, generation) = place(handle)?;
     let unused = generation << GENERATION_SHIFT | LIVE;
+    // Succeeds only without users, so that this thread alone has the object.
     slot.state.compare_exchange(unused, unused - LIVE, Ordering::Acquire, Ordering::Relaxed).ok()?;
     Some((at, slot, generation))
 }
@@ -316,6 +323,7 @@ impl<T: Handle> Deref for InUse<T> {
 impl<T: Handle> Drop for InUse<T> {
     fn drop(&mut self) {
         let state = self.slot.state.fetch_sub(1, Ordering::AcqRel);
+        // The last user of a freed handle drops the object.
         if state & (LIVE | USERS_MAX) == 1 {
             self.vacate(state >> GENERATION_SHIFT);
         }

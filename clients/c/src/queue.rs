@@ -71,6 +71,7 @@ impl Bell {
     }
 
     fn ring(&self) {
+        // A single byte is enough until it has been read.
         if !self.is_rung.swap(true, Ordering::SeqCst) {
             // The write cannot block, because the flag prevents a second byte.
             let _ = (&self.writer).write(&[1]);
@@ -110,6 +111,7 @@ impl frisbee_queue {
         let mut work = self.work.lock();
         work.running.push(Box::pin(tokio::task::unconstrained(event)));
         self.run_batch(&mut work);
+        // An operation may have completed at its first poll, which wakes no thread.
         if !work.done.is_empty() {
             self.bell.ring();
         }
@@ -133,6 +135,7 @@ impl frisbee_queue {
             self.run_batch(&mut work);
         }
         let event = work.done.pop_front();
+        // The descriptor must stay readable while events are left.
         if !work.done.is_empty() {
             self.bell.ring();
         }
@@ -145,9 +148,11 @@ impl frisbee_queue {
         if left.is_some_and(|left| left.is_zero()) {
             return Ok(false);
         }
+        // A time beyond the range is waited for in parts, because the caller waits again.
         let timeout = left.map(|left| Timespec::try_from(left).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 }));
         let polled = poll(&mut [PollFd::new(&self.bell.reader, PollFlags::IN)], timeout.as_ref());
         match polled {
+            // Even if the time has passed, the caller looks for an event once more.
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(true),
             Err(error) => Err(Status::internal(format!("poll: {error}"))),
         }

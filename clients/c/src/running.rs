@@ -22,7 +22,9 @@ pub(crate) struct RunningGuard<'a>(&'a RunningFunctions);
 impl RunningFunctions {
     /// Counts a function as running. Returns `None` if the server has stopped.
     pub(crate) fn begin(&self) -> Option<RunningGuard<'_>> {
+        // Count first: either `end` sees this function, or this function sees that the server has ended.
         let before = self.state.fetch_add(1, Ordering::Acquire);
+        // The guard undoes the count even if the server has ended.
         let guard = RunningGuard(self);
         (before & ENDED == 0).then_some(guard)
     }
@@ -30,6 +32,7 @@ impl RunningFunctions {
     /// Prevents further functions from starting and waits for the running ones.
     pub(crate) async fn end(&self) {
         let mut are_over = pin!(self.are_over.notified());
+        // Registered before the state changes, so that the last function's notification is not missed.
         are_over.as_mut().enable();
         if self.state.fetch_or(ENDED, Ordering::AcqRel) & !ENDED > 0 {
             are_over.await;
@@ -39,6 +42,7 @@ impl RunningFunctions {
 
 impl Drop for RunningGuard<'_> {
     fn drop(&mut self) {
+        // Only the last function after the end notifies, because nothing waits before.
         if self.0.state.fetch_sub(1, Ordering::AcqRel) == ENDED | 1 {
             self.0.are_over.notify_waiters();
         }

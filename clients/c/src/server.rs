@@ -282,6 +282,7 @@ impl Function {
             if let Some(status) = refused {
                 call.refuse(status);
             }
+            // Released only after the function has returned, because it occupies the thread until then.
             drop(taken);
         });
     }
@@ -303,6 +304,7 @@ impl Building {
             let names = signatures.iter().map(|signature| format!("{}/{}", self.service, signature.name));
             handlers.extend(names.zip(functions));
             let text = proto(&self.service, &signatures);
+            // Parsed last, so that its operation numbers follow those of the other schemas.
             let first = Schema::free_operation(self.schemas.iter().map(|schema| &**schema));
             self.schemas.push(Arc::new(Schema::parse(&text, frisbee_codec::FRISBEE_CODEC_POLYGLOT, first)?));
         }
@@ -336,6 +338,7 @@ impl frisbee_server {
     }
 
     fn start(&self, address: &str) -> Result<(), Status> {
+        // The state is `Starting` while the lock is free, so that a second start fails.
         let building = {
             let mut state = self.state.lock();
             match std::mem::replace(&mut *state, State::Starting) {
@@ -367,6 +370,7 @@ impl frisbee_server {
         };
         let running = self.running.clone();
         let ended = async move |served: Result<(), frpc::Error>| {
+            // The outcome is published only once the last function has returned.
             running.end().await;
             ending.send_replace(Some(served.map_err(|error| error.to_string())));
         };
@@ -590,6 +594,7 @@ pub unsafe extern "C" fn frisbee_server_run(
                 stop(&server)
             });
             shown.inspect_err(|status| {
+                // Without `error`, the caller would not see the text.
                 if error.is_null() {
                     eprintln!("frisbee_server_run: {}", status.message());
                 }
@@ -614,6 +619,7 @@ pub unsafe extern "C" fn frisbee_server_stop(server: *mut frisbee_server, error:
 
 fn stop(server: &frisbee_server) -> Result<(), Status> {
     may_stop()?;
+    // Taken out, so that the lock is free when the state is dropped.
     let state = std::mem::replace(&mut *server.state.lock(), State::Stopped);
     match state {
         State::Serving(stop) => drop(stop),
@@ -628,6 +634,7 @@ fn stop(server: &frisbee_server) -> Result<(), Status> {
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_server_free(server: *mut frisbee_server) -> frisbee_code {
     if let Ok(server) = handle::get(server) {
+        // Dropping the sender in the state starts the shutdown.
         *server.state.lock() = State::Stopped;
     }
     free(server)

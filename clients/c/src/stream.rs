@@ -81,6 +81,7 @@ impl frisbee_stream {
     }
 
     async fn send(&self, message: Body) -> Result<(), Status> {
+        // Cloned, so that the lock is free while the send waits.
         let sender = self.requests.lock().clone();
         let sender = sender.ok_or_else(|| Status::failed_precondition("the requests of the stream have ended"))?;
         let (schema, index) = self.method().await?;
@@ -149,6 +150,7 @@ async fn exchange(
             false => single(channel.client_streaming::<_, Payload>(method, request).await?, replies).await,
         };
     }
+    // Without a receiver, requests of the caller fail instead of filling the channel.
     drop(requests);
     call.encode()?;
     let (request, channel) = (call.request, &call.target.client.channel);
@@ -174,6 +176,7 @@ async fn forward(stream: Response<Streaming<Payload>>, replies: &mpsc::Sender<In
     let mut stream = stream.into_inner();
     let mut is_first = true;
     while let Some(message) = stream.message().await? {
+        // Only the first reply carries the metadata of the response.
         let metadata = if std::mem::take(&mut is_first) { metadata(stream.metadata()) } else { None };
         if replies.send(Incoming::Message(message.body, metadata)).await.is_err() {
             break;
@@ -301,6 +304,7 @@ pub unsafe extern "C" fn frisbee_stream_submit_next(
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_stream_free(stream: *mut frisbee_stream) -> frisbee_code {
     if let Ok(stream) = handle::get(stream) {
+        // Other threads may still use the stream, so the call is ended here rather than by the last drop.
         stream.requests.lock().take();
         stream.task.abort();
     }

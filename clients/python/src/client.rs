@@ -324,6 +324,7 @@ impl Drop for Channel {
     fn drop(&mut self) {
         let Some(parts) = self.parts.take() else { return };
         if self.made.check().is_err() {
+            // The sockets and threads belong to the parent process, so they are left alone.
             std::mem::forget(parts);
             return;
         }
@@ -332,6 +333,7 @@ impl Drop for Channel {
             Parts::Serving(serving) => serving.close(),
             Parts::Caller(..) => {}
             Parts::Blocking(channel, drive) => {
+                // The channel goes first, because this runtime drives its connection.
                 drop(channel);
                 // Detach from Python, because the background thread may need the GIL to release the memory of a
                 // message. Without an interpreter, nothing needs it.
@@ -432,6 +434,7 @@ impl Messages {
         drop(place);
         let reply = self.next_reply(py, &mut stream);
         let mut place = self.stream.lock();
+        // If the stream was closed meanwhile, dropping it here cancels the call.
         if matches!(*place, ReplyStream::InUse) {
             *place = if matches!(reply, Ok(Some(_))) { ReplyStream::Open(stream) } else { ReplyStream::Over };
         }
@@ -443,6 +446,7 @@ impl Messages {
     fn close(&self) {
         let stream = std::mem::replace(&mut *self.stream.lock(), ReplyStream::Over);
         if matches!(stream, ReplyStream::InUse) {
+            // The other thread has taken the stream, so it must be told to stop.
             self.closing.notify_one();
         }
     }
@@ -526,6 +530,7 @@ impl AsyncMessages {
         if let (Some(open), Ok(mut messages)) = (self.open.lock().take(), self.slot.get()?.stream().try_lock()) {
             messages.stage = Stage::Opening(open(lane.channel));
         }
+        // Another thread may have set it while the lock was free.
         Ok(site.get_or_insert(lane.site).clone())
     }
 }
@@ -610,6 +615,7 @@ impl Started {
     fn cancel(&self) {
         if !self.task.is_finished() {
             self.task.abort();
+            // The cancellation is sent only when the runtime runs.
             self.site.ring();
         }
     }

@@ -112,6 +112,7 @@ where
     F: Future + Send,
     F::Output: Send,
 {
+    // This thread runs a runtime already and cannot enter another, so another thread waits.
     if drives() {
         return py.detach(|| {
             let joined = thread::scope(|scope| scope.spawn(|| handle.block_on(future)).join());
@@ -123,6 +124,7 @@ where
     }
     let mut future = Box::pin(future);
     loop {
+        // The wait is interrupted regularly to run Python's signal handlers.
         let waited = py.detach(|| handle.block_on(async { tokio::time::timeout(SIGNALS, future.as_mut()).await }));
         match waited {
             Ok(output) => return Ok(output),
@@ -217,6 +219,7 @@ impl Shared {
     fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.enter();
         let output = self.runtime.block_on(future);
+        // Relaxed, because a late decrement only delays the keeper.
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         output
     }
@@ -230,6 +233,7 @@ impl Shared {
             }
             #[allow(clippy::redundant_closure_for_method_calls)] // Only a closure works for every lifetime.
             if let Err(error) = Python::attach(|py| py.check_signals()) {
+                // Dropped before the flush, because dropping the call cancels it.
                 future = None;
                 drop(future);
                 // Flush to send the CANCEL immediately.
@@ -249,12 +253,14 @@ impl Shared {
             *looking = Some(context.waker().clone());
         }
         drop(looking);
+        // Checked after the waker is stored. `wake_for_signals` does the reverse, so no check is missed.
         if self.looks.swap(false, Ordering::SeqCst) { Poll::Ready(None) } else { Poll::Pending }
     }
 
     /// Wakes a waiting caller so that it checks for signals.
     fn wake_for_signals(&self) {
         self.looks.store(true, Ordering::SeqCst);
+        // Cloned, so that it is woken without the lock.
         let waker = self.looking.lock().clone();
         if let Some(waker) = waker {
             waker.wake();
@@ -263,6 +269,7 @@ impl Shared {
 
     fn enter(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
+        // Counted before the keeper's flag is read. The keeper sets its flag before it reads the count.
         self.waiting.fetch_add(1, Ordering::SeqCst);
         if self.has_keeper.load(Ordering::SeqCst) {
             self.leave.notify_one();
@@ -282,6 +289,7 @@ impl Shared {
             }
             drop(is_over);
             let calls = self.calls.load(Ordering::Relaxed);
+            // Calls were made since the last check, and their callers have driven the connections.
             if std::mem::replace(&mut calls_before, calls) != calls {
                 quiet = 0;
                 continue;
@@ -292,6 +300,7 @@ impl Shared {
                 continue;
             }
             quiet += 1;
+            // The keeper waits for some quiet, because the next caller has to wait for it to leave.
             if quiet < IDLE {
                 continue;
             }
@@ -317,6 +326,7 @@ impl Drop for BlockingRuntime {
             std::mem::forget((keeper, shared));
             return;
         }
+        // Set before both notifications, so that the keeper does not wait again.
         *shared.is_over.lock() = true;
         shared.over.notify_one();
         shared.leave.notify_one();
@@ -351,7 +361,9 @@ static BACKGROUND: Mutex<Option<(fork::Generation, Handle)>> = Mutex::new(None);
 
 /// Returns the runtime of the background thread, which lives as long as the process.
 pub(crate) fn background() -> PyResult<Handle> {
+    // Held while the thread starts, so that only one is created.
     let mut background = BACKGROUND.lock();
+    // After a fork, the thread of the parent process does not exist here.
     if let Some((made, handle)) = &*background
         && made.check().is_ok()
     {

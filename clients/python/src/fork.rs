@@ -19,6 +19,7 @@ impl Generation {
 
     /// Fails if this process was forked after the object had been created.
     pub(crate) fn check(self) -> PyResult<()> {
+        // Relaxed, because the counter changes only in a fork, when the child has a single thread.
         if self.0 == FORKS.load(Ordering::Relaxed) {
             return Ok(());
         }

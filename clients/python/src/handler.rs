@@ -135,6 +135,7 @@ pub(crate) struct RequestContext {
 
 impl RequestContext {
     pub(crate) fn of<T>(request: &Request<T>, function: &Function) -> Option<Self> {
+        // A function without a context parameter needs no copy of the metadata.
         function.context.as_ref()?;
         let metadata = Some(request.metadata()).filter(|metadata| !metadata.is_empty()).cloned();
         let caller = request.channel().zip(Handle::try_current().ok());
@@ -476,6 +477,7 @@ impl Completion {
 
 impl Drop for Completion {
     fn drop(&mut self) {
+        // A cancelled call needs neither a reply nor a logged exception.
         let Some(reply) = self.reply.lock().take().filter(|reply| !reply.is_closed()) else { return };
         introduce_thread();
         let error = PyRuntimeError::new_err("the handler ended without a reply");
@@ -570,6 +572,7 @@ impl Drop for CancelOnDrop {
 pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result<Response<Payload>, Status> {
     let (reply, replied) = oneshot::channel();
     let task = Arc::new(Mutex::new(None));
+    // Created before the function is called, so that a cancellation reaches the task at any time.
     let abandon = CancelOnDrop { task: task.clone() };
     attached(&function, |py| {
         let spoken = call.handler_arguments.spoken();
@@ -586,6 +589,7 @@ pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result
         Ok(())
     })?;
     let outcome = replied.await;
+    // The completion has taken the task, so this cancels nothing after a reply.
     drop(abandon);
     single(outcome.unwrap_or_else(|_| Err(ending())))
 }
@@ -652,6 +656,7 @@ impl AsyncGenerated {
                     }
                 }
             }
+            // Cloned, so that Python code runs without the lock.
             let Some(open) = generator.lock().clone() else { return Ok(()) };
             let step = open.generator.bind(py).getattr(intern!(py, "__anext__"));
             let next = match step.and_then(|step| open.variables.run(py, [step], None)) {
@@ -664,6 +669,7 @@ impl AsyncGenerated {
             begin.call1(py, (next, Py::new(py, completion)?, open.variables.of_task(py))).map(drop)
         }));
         let outcome = replied.await;
+        // Set only now, so that dropping this future earlier cancels the step.
         guard.is_over = true;
         outcome.unwrap_or_else(|_| Err(loop_closed()))
     }

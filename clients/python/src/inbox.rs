@@ -67,6 +67,7 @@ impl Inbox {
     fn open(&self, py: Python<'_>) -> PyResult<()> {
         // One byte announces all callbacks. The read fails only if there is no byte.
         let _ = (&self.shared.ear).read(&mut [0; 16]);
+        // Cleared after the read and before the callbacks are taken, so that a later ring is not lost.
         self.shared.is_rung.store(false, Ordering::SeqCst);
         let loop_runtime = self.loop_runtime.lock().clone();
         match loop_runtime {
@@ -106,6 +107,7 @@ impl Drop for Inbox {
 
 impl CallbackQueue {
     fn take(&mut self) -> Vec<LoopCallbackFn> {
+        // Callbacks queued from now on need a wake-up again.
         self.is_quiet = false;
         std::mem::take(&mut self.left)
     }
@@ -117,6 +119,7 @@ impl Sender {
     pub(crate) fn leave(&self, callback: LoopCallbackFn) {
         let mut callbacks = self.0.callbacks.lock();
         if callbacks.is_closed {
+            // Released first, because dropping the callback may run Python code.
             drop(callbacks);
             drop(callback);
             return;
@@ -150,11 +153,13 @@ impl Sender {
     /// Runs the queued callbacks on the thread of the event loop. Returns an exception that must exit the program, if
     /// one was raised.
     pub(crate) fn deliver(&self, py: Python<'_>) -> PyResult<()> {
+        // Taken out, because a callback may queue another one.
         let left = self.0.callbacks.lock().take();
         let mut ending = Ok(());
         for callback in left {
             let Err(error) = callback(py) else { continue };
             if error.is_instance_of::<PyKeyboardInterrupt>(py) || error.is_instance_of::<PySystemExit>(py) {
+                // The remaining callbacks still run, because tasks wait for them.
                 ending = Err(error);
             } else {
                 error.write_unraisable(py, None);

@@ -115,6 +115,7 @@ impl LoopRuntime {
             calls: calls.clone(),
             made: fork::Generation::current(),
         });
+        // A weak reference, so that the task ends with the runtime.
         drive::background()?.spawn(tick(Arc::downgrade(&loop_runtime), calls, sender));
         Ok(loop_runtime)
     }
@@ -144,6 +145,7 @@ impl LoopRuntime {
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         self.calls.started.fetch_add(1, Ordering::Relaxed);
         self.calls.in_flight.fetch_add(1, Ordering::Relaxed);
+        // Dropped together with the task, so that an aborted call is no longer counted.
         let ended = Ended(self.calls.clone());
         let task = self.handle().spawn(async move {
             work.await;
@@ -156,10 +158,12 @@ impl LoopRuntime {
     /// there is one run for all calls that start before the event loop continues or while other tasks handle their
     /// replies.
     pub(crate) fn begin(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
+        // Only the thread of the event loop may run the runtime.
         if !self.is_in_loop() {
             self.sender.ring();
             return Ok(());
         }
+        // The run in progress repeats once its callbacks have returned.
         if self.is_shared.load(Ordering::Relaxed) {
             self.is_wanted.store(true, Ordering::Relaxed);
             return Ok(());
@@ -171,6 +175,7 @@ impl LoopRuntime {
     }
 
     fn run_soon(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
+        // One scheduled run serves all calls until it starts.
         if !self.is_due.swap(true, Ordering::Relaxed)
             && let Some(event_loop) = self.event_loop(py)?
         {
@@ -194,6 +199,7 @@ impl LoopRuntime {
             return Ok(());
         }
         self.made.check()?;
+        // Callbacks queued during the run are delivered below and need no wake-up.
         self.sender.suppress_wakeups();
         self.run();
         called_by_loop(false, || self.sender.deliver(py))
@@ -208,6 +214,7 @@ impl LoopRuntime {
         for _ in 0..SUCCESSIVE_POLLS_MAX {
             self.sender.suppress_wakeups();
             self.run();
+            // Several tasks may start calls when they continue, and these wait for a common run.
             self.is_shared.store(self.sender.waiting() > 1, Ordering::Relaxed);
             delivered = called_by_loop(true, || self.sender.deliver(py));
             self.is_shared.store(false, Ordering::Relaxed);
@@ -215,6 +222,7 @@ impl LoopRuntime {
                 break;
             }
         }
+        // The limit was reached, so other callbacks of the loop come first.
         if self.is_wanted.swap(false, Ordering::Relaxed) {
             self.run_soon(py)?;
         }
@@ -227,6 +235,7 @@ impl LoopRuntime {
         if self.last.lock().elapsed() < AWAY || !self.is_in_loop() {
             return Ok(());
         }
+        // This also removes sockets that no longer exist.
         self.sockets.lock().retain(|socket| socket.upgrade().map(|socket| socket.mark_readable()).is_some());
         self.run_batch(py)
     }
@@ -281,6 +290,7 @@ async fn tick(loop_runtime: Weak<LoopRuntime>, calls: Arc<Calls>, sender: Sender
         tokio::time::sleep(TICK).await;
         ticks += 1;
         let now = calls.started.load(Ordering::Relaxed);
+        // Calls that start run the runtime themselves, so only a pause needs a wake-up.
         let waits = std::mem::replace(&mut started_before, now) == now && calls.in_flight.load(Ordering::Relaxed) > 0;
         if waits || ticks >= TICKS_IDLE {
             ticks = 0;
@@ -296,6 +306,7 @@ pub(crate) struct LoopCallback(Arc<LoopRuntime>);
 #[pymethods]
 impl LoopCallback {
     fn __call__(&self, py: Python<'_>) -> PyResult<()> {
+        // Cleared before the run, so that a call started in it schedules another one.
         self.0.is_due.store(false, Ordering::Relaxed);
         self.0.run_from_loop(py)
     }

@@ -88,6 +88,7 @@ impl Reply {
         match outcome {
             Some(result) => Err(PyStopIteration::new_err((result?,))),
             None => {
+                // asyncio checks this attribute of the object that a future yields.
                 slf.get().is_blocking.store(true, Ordering::Relaxed);
                 Ok(slf)
             }
@@ -128,6 +129,7 @@ impl Reply {
             state.callbacks.push((callback, context));
             return Ok(());
         }
+        // Released first, because the event loop may run Python code.
         drop(state);
         Self::call_soon(&slf, (callback, context))
     }
@@ -143,6 +145,7 @@ impl Reply {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.event_loop)?;
+        // Waiting could deadlock, because the collector may run while a thread holds the lock.
         let Some(state) = self.state.try_lock() else { return Ok(()) };
         for (callback, context) in &state.callbacks {
             visit.call(callback)?;
@@ -156,6 +159,7 @@ impl Reply {
 
     fn __clear__(&self) {
         let state = std::mem::take(&mut *self.state.lock());
+        // Dropped without the lock, because that may run Python code.
         drop(state);
     }
 }

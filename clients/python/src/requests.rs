@@ -57,6 +57,7 @@ impl Stream for IterableMessages {
         if let Some(next) = slot.next.take() {
             return Poll::Ready(next);
         }
+        // Stored before the notification, because the reader ignores it without a waker.
         slot.waker = Some(context.waker().clone());
         drop(slot);
         self.0.wanted.notify_one();
@@ -86,6 +87,7 @@ impl IterableSource {
         let outcome = loop {
             let turn = async {
                 tokio::select! {
+                    // The outcome comes first, so that no message is read for a call that has ended.
                     biased;
                     output = part.as_mut() => Some(output),
                     () = self.shared.wanted.notified() => None,
@@ -113,6 +115,7 @@ impl IterableSource {
     fn supply(&self, py: Python<'_>) -> PyResult<()> {
         // Without a waker, no message is requested, and the previous one is still in the slot.
         let Some(waker) = self.shared.slot.lock().waker.take() else { return Ok(()) };
+        // The lock is free here, because the iterable may run any code.
         let next = self.values.bind(py).clone().next();
         let next = next.map(|value| encode::payload(&self.plans, self.index, &value?)).transpose()?;
         self.shared.slot.lock().next = Some(next);
@@ -161,6 +164,7 @@ impl Requests {
     fn close(&self) {
         let sender = self.sender.lock().take();
         drop(sender);
+        // The end is sent only when the runtime runs.
         self.site.ring();
     }
 }

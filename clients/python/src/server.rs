@@ -90,6 +90,7 @@ struct MethodDocuments {
 impl Documents {
     fn of(schema: &Schema, layout: &'static Layout) -> &'static Self {
         static KNOWN: Mutex<Vec<&'static Documents>> = Mutex::new(Vec::new());
+        // Held during the construction, so that the documents are leaked only once.
         let mut known = KNOWN.lock();
         let is_it = |known: &&'static Self| std::ptr::eq(known.layout, layout) && known.files == schema.files;
         if let Some(found) = known.iter().copied().find(is_it) {
@@ -235,6 +236,7 @@ impl Server {
             // The server also stops when the sender is dropped.
             let _ = stopped.await;
         };
+        // Resolving and binding may block, and other Python threads should continue.
         let bound = py.detach(|| {
             runtime.block_on(async {
                 Ok::<_, frpc::Error>(match address.strip_prefix("unix:") {
@@ -301,6 +303,7 @@ impl Server {
             return Ok(());
         }
         let limit = limit.map(|limit| duration("limit", limit)).transpose()?.unwrap_or(Duration::MAX);
+        // Dropping the sender starts the shutdown.
         self.stop.lock().take();
         let mut ended = self.ended.clone();
         let Some(handle) = self.runtime.lock().as_ref().map(|runtime| runtime.handle().clone()) else { return Ok(()) };
@@ -314,6 +317,7 @@ impl Server {
             _ => {
                 let waited = Waiter::Other(&handle)
                     .wait(py, async move { tokio::time::timeout(limit, outcome(&mut ended)).await.unwrap_or(Ok(())) });
+                // Handlers that still run need the GIL to end.
                 py.detach(|| self.end());
                 waited?.map_err(PyRuntimeError::new_err)?;
             }
@@ -339,6 +343,7 @@ async fn outcome(ended: &mut watch::Receiver<Option<Result<(), String>>>) -> Res
 
 impl Server {
     fn end(&self) {
+        // Taken out, so that the lock is free while the runtime shuts down.
         let runtime = self.runtime.lock().take();
         if let Some(runtime) = runtime {
             runtime.shutdown_timeout(STOP);
@@ -352,6 +357,7 @@ impl Drop for Server {
         if self.made.check().is_ok() {
             runtime.shutdown_background();
         } else {
+            // The threads of the runtime belong to the parent process.
             std::mem::forget(runtime);
         }
     }
@@ -581,6 +587,7 @@ async fn in_pool(function: Arc<Function>, call: Call) -> Outcome {
     let taken = function.pool.clone().acquire_owned().await;
     let run = move || {
         let outcome = drive::in_pool(|| function.run(call));
+        // Released only after the function has returned, because it occupies the thread until then.
         drop(taken);
         outcome
     };

@@ -33,6 +33,7 @@ impl Serving {
             .build()?;
         let pool = Arc::new(Semaphore::new(threads.clamp(1, Semaphore::MAX_PERMITS)));
         let services = services(py, functions, report.bind(py), shows_errors, &pool, event_loop.as_ref())?;
+        // A channel must be built within its runtime.
         let context = runtime.enter();
         let channel = settings.channel_with(|builder| {
             services.into_iter().fold(builder.add_service(Reflection::new()), frpc::ChannelBuilder::add_service)
@@ -58,6 +59,7 @@ impl Serving {
 
     /// Closes the connection, so that calls in flight fail.
     pub(crate) fn close(&self) {
+        // First, so that no new connection replaces the closed one.
         self.staying.abort();
         self.channel.close();
     }

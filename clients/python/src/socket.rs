@@ -104,6 +104,7 @@ impl Socket {
     ) -> Poll<io::Result<T>> {
         let mut state = self.shared.sides[side].lock();
         state.reads += u32::from(side == READING);
+        // The number of reads is limited, so that a fast peer leaves time to the event loop.
         if !state.is_blocked && state.reads <= READS {
             match run(&self.shared.stream) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => state.is_blocked = true,
@@ -122,6 +123,7 @@ impl Socket {
         {
             let shared = self.shared.clone();
             let weak = Arc::downgrade(&loop_runtime);
+            // Only the event loop itself may watch a descriptor.
             loop_runtime.sender().leave(Box::new(move |py| watch(py, shared, side, &weak)));
         }
         Poll::Pending
@@ -140,6 +142,7 @@ impl Shared {
         state.is_blocked = false;
         state.reads = 0;
         let waker = state.waker.take();
+        // Released first, because the woken task locks this side.
         drop(state);
         waker.map(Waker::wake).is_some()
     }

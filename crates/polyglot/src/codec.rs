@@ -144,6 +144,7 @@ impl<C: Codec> Codec for Vec<C> {
     #[inline]
     fn decode(from: &mut Decoder<'_>) -> Result<Vec<C::Target>, DecodeError> {
         let len = from.list(C::KIND)?;
+        // Charged before the allocation, because the peer determines the length.
         from.charge::<C::Target>(len)?;
         let mut list = Vec::with_capacity(len);
         for index in 0..len {
@@ -156,6 +157,7 @@ impl<C: Codec> Codec for Vec<C> {
     fn decode_over(list: &mut Vec<C::Target>, from: &mut Decoder<'_>) -> Result<(), DecodeError> {
         let len = from.list(C::KIND)?;
         from.charge::<C::Target>(len)?;
+        // Existing elements are decoded in place, so that their memory is reused.
         list.truncate(len);
         for (index, value) in list.iter_mut().enumerate() {
             C::decode_over(value, from).map_err(|error| error.in_element(index))?;

@@ -54,6 +54,7 @@ impl Encoder<'_> {
         if written == len {
             return Ok(());
         }
+        // The head announces `len` bytes, so any other length would corrupt the rest of the body.
         self.rewind(mark);
         Err(EncodeError::new(EncodeReason::Content { announced: len, written }))
     }

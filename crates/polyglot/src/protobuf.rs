@@ -70,6 +70,7 @@ where
     M: prost::Message + Protobuf + Default,
 {
     let malformed = |error: prost::DecodeError| DecodeError::new(DecodeReason::Content(error.to_string()), offset);
+    // Counted before decoding, because prost does not limit the memory.
     from.charge::<u8>(memory_of::<M>(message.as_ref()).map_err(malformed)?)?;
     match message {
         RawMessage::Shared(bytes) => M::decode(bytes),

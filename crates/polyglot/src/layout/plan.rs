@@ -501,6 +501,7 @@ impl Builder {
             let (Some(pair), Some(is_seen)) = (self.pairs.get(at as usize), is_seen.get_mut(at as usize)) else {
                 continue;
             };
+            // Messages may be recursive, so each pair is visited once.
             if std::mem::replace(is_seen, true) {
                 continue;
             }
