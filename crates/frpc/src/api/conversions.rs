@@ -46,6 +46,7 @@ use tokio::time::error::Elapsed;
 /// ```
 impl From<io::Error> for Status {
     fn from(error: io::Error) -> Self {
+        // A status that was wrapped in an I/O error keeps its code.
         let error = match error.downcast::<Self>() {
             Ok(status) => return status,
             Err(error) => error,

@@ -42,11 +42,13 @@ pub(crate) async fn within_deadline<B: 'static>(
 ) -> Result<Response<B>, Status> {
     let timeout = context::allowed(timeout);
     let deadline = timeout.and_then(|timeout| clock::now().checked_add(timeout));
+    // Calls of the middleware inherit the deadline.
     let mut bounded =
         HandlerFuture { inherited: InheritedContext { deadline, trace: context::trace() }, future: around };
     let Some(until) = deadline else { return bounded.await };
     let mut late = pin!(clock::wait_until(runtime, until));
     let late_status = |is_due| if is_due { expired(&method) } else { Status::unavailable(RUNTIME_ENDED) };
+    // The call is polled before the timer, so that a response at the deadline still counts.
     poll_fn(|context| match Pin::new(&mut bounded).poll(context) {
         Poll::Ready(answered) => Poll::Ready(answered),
         Poll::Pending => late.as_mut().poll(context).map(|is_due| Err(late_status(is_due))),

@@ -20,6 +20,7 @@ impl<const EARNED: u32> AttemptBudget<EARNED> {
 
     /// Adds the hundredths earned by one call to the budget.
     pub(crate) fn earn(&self) {
+        // Concurrent calls may exceed the maximum slightly, which has no effect on its purpose.
         if self.hundredths.load(Ordering::Relaxed) < ATTEMPTS * 100 {
             self.hundredths.fetch_add(EARNED, Ordering::Relaxed);
         }

@@ -110,6 +110,7 @@ impl Channel {
                 if let Some(failed) = failure.take() {
                     self.prepare_retry(*failed, &mut progress).await?;
                 }
+                // No time may be left after the pause before a retry.
                 if until.is_some_and(|until| until <= clock::now()) {
                     return Err(progress.attempts.verdict(out_of_time(), method));
                 }
@@ -120,6 +121,7 @@ impl Channel {
                         Err(status) => return Err(progress.attempts.verdict(status, method)),
                     },
                 };
+                // The server receives the time that is left for this attempt.
                 if let Some(until) = until {
                     call.options.timeout = Some(until.saturating_duration_since(clock::now()));
                 }
@@ -130,6 +132,7 @@ impl Channel {
                     .or(configured.map(|after| Hedge { after, is_probe: false, until }));
                 match self.attempt_on(call, (message, reader), link, hedge, &mut progress).await {
                     Ok(reply) => {
+                        // Only successful calls earn, so that retries cease when most calls fail.
                         self.inner.retries.earn();
                         return Ok(reply);
                     }
@@ -148,6 +151,7 @@ impl Channel {
         let (is_retry, max) = (failed.may_be_retried(), self.inner.attempts_max);
         let has_time = || until.is_none_or(|until| clock::now() + attempts.backoff_max() < until);
         let can_continue = if is_retry {
+            // `spend` comes last, so that only a retry that is made uses the budget.
             method.idempotent && attempts.may_add(2, max) && has_time() && self.inner.retries.spend()
         } else {
             matches!(failed.sent, SentState::No | SentState::Early { .. }) && attempts.may_add(1, max)
@@ -155,6 +159,7 @@ impl Channel {
         if !can_continue {
             return Err(std::mem::take(attempts).verdict(failed.status, method));
         }
+        // The call has not run, so the next attempt needs neither a pause nor budget.
         if !is_retry {
             attempts.fail(failed);
             return Ok(());

@@ -185,6 +185,7 @@ where
             Err(status) => return Err(status),
         }
     };
+    // Freed now, because the message may be long and the stream may last.
     drop(message);
     // Compat servers take the request as the end of this side's messages.
     sender.end();
@@ -317,6 +318,7 @@ async fn send_requests(
     if let Err(status) = sent {
         // `Unavailable` means that the server has ended the call. The receiver will report the reason.
         if status.code() != Code::Unavailable {
+            // Stored before the stream is closed, because the receiver then reads it.
             let _ = failed.set(status.may_run());
         }
         sender.close();
@@ -382,6 +384,7 @@ impl OpenDeadlines {
         started: &'a mut Option<tokio::time::Instant>,
     ) -> Pin<Box<dyn Future<Output = Result<OpenedStream, Status>> + Send + 'a>> {
         Box::pin(async move {
+            // A call without time left must not wait for a connection.
             if time_left(self.open_until).is_some_and(|left| left.is_zero()) {
                 return Err(out_of_time());
             }
@@ -396,6 +399,7 @@ impl OpenDeadlines {
                     };
                     let PickedConnection { link, .. } = channel.link_for(&call, self.open_until, started).await?;
                     let connection = link.native()?.clone();
+                    // Read after a timeout to tell which wait was too long.
                     is_unclear.store(true, Ordering::Relaxed);
                     let peer = link.unless_abandoned(connection.peer_known()).await;
                     is_unclear.store(false, Ordering::Relaxed);
@@ -431,6 +435,7 @@ impl OpenDeadlines {
                                 Replies { receiver, end, reading, deadline, translation: translation.clone() };
                             return Ok(OpenedStream { sender, replies, link, connection, flags, translation });
                         }
+                        // Nothing was sent, so the next connection is tried.
                         Err(SendError::Closed(_)) => {}
                         Err(error) => return Err(error.into()),
                     }

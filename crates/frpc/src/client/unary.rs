@@ -125,6 +125,7 @@ where
             self.state = self.start_layered();
             return false;
         }
+        // An idle runtime does not enforce deadlines, so the call needs a timer of its own.
         if clock::may_be_idle(&channel.inner.runtime) {
             self.state = UnaryState::Retrying(self.retry(None, None, None));
             return false;
@@ -144,6 +145,7 @@ where
                         std::mem::forget(std::mem::replace(&mut self.state, sent));
                         return true;
                     }
+                    // The attempt that waits keeps this choice of connection.
                     None => Some(PickedConnection::new(link)),
                 }
             }
@@ -181,6 +183,7 @@ where
         let inner = channel.within(observed);
         let mut around = PooledCall::of(chain);
         around.begin(&about, request, move |request| UnaryCall::new(Cow::Owned(inner), method, request));
+        // Without an observer, a timeout and a context, the call needs no wrapper.
         if observed_call.is_none() && timeout.is_none() && !context::is_something() {
             return UnaryState::Within(around);
         }

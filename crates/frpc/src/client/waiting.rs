@@ -35,6 +35,7 @@ impl PendingCall<'_> {
             return self.attempt_grpc(message, reader, (&link.calls, links), is_sent, runtime).await;
         }
         let ticket = self.send_when_possible(message, &link, runtime).await?;
+        // Set before the wait, because a failure from now on leaves open whether the call has run.
         is_sent.store(true, Ordering::Relaxed);
         (reader.wait)(link, self, ticket).await
     }
@@ -78,6 +79,7 @@ impl PendingCall<'_> {
             (connection.waiter(), SlotWaiter { link, connection, place: PermitPlace::default() });
         loop {
             let sent = poll_fn(|context| {
+                // The connection no longer accepts calls, so a waiting call uses the next one.
                 if link.is_left() {
                     return Poll::Ready(Err(left()));
                 }
@@ -92,6 +94,7 @@ impl PendingCall<'_> {
                     context,
                 ) {
                     Err(NotSent::Full) => {
+                        // Recorded for the status if the deadline passes during the wait.
                         *obstacle.lock() = Obstacle::Slots;
                         slot.poll_wait(context)
                     }
@@ -161,6 +164,7 @@ impl SlotWaiter<'_> {
     fn poll_wait<T>(&mut self, context: &Context<'_>) -> Poll<Result<T, NotSent>> {
         let Self { link, connection, place } = self;
         let earlier = link.calls.with(|calls| calls.wait(place, context, connection));
+        // Dropped without the lock, because dropping a waker may run any code.
         drop(earlier);
         // Check again after joining the queue, because retiring the connection only woke the callers already in it.
         if link.is_left() { Poll::Ready(Err(left())) } else { Poll::Pending }

@@ -189,6 +189,7 @@ impl PeerLayouts {
                 continue;
             }
             let ours = own(&theirs.service);
+            // The number of unserved operations is limited, because the peer determines it.
             let mut absent = ABSENT_MAX.saturating_sub(state.claims.len() + fresh.len());
             for (method, &operation) in theirs.operations.iter().enumerate() {
                 if ours.is_none() && !has(operation) {
@@ -212,6 +213,7 @@ impl PeerLayouts {
         state.charges.push(connection.charge_request(fresh.len() * size_of::<Claim>()));
         state.claims.extend(fresh);
         state.claims.sort_by_key(|claim| claim.operation);
+        // No service may answer an operation that two of them claim.
         state.claims.dedup_by(|next, first| {
             let is_same = next.operation == first.operation;
             if is_same {
@@ -219,6 +221,7 @@ impl PeerLayouts {
             }
             is_same
         });
+        // No packet is written with the lock held.
         drop(state);
         if !unknown.is_empty() && connection.send_now(|outbox| put_ask(outbox, &unknown)).is_ok() {
             // Spawn on the runtime rather than as a task of the connection, because the latter would make the
@@ -250,6 +253,7 @@ impl PeerLayouts {
             known.push(PeerService::compat(own, theirs, Caller::Peer));
         }
         claims.extend(rest);
+        // The sort is stable, so the claims of the client come first and are kept below.
         claims.sort_by_key(|claim| claim.operation);
         claims.dedup_by_key(|claim| claim.operation);
         let charges = vec![connection.charge_request(claims.len() * size_of::<Claim>())];
@@ -331,6 +335,7 @@ impl PeerLayouts {
         let waiting = async {
             loop {
                 let mut changed = pin!(self.changed.notified());
+                // Registered before the check, so that a change in between is not missed.
                 changed.as_mut().enable();
                 if is_clear() {
                     return;
@@ -416,6 +421,7 @@ impl PeerLayouts {
             std::mem::take(&mut state.held).into_iter().partition(|(call, _)| waits(&state, call));
         state.held = held;
         state.held_bytes = state.held.iter().map(|(call, _)| call.cost()).sum();
+        // Released before the notification, because woken callers lock the state at once.
         drop(state);
         self.changed.notify_waiters();
         Some(released.into_iter().map(|(call, _)| call).collect())
@@ -426,11 +432,13 @@ impl PeerLayouts {
         let mut state = self.state.lock();
         for service in &mut state.services {
             if let LayoutState::Asked(own) = service.layout {
+                // A late description is still accepted, but calls no longer wait for it.
                 service.layout = LayoutState::Late(own);
             }
         }
         let held = std::mem::take(&mut state.held);
         state.held_bytes = 0;
+        // Released first, because `find` locks the state.
         drop(state);
         self.changed.notify_waiters();
         for (call, _charge) in held {

@@ -67,6 +67,7 @@ impl DerefMut for Scratch {
 impl Drop for Scratch {
     #[inline]
     fn drop(&mut self) {
+        // Large buffers are freed, so that a single long message does not enlarge the thread's buffer.
         if self.0.capacity() <= SCRATCH_MAX {
             self.0.clear();
             SCRATCH.set(mem::take(&mut self.0));
@@ -137,6 +138,7 @@ impl ServicePlans {
     pub(crate) fn compat(own: &'static Layout, peer: &Layout, caller: Caller) -> Result<Arc<Self>, String> {
         let key = (own.fingerprint, peer.fingerprint, caller, Form::Flat);
         let cached = CACHE.lock().get_or_insert_default().find(&key);
+        // The lock is free here, because `new` locks the cache again.
         cached.map_or_else(|| Self::new(own, peer.description, caller, Form::Flat), Ok)
     }
 
@@ -202,6 +204,7 @@ impl ServicePlans {
         let methods: Vec<_> = pairs.into_iter().map(method).collect();
         let (incoming, outgoing) = plans;
         let memory = size_of::<Self>() + size_of_val(&*methods) + incoming.memory() + outgoing.memory();
+        // Locked only now, because compiling the plans may take long.
         let mut cache = CACHE.lock();
         let cache = cache.get_or_insert_default();
         let counts = cache.counts.entry(own.service).or_default().clone();
@@ -313,6 +316,7 @@ impl Translation {
 
     fn count_skipped(&self, fields: u64) {
         if fields > 0 {
+            // Relaxed, because the count is only reported.
             self.plans.counts.skipped.fetch_add(fields, Ordering::Relaxed);
         }
     }
@@ -333,6 +337,7 @@ impl TranslatedService {
         let Some(cache) = &*cache else { return Vec::new() };
         let service = |(service, counts): (&&'static str, &Arc<TranslationCounts>)| {
             let is_used = |plans: &ServicePlans| Arc::ptr_eq(&plans.counts, counts);
+            // The cache itself holds one reference to each plan.
             let of_service =
                 cache.plans.iter().filter(|(_, (plans, _))| is_used(plans) && Arc::strong_count(plans) > 1);
             let mut layouts: Vec<_> = of_service.map(|((_, peer, ..), _)| *peer).collect();

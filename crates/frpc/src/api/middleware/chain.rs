@@ -108,6 +108,7 @@ impl Future for ChainFuture {
         let coming = if std::mem::take(&mut last.is_coming) { last.parts.as_deref_mut() } else { None };
         if let Some(parts) = &coming {
             last.is_own = parts.origin.transport.is_none();
+            // Assumed when the call starts. A failure below states whether it has run.
             last.has_run.store(true, Ordering::Relaxed);
         }
         let ended = ready!(last.call.as_mut().poll(coming, &mut last.extras, context));
@@ -155,6 +156,7 @@ impl<T> PooledCall<T> {
         last.rest = InnerChain::of(&self.chain, 1);
         let Some(outermost) = self.outermost() else { return };
         // Construct the state in place, because it would otherwise be copied from the stack.
+        // A reused call usually shares the flag already.
         if !outermost.has_run.as_ref().is_some_and(|has_run| Arc::ptr_eq(has_run, &last.has_run)) {
             outermost.has_run = Some(last.has_run.clone());
         }

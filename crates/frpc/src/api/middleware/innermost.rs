@@ -94,6 +94,7 @@ where
         }
         let Some(making) = this.making.as_mut().as_pin_mut() else { return Poll::Pending };
         let ended = ready!(making.poll(context));
+        // Dropped before the response is returned, because the future may hold resources.
         this.making.set(None);
         Poll::Ready(match ended {
             Ok(response) => {
