@@ -14,7 +14,7 @@ use crate::schema::{Callable, FIRST_OPERATION, Schema};
 use crate::unary::UnaryCall;
 use frpc::codegen::Method;
 use frpc::tls::{Authorities, ClientTls, Identity, TlsError};
-use frpc::{Channel, ChannelBuilder, Request, Status};
+use frpc::{Channel, ChannelBuilder, Code, Request, Status};
 use frpc_reflection::ServerSchema;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
@@ -22,9 +22,6 @@ use std::time::{Duration, Instant};
 use tokio::net::UnixStream;
 use tokio::sync::{OnceCell, watch};
 use tokio::time::timeout;
-
-/// Timeout for fetching the schema. Servers without reflection do not reply.
-const REFLECTION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A client of one server. Lost connections are replaced. The handle is freed by `frisbee_client_free`.
 pub struct frisbee_client {
@@ -276,6 +273,18 @@ fn undescribed(limit: Duration) -> Status {
     Status::deadline_exceeded(format!("the server has not sent its schema within {limit:?}"))
 }
 
+/// Adds the remedy to the status of a fetch that failed because the server has no reflection. Servers in Go do not reply
+/// then.
+fn without_schema(status: Status) -> Status {
+    let make = match status.code() {
+        Code::Unimplemented => Status::failed_precondition,
+        Code::DeadlineExceeded => Status::deadline_exceeded,
+        _ => return status,
+    };
+    let reason = status.message();
+    make(format!("the server does not describe itself ({reason}): name its schema by frisbee_client_proto"))
+}
+
 fn unknown_schema() -> Status {
     Status::internal("the schema of the client is not known yet")
 }
@@ -288,20 +297,12 @@ impl frisbee_client {
 
     /// Fetches the schema from the server unless it is known. Concurrent calls wait for the same fetch.
     async fn fetch_schema(&self) -> Result<&Arc<Schema>, Status> {
-        let refused = |reason: &str| {
-            let text =
-                format!("the server does not describe itself ({reason}): name its schema by frisbee_client_proto");
-            Status::failed_precondition(text)
-        };
         // A failure leaves the cell empty, so that the next call tries again.
         let fetched = self.schema.get_or_try_init(async || {
-            let shown = ServerSchema::fetch(&self.channel).await.map_err(|status| match status.code() {
-                frpc::Code::Unimplemented => refused(status.message()),
-                _ => status,
-            })?;
+            let shown = ServerSchema::fetch(&self.channel).await.map_err(without_schema)?;
             Schema::of_server(&shown).map(Arc::new)
         });
-        timeout(REFLECTION_TIMEOUT, fetched).await.unwrap_or_else(|_| Err(refused("no answer within 5 s")))
+        fetched.await
     }
 }
 
@@ -533,4 +534,32 @@ pub unsafe extern "C" fn frisbee_cancel_fire(cancel: *mut frisbee_cancel, error:
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_cancel_free(cancel: *mut frisbee_cancel) -> frisbee_code {
     free(cancel)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frpc::{Call, CallResponse, Middleware, Next, Server};
+    use frpc_reflection::Reflection;
+
+    /// Delays each reply by 20 s, as a busy server may.
+    struct Busy;
+
+    impl Middleware for Busy {
+        async fn call(&self, call: Call, next: Next) -> Result<CallResponse, Status> {
+            tokio::time::sleep(Duration::from_secs(20)).await;
+            next.run(call).await
+        }
+    }
+
+    /// Regression: the schema had to arrive within 5 s.
+    #[tokio::test(start_paused = true)]
+    async fn busy_server_is_asked_for_its_schema() {
+        let server = Server::builder().add_service(Reflection::new()).middleware(Busy).build().unwrap();
+        let (here, there) = frpc::memory();
+        tokio::spawn(async move { server.serve_connection(there).await });
+        let channel = Channel::connect_io(here).await.unwrap();
+        let client = frisbee_client { channel, schema: OnceCell::new() };
+        client.fetch_schema().await.unwrap();
+    }
 }
