@@ -192,7 +192,7 @@ impl Connection {
     /// suffices for all packets of a read until `poll_event` is called.
     #[inline(always)]
     pub fn poll_packet(&self, input: &mut Bytes) -> Option<Packet> {
-        debug_assert!(self.is_at_packet(), "checked by the caller");
+        debug_assert!(self.is_at_packet(), "connection should be at the start of a packet");
         self.decoder.next_whole(input)
     }
 
@@ -593,7 +593,7 @@ impl Connection {
     /// Queues a PING or PONG, whose bytes do not count as traffic of the connection.
     fn send_sign(&mut self, id: PacketId, operation: Operation) {
         let sent: Result<(), TooLong> = self.outbox.push(id, operation, Bytes::new());
-        debug_assert!(sent.is_ok(), "no limit is below zero bytes");
+        debug_assert!(sent.is_ok(), "empty packet should be within every limit");
         self.usage.carry_sign(self.outbox.header_size());
     }
 }

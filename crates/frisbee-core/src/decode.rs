@@ -159,7 +159,7 @@ impl Decoder {
     /// header](Self::is_at_header), and remains so afterwards.
     #[inline(always)] // Hot path with fewer branches than `next`.
     pub(crate) fn next_whole(&self, input: &mut Bytes) -> Option<Packet> {
-        debug_assert!(self.is_at_header(), "checked by the caller, and no bytes were taken since");
+        debug_assert!(self.is_at_header(), "decoder should be at the start of a header");
         let header = Header::decode(input.first_chunk()?).ok()?;
         let available = input.len().saturating_sub(HeaderForm::Current.size());
         let length = header.length as usize;

@@ -293,7 +293,7 @@ impl Outbox {
     /// Packets are appended unchanged. The caller must ensure that both outboxes have the same header format and that
     /// no body exceeds the [`limit`](Self::limit) of this outbox.
     pub fn extend_from(&mut self, other: &Self) {
-        debug_assert_eq!(self.form, other.form, "packets are appended as they are");
+        debug_assert_eq!(self.form, other.form, "both outboxes should have the same header format");
         // Reset the tail, because messages must not be added to a packet that is no longer the last one.
         self.tail = LastPacket::default();
         let shift = self.buffer.len().wrapping_sub(other.written);
@@ -367,7 +367,7 @@ impl Outbox {
 
     fn advance_in_part(&mut self, mut count: usize) {
         self.tail = LastPacket::default(); // The header of the last packet may already be written.
-        assert!(count <= self.len(), "{count} bytes written of {}", self.len());
+        assert!(count <= self.len(), "{count} bytes were written of {} queued bytes", self.len());
         while let Some((at, bytes)) = self.bulk.front_mut() {
             let before = at.saturating_sub(self.written).min(count);
             self.written = self.written.saturating_add(before);

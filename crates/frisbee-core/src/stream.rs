@@ -64,7 +64,7 @@ impl StreamSignal {
             let mut packet = outbox.packet(id, Operation::CREDIT);
             packet.put_slice(&[0]);
             let sent = packet.finish();
-            debug_assert!(sent.is_ok(), "one byte is within every limit");
+            debug_assert!(sent.is_ok(), "one-byte packet should be within every limit");
         }
         let mut packet = outbox.packet(id, operation);
         let mut body = Vec::new();
@@ -76,7 +76,7 @@ impl StreamSignal {
         }
         packet.put_slice(&body);
         let sent = packet.finish();
-        debug_assert!(sent.is_ok(), "the body has been cut to the limit");
+        debug_assert!(sent.is_ok(), "truncated body should be within the limit");
     }
 }
 

@@ -51,7 +51,7 @@ impl Cable {
     /// ```
     pub fn latency(mut self, range: RangeInclusive<Duration>) -> Self {
         self.latency = (range.start().as_millis() as u64, range.end().as_millis() as u64);
-        assert!(self.latency.0 <= self.latency.1, "the latency is no range");
+        assert!(self.latency.0 <= self.latency.1, "latency range should not be empty");
         self
     }
 
@@ -64,7 +64,7 @@ impl Cable {
     /// let cable = frisbee_sim::Cable::default().bandwidth(10_000);
     /// ```
     pub fn bandwidth(mut self, bytes: u64) -> Self {
-        assert!(bytes > 0, "nothing passes: use a partition");
+        assert!(bytes > 0, "bandwidth should be above zero: use a partition to stop all bytes");
         self.bandwidth = Some(bytes);
         self
     }
@@ -78,7 +78,7 @@ impl Cable {
     /// let cable = frisbee_sim::Cable::default().capacity(4096);
     /// ```
     pub fn capacity(mut self, bytes: usize) -> Self {
-        assert!(bytes > 0, "nothing passes: use a partition");
+        assert!(bytes > 0, "capacity should be above zero: use a partition to stop all bytes");
         self.capacity = bytes;
         self
     }

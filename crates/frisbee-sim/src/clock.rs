@@ -85,7 +85,7 @@ impl Clock {
 /// Panics if a clock with this drift in millionths would stop or run backwards. [`Clock::sleep`] divides by its rate.
 pub(crate) fn check_drift(millionths: i64) {
     let is_forward = millionths.unsigned_abs() < MILLION;
-    assert!(is_forward, "a clock must go forward, but its drift is {millionths} millionths");
+    assert!(is_forward, "clock should go forward, but its drift is {millionths} millionths");
 }
 
 /// Rate of a node's clocks, with the monotonic time at its last change. The rate is one plus the drift of an active

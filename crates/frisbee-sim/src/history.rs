@@ -125,7 +125,7 @@ impl<O: Clone + fmt::Debug, R: Clone + fmt::Debug> History<O, R> {
         let now = record.moment();
         let ended = record.entries[id.0].ended.replace((now, outcome));
         drop(record);
-        assert!(ended.is_none(), "the operation has ended already");
+        assert!(ended.is_none(), "operation should end only once");
     }
 
     /// Records that an operation was not executed and never will be.

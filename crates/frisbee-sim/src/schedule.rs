@@ -94,7 +94,7 @@ impl Faults {
     /// If there are no nodes.
     pub fn drawn<N: Into<String>>(count: usize, nodes: impl IntoIterator<Item = N>) -> Self {
         let nodes: Vec<_> = nodes.into_iter().map(Into::into).collect();
-        assert!(!nodes.is_empty(), "faults need nodes");
+        assert!(!nodes.is_empty(), "fault schedule should have at least one node");
         Self::of(DrawRules { peers: nodes.clone(), nodes, ..DrawRules::new(count, Duration::from_secs(10)) })
     }
 
@@ -123,7 +123,7 @@ impl Faults {
     pub fn upon(occasion: impl Into<Trigger>, count: usize) -> Self {
         let occasion = occasion.into();
         let is_at_a_node = !matches!(occasion, Trigger::Event(EventKind::Note | EventKind::Fault));
-        assert!(is_at_a_node, "notes and faults are at no node");
+        assert!(is_at_a_node, "occasion should have a node, which notes and faults do not");
         let among = count as u64;
         Self::of(DrawRules { upon: Some(occasion), among, ..DrawRules::new(count, Duration::from_millis(100)) })
     }
@@ -146,7 +146,7 @@ impl Faults {
     /// If the list is empty.
     pub fn kinds(self, kinds: impl IntoIterator<Item = FaultKind>) -> Self {
         let kinds: Vec<_> = kinds.into_iter().collect();
-        assert!(!kinds.is_empty(), "faults need kinds");
+        assert!(!kinds.is_empty(), "fault schedule should have at least one kind of fault");
         self.set(|drawn| drawn.kinds = kinds)
     }
 
@@ -157,7 +157,7 @@ impl Faults {
     /// If the list is empty.
     pub fn nodes<N: Into<String>>(self, nodes: impl IntoIterator<Item = N>) -> Self {
         let nodes: Vec<_> = nodes.into_iter().map(Into::into).collect();
-        assert!(!nodes.is_empty(), "faults need nodes");
+        assert!(!nodes.is_empty(), "fault schedule should have at least one node");
         self.set(|drawn| drawn.nodes = nodes)
     }
 

@@ -64,7 +64,7 @@ impl Tag {
     /// Creates the user data of an operation. Truncates the token to 32 bits, which suffice because tokens are limited
     /// by the number of open files.
     fn new(key: usize, token: usize) -> Self {
-        assert!(u32::try_from(key).is_ok(), "there are {key} operations in flight");
+        assert!(u32::try_from(key).is_ok(), "number of operations in flight should fit into u32: {key}");
         Self((token as u64) << u32::BITS | key as u64)
     }
 
@@ -305,7 +305,7 @@ impl Ring {
 
     /// Returns the bytes in a receive buffer.
     pub(crate) fn bytes(&self, received: &Received) -> &[u8] {
-        assert!(received.len <= BUFFER_LEN, "the kernel received {} bytes into {BUFFER_LEN}", received.len);
+        assert!(received.len <= BUFFER_LEN, "received {} bytes should fit into a buffer of {BUFFER_LEN}", received.len);
         let start = self.buffers.start(received.id);
         // SAFETY: the buffer is BUFFER_LEN bytes of the storage, which lives as long as the ring. The kernel has
         // written the first `len` of them, and does not write again before the buffer is provided to it. `recycle`
@@ -431,14 +431,14 @@ impl Buffers {
     }
 
     fn start(&self, id: u16) -> NonNull<u8> {
-        assert!(id < BUFFERS, "the kernel chose buffer {id} of {BUFFERS}");
+        assert!(id < BUFFERS, "buffer chosen by the kernel should be one of {BUFFERS}: {id}");
         // SAFETY: the result is followed by BUFFER_LEN more bytes of the storage, which has BUFFERS times as many.
         unsafe { self.storage.cast().add(usize::from(id) * BUFFER_LEN) }
     }
 
     /// Returns the entry at an index of the buffer queue.
     fn entry(&self, index: u16) -> NonNull<BufRingEntry> {
-        assert!(index < BUFFERS, "there are {BUFFERS} places in the queue and no place {index}");
+        assert!(index < BUFFERS, "index in the buffer queue should be below {BUFFERS}: {index}");
         // SAFETY: the pages hold BUFFERS entries and are aligned for them.
         unsafe { self.entries.cast().add(usize::from(index)) }
     }

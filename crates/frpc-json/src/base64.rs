@@ -18,7 +18,7 @@ pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start.saturating_add(bytes.len().div_ceil(3).saturating_mul(4)), b'=');
     let written = STANDARD_ENGINE.encode_slice(bytes, out.get_mut(start..).unwrap_or_default());
-    debug_assert_eq!(written.ok(), out.len().checked_sub(start), "each three bytes are four letters");
+    debug_assert_eq!(written.ok(), out.len().checked_sub(start), "three bytes should encode to four characters");
 }
 
 /// Parses base64, or returns `None` for other text.

@@ -42,7 +42,7 @@ impl<R> PathError<R, usize> {
     /// Returns the offset of the invalid value in the input, in bytes.
     ///
     /// ```
-    /// let error = polyglot::Decoder::new(&[7, 2]).bool().expect_err("2 is no bool");
+    /// let error = polyglot::Decoder::new(&[7, 2]).bool().expect_err("2 should not decode as a bool");
     /// assert_eq!(error.offset(), 0);
     /// ```
     #[must_use]

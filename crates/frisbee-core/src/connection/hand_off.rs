@@ -119,7 +119,7 @@ impl Connection {
         let mut body = Vec::with_capacity(3);
         tlv::put_varint(&mut body, operation.number().into());
         let sent = hand_off.last.push(PacketId(0), Operation::CANCEL, body);
-        debug_assert!(sent.is_ok(), "short packets are within every limit");
+        debug_assert!(sent.is_ok(), "short packet should be within every limit");
         hand_off.is_abandoned = true;
         hand_off.cancel_len = hand_off.last.len().saturating_sub(request);
     }
@@ -132,7 +132,7 @@ impl Connection {
     /// # Panics
     /// If the peer has no open hand-off request.
     pub fn answer_hand_off(&mut self, answer: HandOffAnswer, body: &Bytes, now: Instant) -> Result<(), TooLong> {
-        assert!(self.is_at(Stage::Deciding), "no hand-off request of the peer is pending");
+        assert!(self.is_at(Stage::Deciding), "hand-off request of the peer should be pending");
         put(&mut self.outbox, &[answer as u8], body)?;
         self.hand_off = None;
         self.is_special = false;

@@ -198,7 +198,7 @@ impl BrokerBuilder {
     pub fn build(mut self) -> Broker {
         assert!(
             self.backplane.is_none() || self.presence.is_empty(),
-            "a broker with a backplane has no presence: it knows its own subscribers only"
+            "broker with a backplane should have no presence, because it knows only its own subscribers"
         );
         let rules = std::mem::take(&mut self.history);
         let presences = Presences::new(std::mem::take(&mut self.presence));

@@ -99,7 +99,7 @@ impl MemoryBus {
 impl Backplane for MemoryMember {
     fn attach(&self, node: Node) {
         let before = self.bus.0.lock().nodes.insert(self.number, node);
-        assert!(before.is_none(), "a member of a bus is for one broker");
+        assert!(before.is_none(), "bus member should belong to a single broker");
     }
 
     fn join(&self, interest: &Arc<Interest>, _joined: PendingInterest) {

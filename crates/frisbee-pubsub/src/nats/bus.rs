@@ -172,7 +172,7 @@ impl NatsBus {
 
 impl Backplane for NatsBus {
     fn attach(&self, node: Node) {
-        assert!(self.node.set(node.clone()).is_ok(), "a connection to a bus is for one broker");
+        assert!(self.node.set(node.clone()).is_ok(), "bus connection should belong to a single broker");
         let receiving = receive_control(self.client.clone(), self.subjects.clone(), node.clone(), self.groups.clone());
         let was_slow = self.was_slow.clone();
         let (groups, outgoing) = (self.groups.clone(), self.outgoing.clone());

@@ -122,7 +122,7 @@ impl Inbox {
 
     /// Takes all messages of `other` by swapping the buffers. This queue must be empty.
     pub(crate) fn take_over(&mut self, other: &mut Self) {
-        debug_assert!(self.is_empty(), "transferred messages are read first");
+        debug_assert!(self.is_empty(), "transferred messages should be read before the next transfer");
         // Empty this queue's buffer before the swap, because `other` continues with it.
         self.copied.clear();
         self.read = 0;

@@ -64,7 +64,7 @@ impl Drop for Slot {
 
 impl Backend {
     pub(super) fn new(channels: Vec<Channel>) -> Self {
-        assert!(!channels.is_empty(), "calls are forwarded by at least one channel");
+        assert!(!channels.is_empty(), "backend should have at least one channel");
         let link = |channel| Arc::new(Link { channel, calls: Mutex::default(), streams: Mutex::default() });
         Self { links: channels.into_iter().map(link).collect(), next: AtomicUsize::new(0) }
     }
@@ -185,7 +185,7 @@ fn bodies(
         failure = Some(failed);
         requests
     });
-    (request, failure.unwrap_or_else(|| unreachable!("`map` calls its function")))
+    (request, failure.unwrap_or_else(|| unreachable!("`map` should call its function")))
 }
 
 /// Returns the encoding of the backend's replies.

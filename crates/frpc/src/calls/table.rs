@@ -210,7 +210,7 @@ impl CallTable {
     /// Sets the channel object that owns the link to this connection.
     pub(crate) fn set_owner(&self, owner: Weak<dyn ReleaseLink>) {
         let is_first = self.owner.set(owner).is_ok();
-        debug_assert!(is_first, "a new connection belongs to one channel");
+        debug_assert!(is_first, "new connection should belong to a single channel");
         // Pairs with the fence in `retire`.
         fence(Ordering::SeqCst);
         if self.is_retired() {

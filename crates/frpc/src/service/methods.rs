@@ -160,7 +160,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
             Kind::Unary(method) => method.add_format(Box::new(format)),
             Kind::Stream(method) => method.add_format(Box::new(format)),
         };
-        assert!(is_added, "a format of {} is for other messages", last.method);
+        assert!(is_added, "format of {} should be for the messages of the method", last.method);
         self
     }
 

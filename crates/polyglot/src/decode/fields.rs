@@ -73,7 +73,7 @@ impl<'a> Decoder<'a> {
     /// ```
     /// let mut decoder = polyglot::Decoder::new(&[10, 7]);
     /// assert_eq!(decoder.field::<u32>("id")?, 7);
-    /// let error = decoder.field::<u32>("age").expect_err("the input has ended");
+    /// let error = decoder.field::<u32>("age").expect_err("decoding should fail at the end of the input");
     /// assert_eq!(error.field(), "age");
     /// # Ok::<(), polyglot::DecodeError>(())
     /// ```

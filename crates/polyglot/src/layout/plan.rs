@@ -172,7 +172,7 @@ pub(super) enum Op {
     Assemble(u32),
 }
 
-const _: () = assert!(size_of::<Op>() == 8, "operations take a word");
+const _: () = assert!(size_of::<Op>() == 8, "operation should take a single word");
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Container {

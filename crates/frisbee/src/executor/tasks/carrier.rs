@@ -97,7 +97,7 @@ impl Carrier {
         if next.is_dead {
             return Err(assigned);
         }
-        debug_assert!(next.job.is_none(), "the slot was free");
+        debug_assert!(next.job.is_none(), "job slot should be free");
         next.job = Some(assigned);
         // Set before the wake-up, which may be consumed while another job runs. The task checks the flag after that job.
         self.has_next.store(true, Ordering::Release);

@@ -103,7 +103,7 @@ impl<R: Router> Engine<R> {
     #[cold]
     pub(super) fn send_going_away(&mut self) {
         let sent = self.core.outbox().packet(PacketId(0), Operation::GOING_AWAY).finish();
-        debug_assert!(sent.is_ok(), "short packets are within every limit");
+        debug_assert!(sent.is_ok(), "short packet should be within every limit");
     }
 
     /// Returns whether the router has work in progress on this connection.

@@ -74,7 +74,7 @@ impl<R: Router> Engine<R> {
         reframed.set_limit(u32::MAX);
         while let Ok(Some(packet)) = decoder.next(&mut packets) {
             let sent = reframed.forward(&packet);
-            debug_assert!(sent.is_ok(), "there is no limit");
+            debug_assert!(sent.is_ok(), "packet should be within the maximum limit");
         }
         self.core.outbox().append(&mut reframed);
         // Notify producers here: headers of the old format are shorter, so the backlog shrinks now, and later writes

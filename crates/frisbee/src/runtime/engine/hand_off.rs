@@ -153,7 +153,7 @@ impl<R: Router> Engine<R> {
             pending.and_then(|pending| pending.list.adapters.find(&self.unrouted, &self.handle, pending.allowed));
         let Some(take_over) = take_over else { return false };
         let has_left = self.core.leave_unread();
-        debug_assert!(has_left, "no header has come, in whole or in part");
+        debug_assert!(has_left, "no byte of a header should have been read");
         self.pending_handshake = None;
         self.depart(take_over, &CloseReason::OtherProtocol);
         true
