@@ -95,7 +95,7 @@ impl Catalog {
             }
             tracing::warn!(target: "frpc::server",
                 file = file.name,
-                "two files of the schema have the same name; clients see one of them by it"
+                "two files of the schema have the same name; clients can fetch only one of them by name"
             );
         }
         let at = self.files.len();

@@ -65,7 +65,7 @@ export interface Middle {
 }
 export const Middle: $.Type<Middle> = /* @__PURE__ */ $.message("interop.Middle", "weight:w inner:m", () => [Inner]);
 
-/** Declaration order deliberately alternates kinds: the wire groups them (see docs/wire.md). */
+/** The kinds of fields alternate on purpose, because the encoding groups them (see docs/wire.md). */
 export interface Mixed {
   messageFirst?: Inner | undefined;
   listSecond: string[];
@@ -226,7 +226,7 @@ export class InteropClient {
   }
 
   /**
-   * 20: what the server understood, as text, one space between items, in this order:
+   * 20: returns the decoded fields as text, separated by one space, in this order:
    * flag=true i32=-1 i64=-1 u32=1 u64=1 s32=-1 s64=-1 fx32=1 fx64=1 sfx32=-1 sfx64=-1
    * f=\<8 hex digits of the IEEE bits> d=\<16 hex digits> text=\<hex of UTF-8> raw=\<hex> color=\<number on the wire>
    */
@@ -236,18 +236,18 @@ export class InteropClient {
 
   /**
    * 21: `count` messages from, from+1, ...; then end of stream.
-   * A count below 0: two messages from, from+1, then the call fails with the error text "negative count".
+   * If the count is negative: two messages from, from+1, then the error text "negative count".
    */
   countUp(request: $.Init<Range>, options?: $.CallOptions): $.Replies<Count> {
     return this.channel.serverStreaming(Interop, Interop.methods.countUp, request, options);
   }
 
-  /** 22: reads to end of stream, replies once: sum of the values and how many there were. */
+  /** 22: reads to the end of the stream, then replies with the sum and the number of the values. */
   sumUp(requests: $.Source<$.Init<Count>>, options?: $.CallOptions): Promise<Sum> {
     return this.channel.clientStreaming(Interop, Interop.methods.sumUp, requests, options);
   }
 
-  /** 23: for each message replies at once with "re:" + value; ends its side when the peer ends. */
+  /** 23: replies to each message at once with "re:" + value; ends its stream when the peer ends. */
   chat(requests: $.Source<$.Init<Text>>, options?: $.CallOptions): $.Replies<Text> {
     return this.channel.twoWay(Interop, Interop.methods.chat, requests, options);
   }

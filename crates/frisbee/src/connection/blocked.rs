@@ -57,9 +57,9 @@ impl InlinePermission {
                 tracing::warn!(target: "frisbee::handler",
                     %method,
                     ?peer,
-                    "a handler blocks its thread, computes for long, or prints the backtrace of a panic; it is called \
-                     in place all the same, since the runtime that serves has a single thread: serve in a \
-                     multi-threaded one, or use spawn_blocking"
+                    "a handler blocks its thread, computes for long, or prints the backtrace of a panic; it is still \
+                     called in place, because the runtime of the server has a single thread: use a multi-threaded \
+                     runtime, or spawn_blocking"
                 );
             }
         });

@@ -62,7 +62,7 @@ impl ::frpc::polyglot::Fields for EchoClient {
     }
 }
 
-/// A oneof may have the name of a field, but for its case.
+/// The name of a oneof may differ from that of a field only in case.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, PartialEq, Eq, Hash, ::frpc::prost::Message)]
 #[prost(prost_path = "::frpc::prost")]

@@ -470,7 +470,7 @@ impl ::frpc::polyglot::Fields for Maps {
     }
 }
 
-/// Declaration order deliberately alternates kinds: the wire groups them (see docs/wire.md).
+/// The kinds of fields alternate on purpose, because the encoding groups them (see docs/wire.md).
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, PartialEq, ::frpc::prost::Message)]
 #[prost(prost_path = "::frpc::prost")]
@@ -1031,7 +1031,7 @@ pub trait Interop: ::core::marker::Send + ::core::marker::Sync + 'static {
     ) -> impl ::core::future::Future<
         Output = ::core::result::Result<::frpc::Response<SleepRequest>, ::frpc::Status>,
     > + ::core::marker::Send;
-    /// 20: what the server understood, as text, one space between items, in this order:
+    /// 20: returns the decoded fields as text, separated by one space, in this order:
     /// flag=true i32=-1 i64=-1 u32=1 u64=1 s32=-1 s64=-1 fx32=1 fx64=1 sfx32=-1 sfx64=-1
     /// f=\<8 hex digits of the IEEE bits> d=\<16 hex digits> text=\<hex of UTF-8> raw=\<hex> color=\<number on the wire>
     fn describe(
@@ -1041,7 +1041,7 @@ pub trait Interop: ::core::marker::Send + ::core::marker::Sync + 'static {
         Output = ::core::result::Result<::frpc::Response<Text>, ::frpc::Status>,
     > + ::core::marker::Send;
     /// 21: `count` messages from, from+1, ...; then end of stream.
-    /// A count below 0: two messages from, from+1, then the call fails with the error text "negative count".
+    /// If the count is negative: two messages from, from+1, then the error text "negative count".
     fn count_up(
         &self,
         request: ::frpc::Request<Range>,
@@ -1051,14 +1051,14 @@ pub trait Interop: ::core::marker::Send + ::core::marker::Sync + 'static {
             ::frpc::Status,
         >,
     > + ::core::marker::Send;
-    /// 22: reads to end of stream, replies once: sum of the values and how many there were.
+    /// 22: reads to the end of the stream, then replies with the sum and the number of the values.
     fn sum_up(
         &self,
         request: ::frpc::Request<::frpc::Streaming<Count>>,
     ) -> impl ::core::future::Future<
         Output = ::core::result::Result<::frpc::Response<Sum>, ::frpc::Status>,
     > + ::core::marker::Send;
-    /// 23: for each message replies at once with "re:" + value; ends its side when the peer ends.
+    /// 23: replies to each message at once with "re:" + value; ends its stream when the peer ends.
     fn chat(
         &self,
         request: ::frpc::Request<::frpc::Streaming<Text>>,
@@ -1320,7 +1320,7 @@ impl InteropClient {
     > + ::core::marker::Send + '_ {
         self.channel.unary(&INTEROP_SLEEP, ::frpc::IntoRequest::into_request(request))
     }
-    /// 20: what the server understood, as text, one space between items, in this order:
+    /// 20: returns the decoded fields as text, separated by one space, in this order:
     /// flag=true i32=-1 i64=-1 u32=1 u64=1 s32=-1 s64=-1 fx32=1 fx64=1 sfx32=-1 sfx64=-1
     /// f=\<8 hex digits of the IEEE bits> d=\<16 hex digits> text=\<hex of UTF-8> raw=\<hex> color=\<number on the wire>
     pub fn describe(
@@ -1332,7 +1332,7 @@ impl InteropClient {
         self.channel.unary(&INTEROP_DESCRIBE, ::frpc::IntoRequest::into_request(request))
     }
     /// 21: `count` messages from, from+1, ...; then end of stream.
-    /// A count below 0: two messages from, from+1, then the call fails with the error text "negative count".
+    /// If the count is negative: two messages from, from+1, then the error text "negative count".
     pub async fn count_up(
         &self,
         request: impl ::frpc::IntoRequest<Range>,
@@ -1347,7 +1347,7 @@ impl InteropClient {
             )
             .await
     }
-    /// 22: reads to end of stream, replies once: sum of the values and how many there were.
+    /// 22: reads to the end of the stream, then replies with the sum and the number of the values.
     pub async fn sum_up(
         &self,
         request: impl ::frpc::IntoStreamingRequest<Message = Count>,
@@ -1359,7 +1359,7 @@ impl InteropClient {
             )
             .await
     }
-    /// 23: for each message replies at once with "re:" + value; ends its side when the peer ends.
+    /// 23: replies to each message at once with "re:" + value; ends its stream when the peer ends.
     pub async fn chat(
         &self,
         request: impl ::frpc::IntoStreamingRequest<Message = Text>,

@@ -138,7 +138,7 @@ impl ::frpc::json::Fields for Optionals {
     }
 }
 
-/// Its members are spread over the message, and over the groups of the wire.
+/// Its members are spread over the message and over the groups of the encoding.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, PartialEq, ::frpc::prost::Message)]
 #[prost(prost_path = "::frpc::prost")]
@@ -612,7 +612,7 @@ pub mod choices {
     }
 }
 
-/// Starts on the wire where its only member stands.
+/// Is encoded at the position of its only member.
 #[allow(clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::frpc::prost::Message)]
 #[prost(prost_path = "::frpc::prost")]

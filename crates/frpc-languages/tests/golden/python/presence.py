@@ -24,7 +24,7 @@ class Color(_enum.IntEnum):
 
 @_dataclasses.dataclass(slots=True)
 class Choices:
-    """Its members are spread over the message, and over the groups of the wire."""
+    """Its members are spread over the message and over the groups of the encoding."""
     nested: Choices | None = None
     number: int | None = None
     mood: Choices_Mood | None = None
@@ -59,7 +59,7 @@ class Optionals:
 
 @_dataclasses.dataclass(slots=True)
 class Single:
-    """Starts on the wire where its only member stands."""
+    """Is encoded at the position of its only member."""
     one: Single_Item | None = None
 
     @_builtins.property

@@ -16,7 +16,7 @@ export interface EchoClient {
 }
 export const EchoClient: $.Type<EchoClient> = /* @__PURE__ */ $.message("collisions.EchoClient", "");
 
-/** A oneof may have the name of a field, but for its case. */
+/** The name of a oneof may differ from that of a field only in case. */
 export interface Fields {
   value: string;
   value$:

@@ -14,7 +14,7 @@ export const Color = {
 } as const;
 export type Color = (typeof Color)[keyof typeof Color] | $.UnknownValue;
 
-/** Its members are spread over the message, and over the groups of the wire. */
+/** Its members are spread over the message and over the groups of the encoding. */
 export interface Choices {
   first:
     | { case: "nested"; value: Choices }
@@ -43,7 +43,7 @@ export interface Optionals {
 }
 export const Optionals: $.Type<Optionals> = /* @__PURE__ */ $.message("presence.Optionals", "number:?i word:?s data:?y color:?e plain:b inner:m", () => [Color, Optionals]);
 
-/** Starts on the wire where its only member stands. */
+/** Is encoded at the position of its only member. */
 export interface Single {
   item:
     | { case: "one"; value: Single_Item }

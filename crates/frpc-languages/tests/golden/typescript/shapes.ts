@@ -2,7 +2,7 @@
 
 import * as $ from "frisbee-rpc";
 
-/** Numbers need not ascend, and two names may share one. */
+/** Numbers need not ascend, and two names may share a number. */
 export const Level = {
   NONE: 0,
   HIGH: 100,
@@ -24,7 +24,7 @@ export interface Leaf {
 }
 export const Leaf: $.Type<Leaf> = /* @__PURE__ */ $.message("shapes.Leaf", "name:s from:b");
 
-/** Declared in an order that is not that of the wire. */
+/** Declared in another order than encoded. */
 export interface Order {
   message?: Leaf | undefined;
   list: string[];
@@ -56,7 +56,7 @@ export interface Outer_Middle_Inner {
 }
 export const Outer_Middle_Inner: $.Type<Outer_Middle_Inner> = /* @__PURE__ */ $.message("shapes.Outer.Middle.Inner", "kind:e back:*m", () => [Outer_Middle_Inner_Kind, Outer_Middle]);
 
-/** A tree: boxed where it contains itself. */
+/** A tree, which is boxed where it contains itself. */
 export interface Tree {
   leaf?: Leaf | undefined;
   left?: Tree | undefined;
@@ -128,7 +128,7 @@ export class SecondClient {
 export const Silent: $.Service<{
 }> = /* @__PURE__ */ $.service("shapes.Silent", "4fbe0874830b108019fa1853e6578780", "AQAADXNoYXBlcy5TaWxlbnQ=", {
 });
-/** It has no methods. */
+/** A service without methods. */
 export class SilentClient {
   readonly channel: $.Channel;
 
