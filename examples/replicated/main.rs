@@ -52,7 +52,7 @@ type Operations = History<(&'static str, Operation<i64>), Option<i64>>;
 type Holders = Arc<Mutex<BTreeMap<usize, (Clock, Duration)>>>;
 
 #[sim_test(seeds = 30)]
-async fn the_store_keeps_its_promises_through_all_faults(world: World) {
+async fn store_keeps_promises_through_faults(world: World) {
     run(world, planted()).await;
 }
 

@@ -26,7 +26,7 @@ async fn client(process: &Process) -> InteropClient {
 }
 
 #[sim_test(seeds = 24)]
-async fn servers_that_crash_cost_no_more_than_the_calls_that_they_had(world: World) {
+async fn crashed_servers_cost_only_their_calls(world: World) {
     let memories = SERVERS.map(|_| Arc::new(Memory::default()));
     for (server, memory) in SERVERS.into_iter().zip(memories.clone()) {
         world.node(server).start(move |process| {
@@ -62,7 +62,7 @@ async fn servers_that_crash_cost_no_more_than_the_calls_that_they_had(world: Wor
 /// Replaces one server after the other, as a supervisor does. A replaced server notifies its clients, and exits when it
 /// has replied to all calls.
 #[sim_test(seeds = 24)]
-async fn no_call_fails_while_one_server_after_the_other_is_replaced(world: World) {
+async fn rolling_replacement_fails_no_call(world: World) {
     let memory = Arc::new(Memory::default());
     let running = Arc::new(Mutex::new(SERVERS.map(|_| None)));
     for (number, server) in SERVERS.into_iter().enumerate() {

@@ -112,12 +112,12 @@ async fn trouble(world: World, bus: MemoryBus) {
 }
 
 #[sim_test(seeds = 10)]
-async fn every_accepted_message_is_delivered_or_reported_lost(world: World) {
+async fn accepted_messages_arrive_or_are_reported(world: World) {
     each_message_is_received_or_missed(world, &Broker::builder()).await;
 }
 
 #[sim_test(seeds = 10)]
-async fn histories_on_a_bus_miss_no_message_silently(world: World) {
+async fn bus_histories_report_missing_messages(world: World) {
     each_message_is_received_or_missed(world, &Broker::builder().history("numbers.>", History::last(5))).await;
 }
 
@@ -173,7 +173,7 @@ async fn each_message_is_received_or_missed(world: World, settings: &BrokerBuild
 }
 
 #[sim_test(seeds = 10)]
-async fn members_of_a_group_at_all_brokers_share_the_messages_of_any(world: World) {
+async fn group_members_share_messages_across_brokers(world: World) {
     let bus = MemoryBus::new();
     serve(&world, &bus, &Broker::builder()).await;
     let got = Arc::new(Mutex::new(Vec::new()));

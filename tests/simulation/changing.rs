@@ -46,7 +46,7 @@ async fn change(world: World, sets: tokio::sync::watch::Sender<Vec<Endpoint>>, l
 }
 
 #[sim_test(seeds = 24)]
-async fn calls_run_once_on_current_servers_while_fleet_changes(world: World) {
+async fn changing_fleet_runs_calls_once(world: World) {
     let memories = SERVERS.map(|_| Arc::new(Memory::default()));
     for (server, memory) in SERVERS.into_iter().zip(memories.clone()) {
         world.node(server).start(move |process| {

@@ -33,7 +33,7 @@ async fn flood(client: ExtensionClient, chunks: u64) -> Result<(), Status> {
 
 /// Replaces a process as a supervisor does: the next process accepts connections before the previous one is stopped.
 #[sim_test(seeds = 24)]
-async fn no_call_is_lost_when_one_process_after_the_other_takes_over(world: World) {
+async fn repeated_takeovers_lose_no_call(world: World) {
     let server = Running::start(&world, "server");
     let client = client(&world, &["server"]).await;
     let mut calls = JoinSet::new();
@@ -62,7 +62,7 @@ async fn no_call_is_lost_when_one_process_after_the_other_takes_over(world: Worl
 
 /// All clients are notified at the same time, and in every run in the same order.
 #[sim_test(seeds = 12)]
-async fn process_takeover_loses_no_call_of_many_clients(world: World) {
+async fn takeover_keeps_calls_of_many_clients(world: World) {
     let server = Running::start(&world, "server");
     let mut calls = JoinSet::new();
     for number in 0..8 {
@@ -85,7 +85,7 @@ async fn process_takeover_loses_no_call_of_many_clients(world: World) {
 }
 
 #[sim_test(seeds = 24)]
-async fn predecessor_calls_end_or_are_cut_by_shutdown_timeout(world: World) {
+async fn shutdown_timeout_bounds_predecessor_calls(world: World) {
     // The default shutdown timeout.
     const LASTS: Duration = Duration::from_secs(20);
     let server = Running::start(&world, "server");
@@ -120,7 +120,7 @@ async fn predecessor_calls_end_or_are_cut_by_shutdown_timeout(world: World) {
 }
 
 #[sim_test(seeds = 24)]
-async fn sent_call_fails_with_dead_server_and_next_finds_successor(world: World) {
+async fn dead_server_fails_only_sent_call(world: World) {
     let server = Running::start(&world, "server");
     let client = client(&world, &["server"]).await;
     let [pending, getting] = [client.clone(), client.clone()];
@@ -136,7 +136,7 @@ async fn sent_call_fails_with_dead_server_and_next_finds_successor(world: World)
 }
 
 #[sim_test(seeds = 24)]
-async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent(world: World) {
+async fn call_to_absent_server_fails_unsent(world: World) {
     let server = Running::start(&world, "server");
     let patience = Duration::from_millis(50) + some(&world, 5_000);
     let channel = channel(&world, &["server"], Channel::builder().reconnect_timeout(patience)).await;
@@ -161,7 +161,7 @@ async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent(world: World)
 }
 
 #[sim_test(seeds = 24)]
-async fn a_call_waits_for_a_server_that_comes_up_within_its_patience(world: World) {
+async fn call_waits_for_starting_server(world: World) {
     let process = world.node("client").process();
     let channel = Channel::builder().connect_lazy_with_connector(process.connector("server"));
     let client = ExtensionClient::new(channel.expect("services should not overlap"));
@@ -175,7 +175,7 @@ async fn a_call_waits_for_a_server_that_comes_up_within_its_patience(world: Worl
 
 /// Regression: a client reconnected ten thousand times per second to a server that closes each connection.
 #[sim_test(seeds = 12)]
-async fn server_that_closes_connections_is_dialled_with_pauses(world: World) {
+async fn closing_server_is_dialled_with_pauses(world: World) {
     let accepted = Arc::new(AtomicU64::new(0));
     let counted = accepted.clone();
     world.node("server").start(move |process| {
@@ -201,7 +201,7 @@ async fn server_that_closes_connections_is_dialled_with_pauses(world: World) {
 }
 
 #[sim_test(seeds = 24)]
-async fn a_call_is_answered_within_its_deadline_through_all_faults(world: World) {
+async fn calls_meet_deadlines_through_all_faults(world: World) {
     let server = Running::start(&world, "server");
     let client = client(&world, &["server"]).await;
     world.inject(Faults::drawn(4, ["server"]).peers(["client"]));

@@ -133,7 +133,7 @@ async fn race(world: &World, connection: &Connection) -> bool {
 }
 
 #[sim_test(seeds = 40)]
-async fn racing_hand_offs_never_hang_or_change_bytes(world: World) {
+async fn racing_hand_offs_preserve_bytes(world: World) {
     world.node("gateway").start(|process| async move {
         let acceptor = Server::builder().build(Gateway).expect("server should be valid");
         process.accept(move |transport| {

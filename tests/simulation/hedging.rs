@@ -162,7 +162,7 @@ async fn client_of(
 }
 
 #[sim_test(seeds = 5)]
-async fn the_probes_of_a_frozen_server_cost_no_deadline(world: World) {
+async fn frozen_server_probes_cost_no_deadline(world: World) {
     let (client, all, at_frozen) = client(&world, 5, true, Channel::builder()).await;
     for call in 0..1_500 {
         let started = Instant::now();
@@ -177,7 +177,7 @@ async fn the_probes_of_a_frozen_server_cost_no_deadline(world: World) {
 }
 
 #[sim_test(seeds = 10)]
-async fn refusing_fleet_gets_at_most_ten_extra_attempts(world: World) {
+async fn refusing_fleet_gets_few_extra_attempts(world: World) {
     let builder = Channel::builder().hedge_after(QUICK / 2);
     let (client, all, _) = client(&world, 4, false, builder).await;
     let made = |calls: u64| {
@@ -205,7 +205,7 @@ async fn refusing_fleet_gets_at_most_ten_extra_attempts(world: World) {
 }
 
 #[sim_test(seeds = 10)]
-async fn slow_call_hedges_within_budget_and_counts_once(world: World) {
+async fn slow_call_hedges_within_budget(world: World) {
     let counters = Counters::new();
     let builder = Channel::builder().batch_observer(counters.clone()).hedge_after(10 * QUICK);
     let (client, all, _) = client(&world, 3, false, builder).await;
@@ -234,7 +234,7 @@ async fn slow_call_hedges_within_budget_and_counts_once(world: World) {
 /// Regression: in one of sixteen hedges, the first of two servers was drawn four times in a row. The call was then not
 /// made at a second server.
 #[sim_test(seeds = 5)]
-async fn each_slow_call_is_made_at_the_other_of_two_servers(world: World) {
+async fn slow_call_hedges_to_other_server(world: World) {
     let (client, all, _) = client(&world, 2, false, Channel::builder().hedge_after(10 * QUICK)).await;
     all.is_instant.store(true, Ordering::SeqCst);
     for call in 0..4_000 {
@@ -245,7 +245,7 @@ async fn each_slow_call_is_made_at_the_other_of_two_servers(world: World) {
 
 /// Regression: each slow call used up a hedge without getting one, if rejected calls had used up the retries.
 #[sim_test(seeds = 5)]
-async fn hedges_are_not_spent_while_there_are_no_retries(world: World) {
+async fn exhausted_retries_spend_no_hedges(world: World) {
     let (client, all, _) = client(&world, 3, false, Channel::builder().hedge_after(10 * QUICK)).await;
     for _ in 0..600 {
         client.get(Time::default()).await.expect("call should succeed");
@@ -271,7 +271,7 @@ async fn hedges_are_not_spent_while_there_are_no_retries(world: World) {
 }
 
 #[sim_test(seeds = 5)]
-async fn calls_that_may_have_effects_are_not_hedged(world: World) {
+async fn calls_with_effects_are_not_hedged(world: World) {
     let (client, all, _) = client(&world, 3, false, Channel::builder().hedge_after(10 * QUICK)).await;
     all.slow_in.store(20, Ordering::SeqCst);
     let mut late = 0;
@@ -288,7 +288,7 @@ async fn calls_that_may_have_effects_are_not_hedged(world: World) {
 }
 
 #[sim_test(seeds = 5)]
-async fn each_hedged_attempt_has_its_observer_span(world: World) {
+async fn hedged_attempts_have_own_spans(world: World) {
     let spans = Spans::default();
     let builder = Channel::builder().observer(spans.clone()).hedge_after(10 * QUICK);
     let (client, all, _) = client(&world, 3, false, builder).await;
@@ -321,7 +321,7 @@ impl All {
 /// Regression: the second attempt was not sent, because no time was left. The call failed with the status of this
 /// attempt.
 #[sim_test(seeds = 10)]
-async fn call_hedged_at_its_deadline_may_have_run(world: World) {
+async fn call_hedged_at_deadline_may_have_run(world: World) {
     let deadline = 10 * QUICK;
     let (client, all, _) = client(&world, 3, false, Channel::builder().hedge_after(deadline)).await;
     for number in 0..500 {
@@ -338,7 +338,7 @@ async fn call_hedged_at_its_deadline_may_have_run(world: World) {
 
 /// The calls probe a server, so they are hedged at a second one after 50 ms. This is also their deadline.
 #[sim_test(seeds = 10)]
-async fn failed_probe_with_a_short_timeout_may_have_run(world: World) {
+async fn failed_short_probe_may_have_run(world: World) {
     let (client, all, _) = client(&world, 5, false, Channel::builder()).await;
     all.slow_in.store(1, Ordering::SeqCst);
     for number in 1..41 {
@@ -350,7 +350,7 @@ async fn failed_probe_with_a_short_timeout_may_have_run(world: World) {
 
 /// In any order, attempts are lost, wait for space until their deadline, or are cancelled.
 #[sim_test(seeds = 10)]
-async fn failed_call_that_has_not_run_was_never_executed(world: World) {
+async fn call_reported_not_run_never_ran(world: World) {
     let builder = Channel::builder().hedge_after(2 * QUICK).attempts_max(3);
     let (client, all, _) = client_of(&world, 3, false, builder, Config::default().calls_max(2)).await;
     for number in 0..500 {
@@ -383,7 +383,7 @@ async fn failed_call_that_has_not_run_was_never_executed(world: World) {
 
 /// Regression: one call was attempted eleven times. The retry budget limited the channel, but not a single call.
 #[sim_test(seeds = 5)]
-async fn call_to_servers_that_close_is_begun_twice_at_most(_world: World) {
+async fn closing_servers_get_call_at_most_twice(_world: World) {
     for servers in [1, 12] {
         for (attempts, expected) in [(None, 2), (Some(1), 1), (Some(4), 4)] {
             let started = Arc::new(AtomicU64::new(0));

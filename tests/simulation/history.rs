@@ -391,7 +391,7 @@ fn planted(defect: Defect) -> impl Fn(World) -> std::pin::Pin<Box<dyn Future<Out
 }
 
 #[test]
-fn planted_defects_of_a_broker_are_found() {
+fn planted_broker_defects_are_found() {
     for defect in DEFECTS {
         let found = Sim::new().runs_twice(false).shrinks(false).find(100, planted(defect));
         assert!(found.is_some(), "defect {defect:?} should be found");
@@ -400,7 +400,7 @@ fn planted_defects_of_a_broker_are_found() {
 
 #[test]
 #[ignore = "takes minutes"]
-fn planted_defects_are_found_by_many_seeds() {
+fn many_seeds_find_planted_defects() {
     for defect in DEFECTS {
         let sim = Sim::new().runs_twice(false).shrinks(false);
         let found = (0..1000).filter(|seed| sim.run(*seed, planted(defect)).is_err()).count();

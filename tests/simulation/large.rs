@@ -46,7 +46,7 @@ fn processor_seconds() -> Option<f64> {
 
 #[test]
 #[ignore = "a million calls: .ci/full runs it in release"]
-fn hundred_nodes_make_a_million_calls() {
+fn hundred_nodes_make_million_calls() {
     let answered = Arc::new(AtomicU64::new(0));
     let sim = Sim::new().runs_twice(false).time_max(TIME * 2);
     let before = processor_seconds();

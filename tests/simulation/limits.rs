@@ -29,7 +29,7 @@ fn client(world: &World, node: &str, timeout: Duration) -> InteropClient {
 
 /// On a link of 20 kB/s, a connection must survive any load in both directions.
 #[sim_test(seeds = 12)]
-async fn bodies_pass_20_kb_per_second_links_both_ways_with_calls(world: World) {
+async fn slow_links_carry_bodies_and_calls(world: World) {
     let acceptor = serve(&world, Server::builder());
     for (from, to) in [("client", "server"), ("server", "client")] {
         let (rate, capacity, latency) = world.draw(|rng| (rng.u64(20_000..200_000), rng.u64(2..256), rng.u64(..150)));
@@ -65,7 +65,7 @@ async fn bodies_pass_20_kb_per_second_links_both_ways_with_calls(world: World) {
 /// Many clients send bodies that exceed the memory of the server. The server rejects some of them, answers all, and
 /// stays within its limit.
 #[sim_test(seeds = 12)]
-async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: World) {
+async fn server_stays_within_memory_and_answers(world: World) {
     const MEMORY: usize = 400_000;
     // Requests in progress may exceed the limit by one read and one write per connection.
     const BEYOND: usize = 400_000;
@@ -100,7 +100,7 @@ async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: Wor
 
 /// Many clients send nothing, or half of a header. All other clients must be served as usual.
 #[sim_test(seeds = 12)]
-async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
+async fn silent_clients_delay_nobody(world: World) {
     const SILENT: u64 = 8;
     let config = Config::default().idle_timeout(Duration::from_secs(3_600));
     let builder = Server::builder().config(config).silent_max(SILENT as usize);

@@ -43,7 +43,7 @@ use world::{Outcome, Plan};
 const SEEDS: u64 = 100;
 
 #[test]
-fn no_seed_breaks_a_promise() {
+fn no_seed_breaks_promises() {
     let outcome = Arc::new(Outcome::default());
     Sim::new().seeds(SEEDS, |world| Plan::of_seed(world.seed()).run(world, outcome.clone()));
     let [successes, failures] = [&outcome.successes, &outcome.failures].map(|count| count.load(Ordering::Relaxed));
@@ -56,7 +56,7 @@ fn no_seed_breaks_a_promise() {
 }
 
 #[test]
-fn connection_cut_after_any_byte_keeps_promises() {
+fn cut_after_any_byte_keeps_promises() {
     let sim = Sim::new().runs_twice(false);
     let outcome = Arc::new(Outcome::default());
     for of_client in [true, false] {

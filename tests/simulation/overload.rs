@@ -138,7 +138,7 @@ async fn stream_opening_without_memory_is_answered(world: World) {
 }
 
 #[sim_test(seeds = 12)]
-async fn long_hellos_are_charged_while_their_connections_live(world: World) {
+async fn long_hellos_are_charged_until_close(world: World) {
     const LENGTH: usize = 25_000;
     let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
     // The server does not know this item.
@@ -168,7 +168,7 @@ async fn long_hellos_are_charged_while_their_connections_live(world: World) {
 }
 
 #[sim_test(seeds = 12)]
-async fn the_partial_packet_of_a_vanished_peer_is_released(world: World) {
+async fn vanished_peer_releases_partial_packet(world: World) {
     let stats = serve(&world, Server::builder(), Service);
     let mut peers = Vec::new();
     for _ in 0..10 {
@@ -184,7 +184,7 @@ async fn the_partial_packet_of_a_vanished_peer_is_released(world: World) {
 }
 
 #[sim_test(seeds = 12)]
-async fn requests_over_connection_share_are_refused_before_start(world: World) {
+async fn requests_over_share_are_refused_unstarted(world: World) {
     const SENT: u16 = 1_000;
     let gated = Gated::shut();
     let stats = serve(&world, Server::builder().memory_max(MEMORY), gated.clone());
@@ -219,7 +219,7 @@ impl Interop for Keeping {
 }
 
 #[sim_test(seeds = 12)]
-async fn requests_whose_handlers_wait_are_held_with_all_their_bytes(world: World) {
+async fn pending_requests_are_charged_in_full(world: World) {
     const LENGTH: usize = 10_000;
     let kept = Arc::new(AtomicU64::new(0));
     let stats = serve(&world, Server::builder(), Keeping(kept.clone()));
@@ -268,7 +268,7 @@ async fn metadata_of_pending_handlers_is_charged(world: World) {
 }
 
 #[sim_test(seeds = 12)]
-async fn calls_beyond_the_limit_of_a_connection_are_refused_at_once(world: World) {
+async fn calls_beyond_connection_limit_are_refused(world: World) {
     const SENT: u16 = 300;
     let most = world.draw(|rng| rng.u16(1..SENT));
     let config = Config::default().calls_max(most.into());
@@ -291,7 +291,7 @@ async fn calls_beyond_the_limit_of_a_connection_are_refused_at_once(world: World
 }
 
 #[sim_test(seeds = 12)]
-async fn streams_opened_in_loop_leave_nothing_allocated(world: World) {
+async fn streams_in_loop_leave_nothing_allocated(world: World) {
     let stats = serve(&world, Server::builder(), Service);
     let mut peer = peer(&world).await;
     let text = encoded(&Text { value: "x".into() });
@@ -327,7 +327,7 @@ async fn closed_stream_keeps_slot_until_dropped(world: World) {
 }
 
 #[sim_test(seeds = 12)]
-async fn only_a_short_part_of_the_text_of_a_reset_is_kept(world: World) {
+async fn long_reset_text_is_truncated(world: World) {
     let (keeper, mut kept) = unbounded_channel::<Stream>();
     accept(&world, Handlers::new().on_stream(move |_first: Bytes, stream| drop(keeper.send(stream))));
     let mut peer = peer(&world).await;
@@ -343,7 +343,7 @@ async fn only_a_short_part_of_the_text_of_a_reset_is_kept(world: World) {
 }
 
 #[sim_test(seeds = 12)]
-async fn messages_nobody_reads_are_bounded_over_all_connections(world: World) {
+async fn unread_messages_are_bounded_in_total(world: World) {
     // A message takes much more memory than a connection does.
     const MEMORY: usize = 2 << 20;
     // The links buffer so much that unread replies have no effect.

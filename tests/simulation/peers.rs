@@ -54,7 +54,7 @@ async fn add(world: &World, client: &InteropClient, memory: &Memory) -> usize {
 }
 
 #[sim_test(seeds = 24)]
-async fn native_and_compat_peers_call_each_other_in_all_faults(world: World) {
+async fn peers_call_each_other_through_faults(world: World) {
     let (server, client) = world.draw(|rng| (rng.bool(), rng.bool()));
     let memory = Arc::new(Memory::default());
     serve(&world, memory.clone(), move || Server::builder().config(Config::default().hello(server)));
@@ -109,7 +109,7 @@ impl Interop for Giving {
 }
 
 #[sim_test(seeds = 24)]
-async fn handed_off_connections_carry_bytes_in_order_or_break(world: World) {
+async fn handed_off_bytes_arrive_in_order(world: World) {
     world.set_cables(Cable::default().splits(0.5));
     world.node("server").start(|process| async move {
         let builder = Server::builder().add_service(InteropServer::new(Giving));

@@ -89,7 +89,7 @@ async fn listen(world: World, node: String, published: Published) -> usize {
 }
 
 #[sim_test(seeds = 24)]
-async fn a_subscription_has_no_gaps_or_ends(world: World) {
+async fn subscription_delivers_all_or_ends(world: World) {
     world.node("broker").start(|process| async move {
         let acceptor = Server::builder().build(Broker::new()).expect("settings should be valid");
         process.accept(move |transport| {

@@ -72,7 +72,7 @@ async fn call(client: &InteropClient, numbers: std::ops::Range<i64>) {
 }
 
 #[sim_test(seeds = 10)]
-async fn an_endpoint_that_leaves_ends_its_calls_and_gets_no_more(world: World) {
+async fn departed_endpoint_gets_no_more_calls(world: World) {
     let [stays, leaves, joins] = ["stays", "leaves", "joins"].map(|name| Node::start(&world, name));
     let (sets, resolver) = WatchResolver::new(endpoints(&["stays", "leaves"]));
     let (channel, client) = client(&world, resolver).await;
@@ -126,7 +126,7 @@ impl Resolver for Script {
 }
 
 #[sim_test(seeds = 10)]
-async fn answers_that_are_empty_fail_or_flap_change_nothing(world: World) {
+async fn bad_resolver_answers_change_nothing(world: World) {
     let [one, other] = ["one", "other"].map(|name| Node::start(&world, name));
     let both = || Ok(endpoints(&["one", "other"]));
     let script = vec![
@@ -156,7 +156,7 @@ async fn answers_that_are_empty_fail_or_flap_change_nothing(world: World) {
 }
 
 #[sim_test(seeds = 3)]
-async fn many_clients_spread_over_time_to_new_endpoint(world: World) {
+async fn clients_reach_new_endpoint_gradually(world: World) {
     const CLIENTS: usize = 200;
     let [_old, new] = ["old", "new"].map(|name| Node::start(&world, name));
     let (sets, _) = WatchResolver::new(endpoints(&["old"]));
@@ -184,7 +184,7 @@ fn busiest_second(times: &[Duration]) -> usize {
 }
 
 #[sim_test(seeds = 1)]
-async fn thousand_clients_spread_their_return_to_recovered_server(world: World) {
+async fn clients_return_gradually_after_recovery(world: World) {
     const CLIENTS: usize = 1_000;
     let [_stays, away] = ["stays", "away"].map(|name| Node::start(&world, name));
     let process = world.node("client").process();
@@ -206,7 +206,7 @@ async fn thousand_clients_spread_their_return_to_recovered_server(world: World) 
 }
 
 #[sim_test(seeds = 10)]
-async fn call_without_any_connection_skips_the_spread(world: World) {
+async fn call_without_connection_skips_spread(world: World) {
     let [_before, after] = ["before", "after"].map(|name| Node::start(&world, name));
     let (sets, resolver) = WatchResolver::new(endpoints(&["before"]));
     let process = world.node("client").process();
@@ -225,7 +225,7 @@ async fn call_without_any_connection_skips_the_spread(world: World) {
 }
 
 #[sim_test(seeds = 10)]
-async fn two_records_of_one_address_are_one_and_the_last_counts(world: World) {
+async fn last_record_of_address_counts(world: World) {
     let [one, other] = ["one", "other"].map(|name| Node::start(&world, name));
     let records = [("one", 9), ("other", 1), ("ONE", 3)];
     let records = records.map(|(name, weight)| Endpoint::new(name).with_weight(weight));
@@ -250,7 +250,7 @@ async fn two_records_of_one_address_are_one_and_the_last_counts(world: World) {
 
 /// Regression: each reply of a server with weight zero reported that it was idle, and this attracted the next call.
 #[sim_test(seeds = 10)]
-async fn endpoint_of_weight_zero_gets_no_calls_by_its_reports(world: World) {
+async fn zero_weight_endpoint_gets_no_calls(world: World) {
     let [_stays, rests] = ["stays", "rests"].map(|name| Node::start(&world, name));
     let weighed = |weight| vec![Endpoint::new("stays"), Endpoint::new("rests").with_weight(weight)];
     let (sets, resolver) = WatchResolver::new(weighed(1));
@@ -281,7 +281,7 @@ async fn endpoint_of_weight_zero_gets_no_calls_by_its_reports(world: World) {
 }
 
 #[sim_test(seeds = 5)]
-async fn calls_say_why_there_are_no_endpoints(world: World) {
+async fn failed_calls_explain_missing_endpoints(world: World) {
     let errors = (0..100).map(|_| (0, Err(io::Error::other("the registry is on fire")))).collect::<Vec<_>>();
     let lazy =
         Channel::builder().balance().connect_resolved_lazy(Script(errors.into_iter())).expect("server should be valid");
@@ -299,7 +299,7 @@ async fn calls_say_why_there_are_no_endpoints(world: World) {
 
 /// Regression: the connector always received the metadata with which the endpoint had joined.
 #[sim_test(seeds = 2)]
-async fn changed_metadata_reaches_the_connector(world: World) {
+async fn changed_metadata_reaches_connector(world: World) {
     let node = Node::start(&world, "server");
     let stated = |rack: &str| vec![Endpoint::new("server").with_metadata("rack", rack)];
     let (sets, resolver) = WatchResolver::new(stated("1"));

@@ -60,7 +60,7 @@ async fn stream(client: &ExtensionClient) -> bool {
 }
 
 #[sim_test(seeds = 12)]
-async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them(world: World) {
+async fn calls_and_streams_choose_less_busy_server(world: World) {
     equally_far(&world);
     let (servers, client) = both(&world).await;
     let mut calls = JoinSet::new();
@@ -85,7 +85,7 @@ async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them(world: World)
 
 /// Regression: a server that failed calls immediately seemed to be idle, so it received nearly all calls.
 #[sim_test(seeds = 10)]
-async fn unavailable_server_gets_few_calls_until_recovery(world: World) {
+async fn unavailable_server_gets_few_calls(world: World) {
     equally_far(&world);
     let (servers, client) = both(&world).await;
     let code = world.draw(|rng| [Code::Unavailable, Code::ResourceExhausted][usize::from(rng.bool())]);
@@ -109,7 +109,7 @@ async fn unavailable_server_gets_few_calls_until_recovery(world: World) {
 }
 
 #[sim_test(seeds = 10)]
-async fn calls_refused_by_all_servers_retry_at_most_a_tenth(world: World) {
+async fn refusing_servers_get_few_retries(world: World) {
     const CALLS: usize = 300;
     let (servers, client) = both(&world).await;
     let before: u64 = servers.iter().map(Running::gets).sum();
@@ -122,7 +122,7 @@ async fn calls_refused_by_all_servers_retry_at_most_a_tenth(world: World) {
 }
 
 #[sim_test(seeds = 12)]
-async fn server_refusing_invalid_requests_keeps_its_share(world: World) {
+async fn refusing_invalid_requests_keeps_share(world: World) {
     equally_far(&world);
     let (servers, client) = both(&world).await;
     servers[0].state().broken.store(Code::NotFound as i32, Ordering::SeqCst);
@@ -131,7 +131,7 @@ async fn server_refusing_invalid_requests_keeps_its_share(world: World) {
 }
 
 #[sim_test(seeds = 10)]
-async fn server_unable_to_stream_gets_few_streams_until_recovery(world: World) {
+async fn server_failing_streams_gets_few_streams(world: World) {
     equally_far(&world);
     let (servers, client) = both(&world).await;
     servers[0].state().broken.store(Code::Unavailable as i32, Ordering::SeqCst);
@@ -155,7 +155,7 @@ async fn server_unable_to_stream_gets_few_streams_until_recovery(world: World) {
 }
 
 #[sim_test(seeds = 24)]
-async fn calls_wait_for_first_server_to_return_when_all_are_down(world: World) {
+async fn calls_wait_for_first_returning_server(world: World) {
     let ([one, other], client) = both(&world).await;
     tokio::join!(one.stop(), other.stop());
     let before = other.gets();
@@ -168,7 +168,7 @@ async fn calls_wait_for_first_server_to_return_when_all_are_down(world: World) {
 
 /// Regression: whenever the client connected to a silent server, calls waited for it or were lost with it.
 #[sim_test(seeds = 24)]
-async fn silent_server_gets_no_calls_while_another_exists(world: World) {
+async fn silent_server_gets_no_calls(world: World) {
     let _server = Running::start(&world, "s0");
     world.node("s1").start(|process| {
         process.accept(|transport| async move {
@@ -191,7 +191,7 @@ async fn silent_server_gets_no_calls_while_another_exists(world: World) {
 
 /// Regression: a call that waited for a server and was not polled blocked every new client of each server.
 #[sim_test(seeds = 24)]
-async fn unpolled_call_waiting_for_fleet_blocks_no_other(world: World) {
+async fn unpolled_waiting_call_blocks_no_other(world: World) {
     let ([one, other], client) = both(&world).await;
     tokio::join!(one.stop(), other.stop());
     let mut waiting = std::pin::pin!(client.get(Time::default()));
@@ -207,7 +207,7 @@ async fn unpolled_call_waiting_for_fleet_blocks_no_other(world: World) {
 
 /// Calls to this server take long. It has as many calls in progress as the other server, and so receives few new ones.
 #[sim_test(seeds = 12)]
-async fn slowed_server_gets_few_calls_and_loses_none(world: World) {
+async fn slowed_server_gets_few_calls(world: World) {
     const CALLERS: usize = 8;
     let (servers, client) = both(&world).await;
     let slow = Cable::default().latency(Duration::from_millis(150)..=Duration::from_millis(400));

@@ -28,7 +28,7 @@ async fn next(subscription: &mut Subscription) -> u64 {
 }
 
 #[sim_test(seeds = 12)]
-async fn one_member_of_each_group_gets_each_message(world: World) {
+async fn each_group_gets_messages_once(world: World) {
     serve(&world, Broker::builder(), Config::default());
     let got = Arc::new(Mutex::new(Vec::new()));
     let mut members = Vec::new();
@@ -114,7 +114,7 @@ async fn departed_subscribers_leave_no_state(world: World) {
 }
 
 #[sim_test(seeds = 12)]
-async fn all_subscriptions_of_a_client_hear_of_the_end_of_its_broker(world: World) {
+async fn broker_end_reaches_all_subscriptions(world: World) {
     serve(&world, Broker::builder(), Config::default());
     let (client, _connection) = client(&world, "reader", Config::default()).await;
     let mut readers = JoinSet::new();

@@ -36,7 +36,7 @@ async fn share(client: &ExtensionClient, calls: usize, servers: &[Running]) -> u
 }
 
 #[sim_test(seeds = 10)]
-async fn calls_stay_in_the_own_zone_until_too_few_of_its_servers_work(world: World) {
+async fn calls_leave_zone_with_few_servers(world: World) {
     let near = NEAR.map(|node| Running::start(&world, node));
     let far = FAR.map(|node| Running::start(&world, node));
     let process = world.node("client").process();
@@ -56,7 +56,7 @@ async fn calls_stay_in_the_own_zone_until_too_few_of_its_servers_work(world: Wor
 
 /// Regression: if the ejected server was drawn twice, the call could go to a server of any zone.
 #[sim_test(seeds = 10)]
-async fn burst_stays_in_the_own_zone_while_a_server_there_is_ejected(world: World) {
+async fn burst_stays_in_zone_during_ejection(world: World) {
     let near = NEAR.map(|node| Running::start(&world, node));
     let far = FAR.map(|node| Running::start(&world, node));
     // The other servers have five of seven shares of the calls, which is more than 70 %.
@@ -93,7 +93,7 @@ async fn burst_stays_in_the_own_zone_while_a_server_there_is_ejected(world: Worl
 }
 
 #[sim_test(seeds = 10)]
-async fn a_client_connects_to_no_more_servers_than_its_subset_has(world: World) {
+async fn client_connects_only_to_subset(world: World) {
     let _servers = [NEAR, FAR].concat().into_iter().map(|node| Running::start(&world, node)).collect::<Vec<_>>();
     let process = world.node("client").process();
     let mut clients = [0; 8];

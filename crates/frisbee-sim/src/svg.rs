@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drawing_shows_node_lines_and_byte_arrows() {
+    fn drawing_shows_nodes_and_bytes() {
         let event = |millis, kind, node: &str, peer: &str, bytes| Event {
             at: Duration::from_millis(millis),
             kind,

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn trace_hash_is_same_on_every_machine() {
+    fn trace_hash_is_machine_independent() {
         let note = RawEvent { text: "elected", ..RawEvent::at(EventKind::Note, 3) };
         assert_eq!(hash_of(&[RawEvent::at(EventKind::Start, 3), note]), HASH);
     }

@@ -92,7 +92,7 @@ fn between<'a>(text: &'a str, before: &str, behind: &str) -> &'a str {
 const FAILING: [&str; 5] = ["by_attribute", "by_function", "by_occasion", "within::a_module", "within::one_world"];
 
 #[test]
-fn failure_prints_command_files_and_minimal_faults() {
+fn failure_prints_files_and_minimal_faults() {
     for test in FAILING {
         let (text, succeeds) = run(test, &[]);
         assert!(!succeeds, "{text}");

@@ -79,7 +79,7 @@ fn is_of(kind: FaultKind, fault: &Fault) -> bool {
 }
 
 #[test]
-fn every_fault_kind_takes_effect_and_shrinks() {
+fn every_fault_kind_acts_and_shrinks() {
     for kind in FaultKind::USUAL.into_iter().chain([FaultKind::LoseDisk, FaultKind::Corrupt]) {
         let failure = Sim::new().find(20, |world| notices(world, Some(kind)));
         let failure = failure.unwrap_or_else(|| panic!("fault {kind:?} should be noticed"));
@@ -143,7 +143,7 @@ fn untriggered_fault_never_strikes() {
 }
 
 #[test]
-fn crash_upon_disk_sync_keeps_first_value() {
+fn crash_during_sync_keeps_first_value() {
     let struck = Arc::new(AtomicU64::new(0));
     let counted = struck.clone();
     Sim::new().seeds(30, move |world| {

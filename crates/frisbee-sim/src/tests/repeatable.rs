@@ -109,7 +109,7 @@ fn spawning_thread_fails_run() {
 }
 
 #[test]
-fn world_use_from_other_thread_fails_run() {
+fn world_use_by_other_thread_fails() {
     let failure = failure_of(|world| async move {
         let other = std::thread::spawn(move || world.note("from elsewhere"));
         other.join().expect("thread should not panic");
