@@ -45,7 +45,7 @@ async fn connected(address: String) -> (Client, Connection, CalculatorClient) {
 }
 
 #[tokio::test]
-async fn store_and_generated_service_share_a_server() {
+async fn store_and_generated_service_share_server() {
     let server = Server::builder().add_service(CalculatorServer::new(Adder)).mount(OPERATIONS, Store::default());
     let server = server.bind("127.0.0.1:0").await.unwrap();
     let address = server.local_addr().to_string();

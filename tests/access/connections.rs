@@ -118,7 +118,7 @@ async fn certificate_names_identify_caller_on_every_protocol() {
 
 /// Regression: only the token was checked, so a caller with an excluded certificate was admitted with a valid token.
 #[tokio::test]
-async fn exclusion_applies_to_certificate_beside_a_token() {
+async fn exclusion_applies_to_certificate_beside_token() {
     let authority = Authority::default();
     let who = Who::known().except(Who::host("evil.example.org"));
     let (address, _desk) = secured(&authority, access().0.allow([ADD], who)).await;

@@ -378,7 +378,7 @@ async fn rule_for_unknown_method_fails_binding() {
 }
 
 #[tokio::test]
-async fn rejections_do_not_reveal_the_rules() {
+async fn rejections_do_not_reveal_rules() {
     let address = open("").await;
     let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     for (token, part) in [
@@ -401,7 +401,7 @@ async fn rejections_do_not_reveal_the_rules() {
 }
 
 #[tokio::test]
-async fn handlers_see_the_principal_of_a_call() {
+async fn handlers_see_principal_of_call() {
     let address = open_to_grpc().await;
     let (_, body) = http(address, "/greet.Greeter/Greet", "clerk", "{}").await;
     assert!(body.contains("\"clerk\""), "{body}");

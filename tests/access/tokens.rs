@@ -238,7 +238,7 @@ async fn flood_of_invalid_tokens_costs_few_verifications() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn metadata_cannot_forge_a_principal() {
+async fn metadata_cannot_forge_principal() {
     let (access, _) = access();
     let server = server(|server| server.access(access.allow([ADD], Who::known())));
     let client = connect(&server).await;

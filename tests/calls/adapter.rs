@@ -319,7 +319,7 @@ async fn deadline_ends_gateway_handlers_and_streams() {
 /// Regression test: a call that waited for a permit ended only when another call released one, after its own deadline.
 /// Its handler still ran.
 #[tokio::test(start_paused = true)]
-async fn deadline_ends_the_wait_for_a_permit() {
+async fn deadline_ends_wait_for_permit() {
     let mut host = Host::open(|builder| builder.method_policy("words.Words/Upper", Policy::AtMost(1))).await;
     let first = host.call("a");
     soon(&mut host.began).await;
@@ -336,7 +336,7 @@ async fn deadline_ends_the_wait_for_a_permit() {
 }
 
 #[tokio::test]
-async fn dropping_an_adapter_call_drops_its_handler() {
+async fn dropping_adapter_call_drops_its_handler() {
     for policy in [Policy::Inline, Policy::Concurrent] {
         let mut host = Host::open(|builder| builder.policy(policy)).await;
         let call = host.call("a");

@@ -49,7 +49,7 @@ fn every_kind_of_call_works_without_async() {
 }
 
 #[test]
-fn deadlines_hold_and_threads_share_a_connection() {
+fn deadlines_hold_and_threads_share_connection() {
     let (_server, client) = served();
     let mut late = Request::new(SleepRequest { millis: 60_000, tag: 0 });
     late.set_timeout(Duration::from_millis(10));

@@ -246,7 +246,7 @@ async fn retried_call_is_denied() {
 }
 
 #[tokio::test]
-async fn calls_of_a_go_client_are_denied() {
+async fn calls_of_go_client_are_denied() {
     const ADD: u16 = 18;
     const COUNT_UP: u16 = 21;
     let (vault, closed) = (Vault::default(), Closed::default());

@@ -47,7 +47,7 @@ fn foreign_details_are_ignored_and_replaced() {
 }
 
 #[test]
-fn negative_delay_from_a_peer_is_ignored() {
+fn negative_delay_from_peer_is_ignored() {
     let negative = RetryInfo { retry_delay: Some(prost_types::Duration { seconds: -1, nanos: 0 }) };
     assert_eq!(Status::unavailable("").with_detail(&negative).detail::<RetryInfo>().unwrap().delay(), None);
 }

@@ -401,7 +401,7 @@ async fn large_replies_reach_late_reading_client() {
 }
 
 #[tokio::test]
-async fn silent_server_costs_callers_only_a_timeout() {
+async fn silent_server_costs_callers_only_timeout() {
     let (address, accepted) = Raw::listen().await;
     let channel = Channel::builder().calls::<InteropClient>().timeout(Duration::from_millis(50)).connect(address).await;
     let client = InteropClient::new(channel.expect("server should be listening"));

@@ -303,7 +303,7 @@ async fn unusable_layout_refuses_calls_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_held_for_a_layout_are_bounded() {
+async fn calls_held_for_layout_are_bounded() {
     let unknown = description("Held");
     let mut raw = hostile(&[item("shop.Shop", &unknown)]).await;
     for id in 1..=5 {
@@ -367,7 +367,7 @@ fn large_description(first: u32) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn descriptions_beyond_the_memory_limit_are_refused() {
+async fn descriptions_beyond_memory_limit_are_refused() {
     const MEMORY: usize = 4 << 20;
     let builder = Server::builder().memory_max(MEMORY).add_service(new::ShopServer::new(Shop));
     let acceptor = builder.build().unwrap();
@@ -413,7 +413,7 @@ async fn operation_of_two_services_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn malformed_packets_about_layouts_close_the_connection() {
+async fn malformed_packets_about_layouts_close_connection() {
     for (id, body) in [(1, &[0; 15][..]), (1, &[]), (1, &[0; 16 * 65]), (3, b"\x09shop")] {
         let mut raw = hostile(&[]).await;
         raw.write(&packet(id, 3, body)).await;

@@ -404,7 +404,7 @@ async fn expired_unsent_calls_name_their_obstacle() {
 }
 
 #[tokio::test]
-async fn headers_of_a_client_are_ignored() {
+async fn client_headers_are_ignored() {
     let mut client = Raw::connect(serve(Server::builder().add_service(ParrotServer::new(Telling))).await).await;
     client.write(&packet(0, 3, b"fris\x01\x04\x02\xff\x7f")).await;
     let message = encoded(&Ask::default());

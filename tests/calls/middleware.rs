@@ -306,7 +306,7 @@ impl Middleware for Slow {
 
 /// Regression test: middleware ignored the deadline, and each part received the full time.
 #[tokio::test(start_paused = true)]
-async fn deadline_covers_middleware_around_a_call() {
+async fn deadline_covers_middleware_around_call() {
     const TIMEOUT: Duration = Duration::from_secs(1);
     fn in_time<T>(message: T) -> Request<T> {
         let mut request = Request::new(message);

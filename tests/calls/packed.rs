@@ -137,7 +137,7 @@ async fn every_call_kind_works_packed_or_unpacked() {
 }
 
 #[tokio::test]
-async fn compressed_message_has_the_documented_bytes() {
+async fn compressed_message_has_documented_bytes() {
     let mut peer = Raw::connect(serve(server().accept_compressed()).await).await;
     peer.write(&[hello(true), packet(7, FAIL, EXAMPLE)].concat()).await;
     let reply = peer.next().await.expect("connection should stay open");

@@ -94,7 +94,7 @@ async fn call_with_zero_timeout_does_not_run() {
 
 /// Regression test: the status named the limit of streams, or a connection for which no call had waited.
 #[tokio::test]
-async fn status_reports_a_zero_timeout() {
+async fn status_reports_zero_timeout() {
     let connected =
         Channel::connect(serve_interop().await.to_string()).await.expect("server should accept the connection");
     let lazy = Channel::builder().connect_lazy("127.0.0.1:1").expect("address should be valid");
@@ -231,7 +231,7 @@ async fn early_reply_does_not_await_request_end() {
 }
 
 #[tokio::test]
-async fn messages_sent_before_a_stream_panics_arrive() {
+async fn messages_sent_before_stream_panics_arrive() {
     let client = odd(Odd::default()).await;
     for count in 0..3 {
         let mut counts = client.count_up(Range { from: 0, count }).await.expect("stream should open").into_inner();

@@ -55,7 +55,7 @@ async fn aged_connections_renew_without_losing_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn streams_outlive_the_age_of_their_connection() {
+async fn streams_outlive_age_of_their_connection() {
     let (server, client) = connected(|builder| builder).await;
     let (texts, requests) = RequestStream::channel(1);
     let mut chat = client.chat(requests).await.expect("stream should open").into_inner();

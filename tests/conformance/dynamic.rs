@@ -147,7 +147,7 @@ fn codecs_agree_on_rejecting_mutated_json() {
 }
 
 #[test]
-fn both_codecs_refuse_the_same_malformed_bodies() {
+fn both_codecs_refuse_same_malformed_bodies() {
     let codec = Codec::new();
     let mut verdicts = Verdicts::default();
     for_values(number("DYNAMIC_VALUES", 5_000), |ways, descriptor, value, random| {

@@ -472,7 +472,7 @@ impl Router for Forwarding {
 }
 
 #[tokio::test]
-async fn large_body_is_forwarded_without_a_copy() {
+async fn large_body_is_forwarded_without_copy() {
     let body: Bytes = (0..1_000_000_u32).flat_map(u32::to_le_bytes).collect();
     let (backs, mut arrived) = mpsc::unbounded_channel();
     let sink = Handlers::new().on(operation(10), move |_connection, packet| {

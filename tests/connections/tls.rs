@@ -238,7 +238,7 @@ impl StoresServerSessions for Sessions {
 }
 
 #[tokio::test]
-async fn handlers_see_the_certificate_of_their_client() {
+async fn handlers_see_certificate_of_their_client() {
     let authority = Authority::default();
     let whoami = Operation::user(10).unwrap();
     let handlers = Handlers::new().on(whoami, |connection, mut packet| async move {

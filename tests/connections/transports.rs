@@ -330,7 +330,7 @@ async fn only_stale_socket_file_is_replaced() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn path_of_a_server_that_accepts_none_is_in_use() {
+async fn path_of_idle_listener_is_in_use() {
     let path = SocketPath::new("full");
     let silent = tokio::net::UnixSocket::new_stream().unwrap();
     silent.bind(path.socket()).unwrap();

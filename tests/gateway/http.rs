@@ -193,7 +193,7 @@ async fn response_to_unread_request_announces_connection_close() {
 }
 
 #[tokio::test]
-async fn refusals_name_a_remedy() {
+async fn refusals_name_remedy() {
     let server = Open::with(all(), |builder| builder.config(Config::default().body_max(1024))).await;
     let close = "connection: close\r\n";
     let long = "x".repeat(2000);
@@ -504,7 +504,7 @@ async fn timeless_server() -> Open {
 }
 
 #[tokio::test]
-async fn times_beyond_the_clock_end_no_connection() {
+async fn times_beyond_clock_end_no_connection() {
     let mut server = timeless_server().await;
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{"name":"Ada"}}"#;
     for fields in ["", "expect: 100-continue\r\n", "connect-timeout-ms: 9999999999\r\n"] {

@@ -179,7 +179,7 @@ async fn metrics_page_requires_setting_and_admitted_caller() {
 }
 
 #[tokio::test]
-async fn prometheus_reads_the_page() {
+async fn prometheus_reads_metrics_page() {
     let server = called().await;
     let response = server.exchange(get("localhost")).await;
     let (_, page) = response.split_once("\r\n\r\n").expect("response should have a head and a body");

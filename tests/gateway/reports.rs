@@ -110,7 +110,7 @@ async fn path_is_matched_literally() {
 
 /// http4k/http4k 338: a response without a body claims to be compressed.
 #[tokio::test]
-async fn answer_without_a_body_is_not_compressed() {
+async fn answer_without_body_is_not_compressed() {
     let server = Open::new(all()).await;
     let response = server
         .exchange("GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\naccept-encoding: gzip\r\n\r\n")
@@ -120,7 +120,7 @@ async fn answer_without_a_body_is_not_compressed() {
 
 /// grpc/grpc-web 1236: non-ASCII text in a status is lost or breaks the client.
 #[tokio::test]
-async fn names_beyond_ascii_reach_the_handler() {
+async fn names_beyond_ascii_reach_handler() {
     let server = Open::new(all()).await;
     let response = server.exchange(greet("", "Zo\u{eb} \u{1f600}")).await;
     assert!(response.contains("Hello, Zo\u{eb} \u{1f600}!"), "{response}");
@@ -128,7 +128,7 @@ async fn names_beyond_ascii_reach_the_handler() {
 
 /// A truncated body must not be handled as a request.
 #[tokio::test]
-async fn truncated_body_is_not_a_request() {
+async fn truncated_body_is_not_request() {
     let server = Open::new(all()).await;
     let request = greet("", "Ada");
     let mut socket = server.connect().await;

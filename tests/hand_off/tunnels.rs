@@ -96,7 +96,7 @@ async fn tunnel_error_kind_reflects_peer_close() {
 }
 
 #[tokio::test]
-async fn writer_waits_while_the_reader_is_slow() {
+async fn writer_waits_while_reader_is_slow() {
     let connection = connected(Handlers::new()).await;
     let mut tunnel = open(&connection, "silence").await;
     let written = Arc::new(AtomicUsize::new(0));

@@ -136,7 +136,7 @@ async fn nil_request_decodes_to_default_message() {
 }
 
 #[tokio::test]
-async fn requests_with_the_same_id_both_run() {
+async fn requests_with_same_id_both_run() {
     let mut peer = Raw::connect(serve_interop().await).await;
     let sleep = packet(9, 19, &encoded(&SleepRequest { millis: 20, tag: 1 }));
     peer.write(&[sleep.clone(), sleep, add(9)].concat()).await;

@@ -119,7 +119,7 @@ async fn pass(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin,
 }
 
 #[tokio::test]
-async fn calls_succeed_through_a_delaying_proxy() {
+async fn calls_succeed_through_delaying_proxy() {
     let (address, manner) = proxy(serve_interop().await).await;
     manner.delay.store(2, Ordering::Relaxed);
     let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");

@@ -87,7 +87,7 @@ async fn broken_packed_frame_error_keeps_connection() {
 }
 
 #[tokio::test]
-async fn frame_without_a_message_is_rejected() {
+async fn frame_without_message_is_rejected() {
     let mut peer = Raw::connect(serve(server()).await).await;
     peer.write(&hello(false)).await;
     let error = [b"\x06\x05\x0a\xd0\x0f".to_vec(), vec![b'x'; 2000]].concat();

@@ -91,7 +91,7 @@ async fn silent_server_costs_deadline_then_idle_timeout() {
 }
 
 #[tokio::test]
-async fn slowly_arriving_reply_fails_at_the_deadline() {
+async fn slowly_arriving_reply_fails_at_deadline() {
     let (client, mut slow) = deceived(|builder| builder.timeout(Duration::from_millis(200))).await;
     let call = calling(&client, 1);
     let request = slow.next().await.expect("connection should stay open");

@@ -86,7 +86,7 @@ async fn postgres_runs_on_handed_off_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn postgres_sessions_share_a_connection() {
+async fn postgres_sessions_share_connection() {
     let Some(server) = servers::postgres().await else { return };
     let to = server.address.clone();
     let tunnels = Handlers::new().on_stream(move |_first, stream| {
@@ -168,7 +168,7 @@ async fn expect_etcd(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn etcd_works_on_a_handed_off_connection() {
+async fn etcd_works_on_handed_off_connection() {
     let Some(servers::Etcd { address, .. }) = &servers::etcd().await else { return };
     let request = async { expect_etcd(open(&gateway("etcd", address).await, "etcd").await).await };
     tokio::time::timeout(PATIENCE, request).await.unwrap();

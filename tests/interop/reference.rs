@@ -308,7 +308,7 @@ fn numbers(text: &str) -> BTreeSet<u64> {
 }
 
 #[test]
-fn reference_uses_only_numbers_of_the_page() {
+fn reference_uses_only_page_numbers() {
     let page = numbers(PAGE);
     for code in [REFERENCE, MESSAGES] {
         let missing: Vec<u64> =
@@ -320,7 +320,7 @@ fn reference_uses_only_numbers_of_the_page() {
 }
 
 #[test]
-fn required_part_of_the_page_is_short() {
+fn required_page_part_is_short() {
     let (required, _) = PAGE.split_once("## Optional parts").expect("page should have optional parts");
     let words = required.split_whitespace().filter(|word| word.contains(|c: char| c.is_alphanumeric())).count();
     assert!(words <= 6_000, "specification has {words} words");

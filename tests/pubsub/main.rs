@@ -490,7 +490,7 @@ async fn unanswered_requests_to_peer_are_bounded() {
 }
 
 #[tokio::test]
-async fn server_without_a_broker_is_reported() {
+async fn server_without_broker_is_reported() {
     let address = serve_interop().await;
     let broker = client(address).await;
     let none = "the peer may not be a broker";

@@ -199,7 +199,7 @@ async fn server_without_reflection_reports_unimplemented() {
 }
 
 #[tokio::test]
-async fn adding_reflection_twice_is_an_overlap_error() {
+async fn adding_reflection_twice_is_overlap_error() {
     let twice = builder().add_service(Reflection::new()).add_service(Reflection::new()).build();
     assert!(matches!(twice, Err(Error::Overlap { operation: 65_000, .. })), "{twice:?}");
     let mounted = builder().add_service(Reflection::new()).mount(64_000..=65_000, frisbee::Handlers::new()).build();

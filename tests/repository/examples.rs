@@ -108,7 +108,7 @@ fn doc_comment_code_blocks_are_compiled() {
 }
 
 #[test]
-fn most_used_items_have_an_example() {
+fn most_used_items_have_example() {
     let mut missing = Vec::new();
     for (folder, item) in MOST_NAMED {
         let found: Vec<_> = library(folder).iter().filter_map(|(_, source)| has_example(source, item)).collect();

@@ -60,7 +60,7 @@ fn named(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn every_test_named_by_a_promise_exists() {
+fn tests_named_by_promises_exist() {
     let mut tests = BTreeSet::new();
     for folder in ["crates", "tests", "examples", "clients/c/tests", "clients/python/tests"] {
         tests_in(&root().join(folder), &mut tests);
@@ -74,7 +74,7 @@ fn every_test_named_by_a_promise_exists() {
 }
 
 #[test]
-fn every_promise_names_a_test() {
+fn promises_name_tests() {
     let [promises, limits, threats] = pages();
     for promise in promises.split("\n* ").skip(1).chain(limits.split("\n* ").skip(1)) {
         assert!(!named(promise).is_empty(), "promise should be verified by a test: {promise}");

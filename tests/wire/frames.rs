@@ -51,7 +51,7 @@ fn frames_encode_as_captured_in_both_forms() {
 }
 
 #[test]
-fn sequences_cut_anywhere_give_the_same_packets() {
+fn sequences_cut_anywhere_give_same_packets() {
     for form in [HeaderForm::Current, HeaderForm::Old] {
         for sequence in sequences() {
             let expected = sequence.packets();

@@ -116,7 +116,7 @@ fn bodies_in_exception_table_are_judged_accordingly() {
 }
 
 #[test]
-fn every_exception_is_a_needed_measured_entry() {
+fn every_exception_is_measured_entry() {
     for Exception { part, name, here, why } in EXCEPTIONS {
         let measured: Vec<_> = match part {
             Part::Encodings => named(&corpus().encodings, |entry| (&entry.name, &entry.bytes), name),
@@ -143,7 +143,7 @@ fn truncated_encoding_is_rejected() {
 }
 
 #[test]
-fn bytes_after_a_message_are_ignored() {
+fn bytes_after_message_are_ignored() {
     for Encoding { name, message, value, bytes, .. } in &corpus().encodings {
         if let Some(Exception { here: Here::Refused(_), .. }) = exception(Part::Encodings, name) {
             continue;

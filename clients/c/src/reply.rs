@@ -358,7 +358,7 @@ mod tests {
 
     /// Tests that replies are freed after their queue was freed or their call was cancelled.
     #[test]
-    fn reply_without_a_reader_is_freed() {
+    fn reply_without_reader_is_freed() {
         let kept = NewReply::new(frisbee_reply { outcome: Ok(Data { body: Body::default(), len: 0 }), metadata: None });
         let handle = kept.0;
         assert_eq!(frisbee_reply_code(handle), frisbee_code::FRISBEE_OK);

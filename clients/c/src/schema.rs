@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn schema_imports_the_bundled_files() {
+    fn schema_imports_bundled_files() {
         let text = "syntax = \"proto3\"; package shop; import \"frpc/agent.proto\"; import \"frpc/tensor.proto\";
                     service Shop { rpc Show(frpc.Image) returns (frpc.Tensor) { option (frpc.tool) = true; } }";
         let schema = Schema::parse(text, frisbee_codec::FRISBEE_CODEC_POLYGLOT, FIRST_OPERATION)

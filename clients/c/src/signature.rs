@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signatures_become_a_schema() {
+    fn signatures_become_schema() {
         let all = ["sum(int64 a, int64 b) -> int64", "set_name ( optional string name )", "now() -> repeated double"];
         let functions: Vec<_> = all.iter().map(|text| Signature::parse(text).unwrap()).collect();
         let expected = "syntax = \"proto3\";\npackage calc;\nservice Calculator {\n  rpc sum(SumRequest) returns (SumResult);\n  \

@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_message_may_overdraw_the_credit() {
+    fn one_message_may_overdraw_credit() {
         let mut credit = Credit::new(100);
         assert!(credit.is_open());
         credit.spend(1_000);
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn useless_growth_of_a_window_is_reverted() {
+    fn useless_growth_of_window_is_reverted() {
         const MILLI: Duration = Duration::from_millis(1);
         let (mut window, mut now) = (Window::new(1_000), Instant::now());
         assert_eq!(use_up(&mut window, &mut now, 1, MILLI), 0, "first message should only begin the measurement");

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn any_byte_is_a_sign_of_life() {
+    fn any_byte_is_sign_of_life() {
         let start = Instant::now();
         let mut keepalive = Keepalive::new(2 * SECOND, 5 * SECOND, start);
         assert_eq!(keepalive.poll(start + 4 * SECOND), Liveness::SendPing);

@@ -200,7 +200,7 @@ fn hand_off_times_out_after_thirty_seconds() {
 }
 
 #[test]
-fn packet_before_the_answer_is_a_violation() {
+fn packet_before_answer_is_violation() {
     let now = Instant::now();
     let (_, mut server) = requested_pair(now);
     server.inbox.extend_from_slice(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0]);
@@ -288,7 +288,7 @@ fn throttled_peer_is_resumed_during_hand_off() {
 }
 
 #[test]
-fn unexpected_or_malformed_answer_is_a_violation() {
+fn unexpected_or_malformed_answer_is_violation() {
     let now = Instant::now();
     let (mut client, _) = pair(now);
     client.inbox.extend_from_slice(&[0, 0x0F, 0, 0, 0, 8, 0, 0, 0, 1, 1]);
@@ -311,7 +311,7 @@ fn unexpected_or_malformed_answer_is_a_violation() {
 }
 
 #[test]
-fn answer_before_its_request_is_a_violation() {
+fn answer_before_its_request_is_violation() {
     let now = Instant::now();
     let granted = [0, 0x0F, 0, 0, 0, 8, 0, 0, 0, 1, 1];
     for written in [0, 1, 10, 16, 17] {
@@ -343,7 +343,7 @@ fn go_peer_hand_off_request_is_skipped() {
 }
 
 #[test]
-fn hand_off_may_follow_the_first_packet() {
+fn hand_off_may_follow_first_packet() {
     let now = Instant::now();
     let mut server = Connection::server(&Default::default(), now);
     let mut input = Bytes::from_static(&[0, 0x0F, 0, 1, 0, 10, 0, 0, 0, 0, b'r', b'a', b'w']);
@@ -356,7 +356,7 @@ fn hand_off_may_follow_the_first_packet() {
 }
 
 #[test]
-fn partly_read_header_prevents_leaving_the_connection() {
+fn partly_read_header_prevents_leaving_connection() {
     let now = Instant::now();
     let mut unread = connection(Role::Server, now);
     assert!(unread.leave_unread() && unread.has_left() && unread.is_handed_off());
@@ -389,7 +389,7 @@ fn hand_off_request_by_server_panics() {
 
 #[test]
 #[should_panic = "one at a time"]
-fn asking_twice_for_the_connection_panics() {
+fn asking_twice_for_connection_panics() {
     let now = Instant::now();
     let (mut client, _server) = requested_pair(now);
     assert!(

@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn partial_writes_keep_the_order_of_bytes() {
+    fn partial_writes_keep_order_of_bytes() {
         let body = |byte: u8| Bytes::from(vec![byte; GATHERED_MIN]);
         for step in [1000, 7777, GATHERED_MIN, 200_000] {
             let mut output = Output::default();

@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn states_reject_a_second_end() {
+    fn states_reject_second_end() {
         let mut state = State::Open;
         assert_eq!(state.send_end(), Ok(()));
         assert_eq!(state.send_end(), Err(SendError::Ended));
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn ring_remembers_the_latest_resets() {
+    fn ring_remembers_latest_resets() {
         let mut table = StreamTable::default();
         (0..300).for_each(|number| table.remember_reset(2 * number + 1));
         assert!(!table.was_reset(2 * 43 + 1));

@@ -344,7 +344,7 @@ mod tests {
 
     /// Regression test: a client stored an unlimited number of subscriber names that a hostile broker sent.
     #[test]
-    fn watcher_remembers_a_bounded_number_of_names() {
+    fn watcher_remembers_bounded_number_of_names() {
         let mut known = BTreeMap::new();
         let joined = |name: String, connections| PresenceEvent::Joined { name, connections };
         for number in 0..=REMEMBERED_MAX {

@@ -152,7 +152,7 @@ mod tests {
 
     /// Regression test: the client reconnected without a pause if each connection was closed right after it was opened.
     #[tokio::test(start_paused = true)]
-    async fn connections_that_end_at_once_are_made_with_pauses() {
+    async fn short_connections_are_redialled_with_pauses() {
         let (dials, mut dialled) = mpsc::unbounded_channel();
         let connector = move || {
             dials.send(()).ok();

@@ -400,7 +400,7 @@ fn unsubscribing_ends_subscription_and_frees_its_id() {
 }
 
 #[test]
-fn subscriptions_beyond_the_limits_are_refused() {
+fn subscriptions_beyond_limits_are_refused() {
     let (_runtime, broker, [mut one, mut two]) = peers(Broker::builder().per_connection_max(3).total_max(5));
     for id in 1..=3 {
         one.subscribe(id, "a", "");

@@ -425,7 +425,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pattern_covers_another_only_if_it_matches_all_its_topics(
+        fn pattern_covers_another_with_all_topics(
             pair in (pattern(), pattern()), topics in proptest::collection::vec(topic(), 1..20)
         ) {
             let (wide, narrow) = pair;

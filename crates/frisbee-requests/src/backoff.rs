@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_grow_up_to_the_longest() {
+    fn pauses_grow_up_to_longest() {
         let (min, max) = (Duration::from_millis(50), Duration::from_secs(5));
         let backoff = Backoff::new(min, max);
         for attempt in 0..100 {

@@ -246,7 +246,7 @@ mod tests {
 
     /// Regression: a client dialled about 30 times per second if its connections were accepted and closed at once.
     #[tokio::test(start_paused = true)]
-    async fn connections_that_end_at_once_are_made_with_pauses() {
+    async fn short_connections_are_redialled_with_pauses() {
         let listener =
             tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("socket should bind to the loopback address");
         let started = Instant::now();

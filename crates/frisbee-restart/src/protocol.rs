@@ -186,7 +186,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_make_reading_a_message_panic(bytes: Vec<u8>) {
+        fn no_bytes_make_reading_message_panic(bytes: Vec<u8>) {
             let _ = Message::length(&bytes);
             if let Ok(message) = Message::decode(&bytes) {
                 prop_assert_eq!(&message.encode()[HEADER..], &bytes[HEADER..]);
@@ -194,7 +194,7 @@ mod tests {
         }
 
         #[test]
-        fn no_list_of_sockets_is_read_as_another_one(list in prop::collection::vec(prop::sample::select(vec![0u8, 1, 2, 3, b'a', b':', 255]), 0..24)) {
+        fn socket_lists_are_read_unambiguously(list in prop::collection::vec(prop::sample::select(vec![0u8, 1, 2, 3, b'a', b':', 255]), 0..24)) {
             if let Ok(found) = sockets(&list) {
                 let bytes = Message::Sockets { version: 1, sockets: found }.encode();
                 prop_assert_eq!(&bytes[HEADER + 1..], &list[..]);

@@ -91,7 +91,7 @@ impl Serving {
 
 /// Regression: UDP sockets were not passed to the successor, which failed because the address was in use.
 #[tokio::test]
-async fn successor_receives_datagrams_on_the_same_socket() {
+async fn successor_receives_datagrams_on_same_socket() {
     let folder = Folder::new();
     let mut first = folder.generation().await;
     let socket = first.udp("calls", "127.0.0.1:0").await.expect("socket should bind to the loopback address");
@@ -114,7 +114,7 @@ async fn successor_receives_datagrams_on_the_same_socket() {
 }
 
 #[tokio::test]
-async fn successor_serves_on_the_same_socket() {
+async fn successor_serves_on_same_socket() {
     let folder = Folder::new();
     let mut serving = serve(folder.generation().await, 0).await;
     assert_eq!(serving.answer().await, 0);
@@ -136,7 +136,7 @@ async fn successor_serves_on_the_same_socket() {
 }
 
 #[tokio::test]
-async fn queued_connections_are_served_by_the_successor() {
+async fn queued_connections_are_served_by_successor() {
     let folder = Folder::new();
     let mut first = folder.generation().await;
     let address = first

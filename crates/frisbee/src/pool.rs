@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn unused_buffers_are_freed_after_a_while() {
+    fn unused_buffers_are_freed_later() {
         let start = Instant::now();
         let mut pool = BufferPool::new(1000 * KIB);
         pool.put(vec![0; 100 * KIB], start);

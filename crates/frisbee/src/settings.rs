@@ -208,7 +208,7 @@ mod tests {
     /// `Builder::settings` accepts the result of `Builder::to_settings` and restores each value. `turn_max` may be
     /// zero: a busy connection then lets others run after every 32 packets.
     #[test]
-    fn described_settings_restore_the_builder() {
+    fn described_settings_restore_builder() {
         let second = Duration::from_secs(1);
         let config = Config::default().ping_interval(second).body_max(70_000).hello(false).turn_max(Duration::ZERO);
         let server =

@@ -69,7 +69,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn critical_header_parameters_refuse_a_token() {
+fn critical_header_parameters_refuse_token() {
     let key = EncodingKey::from_secret(&SECRET);
     for critical in [&["exp"][..], &["b64", "http://example.org/extension"], &[]] {
         let critical = Some(critical.iter().map(|&name| name.to_owned()).collect());

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn escaped_json_has_the_same_strings() {
+    fn escaped_json_has_same_strings() {
         let json = serde_json::to_string(HOSTILE).unwrap();
         let shown = escaped_json(&json);
         assert!(!shown.contains(is_active), "{shown:?}");

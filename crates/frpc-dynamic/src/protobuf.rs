@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_protobuf_is_an_error() {
+    fn malformed_protobuf_is_error() {
         let deep = (0..40_usize).fold(Vec::new(), |within, _| {
             let length = u8::try_from(within.len()).unwrap();
             [&[0x12, length][..], &within].concat()

@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn panics_of_the_library_are_errors() {
+    fn panics_of_library_are_errors() {
         let other = FileDescriptorProto { syntax: Some("proto4".to_owned()), ..file("a", &[]) };
         assert_eq!(pool_of(vec![other]).unwrap_err(), "it is malformed");
         let mut odd = FileDescriptorProto { syntax: None, ..file("a", &[]) };

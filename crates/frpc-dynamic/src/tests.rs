@@ -121,7 +121,7 @@ fn dynamic_json_errors_match_generated_code() {
 /// Regression test: the values in an array were assigned to fields in the order of the field numbers instead of the
 /// order of declaration.
 #[test]
-fn positional_values_follow_the_declaration_of_fields() {
+fn positional_values_follow_declaration_of_fields() {
     let schema = "syntax = \"proto3\"; message Transfer { string to = 3; string from = 1; optional int32 amount = 2; }";
     let read = from_json_positional(&message(schema, "Transfer"), br#"["Ada", "Alan", 7]"#).unwrap();
     assert_eq!(to_json(&read).unwrap(), r#"{"to":"Ada","from":"Alan","amount":7}"#);
@@ -133,7 +133,7 @@ fn positional_values_follow_the_declaration_of_fields() {
 
 /// Regression test: the decoded content of an `Any` could use an unlimited amount of memory.
 #[test]
-fn contents_of_an_any_take_bounded_memory() {
+fn contents_of_any_take_bounded_memory() {
     let any = message(SCHEMA, "shop.Order").parent_pool().get_message_by_name("google.protobuf.Any").unwrap();
     let written = |count| {
         let any_bytes =
@@ -202,7 +202,7 @@ fn fake_well_known_types_are_plain_objects() {
 }
 
 #[test]
-fn json_for_people_is_the_same_json() {
+fn pretty_json_has_same_content() {
     let message = order(r#"{"name":"a: {b}","parts":{"1":"x"},"orders":[{}]}"#).unwrap();
     let pretty = to_json_pretty(&message).unwrap();
     assert_eq!(

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn write_fails_when_the_client_reads_nothing() {
+    async fn write_fails_when_client_reads_nothing() {
         let (here, _there) = tokio::io::duplex(64);
         let mut driver = AdapterDriver::new(here, &config());
         let began = now();
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn complete_message_stops_the_clock() {
+    async fn complete_message_stops_clock() {
         let mut pace = MessagePace::new(&config());
         for _ in 0..3 {
             pace.handle_read(1);
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn close_waits_a_second_for_the_client() {
+    async fn close_waits_one_second_for_client() {
         let (here, mut there) = tokio::io::duplex(64);
         let mut driver = AdapterDriver::new(here, &config());
         let began = now();

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn empty_items_count_towards_the_limit() {
+    async fn empty_items_count_towards_limit() {
         let texts = vec![String::new(); 100_000];
         let method = Method { formats: texts, ..Method::default() };
         for services in

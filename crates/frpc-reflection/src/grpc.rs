@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn imports_beyond_the_size_limit_are_omitted() {
+    fn imports_beyond_size_limit_are_omitted() {
         let catalog = catalog(&[(IMPORTS_MAX, &[]), (1, &[]), (2 * IMPORTS_MAX, &[0, 1])]);
         let mut view = View { catalog, sent: HashSet::new() };
         assert_eq!(lengths(&view.file(Some(2), "file", "c")), [2 * IMPORTS_MAX, IMPORTS_MAX]);

@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn lone_caller_waits_for_the_delay_once() {
+    async fn lone_caller_waits_for_delay_once() {
         let (batcher, ran) = doubling(Batcher::builder().delay_max(3 * SECOND));
         let start = Instant::now();
         assert_eq!(called(batcher.clone(), 7).await, Ok(14));

@@ -38,7 +38,7 @@ async fn row(client: &Client, written: &mut async_nats::Subscriber, received: &m
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_are_batched_unless_a_group_exists() {
+async fn messages_are_batched_unless_group_exists() {
     let Some(server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
     let observer = async_nats::connect(&server.address).await.expect("NATS should accept the connection");

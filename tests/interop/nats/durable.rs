@@ -331,7 +331,7 @@ async fn message_in_progress_is_not_redelivered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_in_flight_never_exceed_the_limit() {
+async fn messages_in_flight_never_exceed_limit() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     publish(&topic, 1..=10).await;

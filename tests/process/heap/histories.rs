@@ -46,7 +46,7 @@ async fn publish(acceptor: &Acceptor<Broker>, topics: usize, messages: usize) {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn topic_takes_the_memory_that_is_charged() {
+async fn topic_takes_memory_that_is_charged() {
     if ran_alone(|| ()) {
         return;
     }

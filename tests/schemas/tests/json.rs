@@ -68,7 +68,7 @@ fn nested_and_recursive_messages_round_trip_json() {
 }
 
 #[test]
-fn messages_of_the_protobuf_codec_survive_json() {
+fn messages_of_protobuf_codec_survive_json() {
     let pool = pool(&["scalars", "maps", "enums", "nested", "recursive", "names"], "proto");
     survive!(100, pool, "scalars", protobuf::scalars, Singular Optional Repeated Chosen);
     survive!(100, pool, "maps", protobuf::maps, OfInt32 OfBool OfString);

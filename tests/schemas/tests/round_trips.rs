@@ -116,13 +116,13 @@ fn well_known_types_survive() {
 }
 
 #[test]
-fn schemas_of_the_golden_files_survive() {
+fn schemas_of_golden_files_survive() {
     let pool = pool(&["shapes", "presence"], "../../crates/frpc-build/tests/proto");
     survive!(pool, "presence", golden::presence, Optionals Choices);
 }
 
 #[test]
-fn messages_survive_with_protobuf_as_the_codec() {
+fn messages_survive_with_protobuf_as_codec() {
     let pool = pool(
         &["scalars", "maps", "enums", "nested", "recursive", "imports", "services", "wellknown", "names"],
         "proto",

@@ -90,7 +90,7 @@ fn views_of_well_known_types_agree() {
 }
 
 #[test]
-fn views_borrow_from_the_body() {
+fn views_borrow_from_body() {
     use schema_tests::views::services::{BulkView, WordView};
     let body = b"\x08\x00\x05\x0a\x04Emma";
     let Root::Message(word) = polyglot::view_root::<WordView<'_>>(&mut Decoder::new(body)).unwrap() else { panic!() };

@@ -99,7 +99,7 @@ async fn cpp_example_calls_readme_greeter() {
 }
 
 #[tokio::test]
-async fn misuse_of_each_function_is_an_error() {
+async fn misuse_of_each_function_is_error() {
     assert_eq!(run("tests/programs/misuse.c", Vec::new()).await, "done\n");
 }
 
@@ -131,7 +131,7 @@ fn server_stops_and_waits_at_exit() {
 }
 
 #[test]
-fn forked_child_gets_an_error() {
+fn forked_child_gets_error() {
     assert_eq!(Program::new("tests/programs/exit.cpp").run(["fork"]), "done\n");
 }
 

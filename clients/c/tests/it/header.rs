@@ -88,7 +88,7 @@ fn without_safety(header: &str) -> String {
 }
 
 #[test]
-fn header_declares_the_exported_functions() {
+fn header_declares_exported_functions() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/frisbee.h");
     let generated = generated();
     if env::var_os("UPDATE_GOLDEN").is_some() {

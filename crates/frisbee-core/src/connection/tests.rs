@@ -61,7 +61,7 @@ fn one_pong_waits_and_flood_is_rejected() {
 }
 
 #[test]
-fn keepalive_with_body_is_a_protocol_error() {
+fn keepalive_with_body_is_protocol_error() {
     let now = Instant::now();
     for frame in [PING, PONG] {
         let mut frame = frame.to_vec();
@@ -166,7 +166,7 @@ fn silent_server_times_out() {
 }
 
 #[test]
-fn trickling_packet_closes_the_connection() {
+fn trickling_packet_closes_connection() {
     let start = Instant::now();
     let mut connection = server(start);
     feed(&mut connection, &[0, 0x0F, 0, 1, 0, 10, 0, 0, 1, 0], start).unwrap();
@@ -358,7 +358,7 @@ fn empty_read_or_write_is_not_activity() {
 }
 
 #[test]
-fn only_a_receiving_end_sends_pings() {
+fn only_receiving_end_sends_pings() {
     let start = Instant::now();
     for writes in [true, false] {
         let mut connection = client(start);

@@ -75,7 +75,7 @@ fn partial_writes_send_every_byte_once() {
 }
 
 #[test]
-fn appended_packets_follow_the_waiting_ones() {
+fn appended_packets_follow_waiting_ones() {
     for written in [0, 1, 20, GATHER_MIN + 15, 2 * GATHER_MIN + 30] {
         let (mut first, mut second) = (Outbox::new(HeaderForm::Current), Outbox::new(HeaderForm::Current));
         let mut expected = fill(&mut first, SIZES);
@@ -123,7 +123,7 @@ fn shared_long_packets_share_their_memory() {
 }
 
 #[test]
-fn busy_outbox_keeps_a_bounded_buffer() {
+fn busy_outbox_keeps_bounded_buffer() {
     let mut outbox = Outbox::new(HeaderForm::Current);
     let (mut expected, mut written) = (Vec::new(), Vec::new());
     let mut take = |outbox: &mut Outbox, count: usize| {
@@ -177,7 +177,7 @@ fn large_bodies_can_be_replaced_by_copies() {
 }
 
 #[test]
-fn similar_outbox_has_the_same_header_form() {
+fn similar_outbox_has_same_header_form() {
     let mut first = Outbox::new(HeaderForm::Old);
     first.set_limit(100);
     first.set_room(Some(50));

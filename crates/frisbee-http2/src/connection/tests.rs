@@ -208,7 +208,7 @@ fn withdrawn_reply_leaves_output_and_table() {
 }
 
 #[test]
-fn reply_beyond_the_window_waits_for_it() {
+fn reply_beyond_window_waits_for_it() {
     let mut end = End::server();
     let stream = end.open(1, END_STREAM);
     let put = |out: &mut Vec<u8>| {
@@ -228,7 +228,7 @@ fn reply_beyond_the_window_waits_for_it() {
 }
 
 #[test]
-fn long_bodies_share_the_connection_by_turns() {
+fn long_bodies_share_connection_by_turns() {
     let mut end = End::server();
     assert!(end.feed(&[settings(&[(4, 1 << 20)]), window_update(0, 1 << 20)].concat()).is_ok());
     for id in [1, 3, 5] {
@@ -268,7 +268,7 @@ fn unblocked_stream_is_reported_writable() {
 }
 
 #[test]
-fn wrong_order_of_sending_is_an_error() {
+fn wrong_order_of_sending_is_error() {
     use crate::SendError;
     let mut end = End::server();
     let stream = end.open(1, 0);
@@ -286,7 +286,7 @@ fn wrong_order_of_sending_is_an_error() {
 }
 
 #[test]
-fn early_response_asks_the_client_to_stop() {
+fn early_response_asks_client_to_stop() {
     let mut end = End::server();
     let stream = end.open(1, 0);
     assert_eq!(end.connection.send_head(stream, &Head::response(200), true), Ok(()));
@@ -358,7 +358,7 @@ fn client_waits_for_concurrent_streams() {
 }
 
 #[test]
-fn informational_responses_precede_the_head() {
+fn informational_responses_precede_head() {
     let mut end = End::client();
     let stream = end
         .connection
@@ -400,7 +400,7 @@ fn peer_frame_and_table_limits_are_respected() {
 }
 
 #[test]
-fn memory_of_a_burst_is_released() {
+fn memory_of_burst_is_released() {
     let mut end = End::server();
     assert!(end.feed(&window_update(0, 1 << 20)).is_ok());
     let before = end.connection.memory();
@@ -478,7 +478,7 @@ fn smaller_window_binds_once_bytes_are_consumed() {
 }
 
 #[test]
-fn acknowledgements_before_a_long_body_resume_reading() {
+fn acknowledgements_before_long_body_resume_reading() {
     let mut end = End::server();
     assert!(end.feed(&[settings(&[(4, 1 << 30)]), window_update(0, 1 << 30)].concat()).is_ok());
     let stream = end.open(1, END_STREAM);

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_survives_the_code() {
+    fn every_byte_survives_code() {
         let all: Vec<u8> = (0..=255).collect();
         for text in [&all[..], b"", b"a", b"www.example.com"] {
             let mut coded = Vec::new();

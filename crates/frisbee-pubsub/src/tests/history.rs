@@ -231,7 +231,7 @@ async fn broker_without_history_is_as_before() {
 }
 
 #[tokio::test]
-async fn position_is_a_start() {
+async fn position_is_valid_start() {
     let line = Line::new(kept(5));
     let client = line.client().await;
     publish(&client, "kept.a", 1..=7).await;

@@ -107,7 +107,7 @@ fn greedy_addresses_leave_requests_to_others() {
 }
 
 #[test]
-fn pending_requests_of_a_connection_are_bounded() {
+fn pending_requests_of_connection_are_bounded() {
     let (_runtime, broker, [mut publisher, mut reader]) = peers(Broker::builder());
     let wanted: Vec<_> = (1..=30).map(|number| description(number, 8)).collect();
     wanted.iter().for_each(|wanted| drop(reader.send(Kind::Layout, 0, request(wanted))));

@@ -161,7 +161,7 @@ async fn reconnected_watcher_gets_new_list() {
 }
 
 #[tokio::test]
-async fn list_of_a_large_room_is_bounded() {
+async fn list_of_large_room_is_bounded() {
     let rooms = Rooms::new();
     let mut clients = Vec::new();
     for number in 0..1003 {

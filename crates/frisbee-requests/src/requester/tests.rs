@@ -260,7 +260,7 @@ async fn close_when_idle_waits_for_replies() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn oversized_body_is_refused_without_a_slot() {
+async fn oversized_body_is_refused_without_slot() {
     let requests = Requester::new().in_flight_max(1);
     let (connection, _got) = connected(requests.clone()).await;
     let long = vec![0; frisbee::BODY_MAX as usize + 1];
@@ -346,7 +346,7 @@ async fn timed_out_request_wakes_task_unlocked() {
 
 /// Regression: the timer belonged to the caller's runtime and panicked when it was polled after that runtime had ended.
 #[test]
-fn request_outlives_the_runtime_of_its_caller() {
+fn request_outlives_runtime_of_its_caller() {
     let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let [home, away] = [(); 2].map(|()| runtime().expect("runtime should start"));
     let requests = Requester::new().timeout(Duration::from_millis(200));

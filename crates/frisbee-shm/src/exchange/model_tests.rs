@@ -142,7 +142,7 @@ fn model(lengths: &'static [usize], most: usize, death: CrashPoint, preemptions:
 }
 
 #[test]
-fn bytes_survive_a_ring_change() {
+fn bytes_survive_ring_change() {
     model(&[1, 2], 8, CrashPoint::Never, 3);
 }
 
@@ -152,7 +152,7 @@ fn bytes_survive_two_ring_changes() {
 }
 
 #[test]
-fn short_reads_survive_a_ring_change() {
+fn short_reads_survive_ring_change() {
     model(&[2, 3], 1, CrashPoint::Never, 1);
 }
 

@@ -122,7 +122,7 @@ fn bells_for_reverted_reads_are_idle() {
 }
 
 #[test]
-fn nothing_is_read_after_an_error() {
+fn nothing_is_read_after_error() {
     let mut ends = Ends::new(1 << 20, |_, _| {});
     ends.write(&[1; 10]);
     let written =

@@ -96,7 +96,7 @@ async fn invalid_position_wakes_sleeper_with_error() {
 }
 
 #[tokio::test]
-async fn bytes_on_the_socket_end_the_connection() {
+async fn bytes_on_socket_end_connection() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
     peer.write_to_socket(b"hello?").expect("peer should write to the socket");
@@ -199,7 +199,7 @@ async fn missing_or_invalid_ring_closes_connection() {
 }
 
 #[tokio::test]
-async fn two_rings_at_once_end_the_connection() {
+async fn two_rings_at_once_end_connection() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
     peer.send_ring(4096).expect("peer should send the first ring");

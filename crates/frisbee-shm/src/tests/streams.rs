@@ -291,7 +291,7 @@ async fn first_client_write_may_exceed_ring() {
 }
 
 #[tokio::test]
-async fn one_direction_can_end_before_the_other() {
+async fn one_direction_can_end_first() {
     let directory = Directory::new();
     let listener = Listener::bind(directory.path()).expect("listener should bind to the socket path");
     let (mut client, mut server) = pair(&listener, connect(directory.path())).await;
@@ -432,7 +432,7 @@ async fn only_dead_server_socket_is_replaced() {
 }
 
 #[tokio::test]
-async fn path_of_a_server_that_accepts_none_is_in_use() {
+async fn path_of_idle_listener_is_in_use() {
     let directory = Directory::new();
     let silent =
         std::os::unix::net::UnixListener::bind(directory.path()).expect("listener should bind to the socket path");

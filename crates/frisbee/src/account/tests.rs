@@ -284,7 +284,7 @@ proptest! {
     /// Checks three invariants: the parts add up to the total, reservations never use the memory set aside for replies,
     /// and all memory is released in the end.
     #[test]
-    fn reservations_obey_the_laws_of_the_account(steps in steps()) {
+    fn reservations_obey_laws_of_account(steps in steps()) {
         let budget = budget(MIB);
         let accounts: Vec<_> = (0..8_u8).map(|number| of(&budget, number / 2)).collect();
         let (mut held, mut forced): (Vec<(usize, usize)>, usize) = (Vec::new(), 0);

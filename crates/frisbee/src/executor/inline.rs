@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn dropping_a_parked_future_drops_its_values() {
+    fn dropping_parked_future_drops_its_values() {
         let canary = std::sync::Arc::new(());
         let holder = canary.clone();
         let mut slot: InlineSlot<_> = InlineSlot::default();

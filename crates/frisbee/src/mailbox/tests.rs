@@ -331,7 +331,7 @@ fn handle_packets_are_charged_until_collected() {
 /// A waker may hold the last reference to a task whose destructor uses the connection. Dropping such a waker under the
 /// lock would cause a deadlock.
 #[test]
-fn wakers_are_woken_and_dropped_without_the_lock() {
+fn wakers_are_woken_and_dropped_without_lock() {
     let mailbox = Arc::new(mailbox(100));
     let [free, locked] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
     let last_reference = || {

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spiffe_ids_are_those_of_the_standard() {
+    fn spiffe_ids_follow_standard() {
         for id in ["spiffe://example.org/billing", "spiffe://a/b/C-1_2.x", "spiffe://1.2.3.4/x"] {
             assert!(is_spiffe_id(id), "{id}");
         }

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn only_anybody_includes_an_unknown_caller() {
+    fn only_anybody_includes_unknown_caller() {
         assert!(Who::anybody().includes(None));
         assert!(Who::role("a").or(Who::anybody()).includes(None));
         assert!(Who::role("a").or(Who::anybody()).includes_all());
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn below_a_spiffe_id_are_whole_segments() {
+    fn spiffe_id_prefixes_are_whole_segments() {
         let shop = Who::spiffe_below("spiffe://example.org/shop");
         assert!(shop.includes(Some(&workload("spiffe://example.org/shop/till"))));
         for other in

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn key_beyond_the_maximum_is_reported() {
+    fn key_beyond_maximum_is_reported() {
         let mut endpoints = BTreeMap::new();
         for at in 0..ENDPOINTS_MAX {
             assert!(apply(&mut endpoints, put(&format!("shop/{at}"), "10.0.0.1:80")));

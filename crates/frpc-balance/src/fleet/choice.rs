@@ -468,7 +468,7 @@ mod tests {
     /// Regression test: 256 calls that took half a minute each excluded a server, and thus eventually all servers. The
     /// choice then ignored weights and zones.
     #[test]
-    fn no_number_of_calls_excludes_a_server() {
+    fn no_number_of_calls_excludes_server() {
         for calls in [1, 2, 256, 1 << 14, 1 << 17] {
             assert!(is_ordinary(of_calls(1 << 35, calls)) && is_ordinary(of_calls(COST_MAX, calls)), "{calls}");
             assert!(of_calls(EXCLUDED, calls) >= EXCLUDED && of_calls(PROBE, calls) == PROBE, "{calls}");

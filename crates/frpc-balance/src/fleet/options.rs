@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_of_the_own_zone_come_first() {
+    fn servers_of_own_zone_come_first() {
         let options = FleetOptions { subset: Some(3), zone: Some("a".to_owned()) };
         let endpoint = |number: usize| {
             let zone = if number < 2 { "a" } else { "b" };

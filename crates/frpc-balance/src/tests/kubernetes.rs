@@ -232,7 +232,7 @@ async fn malformed_lists_and_events_are_errors() {
 }
 
 #[tokio::test]
-async fn refusal_has_the_text_of_the_server() {
+async fn refusal_has_text_of_server() {
     let api = Api::start().await;
     let other = KubernetesResolver::new(client(api.address), "shop", "grpc").expect("Service name should be valid");
     let mut other = Followed::new(other);
@@ -263,7 +263,7 @@ async fn overloaded_server_is_rewatched_without_list() {
 }
 
 #[tokio::test]
-async fn failing_watch_keeps_the_version() {
+async fn failing_watch_keeps_version() {
     let api = Api::start().await;
     api.put("one", &["10.0.0.1"]);
     let mut followed = followed(&api);
@@ -289,7 +289,7 @@ async fn listener() -> (TcpListener, u16) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silent_server_fails_a_list() {
+async fn silent_server_fails_list_request() {
     let (_listener, port) = listener().await;
     let client = client(SocketAddr::from(([127, 0, 0, 1], port)));
     let mut resolver = KubernetesResolver::new(client, "prod/shop", "grpc").expect("Service name should be valid");

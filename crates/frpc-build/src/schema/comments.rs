@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_is_an_indented_code_block() {
+    fn no_line_is_indented_code_block() {
         for line in ["    a", "\ta", "  -      a", ">     a", "1.     a", "> - >      a", "* *     a"] {
             let cleaned = clean(line);
             assert!(!cleaned.contains("   "), "{line:?} became {cleaned:?}");

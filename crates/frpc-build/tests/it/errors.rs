@@ -35,7 +35,7 @@ fn unsupported_proto2_features_are_reported() {
 }
 
 #[test]
-fn tool_that_takes_a_stream_is_refused() {
+fn tool_that_takes_stream_is_refused() {
     let error = |option: &str| {
         let body =
             "import \"frpc/agent.proto\";\nmessage A {}\nservice S {\n  rpc Up(stream A) returns (A) { OPTION }\n}";
@@ -98,7 +98,7 @@ fn edition_is_rejected_in_files_and_sets() {
 }
 
 #[test]
-fn proto2_is_refused_in_an_import_too() {
+fn proto2_is_refused_in_import_too() {
     let files = [
         ("test.proto", "syntax = \"proto3\";\npackage test;\nimport \"old.proto\";\nmessage A { Old old = 1; }"),
         ("old.proto", "syntax = \"proto2\";\npackage test;\nmessage Old {\n  required bool it = 1;\n}"),
@@ -256,7 +256,7 @@ fn message_hidden_by_method_is_refused() {
 }
 
 #[test]
-fn names_without_a_letter_are_refused() {
+fn names_without_letter_are_refused() {
     assert_eq!(error_of("message __ {}"), "test.proto:3:1: message `__`: a name needs a letter or a digit");
 }
 

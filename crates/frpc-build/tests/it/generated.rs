@@ -473,7 +473,7 @@ fn type_parameters_hide_no_message() {
 
 /// The build panicked.
 #[test]
-fn service_without_a_letter_has_constants() {
+fn service_without_letter_has_constants() {
     let text = generated("message A {} service _1 { rpc _2(A) returns (A); }");
     assert!(has(&text, "static _1_LAYOUT:") && has(&text, "const _1_2:") && has(&text, "fn _2(&self"), "{text}");
 }

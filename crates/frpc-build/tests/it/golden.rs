@@ -118,7 +118,7 @@ fn json_mapping_matches_golden_output() {
 }
 
 #[test]
-fn messages_survive_with_protobuf_as_the_codec() {
+fn messages_survive_with_protobuf_as_codec() {
     check_with(&["presence.proto", "containers.proto"], &["containers.rs", "presence.rs"], "protobuf", |builder| {
         builder.codec(Codec::Protobuf)
     });

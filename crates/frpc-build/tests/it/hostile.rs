@@ -79,7 +79,7 @@ fn unknown_syntax_is_rejected_without_panic() {
 }
 
 #[test]
-fn hostile_names_get_nowhere_into_the_code() {
+fn hostile_names_get_nowhere_into_code() {
     for name in HOSTILE {
         let mut forged = file("test");
         forged.message_type.push(message(name));

@@ -71,7 +71,7 @@ fn package_schema_lists_imports_before_files() {
 }
 
 #[test]
-fn package_schema_has_the_options_for_agents() {
+fn package_schema_has_options_for_agents() {
     let source = "syntax = \"proto3\";\npackage test;\nimport \"frpc/agent.proto\";\nmessage A {}\n\
                   service S {\n  option (frpc.tools) = true;\n  rpc Do(A) returns (A);\n}\n";
     let code = Build::of(source).text_with(|builder| builder.reflection(true));

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_after_a_gap_are_marked() {
+    fn bytes_after_gap_are_marked() {
         let packets = [tcp(9, 2, b""), tcp(10, 16, b"ab"), tcp(20, 16, b"xy")];
         assert_eq!(text(&capture(&packets)), "ab…xy");
     }

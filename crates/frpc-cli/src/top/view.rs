@@ -661,7 +661,7 @@ mod tests {
     }
 
     #[test]
-    fn translated_services_follow_the_head() {
+    fn translated_services_follow_head() {
         let mut board = board();
         let translated = |name: &str| TranslatedService {
             name: name.to_owned(),

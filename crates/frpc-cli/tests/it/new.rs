@@ -21,7 +21,7 @@ fn checkout() -> String {
 }
 
 #[test]
-fn rust_project_depends_on_the_checkout() {
+fn rust_project_depends_on_checkout() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let output = new(folder.path(), &["shop", "--from", &checkout()]);
     assert!(output.status.success(), "{output:?}");
@@ -34,7 +34,7 @@ fn rust_project_depends_on_the_checkout() {
 }
 
 #[test]
-fn url_becomes_a_git_dependency() {
+fn url_becomes_git_dependency() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let url = "https://example.com/frisbee.git";
     assert!(new(folder.path(), &["one", "--from", url]).status.success());

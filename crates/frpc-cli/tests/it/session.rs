@@ -250,7 +250,7 @@ fn all_four_method_kinds_are_called() {
 }
 
 #[test]
-fn each_stdin_line_is_answered_before_the_next() {
+fn each_stdin_line_is_answered_before_next() {
     let mut command =
         command(&calculator(), &["call", "-p", "quickstart/proto/quickstart.proto", "--json", "RunningSum", "-"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("process should start");

@@ -52,7 +52,7 @@ async fn call_by_datagram_needs_no_schema() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn schema_converts_messages_of_a_datagram() {
+async fn schema_converts_messages_of_datagram() {
     let address = server().await;
     tokio::task::block_in_place(|| {
         let with = |arguments: &[&str]| call(&address, &[&GREET[..], arguments].concat());
@@ -69,7 +69,7 @@ async fn schema_converts_messages_of_a_datagram() {
 }
 
 #[test]
-fn impossible_datagram_is_refused_with_a_remedy() {
+fn impossible_datagram_is_refused_with_remedy() {
     let failure = |arguments: &[&str]| stderr(&call("127.0.0.1:1", arguments));
     let long = format!(r#"{{"name": "{}"}}"#, "x".repeat(66_000));
     assert!(failure(&["a.B/C", &long]).contains("exceeds a datagram of 65507: call over TCP"));

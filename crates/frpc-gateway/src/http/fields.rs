@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_the_connection_are_no_metadata() {
+    fn connection_fields_are_no_metadata() {
         let read = |fields: &[(&'static str, &'static str)]| {
             let fields = || fields.iter().map(|(name, value)| (*name, value.as_bytes()));
             metadata(fields(), &KnownFields::of(fields()))
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn field_with_a_reserved_prefix_becomes_metadata() {
+    fn field_with_reserved_prefix_becomes_metadata() {
         let names = [
             "accept-language",
             "content-language",

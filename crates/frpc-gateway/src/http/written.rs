@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn late_fields_are_written_into_the_head() {
+    fn late_fields_are_written_into_head() {
         let fields = [(Cow::Borrowed("a"), "b".to_owned())];
         let expected =
             "HTTP/1.1 200 OK\r\ncontent-type: a/b\r\ncontent-length: 2\r\nconnection: close\r\na: b\r\n\r\nhi";

@@ -155,7 +155,7 @@ async fn notification_runs_and_gets_no_reply() {
 }
 
 #[tokio::test]
-async fn datagram_of_64_kib_is_a_request() {
+async fn datagram_of_64_kib_is_request() {
     let (_server, client) = serve(|builder| builder, |udp| udp).await;
     client.send(greet(1, "Ada", 65_507)).await;
     assert_eq!(client.reply().await, greeting(1, "Hello, Ada!"));

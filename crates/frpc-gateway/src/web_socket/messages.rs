@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_begun_message_is_not_late_while_the_server_reads_nothing() {
+    async fn unread_begun_message_is_not_late() {
         let second = Duration::from_secs(1);
         let config = Config::default().backlog_max(1024).least_rate_window(5 * second).least_rate(1000);
         let (here, mut there) = tokio::io::duplex(1024);

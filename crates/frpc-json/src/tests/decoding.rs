@@ -219,7 +219,7 @@ fn input_that_is_not_json_is_refused() {
 }
 
 #[test]
-fn every_prefix_of_a_message_is_refused() {
+fn every_prefix_of_message_is_refused() {
     let mut json = Vec::new();
     frpc_json::to_json(&order(), &mut json).unwrap();
     for length in 0..json.len() {

@@ -41,14 +41,14 @@ fn order() -> impl Strategy<Value = Order> {
 
 proptest! {
     #[test]
-    fn an_order_comes_back(order in order()) {
+    fn order_survives_json(order in order()) {
         let mut json = Vec::new();
         to_json(&order, &mut json).unwrap();
         prop_assert_eq!(from_json::<Order>(&json).unwrap(), order);
     }
 
     #[test]
-    fn a_damaged_order_is_read_or_refused(order in order(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn damaged_order_is_read_or_refused(order in order(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let mut json = Vec::new();
         to_json(&order, &mut json).unwrap();
         let at = at.index(json.len());
@@ -57,14 +57,14 @@ proptest! {
     }
 
     #[test]
-    fn a_float_is_read_as_the_standard_library_reads_it(whole in 0_u64.., fraction in 0_u32.., exponent in -330..330_i32) {
+    fn floats_match_standard_library(whole in 0_u64.., fraction in 0_u32.., exponent in -330..330_i32) {
         let text = format!("{whole}.{fraction}e{exponent}");
         let expected: f64 = text.parse().unwrap();
         prop_assert_eq!(from_json::<f64>(text.as_bytes()).ok(), expected.is_finite().then_some(expected));
     }
 
     #[test]
-    fn an_integer_is_exact(value in any::<i64>()) {
+    fn integers_are_exact(value in any::<i64>()) {
         for text in [format!("{value}"), format!("\"{value}\""), format!("{value}0e-1"), format!("{value}.0")] {
             prop_assert_eq!(from_json::<i64>(text.as_bytes()).unwrap(), value);
             prop_assert_eq!(from_json::<i32>(text.as_bytes()).ok(), i32::try_from(value).ok());

@@ -109,7 +109,7 @@ fn python() {
 
 /// The services that the tests of `clients/typescript` call, as implemented by their server.
 #[test]
-fn typescript_for_the_tests_of_the_client() {
+fn typescript_for_client_tests() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     let desk = |name, numbers| ("typescript/proto", "desk", name, numbers);
     let mut wanted = vec![desk("desk", false), desk("desk.numbers", true), ("proto", "interop", "interop", false)];
@@ -131,7 +131,7 @@ fn typescript_for_the_tests_of_the_client() {
 
 /// The methods that the console calls, those whose calls its tests copy, and names that `tsc` must accept.
 #[test]
-fn typescript_for_the_console() {
+fn typescript_for_console_page() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let services = "crates/frpc-reflection/proto";
     let wanted = [
@@ -161,7 +161,7 @@ fn typescript_for_the_console() {
 
 /// The service that the tests of `clients/python` call and serve.
 #[test]
-fn python_for_the_tests_of_the_client() {
+fn python_for_client_tests() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     let (out, folder) = (tempfile::tempdir().unwrap(), tests.join("typescript/proto"));
     let builder = frpc_build::configure().backend(Python).out_dir(out.path()).emit_rerun_if_changed(false);
@@ -172,7 +172,7 @@ fn python_for_the_tests_of_the_client() {
 
 /// The methods that the page of the example `exchange` calls and serves.
 #[test]
-fn typescript_for_the_page_of_the_exchange() {
+fn typescript_for_exchange_page() {
     let out = tempfile::tempdir().unwrap();
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let proto = examples.join("proto");

@@ -118,7 +118,7 @@ fn plugin_output_matches_build_script() {
 }
 
 #[test]
-fn parameters_are_the_options_of_the_builder() {
+fn parameters_are_options_of_builder() {
     let schema = schema();
     let parameter = r"build_client=false,bytes=.shop.Item.image,type_attribute=.money=#[derive(PartialOrd\, Ord)],include_file=all.rs,operation_base=shop/shop.proto=100,disable_comments=Item,server_attribute=.=#[doc(hidden)],";
     let expected = built(|builder| {
@@ -158,7 +158,7 @@ fn plugin_parameters_match_builder_options() {
 
 /// The output equals that of a build script.
 #[test]
-fn typescript_is_a_language_of_the_plugin() {
+fn typescript_is_language_of_plugin() {
     let schema = schema();
     let files = files(respond(&request(schema.path(), &ALL, "lang=ts,ts_numbers,ts_runtime=./runtime.js")));
     assert_eq!(files.keys().collect::<Vec<_>>(), ["money.ts", "shop.ts"]);
@@ -171,7 +171,7 @@ fn typescript_is_a_language_of_the_plugin() {
 }
 
 #[test]
-fn typescript_imports_have_the_wanted_extension() {
+fn typescript_imports_have_wanted_extension() {
     let schema = schema();
     for (parameter, path) in
         [("", "./money.js"), (",ts_import_extension=ts", "./money.ts"), (",ts_import_extension=none", "./money")]
@@ -226,7 +226,7 @@ fn agent_options_are_accepted_in_every_language() {
 }
 
 #[test]
-fn python_is_a_language_of_the_plugin() {
+fn python_is_language_of_plugin() {
     let schema = schema();
     let files = files(respond(&request(schema.path(), &ALL, "lang=py")));
     assert_eq!(files.keys().collect::<Vec<_>>(), ["money.py", "shop.py"]);
@@ -324,7 +324,7 @@ fn malformed_input_ends_plugin_with_message() {
 }
 
 #[test]
-fn warnings_go_to_the_standard_error() {
+fn warnings_go_to_standard_error() {
     let schema = schema();
     fs::write(
         schema.path().join("taken.proto"),

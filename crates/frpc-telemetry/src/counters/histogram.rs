@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_below_a_power_of_two_are_exact() {
+    fn counts_below_power_of_two_are_exact() {
         let histogram = of(&[0, 1023, 1024, 4095, 4096, 1 << 20]);
         let below = |nanos| histogram.below(Duration::from_nanos(nanos));
         assert_eq!([1024, 4096, 4097, 1 << 20, 1 << 21].map(below), [2, 4, 4, 5, 6]);

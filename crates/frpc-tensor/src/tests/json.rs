@@ -202,7 +202,7 @@ fn image_accepts_object_data_url_or_base64() {
 
 proptest! {
     #[test]
-    fn no_json_makes_the_reader_panic(text in "[\\[\\]{}\",:0-9.eEtruefalsn -]{0,60}") {
+    fn no_json_makes_reader_panic(text in "[\\[\\]{}\",:0-9.eEtruefalsn -]{0,60}") {
         let _ = from_json::<Tensor>(text.as_bytes());
     }
 

@@ -126,12 +126,12 @@ fn written_npy_data_is_aligned_to_64() {
 
 proptest! {
     #[test]
-    fn no_file_makes_the_reader_panic(version in 1_u8..4, header in "[{}\\[\\]()',:a-zA-Z0-9<>|?= ]{0,80}", data: Vec<u8>) {
+    fn no_file_makes_reader_panic(version in 1_u8..4, header in "[{}\\[\\]()',:a-zA-Z0-9<>|?= ]{0,80}", data: Vec<u8>) {
         let _ = Tensor::from_npy(file(version, &header, &data));
     }
 
     #[test]
-    fn a_tensor_survives_as_a_file(shape in prop::collection::vec(0_u32..4, 0..5), seed: u8) {
+    fn tensor_survives_as_file(shape in prop::collection::vec(0_u32..4, 0..5), seed: u8) {
         let count = shape.iter().product::<u32>() as usize;
         let elements: Vec<u16> = (0..count).map(|at| u16::try_from(at).unwrap_or_default() ^ u16::from(seed)).collect();
         let tensor = Tensor::from_vec(shape.clone(), elements.clone()).expect("shape should match the elements");

@@ -63,7 +63,7 @@ fn view_borrows_from_body() {
 }
 
 #[test]
-fn elements_of_a_vec_are_not_copied() {
+fn elements_of_vec_are_not_copied() {
     let elements = vec![1_u64, 2, 3, 4];
     let address = elements.as_ptr().cast();
     let tensor = Tensor::from_vec([4], elements).expect("shape should match the elements");

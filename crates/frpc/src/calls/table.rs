@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn wakers_are_woken_and_dropped_without_the_lock() {
+    fn wakers_are_woken_and_dropped_without_lock() {
         type End = fn(&CallTable, CallTicket);
         let ends: [(&str, End); 5] = [
             ("the caller is polled by another task", |table, ticket| {
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn panicking_waker_does_not_prevent_other_wakes_at_end() {
+    fn panicking_waker_lets_others_wake() {
         let table = CallTable::default();
         let (caller, callers) = wakers();
         for waker in &callers {

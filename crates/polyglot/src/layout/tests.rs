@@ -119,7 +119,7 @@ fn types_of_one_kind_keep_their_values() {
 }
 
 #[test]
-fn output_never_exceeds_the_limit_of_bodies() {
+fn output_never_exceeds_limit_of_bodies() {
     let defaults: Vec<Field> = (1..=50).map(|number| implicit(number, Type::Double)).collect();
     let plan = plan(&message(&[]), &message(&defaults));
     let exact = Limits { body: 2 + 50 * 9, ..LIMITS };
@@ -197,7 +197,7 @@ fn body_cut_anywhere_is_refused() {
 }
 
 #[test]
-fn refusal_names_the_field_at_both_ends() {
+fn refusal_names_field_at_both_ends() {
     let own = message(&[implicit(3, Type::Bool), implicit(7, Type::String)]);
     let peer = message(&[implicit(7, Type::Int32)]);
     let names = "shop.Order open note\n";

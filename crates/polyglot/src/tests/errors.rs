@@ -49,7 +49,7 @@ fn bad_map_entry_error_names_its_index() {
 }
 
 #[test]
-fn encoding_errors_name_the_field_too() {
+fn encoding_errors_name_field_too() {
     let error = encode_root(&Everything { sparse: 3, ..Everything::default() }, &mut Encoder::new(&mut Vec::new()));
     assert_eq!(
         error.unwrap_err().to_string(),

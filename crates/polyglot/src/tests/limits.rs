@@ -253,7 +253,7 @@ fn enclosed_message_of_wrong_length_fails() {
 }
 
 #[test]
-fn gathered_bytes_join_to_the_plain_encoding() {
+fn gathered_bytes_join_to_plain_encoding() {
     let big = |byte| Bytes::from(vec![byte; BULK_MIN]);
     let small = Bytes::from(vec![9; BULK_MIN - 1]);
     let message = One { v: vec![big(1), small, big(2), Bytes::new()] };

@@ -64,7 +64,7 @@ fn zero_nesting_setting_counts_as_one() {
 }
 
 #[test]
-fn second_body_has_the_same_nesting_limit() {
+fn second_body_has_same_nesting_limit() {
     let body = levels(3).repeat(2);
     let mut decoder = Decoder::new(&body).with_nesting(Nesting::new(3));
     for _ in 0..2 {
@@ -74,7 +74,7 @@ fn second_body_has_the_same_nesting_limit() {
 }
 
 #[test]
-fn views_within_a_deep_view_are_whole() {
+fn views_within_deep_view_are_whole() {
     let body = levels(NESTING_CEILING);
     let mut decoder = Decoder::new(&body).with_nesting(Nesting::new(NESTING_CEILING));
     let Root::Message(mut view) = view_root::<DeepView<'_>>(&mut decoder).unwrap() else { panic!() };

@@ -165,7 +165,7 @@ fn undeclared_enum_number_is_written_as_itself() {
 
 /// `12` is reserved for the mark of stored messages, and the other values are reserved for later formats of bodies.
 #[test]
-fn reserved_beginning_of_a_body_is_refused() {
+fn reserved_beginning_of_body_is_refused() {
     for first in 0x12..=0x1f {
         let body = [&[first][..], &encode(&Inner { n: 1 }, Form::Extended)].concat();
         assert!(Inner::decode_root(&mut Decoder::new(&body)).is_err(), "{first:#x}");

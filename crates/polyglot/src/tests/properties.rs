@@ -154,7 +154,7 @@ impl<'a> MessageView<'a> for OrderView<'a> {
 
 proptest! {
     #[test]
-    fn the_extended_form_brings_back_every_message(message in everything()) {
+    fn extended_form_preserves_every_message(message in everything()) {
         let bytes = encode(&message, Form::Extended);
         let mut decoder = Decoder::new(&bytes);
         let Root::Message(read) = decode_root::<Everything>(&mut decoder)? else {
@@ -165,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn the_flat_form_brings_back_everything_but_presence(message in everything()) {
+    fn flat_form_preserves_all_but_presence(message in everything()) {
         let bytes = Bytes::from(encode(&message, Form::Flat));
         let Root::Message(read) = decode_root::<Everything>(&mut Decoder::shared(&bytes))? else {
             panic!("body should contain a message")
@@ -174,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn a_message_read_over_any_other_is_as_if_read_by_itself(message in everything(), mut over in everything()) {
+    fn decoding_over_message_equals_fresh_decoding(message in everything(), mut over in everything()) {
         let bytes = encode(&message, Form::Extended);
         let mut decoder = Decoder::new(&bytes);
         let left = decoder.container_memory();
@@ -192,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn an_encoder_that_reports_no_loss_has_lost_nothing(message in one_of()) {
+    fn encoder_without_loss_loses_nothing(message in one_of()) {
         let mut bytes = Vec::new();
         let mut encoder = Encoder::new(&mut bytes);
         polyglot::encode_root(&message, &mut encoder)?;
@@ -202,7 +202,7 @@ proptest! {
     }
 
     #[test]
-    fn every_truncation_is_an_error(message in everything(), extended in any::<bool>()) {
+    fn every_truncation_is_error(message in everything(), extended in any::<bool>()) {
         let bytes = encode(&message, if extended { Form::Extended } else { Form::Flat });
         for length in 0..bytes.len() {
             prop_assert!(decode_root::<Everything>(&mut Decoder::new(&bytes[..length])).is_err(), "{} of {}", length, bytes.len());
@@ -236,7 +236,7 @@ proptest! {
     }
 
     #[test]
-    fn a_view_shows_the_values_of_the_message(message in order()) {
+    fn view_shows_message_values(message in order()) {
         let bytes = encode(&message, Form::Flat);
         let Root::Message(view) = view_root::<OrderView<'_>>(&mut Decoder::new(&bytes))? else {
             panic!("body should contain a message")
@@ -257,7 +257,7 @@ proptest! {
     }
 
     #[test]
-    fn views_and_messages_refuse_the_same_bodies(
+    fn views_and_messages_refuse_same_bodies(
         message in order(),
         at in any::<prop::sample::Index>(),
         byte in any::<u8>(),

@@ -87,7 +87,7 @@ fn types_unsupported_by_go_encode_naturally() {
 }
 
 #[test]
-fn fields_follow_the_order_of_the_wire() {
+fn fields_follow_encoding_order() {
     let order = Order {
         s: "s".into(),
         i: 5,
@@ -110,7 +110,7 @@ fn flat_oneof_encodes_each_member_in_position() {
 }
 
 #[test]
-fn enums_are_indexes_on_the_wire() {
+fn enums_are_encoded_as_indexes() {
     for (number, index) in [(0, 0), (1000, 1), (-5, 2), (10, 3)] {
         let mut out = Vec::new();
         Encoder::new(&mut out).field_as::<Index<Sparse>>("v", &number).unwrap();
@@ -158,7 +158,7 @@ fn message_flags_are_required_but_ignored() {
 }
 
 #[test]
-fn bytes_after_the_root_stay_unread() {
+fn bytes_after_root_stay_unread() {
     let bytes = hex("08000c02ffff");
     let mut decoder = Decoder::new(&bytes);
     assert_eq!(decode_root(&mut decoder).unwrap(), Root::Message(One { v: 1_i32 }));
@@ -210,7 +210,7 @@ fn body_crashing_go_process_is_rejected() {
 }
 
 #[test]
-fn lengths_beyond_the_input_are_refused() {
+fn lengths_beyond_input_are_refused() {
     refused::<One<f32>>("08000e3f8000", &DecodeReason::Truncated { expected: Kind::F32 });
     refused::<One<f64>>("08000f3ff00000000000", &DecodeReason::Truncated { expected: Kind::F64 });
     let beyond = |kind, length| DecodeReason::LengthBeyondEnd { kind, length, left: 1 };

@@ -28,7 +28,7 @@ fn view<'a, V: MessageView<'a>>(input: &'a [u8]) -> Result<V, DecodeError> {
 }
 
 #[test]
-fn strings_and_bytes_point_into_the_input() {
+fn strings_and_bytes_point_into_input() {
     let body = encode(&One { v: "text".to_owned() }, Form::Flat);
     let read: OneView<&str> = view(&body).unwrap();
     assert_eq!(read.v, "text");

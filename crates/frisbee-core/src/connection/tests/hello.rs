@@ -97,7 +97,7 @@ fn server_may_send_during_first_go_packet() {
 }
 
 #[test]
-fn pong_before_hello_marks_a_go_peer() {
+fn pong_before_hello_marks_go_peer() {
     let now = Instant::now();
     let mut client = Connection::client(&Default::default(), now);
     feed(&mut client, PONG, now).unwrap();

@@ -108,7 +108,7 @@ fn all_fragments_of_discarded_packet_are_skipped() {
 }
 
 #[test]
-fn malformed_fragments_close_the_connection() {
+fn malformed_fragments_close_connection() {
     use FragmentError::{Channel, Head, Length, Order};
     let first = [0, 10, 7, 5, 1];
     let long = ProtocolError::TooLong { length: 5_242_881, limit: 5_242_880 };

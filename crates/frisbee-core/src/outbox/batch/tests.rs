@@ -182,7 +182,7 @@ fn batch_respects_peer_and_own_limits() {
 }
 
 #[test]
-fn failed_message_leaves_the_others_unchanged() {
+fn failed_message_leaves_others_unchanged() {
     let message = Bytes::from_static(b"hi");
     let mut outbox = outbox();
     outbox.set_limit(2000);

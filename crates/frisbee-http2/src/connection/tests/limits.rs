@@ -86,7 +86,7 @@ fn peer_that_never_stops_is_disconnected() {
 }
 
 #[test]
-fn rapid_reset_makes_the_peer_rest() {
+fn rapid_reset_makes_peer_rest() {
     let mut end = End::server();
     let answer = flood(&mut end, |_, number| {
         (10 * number..10 * number + 10)
@@ -123,7 +123,7 @@ fn malformed_messages_are_limited() {
 }
 
 #[test]
-fn streams_beyond_the_limit_are_refused() {
+fn streams_beyond_limit_are_refused() {
     let mut end = End::server_with(&Config::default().streams_max(10));
     for number in 0..10 {
         end.open(id(number), 0);
@@ -142,7 +142,7 @@ fn streams_beyond_the_limit_are_refused() {
 }
 
 #[test]
-fn flood_of_continuation_closes_the_connection() {
+fn flood_of_continuation_closes_connection() {
     let begin = frame(kind::HEADERS, 0, 1, block(&REQUEST));
     let continuation = |length: usize| frame(kind::CONTINUATION, 0, 1, vec![0; length]);
     let mut end = End::server();
@@ -195,7 +195,7 @@ fn unsent_acknowledgements_stop_reading() {
 }
 
 #[test]
-fn settings_with_many_entries_close_the_connection() {
+fn settings_with_many_entries_close_connection() {
     let mut end = End::server();
     assert_eq!(end.feed(&settings(&[(77, 0); 32])), Ok(Vec::new()));
     end.fails(&settings(&[(77, 0); 33])[..9], ErrorCode::ENHANCE_YOUR_CALM);
@@ -231,7 +231,7 @@ fn small_incomplete_fragments_are_charged() {
 }
 
 #[test]
-fn reply_to_a_closed_window_is_cancelled() {
+fn reply_to_closed_window_is_cancelled() {
     let mut end = End::server();
     assert!(end.feed(&settings(&[(4, 0)])).is_ok());
     let stream = end.open(1, END_STREAM);
@@ -258,7 +258,7 @@ fn reply_to_a_closed_window_is_cancelled() {
 }
 
 #[test]
-fn stream_may_pause_at_a_closed_window() {
+fn stream_may_pause_at_closed_window() {
     let mut end = End::server();
     assert!(end.feed(&settings(&[(4, 0)])).is_ok());
     let stream = end.open(1, END_STREAM);

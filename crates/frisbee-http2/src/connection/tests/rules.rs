@@ -94,7 +94,7 @@ fn field_block_has_to_be_continuous() {
 }
 
 #[test]
-fn undecodable_blocks_close_the_connection() {
+fn undecodable_blocks_close_connection() {
     server_fails(&frame(kind::HEADERS, END_HEADERS, 1, [0xff]), ErrorCode::COMPRESSION_ERROR);
     let mut end = End::server();
     let stream = end.open(1, 0);

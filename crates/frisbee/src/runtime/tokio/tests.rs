@@ -193,7 +193,7 @@ impl Timer for UnsetTimer {
 }
 
 #[tokio::test]
-async fn transport_is_handed_over_without_a_timer() {
+async fn transport_is_handed_over_without_timer() {
     let (io, _peer) = duplex(4096);
     let (running, handle) = drive_timed(io, Sink::default(), UnsetTimer(now()));
     let transport = tokio::spawn(handle.into_transport());

@@ -12,7 +12,7 @@ async fn client() -> Result<GreeterClient, frpc::Error> {
 }
 
 #[tokio::test]
-async fn greeting_has_the_name() -> Result<(), Box<dyn std::error::Error>> {
+async fn greeting_contains_name() -> Result<(), Box<dyn std::error::Error>> {
     let reply = client().await?.greet(Name { name: "Ada".to_owned() }).await?;
     assert_eq!(reply.get_ref().text, "Hello, Ada!");
     Ok(())

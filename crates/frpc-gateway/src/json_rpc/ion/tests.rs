@@ -296,7 +296,7 @@ fn local_symbol_tables_define_replace_and_append() {
 }
 
 #[test]
-fn conversion_stops_at_the_limits() {
+fn conversion_stops_at_limits() {
     let limits = IonLimits { bytes: 1000, depth: 4 };
     let problem =
         |input: &[u8]| to_json(input, limits).expect_err("message beyond the limits should be rejected").problem;
@@ -345,7 +345,7 @@ fn binary_ion_reply_equals_json_reply() {
 
 /// Converts randomly mutated messages, which must yield JSON or an error and never exceed the limits.
 #[test]
-fn changed_messages_become_json_or_an_error() {
+fn changed_messages_become_json_or_error() {
     let text = br#"$ion_1_0 $ion_symbol_table::{symbols:["ab","c"]} {jsonrpc:"2.0",$10:[1,-2.5d3,0x1F,2000-01-01T00:00:01.5+01:00,
         '''x''' '''y\n''', {{aGVsbG8=}}, {{"a\x00"}}, (a + b::c), nan, -inf, null.int], 'd e':"\ud83d\ude00\0" /* f */, g:1.5e-3,}"#;
     let reply =

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn id_finds_the_first_of_its_calls() {
+    fn id_finds_first_of_its_calls() {
         let mut ids = CallIds::default();
         let [a, b]: [Arc<[u8]>; 2] = [b"1".as_slice().into(), b"2".as_slice().into()];
         for number in 0..6 {

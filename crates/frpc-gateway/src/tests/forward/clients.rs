@@ -265,7 +265,7 @@ async fn failing_grpc_server_is_ejected_and_retried() {
 }
 
 #[tokio::test]
-async fn fleets_reject_servers_of_the_other_protocol() {
+async fn fleets_reject_servers_of_other_protocol() {
     let error = Channel::builder()
         .balance()
         .connect_all(["grpc://127.0.0.1:1"])

@@ -81,7 +81,7 @@ pub(crate) async fn recite(address: &str) {
 }
 
 #[tokio::test]
-async fn failure_of_a_stream_follows_its_messages() {
+async fn failure_of_stream_follows_its_messages() {
     let backend = serve(Server::builder().add_service(GreeterServer::new(Host::new().0))).await;
     recite(&front(greeter(&to_native(&backend))).await).await;
 }
@@ -103,7 +103,7 @@ impl Greeter for Mute {
 }
 
 #[tokio::test]
-async fn metadata_precedes_a_failure_without_messages() {
+async fn metadata_precedes_failure_without_messages() {
     let backend = serve(Server::builder().add_service(GreeterServer::new(Mute))).await;
     let address = front(greeter(&to_native(&backend))).await;
     let request = post("/greet.Greeter/Recite", "application/connect+json", "", &envelope("{}"));
@@ -156,7 +156,7 @@ async fn in_memory(builder: ServerBuilder) -> Channel {
 const IDLE: Duration = Duration::from_millis(1);
 
 #[tokio::test(start_paused = true)]
-async fn stream_waits_for_the_slower_side() {
+async fn stream_waits_for_slower_side() {
     // Two windows and the transport buffers. A number takes at least four bytes.
     const AHEAD_MAX: u64 = 500_000;
     let (consumed, mut takes) = mpsc::unbounded_channel();

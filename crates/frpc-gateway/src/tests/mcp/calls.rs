@@ -68,7 +68,7 @@ async fn stream_with_token_reports_progress() {
 
 /// Regression test: a missing argument of a number type was treated as 0.
 #[tokio::test]
-async fn call_without_a_required_argument_fails() {
+async fn call_without_required_argument_fails() {
     let host = Host::new(all());
     for (tool, arguments) in [("count", json!({})), ("count", json!({"number": null})), ("put", json!({"nmae": "x"}))] {
         let result = host.call(tool, arguments).await;
@@ -136,7 +136,7 @@ async fn expired_call_is_tool_error() {
 }
 
 #[tokio::test]
-async fn cancelled_request_ends_without_a_reply() {
+async fn cancelled_request_ends_without_reply() {
     let host = Host::new(all());
     let session = |id: &str| format!("{LEGACY}mcp-session-id: {id}\r\n");
     let call = |id| request(id, "tools/call", json!({"name": "wait", "arguments": {"name": "x"}}));

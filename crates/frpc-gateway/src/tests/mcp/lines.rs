@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 
 #[tokio::test]
-async fn conversation_in_lines_has_the_same_replies() {
+async fn conversation_in_lines_has_same_replies() {
     let host = Host::new(all());
     let mut lines = Lines::new(&host);
     lines.send(&request(0, "initialize", json!({"protocolVersion": "2025-06-18"}))).await;
@@ -43,7 +43,7 @@ async fn cancelled_line_call_ends_without_reply() {
 }
 
 #[tokio::test]
-async fn bad_messages_in_lines_have_a_code() {
+async fn bad_messages_in_lines_have_code() {
     let host = Host::new(all());
     let mut lines = Lines::new(&host);
     let mut old = request(1, "tools/list", json!({}));
@@ -92,7 +92,7 @@ async fn cancelled_notification_leaves_calls_of_methods() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_begun_message_is_not_late_while_the_server_reads_nothing() {
+async fn unread_begun_message_is_not_late() {
     let config = Config::default().backlog_max(1024);
     let host = Host::with(Gateway::new().json_rpc(), |builder| builder.config(config));
     let mut io = host.connect();

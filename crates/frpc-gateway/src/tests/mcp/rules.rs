@@ -154,7 +154,7 @@ async fn line_caller_is_identified_by_request_metadata() {
 }
 
 #[tokio::test]
-async fn refused_token_counts_once_for_a_list() {
+async fn refused_token_counts_once_for_list() {
     let mut lines = Lines::new(&host(all()));
     let mut list = request(1, "tools/list", json!({}));
     list["metadata"] = json!({"authorization": "Bearer nobody"});

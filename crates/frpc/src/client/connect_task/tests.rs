@@ -95,7 +95,7 @@ async fn pauses_do_not_grow_without_descriptors() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn attempts_continue_only_while_a_caller_waits() {
+async fn attempts_continue_only_while_caller_waits() {
     let failing = Arc::default();
     let making = making(&failing);
     assert!(making.failure().is_none());

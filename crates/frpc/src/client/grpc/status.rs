@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn repeated_metadata_of_a_reply_is_kept() {
+    fn repeated_metadata_of_reply_is_kept() {
         let mut head = Head::trailers();
         for value in ["a", "b"] {
             head.push("x-part", value);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_message_keeps_the_code() {
+    fn invalid_message_keeps_code() {
         for (sent, expected) in [("100%25 %C3%BC", "100% \u{fc}"), ("50%, %zz %4", "50%, %zz %4"), ("%FF", "\u{fffd}")]
         {
             let mut trailers = Head::trailers();
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn resets_have_the_codes_of_grpc() {
+    fn resets_have_codes_of_grpc() {
         for (reset, code) in [
             (ErrorCode::CANCEL, Code::Cancelled),
             (ErrorCode::ENHANCE_YOUR_CALM, Code::ResourceExhausted),

@@ -66,7 +66,7 @@ fn malformed_item_for_calls_is_named() {
 }
 
 #[test]
-fn asks_and_descriptions_have_the_specified_bytes() {
+fn asks_and_descriptions_have_specified_bytes() {
     static DESCRIBED: Layout = Layout::new("shop.Stock", &[90], 5, b"\x01\0\0\x01s", "");
     let put = |write: &dyn Fn(&mut Outbox)| {
         let mut outbox = Outbox::default();

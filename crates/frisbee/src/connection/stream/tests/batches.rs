@@ -43,7 +43,7 @@ async fn last_unread_message_releases_batch() {
 }
 
 #[tokio::test]
-async fn longest_message_of_a_batch_follows_memory() {
+async fn longest_message_of_batch_follows_memory() {
     let (end, stream) = End::with(&native(1 << 20), Config::default(), MIB);
     let shortage = || end.connection.charge(MIB - 4096);
     let send = |batch: &mut StreamBatch, length: usize| {

@@ -37,7 +37,7 @@ fn begin(ends: bool) -> (Arc<Carrier>, loom::sync::Arc<Notify>, thread::JoinHand
 }
 
 #[test]
-fn job_assigned_to_a_freed_slot_runs() {
+fn job_assigned_to_freed_slot_runs() {
     loom::model(|| {
         let (carrier, left, task) = begin(true);
         left.wait();
