@@ -69,6 +69,7 @@ impl ServedMethod {
         mut options: Option<Box<Prefix>>,
     ) -> Result<(Box<Prefix>, Option<ObservedCall>), Status> {
         let trace = options.as_ref().and_then(|options| options.trace);
+        // Observed before the rules are checked, so that denied calls are reported too.
         let observed_call = self.method_observer.as_ref().map(|method_observer| method_observer.begin(trace));
         match admit(self.guard(rules).as_ref(), &mut options) {
             Ok(()) => Ok((options.unwrap_or_default(), observed_call)),
@@ -119,6 +120,7 @@ impl Table {
                     return Err(Error::Overlap { operation, methods });
                 }
             };
+            // Settings that remain after the loop belong to no method.
             let set = settings.iter().position(|(known, _)| *known == name).map(|at| settings.remove(at).1);
             let MethodSettings { policy, hands_off, compresses } = set.unwrap_or_default();
             if matches!(entry.kind, Kind::Stream(_)) {
@@ -143,6 +145,7 @@ impl Table {
         let ruled = access.into_iter().flat_map(Authorize::methods);
         let is_unknown =
             |name: &String| name.split_once('/').and_then(|(service, name)| table.operation(service, name)).is_none();
+        // The least name makes the error independent of the order of the rules.
         let unknown = ruled.filter(is_unknown).min();
         match settings.into_iter().map(|(name, _)| name).chain(unknown).next() {
             Some(unknown) => Err(Error::UnknownMethod(unknown)),

@@ -250,6 +250,7 @@ impl AdapterMethod {
                 tokio::time::timeout(timeout, single(messages)).await.unwrap_or_else(|_| Err(caller_gone()))?
             }
         };
+        // The wait for the request counts towards the timeout of the call.
         let timeout = timeout.map(|timeout| timeout.saturating_sub(clock::now().saturating_duration_since(started)));
         let response = self.unary(Request::from_parts_with_extras(message, timeout, origin, extras), format).await?;
         // Take only the guard of the stream, because the call was counted against the limit and has completed.
@@ -286,10 +287,12 @@ impl AdapterMethod {
         let (ends, inherited) = (end_of_time(deadline, expires), InheritedContext { deadline, trace });
         let handler = HandlerFuture { inherited, future: ParkedFuture::new(handler) };
         let worked = async move {
+            // Charged until the handler has returned its response.
             let _hold = hold;
             let Some((at, status)) = ends else { return handler.await };
             tokio::time::timeout_at(at.into(), handler).await.unwrap_or_else(|_| Ok(Err(status())))
         };
+        // Dropping this future aborts the task.
         let Ok(worked) = AdapterTask(call.runtime.spawn(worked)).await else {
             return Err(Status::unavailable("the server is shutting down"));
         };
@@ -298,6 +301,7 @@ impl AdapterMethod {
             log(status, entry.method, connection);
         }
         let sleep = ends.map(|(at, status)| {
+            // A timer belongs to the runtime in whose context it is created.
             let _entered = call.runtime.enter();
             (Box::pin(tokio::time::sleep_until(at.into())), status)
         });

@@ -220,8 +220,10 @@ where
         }
         let inherited = inherited.is_something().then_some(&inherited);
         let request = Request::from_parts_with_extras(message, timeout, call.reply.origin(caller), extras);
+        // Compressing the reply takes long too.
         let is_slow = is_slow || self.state.flags.has(Flags::COMPRESSED);
         let started = StartedHandler { caller, inherited, memory, is_slow };
+        // A handler that has lost the permission runs as a task from the start.
         if !call.inline || !self.state.permission.as_ref().is_some_and(|permission| permission.is_kept()) {
             return self.call_as_task(request, started, call.reply);
         }
@@ -255,6 +257,7 @@ where
     }
 
     fn is_needed(&self) -> bool {
+        // Calls in progress hold clones of the permits, so their limit must be kept.
         self.state.permits.as_ref().is_some_and(|permits| Arc::strong_count(permits) > 1)
     }
 }
@@ -339,6 +342,7 @@ impl MethodState {
         Self {
             permission: (running.policy == Policy::Inline)
                 .then(|| PermissionHandle::of_connection(&running.permission)),
+            // All formats of a method share the permits that an adapter passes.
             permits: permits.or_else(|| running.permits()),
             chain: chain.cloned(),
             about,
@@ -395,6 +399,7 @@ impl MethodState {
             *body = compressed::decompressed(mem::take(body), compressed::REQUEST, by, self.reading.decompresses)?;
         }
         if let Some(translation) = &self.translation {
+            // Checked before the translation, whose cost grows with the length.
             body::check_length(body.len(), self.reading.length_max())?;
             translation.count_call();
             translation.read(body, translated, compressed::REQUEST, by, self.reading.nesting)?;

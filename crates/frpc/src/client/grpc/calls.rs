@@ -310,6 +310,7 @@ impl PendingCall<'_> {
             Err((status, SentState::Answered)) if status.code() == Code::Unavailable && is_retried => {
                 (status, SentState::Refused { until: None })
             }
+            // Without another server to ask, the refusal is the reply.
             Err((status, SentState::Refused { .. })) if !is_retried => (status, SentState::Answered),
             Err(failed) => failed,
         };
@@ -331,6 +332,7 @@ impl<'a> CallTimer<'a> {
     }
 
     fn end(&mut self, end: Option<MeasuredEnd>) {
+        // Taken, because the drop must not measure the call again.
         if let Some(table) = self.0.take() {
             table.calls.lock().measure_grpc(end, clock::now());
         }

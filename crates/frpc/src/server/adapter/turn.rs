@@ -47,6 +47,7 @@ pub struct AdapterBatch<'a> {
 impl Drop for AdapterBatch<'_> {
     fn drop(&mut self) {
         let connection = &self.adapter.connection;
+        // Reset, so that a later delay of the thread is not attributed to a method.
         connection.set_routed(0);
         let clock = || tokio::time::Instant::now().into_std();
         // This also logs methods that block their thread.
@@ -169,6 +170,7 @@ impl AdapterMethod {
         let caller = &self.methods.caller;
         let mut call = InProgress::entered(caller, false);
         call.observed_call = observed_call;
+        // A pending handler also occupies its own memory.
         let memory = memory + size_of_val(&*work);
         let (hold, done) = (caller.connection.charge_request(memory), make());
         let task = caller.connection.runtime_handle().spawn(async move {
@@ -177,6 +179,7 @@ impl AdapterMethod {
                 true => Err(overloaded()),
                 false => Ok(response),
             });
+            // Charged before the request is released, so that the sum never falls below the actual memory.
             let reply = connection.charge_request(response.as_ref().map_or(0, |response| response.get_ref().len()));
             call.end(response.as_ref().map_or_else(Status::code, |_| crate::Code::Ok));
             // Release the call before reporting its result, because the client may immediately make its next call.
