@@ -301,11 +301,13 @@ impl ClientBuilder {
             return self.begin(Transport::Shared(stream), ends, name, router, pool.least()).await;
         }
         let is_path = cfg!(unix) && name.starts_with("unix:");
+        // Created first, so that no socket is opened if the threads cannot be started.
         let pool = self.pool(!is_path && !self.is_secured()).map_err(failed)?;
         let (io, ends) = open_socket(address, &name).await.map_err(failed)?;
         #[cfg(all(feature = "uring", target_os = "linux"))]
         let io = match (&pool, io) {
             (WorkerPool::Rings(rings), Transport::Tcp(socket)) => {
+                // The ring has its own poller, so the socket leaves that of tokio.
                 let socket = socket.into_std().map_err(failed)?;
                 let (handle, engine) = self.prepare(ends, router, now());
                 rings.drive(socket, |_| engine, Handle::current(), self.settings.busy_poll, tie(&handle));
@@ -386,9 +388,11 @@ impl ClientBuilder {
             let connected = io.connect_tls(tls, &name, self.server_name.as_deref()).await;
             let ((secured, certificates), may_be_refused) = connected.map_err(failed)?;
             let ends = EndpointInfo { certificates, ..ends };
+            // With TLS 1.3, a server rejects the certificate only after the handshake, so wait for its first packet.
             let waits = may_be_refused && self.settings.connection.hello;
             let handle = self.drive(secured, ends, router, worker).map_err(not_moved)?;
             if waits {
+                // Aborts the connection if the caller stops waiting.
                 let mut unclaimed = AbortOnDrop(Some(handle.clone()));
                 if let Err(crate::SendError::Closed(reason)) = handle.peer_known().await {
                     return Err(match crate::tls::TlsError::of(&reason) {
@@ -424,6 +428,7 @@ impl ClientBuilder {
             driver = driver.among_callers();
         }
         let driving = async move {
+            // Dropped when the connection has ended, which also ends the task of `tie`.
             let _tied = tied;
             if let Err(ended) = driver.run().await.done() {
                 ended.hand_over_in_task().await;

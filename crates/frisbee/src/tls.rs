@@ -220,6 +220,7 @@ impl ServerTls {
     /// Same as [`new`](Self::new), or if the current settings are a rustls configuration, because its accepted clients
     /// are unknown. On an error the current identity is kept.
     pub fn reload(&self, identity: Identity) -> Result<(), TlsError> {
+        // Held while the configuration is built, so that no other reload changes the clients in between.
         let mut current = self.current.write();
         current.config = server_config(identity, &current.clients)?;
         Ok(())
@@ -261,6 +262,7 @@ fn server_config(identity: Identity, clients: &Clients) -> Result<Arc<ServerConf
     };
     let mut config = builder.with_single_cert(identity.chain, identity.key)?;
     if let Clients::Trusted(_) = clients {
+        // A resumed session would not check the certificate of the client again.
         config.session_storage = Arc::new(NoServerSessionStorage {});
     }
     Ok(Arc::new(config))
@@ -375,6 +377,7 @@ impl ClientTls {
         let name = ServerName::try_from(name.to_owned()).map_err(|_| {
             TlsError::Configuration(format!("{name:?} is not a valid server name; set `server_name`").into())
         })?;
+        // Cloned, so that the lock is free during the handshake.
         let connector = TlsConnector::from(self.current.read().config.clone());
         let (connected, is_requested) = certificate_request::with_use_recorded(connector.connect(name, io)).await;
         let connected = connected.map_err(|error| TlsError::from(&error))?;

@@ -162,6 +162,7 @@ where
         self.slot().set(Some(make()));
         let polled = self.poll_slot();
         if let FirstPoll::Ready(_) = polled {
+            // Dropped now, so that the values of the future do not live until the next call.
             self.slot().set(None);
         }
         polled
@@ -187,6 +188,7 @@ where
         match polled {
             Poll::Ready(output) => FirstPoll::Ready(output),
             Poll::Pending => {
+                // The box moves to the task, so the next call allocates another one.
                 FirstPoll::Pending(ParkedFuture(self.0.take().unwrap_or_else(|| SlotContent::boxed(None))))
             }
         }
