@@ -73,6 +73,7 @@ impl Decoder {
         };
         let head = input.len().saturating_sub(rest.len());
         partial.piece = length.saturating_sub(head);
+        // An empty fragment makes no progress, and a peer could send them endlessly.
         if partial.piece == 0 || partial.piece > partial.missing {
             return Err(FragmentError::Length { length: partial.piece, missing: partial.missing }.into());
         }
@@ -138,6 +139,7 @@ impl Packet {
     fn must_follow(&self, incomplete: Header) -> bool {
         let is_of_stream = incomplete.operation == Operation::STREAM;
         match self.operation {
+            // Credit may overtake, because it concerns the other direction of a stream.
             Operation::CREDIT => false,
             Operation::CANCEL => !is_of_stream && self.id == incomplete.id,
             operation if operation.is_reserved() => is_of_stream && self.stream() == Some(incomplete.id),
