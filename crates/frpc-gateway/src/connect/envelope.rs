@@ -132,6 +132,7 @@ impl Messages {
         let message = self.buffer.bytes.split_to(length).freeze();
         self.pace.complete();
         if self.buffer.bytes.is_empty() {
+            // This also releases the charge of the buffer.
             self.buffer.clear();
         }
         let message = decode(flags, message, self.encoding, limit)?;
@@ -150,6 +151,7 @@ impl Messages {
         // Charge the bytes here, because nothing else limits the bodies of many streams to the memory of the server.
         let Some(text) = &mut self.text else { return buffer.extend(context, part, 0) };
         text.extend_from_slice(part);
+        // Only whole groups of four characters can be decoded.
         let whole = text.split_to(text.len() / 4 * 4);
         buffer.reserve(context, whole.len() / 4 * 3, 0)?;
         let invalid = || Status::invalid_argument("the body is not base64");
@@ -176,6 +178,7 @@ impl Messages {
                     }
                     return Poll::Ready(None);
                 }
+                // A stream may pause between messages, but not within one.
                 Poll::Pending if self.buffer.bytes.is_empty() && !self.is_single => return Poll::Pending,
                 Poll::Pending => {
                     ready!(self.pace.poll_too_slow(task));
@@ -192,6 +195,7 @@ impl Stream for Messages {
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let next = ready!(self.poll_message(task));
         if !matches!(next, Some(Ok(_))) {
+            // Freed now, because the stream may be kept after its end.
             (self.body, self.buffer, self.hold) = (None, GrowingBody::default(), None);
         }
         Poll::Ready(next)

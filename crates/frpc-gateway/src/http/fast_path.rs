@@ -257,7 +257,6 @@ impl<'a> FastPath<'a> {
 
     /// Handles the request whose head is the first `end` bytes of the input.
     async fn request(&mut self, end: usize) -> io::Result<NextAction> {
-        // The body may be awaited below, so the head must leave the buffer of the thread.
         self.own_input();
         let bytes = self.input.split_to(end);
         if &bytes[..] == HTTP2 {
@@ -297,7 +296,6 @@ impl<'a> FastPath<'a> {
         if let Route::Mcp = route {
             return Ok(NextAction::HandOver(Handover::Http1(self.unread(bytes))));
         }
-        // The declared length is checked first, so that a body over the limit is never received.
         let limit = u64::from(self.context.config().body_limit());
         if length > limit {
             self.write(&Answer::too_long(limit), pass, true).await?;

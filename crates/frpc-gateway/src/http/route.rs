@@ -175,6 +175,7 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &AdapterContext, re
     };
     let is_stream = matches!(protocol, Protocol::Stream(_));
     match protocol {
+        // A unary protocol for a stream of messages, or the reverse.
         Protocol::Unary(_) | Protocol::Stream(_) if is_stream == (found.kind() == CallKind::Unary) => {
             let text = format!("the content type of a call of this method is one of {accepted}");
             Route::Answer(Answer::wrong_type(accepted, &text))

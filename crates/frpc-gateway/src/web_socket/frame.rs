@@ -269,6 +269,7 @@ impl Decoder {
             self.head[have] = *byte;
             self.have += 1;
             *at += 1;
+            // Checked byte by byte, so that an invalid frame is rejected before its head is complete.
             if have == 0 {
                 self.check_kind(*byte)?;
             } else if have == 1 {
@@ -332,6 +333,7 @@ impl Decoder {
         }
         if !head.opcode.is_control() {
             self.length = self.length.saturating_add(head.length);
+            // The announced length is checked before any of the payload is buffered.
             if self.length > self.length_max {
                 return Err(Fault::new(CloseCode::TOO_LONG, "a message that is longer than the limit"));
             }
