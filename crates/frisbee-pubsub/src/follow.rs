@@ -66,6 +66,7 @@ impl<'a> Request<'a> {
         };
         let mut positions = HashMap::new();
         for position in Positions(rest) {
+            // Checked before the insertion, because the client determines the number.
             if positions.len() >= positions_max {
                 return Err(RequestDefect::TooMany);
             }
@@ -78,6 +79,7 @@ impl<'a> Request<'a> {
     /// Returns the point in a topic's history at which the subscription starts.
     pub(super) fn begin(&self, ring: &Ring) -> StartPoint {
         match self.positions.get(ring.topic.as_bytes()) {
+            // Offsets of another epoch belong to a history that no longer exists.
             Some(next) if next.epoch == ring.epoch => StartPoint::At(next.offset),
             _ => self.opening.begin(),
         }
@@ -96,6 +98,7 @@ impl<'a> Iterator for Positions<'a> {
         }
         let one = take_position(&mut self.0);
         if one.is_none() {
+            // Nothing after a malformed position can be decoded.
             self.0 = &[];
         }
         Some(one)
@@ -209,6 +212,7 @@ impl ReplayedPositions {
             ReplayMark::Answer { id, body } => self.answers.push((id, body)),
             ReplayMark::Messages { id, ring, next } => {
                 let next = NextOffset { epoch: ring.epoch, offset: next };
+                // Only the latest position of a topic counts.
                 self.positions.insert((id.0, ring.topic.clone()), next);
             }
         }

@@ -232,6 +232,7 @@ impl<K: Ord, V> Node<K, V> {
             _ => {
                 let child = self.children.get_mut(token)?;
                 let removed = child.remove(next, key, nodes);
+                // Empty nodes are removed, so that topics of the past use no memory.
                 if child.is_empty() {
                     self.children.remove(token);
                     *nodes -= 1;

@@ -57,6 +57,7 @@ impl SentCounts {
     pub(super) fn row(&mut self, topic: &str) -> Row<'_> {
         if !self.topics.contains_key(topic) {
             if self.topics.len() >= SENT_MAX {
+                // All counts start again, which the new epoch tells the receivers.
                 self.topics = HashMap::new();
                 self.epoch += 1;
             }
@@ -140,6 +141,7 @@ impl ReceivedCounts {
     fn assess(&mut self, topic: &str, stamp: SequenceStamp, before: u64) -> StampVerdict {
         let rows = self.origins.get_mut(&stamp.origin);
         let Some(row) = rows.and_then(|rows| rows.get_mut(topic)) else {
+            // Without an earlier count, no message is known to be missing.
             self.insert(topic, stamp);
             return StampVerdict::New(0);
         };
@@ -151,6 +153,7 @@ impl ReceivedCounts {
             if epoch - stamp.epoch <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }
         } else {
             let missed = if stamp.epoch == epoch { before - count } else { before };
+            // An unlikely gap comes from a forged stamp, which must not advance the count.
             let is_likely = missed <= MISSED_MAX && stamp.epoch - epoch <= MISSED_MAX;
             if is_likely { StampVerdict::New(missed) } else { StampVerdict::Malformed }
         };
@@ -161,6 +164,7 @@ impl ReceivedCounts {
     }
 
     fn insert(&mut self, topic: &str, stamp: SequenceStamp) {
+        // Relaxed, because concurrent brokers may exceed the limit slightly.
         let all = self.remembered.fetch_add(1, Ordering::Relaxed);
         if self.rows >= HEARD_MAX || all >= HEARD_BY_ALL_MAX {
             self.forget();

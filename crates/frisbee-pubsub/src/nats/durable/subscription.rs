@@ -253,6 +253,7 @@ impl Subscription {
                 None => match self.item().await {
                     Item::Message(delivery) => delivery,
                     Item::Behind(missed, delivery) => {
+                        // Kept for the next call, because the loss is reported first.
                         self.next = Some(delivery);
                         return Err(RecvError::Lagged(missed));
                     }
@@ -263,6 +264,7 @@ impl Subscription {
             if !delivery.is_stale() {
                 return Ok(delivery);
             }
+            // Its acknowledgement would come too late, so NATS will deliver it again.
             self.return_all(vec![delivery]);
         }
     }
@@ -273,6 +275,7 @@ impl Subscription {
     }
 
     async fn item(&mut self) -> Item {
+        // An item that has arrived needs no request.
         if let Ok(item) = self.items.try_recv() {
             return item;
         }
@@ -294,6 +297,7 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
+        // Closed first, so that no delivery can arrive after the loop.
         self.items.close();
         let mut unread: Vec<_> = self.next.take().into_iter().collect();
         while let Ok(item) = self.items.try_recv() {
