@@ -215,6 +215,7 @@ impl BlockingShared {
         if !self.spin.is_zero() && self.spin(wait, started)? {
             return Ok(());
         }
+        // Setting the flag checks once more, so that no wake-up of the peer is missed.
         if !self.exchange.may_sleep(wait) {
             return Ok(());
         }
@@ -257,11 +258,13 @@ impl BlockingShared {
         let Line { own, socket, .. } = &self.line;
         let mut watched = [PollFd::new(own, PollFlags::IN), PollFd::new(socket, PollFlags::IN)];
         match rustix::event::poll(&mut watched, most.as_ref()) {
+            // The caller checks again, whatever has ended the wait.
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
         let [has_rung, has_come] = watched.map(|watched| !watched.revents().is_empty());
         if has_rung {
+            // Drained before the state is read, so that a later ring is not lost.
             crate::bell::drain(own);
             self.exchange.handle_bell()?;
         }

@@ -85,6 +85,7 @@ fn most_of(ring_max: u32) -> usize {
 
 impl SharingServer {
     fn shared(&self) -> MutexGuard<'_, HandshakeState> {
+        // The counts are valid even if a thread has panicked.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -169,6 +170,7 @@ impl PendingConnection {
         let mut context = Context::from_waker(&waker);
         loop {
             if self.socket.poll_read_ready(&mut context)?.is_pending() {
+                // If this end writes before it has received an offer, the connection stays plain.
                 let writes_first = wait == WaitEvent::Room && self.made.is_none();
                 return if writes_first { Poll::Ready(Ok(Decision::Plain)) } else { Poll::Pending };
             }
@@ -191,6 +193,7 @@ impl PendingConnection {
             return match message.map(|message| message.content) {
                 Some(OfferContent::Confirmed) => Ok(Some(Decision::Shared)),
                 Some(OfferContent::Declined) => {
+                    // Frees the memory and the permit.
                     self.made = None;
                     Ok(Some(Decision::Plain))
                 }
@@ -224,6 +227,7 @@ impl PendingConnection {
         crate::system::check_system()?;
         let ring_max = self.host.ring_max.min(offer.ring);
         crate::system::check_ring(ring_max)?;
+        // Taken before the allocations, which it limits.
         let permit = Permit::take(&self.host, ring_max)?;
         let ring_max = permit.ring_max;
         let (head, file) = Memory::create(HEAD)?;

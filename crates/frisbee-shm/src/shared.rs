@@ -167,6 +167,7 @@ impl SharedStream {
 
     /// Completes once bytes or space may be available. Otherwise registers the task to be woken then.
     fn poll_wait(&mut self, wait: WaitEvent, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // A task that spins stays runnable, so that the peer need not wake it.
         if self.spin.goes_on() {
             context.waker().wake_by_ref();
             return Poll::Pending;
@@ -187,6 +188,7 @@ impl SharedStream {
             exchange.handle_bell()?;
             return Ok(Poll::Ready(()));
         }
+        // A socket that has ended would stay readable and wake the task forever.
         if exchange.has_ended() {
             return Ok(Poll::Pending);
         }
