@@ -161,12 +161,14 @@ impl KubernetesResolver {
                 }
             };
             self.watch = None;
+            // A random part of the pause prevents clients from returning at the same time.
             sleep(longest.mul_f64(fastrand::f64())).await;
         }
     }
 
     /// Lists all EndpointSlices of the Service, page by page.
     async fn list(&mut self) -> kube::Result<Outcome> {
+        // Collected separately, so that a failed list keeps the known endpoints.
         let mut slices = self.slices.without_slices();
         let mut page = ListParams::default().labels(&self.selector()).limit(PAGE);
         for _ in 0..PAGES_MAX {
@@ -187,6 +189,7 @@ impl KubernetesResolver {
         let lifetime = fastrand::u32(WATCH_SECONDS);
         let parameters = WatchParams::default().labels(&self.selector()).timeout(lifetime);
         let events = answered(self.api.watch(&parameters, version)).await?;
+        // Ends the watch even if the API server does not.
         self.watch = Some(events.take_until(sleep(Duration::from_secs(lifetime.into()) + OVERDUE)).boxed());
         // Report a change, because it may end an earlier failure.
         Ok(Outcome::Changed)
@@ -207,6 +210,7 @@ impl KubernetesResolver {
             }
         };
         self.version = version.or(self.version.take());
+        // An event shows that the API server knows the version.
         self.discarded = 0;
         Ok(outcome)
     }
@@ -221,6 +225,7 @@ impl Resolver for KubernetesResolver {
                 return Err(failed(&error));
             }
             let endpoints = self.slices.endpoints();
+            // Changes that do not affect the endpoints are not reported.
             if self.returned.as_ref() != Some(&endpoints) {
                 self.returned = Some(endpoints.clone());
                 return endpoints.map_err(|why| io::Error::new(io::ErrorKind::NotFound, why));

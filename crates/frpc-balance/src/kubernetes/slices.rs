@@ -260,6 +260,7 @@ impl Slices {
     /// Adds an EndpointSlice, replacing the one with the same name.
     pub(crate) fn insert(&mut self, slice: EndpointSlice) {
         let name = slice.metadata.name.clone().unwrap_or_default();
+        // Removed first, so that it does not count towards the limits.
         let before = self.remove(&name).and_then(|slice| slice.failure);
         let slice = Slice::new(slice, &self.port);
         if self.slices.len() == SLICES_MAX || self.backends + slice.backends.len() > BACKENDS_MAX {
@@ -288,12 +289,14 @@ impl Slices {
     /// Returns the endpoints of all EndpointSlices sorted by address, or the reason why there are none.
     pub(crate) fn endpoints(&self) -> Result<Vec<Endpoint>, String> {
         let ready = self.in_state(State::Ready);
+        // Endpoints that terminate but still serve are better than none.
         let chosen = if ready.is_empty() { self.in_state(State::Leaving) } else { ready };
         if chosen.is_empty() {
             return Err(self.failure());
         }
         let is_preferred = |address: &SocketAddr| address.is_ipv6() == self.prefers_v6;
         let preferred = chosen.iter().filter(|(address, _)| is_preferred(address));
+        // A pod with addresses of both families is used once, by the preferred one.
         let found: BTreeSet<&str> = preferred.filter_map(|(_, backend)| backend.uid.as_deref()).collect();
         let is_found = |backend: &Backend| backend.uid.as_deref().is_some_and(|uid| found.contains(uid));
         let wanted = chosen.iter().filter(|(address, backend)| is_preferred(address) || !is_found(backend));
@@ -303,6 +306,7 @@ impl Slices {
     /// Returns the backends in this state from all EndpointSlices, sorted by address.
     fn in_state(&self, state: State) -> BTreeMap<SocketAddr, &Backend> {
         let all = self.slices.values().flat_map(|slice| &slice.backends);
+        // Slices may overlap, so each address is listed once.
         all.filter(|backend| backend.state == state).map(|backend| (backend.address, backend)).collect()
     }
 
