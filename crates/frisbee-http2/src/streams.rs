@@ -167,6 +167,7 @@ impl StreamSlot {
     /// Returns whether the stream has queued data and its own window permits sending some of it. The window of the
     /// connection is not considered.
     pub(crate) fn is_ready(&self) -> bool {
+        // An empty queue still has an end or trailers to send, which need no window.
         self.queue.as_ref().is_some_and(|queue| queue.len == 0 || self.send.available() > 0)
     }
 

@@ -292,6 +292,7 @@ impl Generation {
         }
         if let Some(wire) = &mut self.predecessor {
             if self.phase == Phase::Successor {
+                // Set first, so that a call after a cancelled one does not announce twice.
                 self.phase = Phase::Announced;
                 // Ignore the error: if the previous generation has exited, there is nothing to read. If it has refused,
                 // its reason can still be read.
@@ -314,6 +315,7 @@ impl Generation {
         self.phase = Phase::Ready;
         for socket in self.inherited.drain(..) {
             tracing::info!(target: "frisbee::restart", name = socket.name, kind = ?socket.kind, "closing unused inherited socket");
+            // Without a server, the file of the socket would only mislead clients.
             if socket.origin != Origin::Manager {
                 socket.remove_file();
             }
@@ -344,6 +346,7 @@ impl Generation {
             _ => pending().await,
         }
         self.phase = Phase::Replaced;
+        // The files belong to the successor, so only the descriptors are closed.
         self.sockets.clear();
         self.control = None;
     }

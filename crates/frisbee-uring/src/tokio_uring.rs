@@ -119,6 +119,7 @@ impl Socket {
     /// # Errors
     /// If the socket cannot be set to blocking mode.
     pub fn new(stream: TcpStream) -> io::Result<Self> {
+        // On a nonblocking socket, operations of the ring would fail instead of waiting.
         stream.set_nonblocking(false)?;
         let stream = Rc::new(tokio_uring::net::TcpStream::from_std(stream));
         Ok(Self { stream, reading: None, received: Vec::new(), read: 0, writing: None, spare: RefCell::default() })

@@ -118,6 +118,7 @@ impl LeasedShard {
 impl Drop for LeasedShard {
     fn drop(&mut self) {
         if let (Some(shards), Some(lease)) = (self.of.upgrade(), self.lease.take()) {
+            // Returned for the next thread, so that exited threads leave no unused shards.
             shards.free.lock().push(lease);
         }
     }
@@ -165,6 +166,7 @@ impl Shards {
     pub(crate) fn sums(&self) -> BTreeMap<Key, Histogram> {
         let mut sums: BTreeMap<Key, Histogram> = BTreeMap::new();
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        // Cloned, so that threads can add shards while the sums are built.
         let shards = self.all.lock().clone();
         for shard in shards {
             for series in shard.lock().iter() {

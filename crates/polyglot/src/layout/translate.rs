@@ -173,6 +173,7 @@ impl Program {
 #[inline(always)]
 fn append(out: &mut Vec<u8>, from: &[u8], length: usize) {
     match from.first_chunk::<SHORT>() {
+        // A short copy takes a fixed number of bytes, which compiles to a single move.
         Some(chunk) if length <= SHORT => {
             let end = out.len().wrapping_add(length);
             out.extend_from_slice(chunk);
