@@ -99,7 +99,7 @@ impl Carrier {
         }
         debug_assert!(next.job.is_none(), "job slot should be free");
         next.job = Some(assigned);
-        // Set before the wake-up, which may be consumed while another job runs. The task checks the flag after that job.
+        // Set before the wake-up, which may be consumed while another job runs. The task checks it after that job.
         self.has_next.store(true, Ordering::Release);
         drop(next);
         self.wake();
