@@ -35,7 +35,7 @@ static void check(int failed, const char *what) {
     }
 }
 
-/* Prints the rate and the processor time of this process. */
+/* Prints the rate and the CPU time of this process. */
 static void report(const char *name, long datagrams, double time) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -50,7 +50,7 @@ static void swap(void *first, void *second, size_t length) {
     memcpy(second, kept, length);
 }
 
-/* Turns a received frame into its reply. Without a checksum, which IPv4 permits: the sender left its own to the card. */
+/* Turns a received frame into its reply, which has no checksum, because the sender left its own to the network card. */
 static void answer(unsigned char *frame) {
     struct ethhdr *ethernet = (void *)frame;
     struct iphdr *ip = (void *)(ethernet + 1);
@@ -116,7 +116,7 @@ static struct {
     char bodies[BATCH_MAX][LENGTH_MAX];
 } batch;
 
-/* Points the messages of the batch to its bodies, each with this length and, if the socket has none, a peer. */
+/* Points the messages of the batch to bodies of this length and, if the socket is not connected, to a peer. */
 static void prepare(size_t length, int with_peers) {
     for (int index = 0; index < BATCH_MAX; index++) {
         batch.parts[index] = (struct iovec){batch.bodies[index], length};

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compares echoes of 100 bytes by AF_XDP and by sockets over a veth pair: `sudo benches/af_xdp/run.sh [ROUNDS]`.
-# Needs root, gcc and the package libxdp-dev. The client runs in a network namespace, which goes at the end.
+# Needs root, gcc and the package libxdp-dev. The client runs in a network namespace, which is removed at the end.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -14,7 +14,7 @@ ip address add 10.253.0.1/30 dev xdp-echo
 within ip address add 10.253.0.2/30 dev xdp-load
 ip link set xdp-echo up
 within ip link set xdp-load up
-# AF_XDP gets every frame of the queue, those of ARP as well.
+# AF_XDP receives every frame of the queue, including those of ARP.
 ip neighbour replace 10.253.0.2 lladdr "$(within cat /sys/class/net/xdp-load/address)" dev xdp-echo nud permanent
 within ip neighbour replace 10.253.0.1 lladdr "$(cat /sys/class/net/xdp-echo/address)" dev xdp-load nud permanent
 

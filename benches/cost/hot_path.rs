@@ -672,7 +672,9 @@ fn check() -> Result<ExitCode, BoxError> {
 /// Writes the current figures.
 fn update() -> Result<ExitCode, BoxError> {
     let mut text = String::from(
-        "# Instructions of one echo call, or one item of a stream or message by a broker, of 32 bytes, client and server together, or of one message of 367 bytes in JSON, or of one answer of a resolver with 1000 endpoints, as callgrind counts them.\n\
+        "# Instructions per operation of client and server together, counted by callgrind: an echo call, an item of a stream or\n\
+         # a message through a broker, of 32 bytes each, a message of 367 bytes in JSON, or an answer of a resolver with 1000\n\
+         # endpoints.\n\
          # Written by `cargo run --release -p cost --bin hot_path -- update`; CI runs `check`.\n",
     );
     for (case, calls) in CASES {

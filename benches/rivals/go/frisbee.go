@@ -1,7 +1,8 @@
 package main
 
-// This file has the echo call on Go's frisbee runtime, as its generated code
-// would make it: a mutex and a map for the calls in flight, a channel for each.
+// This file implements the echo call on Go's frisbee runtime, like its
+// generated code: with a mutex, a map of the calls in flight, and a channel for
+// each call.
 
 import (
 	"context"
@@ -15,11 +16,11 @@ import (
 	polyglot "github.com/loopholelabs/polyglot/v2"
 )
 
-// operation is that of the only method.
+// operation is the operation number of the only method.
 const operation = 10
 
-// serveFrisbee serves with so many handlers at a time on a connection: 1 calls
-// them in place, 0 gives each a goroutine.
+// serveFrisbee serves with at most this many concurrent handlers per
+// connection: 1 calls them inline, and 0 starts a goroutine for each.
 func serveFrisbee(concurrency uint64) func(net.Listener, time.Duration) error {
 	return func(listener net.Listener, sleep time.Duration) error {
 		table := frisbee.HandlerTable{
@@ -112,8 +113,8 @@ func (c *frisbeeClient) echo(text string) (string, error) {
 	}
 }
 
-// close does not wait: the original's Close can wait forever for a read loop
-// that waits for a lock which Close holds.
+// close does not wait, because Close of the original may deadlock: it holds a
+// lock for which the read loop waits.
 func (c *frisbeeClient) close() {
 	go func() { _ = c.client.Close() }()
 }

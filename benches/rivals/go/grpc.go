@@ -1,7 +1,7 @@
 package main
 
-// This file has the echo call on grpc-go, with a codec and a service
-// description by hand in the place of generated ones.
+// This file implements the echo call on grpc-go, with a handwritten codec and
+// service description instead of generated ones.
 
 import (
 	"context"
@@ -25,10 +25,10 @@ const (
 	messageMax       = 5 << 20
 )
 
-// message is request and reply.
+// message is the request and the reply.
 type message struct{ text string }
 
-// codec replaces the codec for protobuf. Its buffers come from the pool.
+// codec replaces the protobuf codec. Its buffers come from the pool.
 type codec struct{}
 
 func init() { encoding.RegisterCodecV2(codec{}) }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// histogram counts latencies in nanoseconds, in 64 steps for each doubling: it
-// is true to 1.6 %. It can be used from many goroutines.
+// histogram counts latencies in nanoseconds in 64 buckets per power of two,
+// which limits the error to 1.6 %. It is safe for concurrent use.
 type histogram struct {
 	counts [64 * steps]atomic.Uint64
 }
@@ -29,7 +29,7 @@ func index(nanos uint64) int {
 	return (shift+1)*steps + int(nanos>>shift) - steps
 }
 
-// value is the least latency with an index.
+// value returns the lowest latency of a bucket.
 func value(index int) uint64 {
 	if index < steps {
 		return uint64(index)
@@ -38,7 +38,7 @@ func value(index int) uint64 {
 	return uint64(index%steps+steps) << shift
 }
 
-// quantile gives a latency in microseconds.
+// quantile returns a quantile in microseconds.
 func (h *histogram) quantile(part float64) float64 {
 	var all uint64
 	for at := range h.counts {

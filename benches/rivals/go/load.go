@@ -1,7 +1,7 @@
 package main
 
-// This file makes the calls: connects, warms up, counts for as long as it is
-// told, and says what came of it.
+// This file makes the calls: it connects, warms up, counts calls for the given
+// time, and prints the results.
 
 import (
 	"encoding/json"
@@ -21,7 +21,7 @@ const (
 	ending
 )
 
-// load is what is asked for, and how far it is.
+// load contains the parameters and the state of a run.
 type load struct {
 	address            *string
 	clients, inFlight  *int
@@ -35,7 +35,7 @@ type load struct {
 	failure   atomic.Pointer[error]
 }
 
-// outcome is what the Rust program reads.
+// outcome contains the results that the Rust program reads.
 type outcome struct {
 	Calls   uint64  `json:"calls"`
 	Seconds float64 `json:"seconds"`
@@ -59,11 +59,12 @@ func newLoad(flags *flag.FlagSet) *load {
 	}
 }
 
-// patience is how long calls under way at the end of the window are waited for.
+// patience is the maximum wait for calls in flight at the end of the window.
 const patience = 5 * time.Second
 
 func (l *load) run(chosen contestant) error {
-	// One call in eight is timed if there are many, as in the Rust program.
+	// With many callers, one call in eight is timed, like in the Rust
+	// program.
 	l.every = 8
 	if *l.clients**l.inFlight < 16 {
 		l.every = 1
@@ -110,7 +111,7 @@ func (l *load) run(chosen contestant) error {
 	return l.report(seconds, counted, finished)
 }
 
-// connect opens all connections, some at a time: a backlog that overflows costs a second.
+// connect opens all connections, some at a time, because an overflowing backlog costs a second.
 func (l *load) connect(chosen contestant) ([]client, error) {
 	const atOneTime = 64
 	connected := make([]client, *l.clients)
@@ -144,7 +145,7 @@ func (l *load) phases() float64 {
 	return seconds
 }
 
-// call makes one call after the other.
+// call makes calls sequentially.
 func (l *load) call(c client, caller int) (uint64, error) {
 	var counted uint64
 	text := newText(caller, *l.length)
@@ -162,7 +163,7 @@ func (l *load) call(c client, caller int) (uint64, error) {
 	return counted, nil
 }
 
-// callReconnecting connects, calls once and closes, again and again.
+// callReconnecting repeatedly connects, makes one call and closes.
 func (l *load) callReconnecting(chosen contestant, caller int) (uint64, error) {
 	var counted uint64
 	text := newText(caller, *l.length)
@@ -181,7 +182,7 @@ func (l *load) callReconnecting(chosen contestant, caller int) (uint64, error) {
 	return counted, nil
 }
 
-// ended notes the end of a call; gives how much it counts.
+// ended records the end of a call, and returns how much the call counts.
 func (l *load) ended(timed bool, begun time.Time) uint64 {
 	phase := l.phase.Load()
 	if timed && phase != warmUp {
@@ -227,15 +228,15 @@ func checked(c client, text string) error {
 	return err
 }
 
-// text makes texts that differ from caller to caller and from call to call:
-// windows into a longer one, which move on with each call and copy nothing.
+// text creates texts that differ between callers and between calls: windows
+// into a longer text, which advance with each call and copy nothing.
 type text struct {
 	longer string
 	length int
 	at     int
 }
 
-// way is how far the window moves before it starts over.
+// way is the distance after which the window restarts.
 const way = 64
 
 func newText(caller, length int) *text {

@@ -1,5 +1,5 @@
-// Command compare-go has the contestants in Go for the comparison in the
-// folder above: it serves and loads as the Rust program does, with the same
+// Command compare-go contains the Go contestants of the comparison in the
+// parent folder. It serves and loads like the Rust program, with the same
 // arguments and the same lines on standard output.
 package main
 
@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// contestant is a way of making the echo call.
+// contestant is an implementation of the echo call.
 type contestant struct {
 	serve   func(listener net.Listener, sleep time.Duration) error
 	connect func(address string, inFlight int) (client, error)
 }
 
-// client is a connection on which calls can be made at the same time.
+// client is a connection with any number of concurrent calls.
 type client interface {
-	// echo sends a text and gives what is sent back.
+	// echo sends a text and returns the reply.
 	echo(text string) (string, error)
 	close()
 }
@@ -34,7 +34,7 @@ var contestants = map[string]contestant{
 	"twirp":         {serveTwirp, connectTwirp},
 }
 
-// gcPercent trades memory for processor time, as servers that are to be fast do.
+// gcPercent trades memory for CPU time, like fast servers do.
 const gcPercent = 400
 
 func main() {
@@ -81,17 +81,17 @@ func run(arguments []string) error {
 	}
 }
 
-// exitWithParent ends the process when its standard input ends, which it does
-// when the parent does, however that ends.
+// exitWithParent ends the process when its standard input ends, which happens
+// when the parent ends for any reason.
 func exitWithParent() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	os.Exit(0)
 }
 
-// blocks has handlers block a thread while they wait.
+// blocks makes handlers block a thread while they wait.
 var blocks bool
 
-// pause is what every handler does before it answers.
+// pause runs in every handler before it replies.
 func pause(sleep time.Duration) {
 	if blocks {
 		rest := syscall.NsecToTimespec(sleep.Nanoseconds())

@@ -1,7 +1,7 @@
 package main
 
-// This file has the one message of the schema in protobuf's encoding, by hand:
-// a string in field 1.
+// This file encodes the only message of the schema, a string in field 1, as
+// protobuf.
 
 import (
 	"encoding/binary"

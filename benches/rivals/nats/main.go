@@ -1,5 +1,6 @@
-// Command nats serves as nats-server does with its defaults, on a free port of the loopback, until its standard input
-// ends. It says where it listens as the other contestants do.
+// Command nats serves like nats-server with its defaults, on a free port of the
+// loopback, until its standard input ends. It reports its address like the
+// other contestants.
 package main
 
 import (
