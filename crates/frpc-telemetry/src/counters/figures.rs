@@ -152,15 +152,15 @@ impl Snapshot {
                 ("method", retried.method.to_owned()),
                 ("code", retried.code.name().to_ascii_lowercase()),
             ];
-            let help = "Attempts at calls after which another one was made.";
+            let help = "Attempts of calls that were followed by another attempt.";
             to.put(FigureKind::Counter, "frpc_client_retries_total", help, labels, retried.count);
         }
-        let help = "Replies that came when their calls had ended.";
+        let help = "Replies received after their calls had ended.";
         to.counter("frpc_late_replies_total", help, self.late_replies);
         to.counter("frpc_unserved_total", "Requests that were refused without a method.", self.unserved);
-        let help = "Connections that clients have made, those that replace others included.";
+        let help = "Connections made by clients, including replacements.";
         to.counter("frpc_client_connections_made_total", help, self.connections_made);
-        let help = "Attempts of clients at a connection that have failed.";
+        let help = "Failed connection attempts of clients.";
         to.counter("frpc_client_connections_failed_total", help, self.connections_failed);
     }
 
@@ -170,7 +170,7 @@ impl Snapshot {
             ("frpc_client_server_calls", "Calls and streams of channels in progress, by server.", |load| {
                 load.in_progress
             }),
-            ("frpc_client_server_connections", "Connections of channels that take calls, by server.", |load| {
+            ("frpc_client_server_connections", "Connections of channels that accept calls, by server.", |load| {
                 load.connections
             }),
             ("frpc_client_server_suspicions", "Channels to which a server has answered that it cannot work.", |load| {
@@ -198,7 +198,7 @@ impl Snapshot {
             (
                 FigureKind::Counter,
                 "frpc_skipped_fields_total",
-                "Fields of such peers that their readers do not have.",
+                "Fields from such peers that their readers do not know.",
                 |service| service.skipped_fields,
             ),
             (
@@ -217,11 +217,11 @@ impl Snapshot {
 }
 
 fn put_topics(to: &mut MetricSet, topics: &TopicFigures) {
-    to.counter("frisbee_topics_published_total", "Messages that were published to topics.", topics.published);
-    let help = "Messages that subscribers have lost since they were too slow.";
+    to.counter("frisbee_topics_published_total", "Messages published to topics.", topics.published);
+    let help = "Messages lost because subscribers were too slow.";
     to.counter("frisbee_topics_lost_total", help, topics.lost);
     to.gauge("frisbee_topics_subscriptions", "Subscriptions to topics.", topics.subscriptions);
-    to.gauge("frisbee_topics_waiting_bytes", "Bytes that wait for subscribers.", topics.waiting);
+    to.gauge("frisbee_topics_waiting_bytes", "Bytes queued for subscribers.", topics.waiting);
 }
 
 impl Snapshot {
@@ -252,27 +252,27 @@ impl Snapshot {
 }
 
 fn put_stats(to: &mut MetricSet, stats: &Stats) {
-    to.counter("frisbee_connections_opened_total", "Connections that were ever driven.", stats.opened());
-    to.gauge("frisbee_connections", "Connections that are open.", stats.open());
+    to.counter("frisbee_connections_opened_total", "Connections opened since the start.", stats.opened());
+    to.gauge("frisbee_connections", "Open connections.", stats.open());
     for (kind, count) in stats.closed() {
-        let help = "Connections that have ended, by the kind of the reason.";
+        let help = "Ended connections, by the kind of reason.";
         let labels = vec![("reason", kind.name().to_owned())];
         to.put(FigureKind::Counter, "frisbee_connections_closed_total", help, labels, count);
     }
     to.counter("frisbee_bytes_read_total", "Bytes received from peers.", stats.bytes_read());
-    to.counter("frisbee_bytes_written_total", "Bytes that were written to peers.", stats.bytes_written());
-    to.counter("frisbee_streams_opened_total", "Streams that were ever opened.", stats.streams_opened());
-    to.gauge("frisbee_streams", "Streams that are open.", stats.streams());
-    let help = "Bytes that wait to be written, in steps of 16 KiB for each connection.";
+    to.counter("frisbee_bytes_written_total", "Bytes written to peers.", stats.bytes_written());
+    to.counter("frisbee_streams_opened_total", "Streams opened since the start.", stats.streams_opened());
+    to.gauge("frisbee_streams", "Open streams.", stats.streams());
+    let help = "Bytes queued for writing, in steps of 16 KiB per connection.";
     to.gauge("frisbee_output_waiting_bytes", help, stats.output_waiting() as u64);
-    let help = "Bytes of long requests and replies of other protocols, and what handlers hold.";
+    let help = "Bytes of long requests and replies of other protocols, and bytes held by handlers.";
     to.gauge("frisbee_holds_bytes", help, stats.charged_bytes() as u64);
-    let help = "Requests, streams and messages that were refused because of a limit.";
+    let help = "Requests, streams and messages rejected because of a limit.";
     to.counter("frisbee_shed_total", help, stats.rejected());
     to.counter("frisbee_accept_failures_total", "Failures to accept a connection.", stats.not_accepted());
-    let help = "Bytes that are held for peers and charged to the memory limit: input, queues of output, streams.";
+    let help = "Bytes held for peers and charged to the memory limit: input, output queues and streams.";
     to.gauge("frisbee_memory_held_bytes", help, stats.memory_held() as u64);
-    to.gauge("frisbee_memory_max_bytes", "Bytes that may be held for peers.", stats.memory_max() as u64);
+    to.gauge("frisbee_memory_max_bytes", "Maximum number of bytes held for peers.", stats.memory_max() as u64);
 }
 
 #[cfg(test)]

@@ -24,10 +24,10 @@ pub fn observe_stats(meter: &Meter, stats: &Stats) {
     type Read = fn(&Stats) -> u64;
     let counters: [(&'static str, &'static str, Read); 6] = [
         ("frisbee.bytes.read", "Bytes received from peers.", Stats::bytes_read),
-        ("frisbee.bytes.written", "Bytes that were written to peers.", Stats::bytes_written),
-        ("frisbee.streams.opened", "Streams that were ever opened.", Stats::streams_opened),
-        ("frisbee.connections.opened", "Connections that were ever driven.", Stats::opened),
-        ("frisbee.shed", "Requests, streams and messages that were refused because of a limit.", Stats::rejected),
+        ("frisbee.bytes.written", "Bytes written to peers.", Stats::bytes_written),
+        ("frisbee.streams.opened", "Streams opened since the start.", Stats::streams_opened),
+        ("frisbee.connections.opened", "Connections opened since the start.", Stats::opened),
+        ("frisbee.shed", "Requests, streams and messages rejected because of a limit.", Stats::rejected),
         ("frisbee.accept_failures", "Failures to accept a connection.", Stats::not_accepted),
     ];
     for (name, description, read) in counters {
@@ -38,7 +38,7 @@ pub fn observe_stats(meter: &Meter, stats: &Stats) {
     let closed = stats.clone();
     let counter = meter.u64_observable_counter("frisbee.connections.closed");
     counter
-        .with_description("Connections that have ended, by the kind of the reason.")
+        .with_description("Ended connections, by the kind of reason.")
         .with_callback(move |observer| {
             for (kind, count) in closed.closed() {
                 observer.observe(count, &[KeyValue::new("reason", kind.name())]);
@@ -46,10 +46,10 @@ pub fn observe_stats(meter: &Meter, stats: &Stats) {
         })
         .build();
     let open = stats.clone();
-    let gauge = meter.u64_observable_gauge("frisbee.connections").with_description("Connections that are open.");
+    let gauge = meter.u64_observable_gauge("frisbee.connections").with_description("Open connections.");
     gauge.with_callback(move |observer| observer.observe(open.open(), &[])).build();
     let streams = stats.clone();
-    let gauge = meter.u64_observable_gauge("frisbee.streams").with_description("Streams that are open.");
+    let gauge = meter.u64_observable_gauge("frisbee.streams").with_description("Open streams.");
     gauge.with_callback(move |observer| observer.observe(streams.streams(), &[])).build();
     let gauge_stats = stats.clone();
     let gauge = meter.u64_observable_gauge("frisbee.memory.held").with_unit("By");
