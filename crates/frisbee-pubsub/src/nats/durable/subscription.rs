@@ -264,7 +264,7 @@ impl Subscription {
             if !delivery.is_stale() {
                 return Ok(delivery);
             }
-            // Its acknowledgement would come too late, so NATS will deliver it again.
+            // Too little time is left to acknowledge it, so NATS should deliver it again.
             self.return_all(vec![delivery]);
         }
     }
