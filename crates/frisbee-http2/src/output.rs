@@ -20,6 +20,9 @@ pub(crate) const QUANTUM: usize = 32 * 1024;
 /// Number of written bytes after which they are removed from the front of the output buffer.
 const COMPACTED_MIN: usize = 64 * 1024;
 
+/// Maximum unused part of the buffer of a long reply, as a divisor of the reply's length.
+const SLACK_MAX: usize = 4;
+
 /// Maximum capacity in bytes of the output buffer that an idle connection keeps.
 const KEPT_MAX: usize = 16 * 1024;
 
@@ -47,6 +50,17 @@ impl Output {
     /// Returns the buffer to which frames are appended.
     pub(crate) fn framed(&mut self) -> &mut Vec<u8> {
         &mut self.framed
+    }
+
+    /// Removes the frames from `at` on and returns their bytes. A long tail keeps the buffer, so that it is not copied.
+    pub(crate) fn split_off(&mut self, at: usize) -> Bytes {
+        let tail = self.framed.len().saturating_sub(at);
+        // Copy a tail that would keep much unused memory, which is not accounted for.
+        if tail < GATHERED_MIN || self.framed.capacity().saturating_sub(tail) > tail / SLACK_MAX {
+            return self.framed.split_off(at).into();
+        }
+        let rest = self.framed.get(..at).unwrap_or_default().to_vec();
+        Bytes::from(std::mem::replace(&mut self.framed, rest)).split_off(at)
     }
 
     /// Appends a part of a body to the output.

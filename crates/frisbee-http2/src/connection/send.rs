@@ -157,8 +157,8 @@ impl Connection {
     }
 
     /// Sends a complete response: head, message and trailers. `message` appends the body. If the body fits into one
-    /// frame and the windows, it is appended directly to the output, which avoids a copy. If `message` returns `false`,
-    /// nothing is sent.
+    /// frame and the windows, it is appended directly to the output. A longer body is sent from the buffer to which it
+    /// was appended, so neither is copied. If `message` returns `false`, nothing is sent.
     ///
     /// # Errors
     ///
@@ -196,7 +196,7 @@ impl Connection {
         let is_in_place = length > 0 && has_room && self.is_free(stream, length, usize::MAX);
         if !is_in_place {
             // The body must wait for the windows, so move it from the output to the queue of its stream.
-            let message = self.output.framed().get(body..).map(Bytes::copy_from_slice).unwrap_or_default();
+            let message = self.output.split_off(body);
             self.output.framed().truncate(data_head);
             if message.is_empty() {
                 return self.send_trailers(stream, trailers).map(|()| true);

@@ -9,6 +9,7 @@ use crate::frame::{self, FrameHead, kind};
 use crate::{ConnectionError, ErrorCode, Event, Head, StreamKey, hpack};
 use bytes::Bytes;
 use frisbee_core::{ClientConfig, Config, ServerConfig};
+use std::io::IoSlice;
 use std::time::Instant;
 
 /// Encodes a frame.
@@ -225,6 +226,26 @@ fn reply_beyond_window_waits_for_it() {
     assert_eq!(lengths(frames.clone()), [16_384, 16_384, 1697, 12]);
     assert_eq!(frames[3].0.flags, END_HEADERS | END_STREAM);
     assert_eq!(end.connection.stream_count(), 0);
+}
+
+#[test]
+fn long_reply_is_sent_from_its_own_buffer() {
+    let mut end = End::server();
+    assert!(end.feed(&[settings(&[(4, 1 << 20)]), window_update(0, 1 << 20)].concat()).is_ok());
+    let stream = end.open(1, END_STREAM);
+    let mut buffer = 0..0;
+    let put = |out: &mut Vec<u8>| {
+        out.reserve(1 << 19);
+        out.resize(out.len() + (1 << 19), b'x');
+        buffer = out.as_ptr() as usize..out.as_ptr() as usize + out.len();
+        true
+    };
+    assert_eq!(end.connection.reply(stream, &Head::response(200), &Head::trailers(), put), Ok(true));
+    let mut slices = [IoSlice::new(&[]); 64];
+    let filled = end.connection.output(&mut slices);
+    let bodies = || slices[..filled].iter().filter(|slice| slice.len() >= 16_384);
+    assert!(bodies().count() >= 8, "{filled} slices are to be written");
+    assert!(bodies().all(|body| buffer.contains(&(body.as_ptr() as usize))), "reply should not be copied");
 }
 
 #[test]
