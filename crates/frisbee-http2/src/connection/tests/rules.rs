@@ -205,6 +205,30 @@ fn malformed_messages_reset_their_stream() {
     }
 }
 
+/// h2spec's "second HEADERS frame without the END_STREAM flag" can observe either outcome, depending on timing.
+#[test]
+fn second_head_resets_only_unanswered_stream() {
+    let second = || headers(1, 0, &[("x-test", "ok")]);
+    let mut end = End::server();
+    let stream = end.open(1, 0);
+    assert_eq!(end.feed(&data(1, 0, "test")).map(|events| events.len()), Ok(1));
+    // Section 8.1: a request with a second head that does not end it is malformed.
+    let reset = Event::Reset { stream, code: ErrorCode::PROTOCOL_ERROR };
+    assert_eq!(end.feed(&second()), Ok(vec![reset]));
+    let frames = end.frames();
+    let code = frames.last().map(|(head, code)| (head.kind, head.stream, code.to_vec()));
+    assert_eq!(code, Some((kind::RST_STREAM, 1, ErrorCode::PROTOCOL_ERROR.0.to_be_bytes().to_vec())));
+
+    // After a complete response, this end has reset the stream with NO_ERROR. Section 5.1, closed: "An endpoint MUST
+    // minimally process and then discard any frames it receives in this state."
+    let stream = end.open(3, 0);
+    assert_eq!(end.connection.send_head(stream, &Head::response(404), true), Ok(()));
+    assert_eq!(end.kinds(), [kind::HEADERS, kind::RST_STREAM]);
+    assert_eq!(end.feed(&[data(3, 0, "test"), headers(3, 0, &[("x-test", "ok")])].concat()), Ok(Vec::new()));
+    assert!(end.frames().is_empty(), "frames for the reset stream should be discarded");
+    end.open(5, END_STREAM);
+}
+
 #[test]
 fn malformed_responses_reset_their_stream() {
     for message in [
