@@ -15,7 +15,7 @@ mod agents {
 }
 
 /// Timeout for all agents to connect, and for a round of calls.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 struct Worker {
     name: String,
@@ -85,7 +85,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         Ok::<_, Box<dyn std::error::Error>>(())
     };
-    tokio::time::timeout(PATIENCE, work).await??;
+    tokio::time::timeout(TIMEOUT, work).await??;
     drop(running);
     Ok(())
 }

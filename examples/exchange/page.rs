@@ -8,7 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// Maximum length of a request in bytes, and its timeout.
 const HEAD_MAX: usize = 8192;
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 const HTML: &str = include_str!("page/index.html");
 const SCRIPT: &str = include_str!("page/page.js");
@@ -38,7 +38,7 @@ impl Page {
     /// Serves the page of a market, one browser at a time with a short timeout.
     pub(crate) async fn serve(self, market: SocketAddr) {
         while let Ok((socket, _)) = self.0.accept().await {
-            tokio::spawn(async move { tokio::time::timeout(PATIENCE, answer(socket, market)).await });
+            tokio::spawn(async move { tokio::time::timeout(TIMEOUT, answer(socket, market)).await });
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// Timeout that suffices on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn order(number: u32, side: Side, price: u32, amount: u32) -> Order {
     Order { number, side: side.into(), price, amount }
@@ -70,7 +70,7 @@ async fn rejected_order_lets_traders_continue() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, shown).await.expect("trading should be visible within the timeout");
+    tokio::time::timeout(TIMEOUT, shown).await.expect("trading should be visible within the timeout");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -87,7 +87,7 @@ async fn browser_connection_carries_books_reports_and_calls() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, shown).await.expect("trading should be visible within the timeout");
+    tokio::time::timeout(TIMEOUT, shown).await.expect("trading should be visible within the timeout");
     let offer = trading.inquire().await.unwrap();
     // A program serves nothing, and is disconnected if it does not read its reports in time.
     assert!((8..=9).contains(&offer.0.called) && offer.0.answered == 8, "{:?}", offer.0);

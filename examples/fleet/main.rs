@@ -38,11 +38,11 @@ const CALLERS: usize = 24;
 const PHASE: Duration = Duration::from_secs(3);
 
 /// Time limit of the whole program.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    timeout(PATIENCE, show()).await?
+    timeout(TIMEOUT, show()).await?
 }
 
 async fn show() -> Result<(), Box<dyn Error>> {

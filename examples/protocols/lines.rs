@@ -23,7 +23,7 @@ mod benchmark {
 const LINE_MAX: u64 = 1024;
 
 /// Timeout for a client to send a line, and to read the previous reply.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 struct Echo;
 
@@ -46,7 +46,7 @@ async fn serve_lines(transport: RawTransport, context: AdapterContext) -> io::Re
                 () = context.stopping() => Ok(0),
             }
         };
-        if timeout(PATIENCE, reading).await?? == 0 {
+        if timeout(TIMEOUT, reading).await?? == 0 {
             return Ok(());
         }
         let Some((method, json)) = line.strip_suffix('\n').and_then(|line| line.trim_end().split_once(' ')) else {
@@ -56,7 +56,7 @@ async fn serve_lines(transport: RawTransport, context: AdapterContext) -> io::Re
             Ok(json) => json,
             Err(status) => format!("error: {status}").into(),
         };
-        timeout(PATIENCE, transport.write_all(&[&answer[..], b"\n"].concat())).await??;
+        timeout(TIMEOUT, transport.write_all(&[&answer[..], b"\n"].concat())).await??;
     }
 }
 

@@ -15,7 +15,7 @@ mod quickstart {
 }
 
 /// Timeout of waits for events that will happen, sufficient for a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 struct Adder;
 
@@ -87,10 +87,10 @@ async fn store_and_generated_service_share_server() {
             assert_eq!(count, 100);
         });
     }
-    tokio::time::timeout(PATIENCE, clients.join_all()).await.expect("clients should finish within the timeout");
+    tokio::time::timeout(TIMEOUT, clients.join_all()).await.expect("clients should finish within the timeout");
     let (store, connection, _calculator) = connected(address).await;
     store.put(&connection, "shared", "last").await.unwrap();
-    tokio::time::timeout(PATIENCE, watchers.join_all()).await.expect("watchers should finish within the timeout");
+    tokio::time::timeout(TIMEOUT, watchers.join_all()).await.expect("watchers should finish within the timeout");
 }
 
 #[test]

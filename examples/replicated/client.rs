@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 const ATTEMPT: Duration = Duration::from_millis(250);
 
 /// Maximum duration of all attempts. Afterwards it is unknown whether the command was executed.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(1_500);
+pub(crate) const TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -78,7 +78,7 @@ impl Client {
 
     fn end(&self) -> Instant {
         let is_endless = self.defect == Some(Defect::IgnoresDeadline);
-        Instant::now() + if is_endless { PATIENCE * 100 } else { PATIENCE }
+        Instant::now() + if is_endless { TIMEOUT * 100 } else { TIMEOUT }
     }
 
     /// Returns the replica to call.

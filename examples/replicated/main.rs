@@ -14,7 +14,7 @@ mod replica;
 mod store;
 mod table;
 
-use client::{Client, PATIENCE};
+use client::{Client, TIMEOUT};
 use defects::Defect;
 use frisbee_sim::{
     Cable, Clock, FaultKind, Faults, History, Model, Register, RegisterOperation as Operation, Verdict, World, sim_test,
@@ -137,7 +137,7 @@ async fn read_and_write(world: World, mut client: Client, number: i64, history: 
                 outcome.map(|outcome| (!outcome.done).then_some(outcome.value))
             }
         };
-        assert!(world.elapsed() - started <= PATIENCE + SLACK, "operations end in time");
+        assert!(world.elapsed() - started <= TIMEOUT + SLACK, "operations end in time");
         if let Some(outcome) = outcome {
             found = outcome.unwrap_or(value);
             world.note(format!("client {number}: {key} {operation:?} -> {outcome:?}"));
@@ -162,8 +162,8 @@ async fn hold_a_lease(world: World, mut client: Client, number: usize, holders: 
 
 /// Checks the final condition after all faults have ended.
 async fn check(world: &World, observed: &Observed, history: &Operations) {
-    let patience = Duration::from_secs(60);
-    world.eventually("no write waits whose caller has gone", patience, || observed.waiting() == 0).await;
+    let timeout = Duration::from_secs(60);
+    world.eventually("no write waits whose caller has gone", timeout, || observed.waiting() == 0).await;
     for key in KEYS {
         match history.check_of(&Value, |(of, _)| *of == key) {
             Verdict::Linearizable | Verdict::Undecided => {}

@@ -33,7 +33,7 @@ pub(crate) const LEASE: Duration = Duration::from_millis(240);
 const HEARTBEAT: Duration = Duration::from_millis(60);
 
 /// Timeout of calls between replicas.
-const PATIENCE: Duration = Duration::from_millis(150);
+const TIMEOUT: Duration = Duration::from_millis(150);
 
 /// The configuration of all replicas.
 #[derive(Clone)]
@@ -120,11 +120,11 @@ impl Replica {
         let Ballot { term, candidate: voted_for, .. } = ballot.unwrap_or_default();
         let (log, machine, renewed) = (Log::load(disk, settings.defect), Machine::default(), BTreeMap::new());
         // The replica may have heard from a leader just before it crashed.
-        let (heard_at, stands) = (now, now + patience());
+        let (heard_at, stands) = (now, now + election_timeout());
         let state = State { term, voted_for, leading: None, log, machine, renewed, heard_at, stands };
         let (state, changes, write_permits) = (Mutex::new(state), Notify::new(), Arc::new(Semaphore::new(WRITES_MAX)));
         settings.observer.begins(me, write_permits.clone());
-        let peer = |name: &String| ReplicationClient::new(channel(&process, name, PATIENCE));
+        let peer = |name: &String| ReplicationClient::new(channel(&process, name, TIMEOUT));
         let peers = settings.replicas.iter().map(peer).collect();
         let replica = Self(Arc::new(Inner { me, process, settings, peers, state, changes, write_permits }));
         let server = frpc::Server::builder()
@@ -184,7 +184,7 @@ impl Replica {
             if now < state.stands {
                 continue;
             }
-            state.stands = now + patience();
+            state.stands = now + election_timeout();
             if state.leading.is_none() {
                 let term = state.term + 1;
                 self.follow(&mut state, term);
@@ -231,7 +231,7 @@ impl Replica {
                 let (term, sent) = (batch.term, self.now());
                 match self.0.peers[peer].append(batch).await {
                     Ok(stored) => self.count(peer, term, sent, stored.get_ref()),
-                    Err(_) => sleep(PATIENCE / 5).await,
+                    Err(_) => sleep(TIMEOUT / 5).await,
                 }
             }
             drop(timeout(HEARTBEAT, changed).await);
@@ -298,7 +298,7 @@ impl Replication for Replica {
             let is_granted = ballot.term == state.term && !has_leader && is_free && may_lead;
             if is_granted {
                 self.set_term(&mut state, ballot.term, ballot.candidate);
-                state.stands = now + patience();
+                state.stands = now + election_timeout();
             }
             Vote { term: state.term, is_granted }
         };
@@ -313,7 +313,7 @@ impl Replication for Replica {
             let (mut state, now) = (self.lock(), self.now());
             self.follow(&mut state, term);
             if term == state.term && state.leading.is_none() {
-                (state.heard_at, state.stands) = (now, now + patience());
+                (state.heard_at, state.stands) = (now, now + election_timeout());
             }
             if term < state.term && !self.has(Defect::TermNotChecked) {
                 Stored { term: state.term, ..Stored::default() }
@@ -339,6 +339,6 @@ fn at_least<T: Ord>(count: usize, values: impl Iterator<Item = T>) -> T {
 }
 
 /// Returns a random time after which a replica becomes a candidate.
-fn patience() -> Duration {
+fn election_timeout() -> Duration {
     QUIET + Duration::from_millis(fastrand::u64(..QUIET.as_millis() as u64))
 }

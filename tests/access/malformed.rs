@@ -1,7 +1,7 @@
 //! Tests of malformed, repeated, oversized and absent tokens in every protocol.
 
 use super::protocols::Host;
-use super::support::{PATIENCE, access};
+use super::support::{TIMEOUT, access};
 use crate::gateway::web_socket::{BINARY, Client, FRAMES, TEXT, frame};
 use bytes::Bytes;
 use frisbee_tests::raw::{Raw, encoded, packet};
@@ -69,7 +69,7 @@ async fn send_http1(address: SocketAddr, line: &str, fields: &Fields, rest: &[u8
             && socket.read_buf(&mut answer).await.is_ok_and(|count| count > 0)
         {}
     };
-    tokio::time::timeout(PATIENCE, reading).await.expect("read should complete within the timeout");
+    tokio::time::timeout(TIMEOUT, reading).await.expect("read should complete within the timeout");
 }
 
 /// Sends an HTTP/2 request, if it can be sent, and reads its response.
@@ -88,7 +88,7 @@ async fn send_http2(address: SocketAddr, path: &str, fields: &Fields, content_ty
             let _ = response.into_body().collect().await;
         }
     };
-    tokio::time::timeout(PATIENCE, exchange).await.expect("exchange should complete within the timeout");
+    tokio::time::timeout(TIMEOUT, exchange).await.expect("exchange should complete within the timeout");
     connection.abort();
 }
 
@@ -278,7 +278,7 @@ async fn call_protocols_with_json(address: SocketAddr, metadata: &str, mut calle
         socket.write_all(format!("{call}\n").as_bytes()).await.expect("write should succeed");
         let mut reply = String::new();
         let reading = socket.read_line(&mut reply);
-        tokio::time::timeout(PATIENCE, reading)
+        tokio::time::timeout(TIMEOUT, reading)
             .await
             .expect("read should complete within the timeout")
             .expect("response should be UTF-8");

@@ -1,6 +1,6 @@
 //! Tests every path to a handler or a mounted router, for a permitted caller, a denied caller and an unknown one.
 
-use super::support::{METHODS, PATIENCE, access, by, code, code_of_stream};
+use super::support::{METHODS, TIMEOUT, access, by, code, code_of_stream};
 use frisbee::{Handlers, Operation};
 use frisbee_pubsub::{Broker, Client, ClientRouter, OPERATIONS};
 use frisbee_tests::interop::{AddRequest, Count, Empty, InteropClient, InteropServer, Range, Text};
@@ -124,7 +124,7 @@ async fn http(address: SocketAddr, path: &str, token: &str, body: &str) -> (u16,
     socket.write_all(head.as_bytes()).await.expect("write should succeed");
     let mut answer = String::new();
     let reading = socket.read_to_string(&mut answer);
-    tokio::time::timeout(PATIENCE, reading)
+    tokio::time::timeout(TIMEOUT, reading)
         .await
         .expect("read should complete within the timeout")
         .expect("response should be UTF-8");
@@ -162,7 +162,7 @@ async fn json_rpc_tcp(address: SocketAddr, method: &str, token: &str) -> Code {
     loop {
         let mut line = String::new();
         let reading = socket.read_line(&mut line);
-        tokio::time::timeout(PATIENCE, reading)
+        tokio::time::timeout(TIMEOUT, reading)
             .await
             .expect("read should complete within the timeout")
             .expect("response should be UTF-8");
@@ -211,7 +211,7 @@ async fn grpc_web(address: SocketAddr, method: &str, token: &str) -> Code {
     socket.write_all(request.as_bytes()).await.expect("write should succeed");
     let mut answer = Vec::new();
     let reading = socket.read_to_end(&mut answer);
-    tokio::time::timeout(PATIENCE, reading)
+    tokio::time::timeout(TIMEOUT, reading)
         .await
         .expect("read should complete within the timeout")
         .expect("response should be complete");
@@ -240,13 +240,13 @@ async fn mounted(address: SocketAddr, operation: u16) -> Code {
 /// Subscribes and publishes. Returns whether the subscriber received its own message.
 async fn topics(address: SocketAddr) -> bool {
     let client = Client::connect(address).await.expect("server should accept the connection");
-    let subscribing = tokio::time::timeout(PATIENCE, client.subscribe("news"))
+    let subscribing = tokio::time::timeout(TIMEOUT, client.subscribe("news"))
         .await
         .expect("subscription should be accepted within the timeout");
     let Ok(mut subscription) = subscribing else { return false };
     client.publish("news", "today").await.expect("broker should accept the message");
     let message =
-        tokio::time::timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout");
+        tokio::time::timeout(TIMEOUT, subscription.recv()).await.expect("message should arrive within the timeout");
     message.is_ok_and(|message| message.payload() == "today")
 }
 
@@ -260,7 +260,7 @@ async fn channel_with_topics(address: SocketAddr) -> (bool, Code) {
         .await
         .expect("server should accept the connection");
     let called = code(InteropClient::new(channel.clone()).add(AddRequest::default()).await);
-    let subscribed = tokio::time::timeout(PATIENCE, client.subscribe("news"))
+    let subscribed = tokio::time::timeout(TIMEOUT, client.subscribe("news"))
         .await
         .expect("subscription should be accepted within the timeout");
     (subscribed.is_ok(), called)

@@ -1,6 +1,6 @@
 //! Tests of access rules for topics, for publishers and for the patterns of subscribers.
 
-use super::support::PATIENCE;
+use super::support::TIMEOUT;
 use frisbee_pubsub::{Broker, Client, ClientRouter, OPERATIONS, PubSubError};
 use frisbee_tests::serve;
 use frpc::{Channel, Connection, Server};
@@ -27,7 +27,7 @@ async fn open(connected: impl Fn(&Connection) + Send + Sync + 'static) -> (Socke
 
 /// Signs in a principal with the given name and a role of the same name.
 fn sign_in(name: &str, connection: &Connection) {
-    let somebody = Principal::new(name, Proof::Other).with_role(name).expiring_in(PATIENCE);
+    let somebody = Principal::new(name, Proof::Other).with_role(name).expiring_in(TIMEOUT);
     somebody.sign_in(connection).expect("previous principal should have expired");
 }
 
@@ -41,7 +41,7 @@ async fn publish(client: &Client, topics: &[&str]) -> bool {
     for topic in topics {
         client.publish(topic, "today").await.expect("broker should accept the message");
     }
-    match tokio::time::timeout(PATIENCE, client.sync()).await.expect("call should complete within the timeout") {
+    match tokio::time::timeout(TIMEOUT, client.sync()).await.expect("call should complete within the timeout") {
         Ok(()) => true,
         Err(PubSubError::Refused(text)) => {
             assert!(text.starts_with("you may not publish to "), "{text}");
@@ -67,7 +67,7 @@ async fn clients(address: SocketAddr) -> [(Client, Option<Channel>); 2] {
 async fn open_to(client: &Client) -> Vec<&'static str> {
     let mut open = Vec::new();
     for pattern in ["news", "orders.north.created", "orders.*.>", "orders.*", "orders.>", "*", ">"] {
-        match tokio::time::timeout(PATIENCE, client.subscribe(pattern))
+        match tokio::time::timeout(TIMEOUT, client.subscribe(pattern))
             .await
             .expect("subscription should be accepted within the timeout")
         {
@@ -124,7 +124,7 @@ async fn watching_presence_requires_its_own_rule() {
         let access = Access::new().allow_mounted(OPERATIONS, Who::anybody());
         let address = serve(Server::builder().mount(OPERATIONS, broker).access(access)).await;
         let client = Client::connect(address).await.expect("server should listen");
-        let watched = tokio::time::timeout(PATIENCE, client.subscribe("$presence.rooms.lobby")).await;
+        let watched = tokio::time::timeout(TIMEOUT, client.subscribe("$presence.rooms.lobby")).await;
         assert_eq!(watched.expect("broker should answer").is_ok(), expected, "{rule}");
     }
 }

@@ -1,4 +1,5 @@
-//! Tests of calls that an adapter makes with encoded messages. They pass the same middleware and limits as native calls.
+//! Tests of calls that an adapter makes with encoded messages. They pass the same middleware and limits as native
+//! calls.
 
 use bytes::Bytes;
 use frisbee_tests::interop::InteropServer;
@@ -17,7 +18,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 
 static LAYOUT: Layout = Layout::new("words.Words", &[10, 11, 12, 13], 1, b"", "");
 /// Maximum time to wait for an event that is due soon.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 const UPPER: &str = "Upper";
 const NAMES: [&str; 4] = [UPPER, "Split", "Join", "Echo"];
@@ -164,7 +165,7 @@ async fn stream(method: AdapterMethod, requests: &[&'static str]) -> Result<Vec<
 
 /// Returns the next item, which must arrive in time.
 async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
-    tokio::time::timeout(PATIENCE, items.recv())
+    tokio::time::timeout(TIMEOUT, items.recv())
         .await
         .expect("message should arrive within the timeout")
         .expect("sender should not be dropped")
@@ -294,7 +295,7 @@ async fn deadline_ends_gateway_handlers_and_streams() {
         let mut request = Request::new(Bytes::from_static(b"a"));
         request.set_timeout(Duration::from_secs(1));
         let method = host.method(UPPER);
-        let called = tokio::time::timeout(PATIENCE, method.unary(request, "text"))
+        let called = tokio::time::timeout(TIMEOUT, method.unary(request, "text"))
             .await
             .expect("call should complete within the timeout");
         assert_eq!(code(called), Code::DeadlineExceeded, "{policy:?}");
@@ -306,7 +307,7 @@ async fn deadline_ends_gateway_handlers_and_streams() {
         let mut echoed = host.method("Echo").streaming(request, "text").await.expect("stream should open").into_inner();
         assert_eq!(echoed.next().await.and_then(Result::ok), Some(Bytes::from_static(b"a")));
         let last =
-            tokio::time::timeout(PATIENCE, echoed.next()).await.expect("next item should arrive within the timeout");
+            tokio::time::timeout(TIMEOUT, echoed.next()).await.expect("next item should arrive within the timeout");
         assert_eq!(last.map(code), Some(Code::DeadlineExceeded));
         assert!(echoed.next().await.is_none());
     }
@@ -326,7 +327,7 @@ async fn deadline_ends_wait_for_permit() {
     let mut request = Request::new(Bytes::from_static(b"b"));
     request.set_timeout(Duration::from_secs(1));
     let method = host.method(UPPER);
-    let called = tokio::time::timeout(PATIENCE, method.unary(request, "text"))
+    let called = tokio::time::timeout(TIMEOUT, method.unary(request, "text"))
         .await
         .expect("call should complete within the timeout");
     assert_eq!(code(called), Code::DeadlineExceeded);

@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// Maximum time to wait for an event, because the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Returns a client of a server that runs on its own threads. Dropping the runtime stops the server.
 fn served() -> (Runtime, Blocking<InteropClient>) {
@@ -82,7 +82,7 @@ fn idle_blocking_client_answers_pings() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let client = blocking::connect(listener.local_addr().unwrap().to_string(), InteropClient::new).unwrap();
     let mut socket = listener.accept().unwrap().0;
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.set_read_timeout(Some(TIMEOUT)).unwrap();
     socket.write_all(&packet(0, 0, b"")).unwrap();
     // The client sends HELLO and a PING before the call.
     let mut received = Vec::new();
@@ -108,7 +108,7 @@ fn blocking_client_continues_with_remaining_servers() {
     let add = || client.call(|client| client.add(AddRequest { a: 1, b: 1 }));
     add().expect("both servers should be reachable");
     let [gone, _left] = servers;
-    gone.shutdown_timeout(PATIENCE);
+    gone.shutdown_timeout(TIMEOUT);
     // The first call may fail, because the client may only notice the lost connection when it makes this call.
     let failed = (0..20).filter(|_| add().is_err()).count();
     assert!(failed <= 1, "{failed} calls failed");

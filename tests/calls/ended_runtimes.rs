@@ -11,7 +11,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 
 /// Maximum time to wait for an event.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A service that reports each call and never replies.
 struct Silent(Arc<Semaphore>);
@@ -43,17 +43,17 @@ fn code_of_call(change: impl FnOnce(Channel, Arc<Semaphore>) -> Channel) -> Code
     let channel = own.block_on(Channel::connect_io(here)).expect("connection in memory should succeed");
     let client = GreeterClient::new(change(channel, began.clone()));
     let mut request = Request::new(Name::default());
-    request.set_timeout(PATIENCE);
+    request.set_timeout(TIMEOUT);
     let call = other.spawn(async move { client.greet(request).await });
     other.block_on(async {
-        tokio::time::timeout(PATIENCE, began.acquire())
+        tokio::time::timeout(TIMEOUT, began.acquire())
             .await
             .expect("permit should be acquired within the timeout")
             .expect("connection should be open")
             .forget();
     });
     drop(own);
-    let ended = other.block_on(async { tokio::time::timeout(PATIENCE, call).await });
+    let ended = other.block_on(async { tokio::time::timeout(TIMEOUT, call).await });
     ended
         .expect("call should end in time")
         .expect("task should not panic")
@@ -92,7 +92,7 @@ fn call_from_timerless_runtime_ends_at_deadline() {
     let mut greeted = pin!(client.greet(request));
     let polled = other.block_on(poll_fn(|context| Poll::Ready(greeted.as_mut().poll(context))));
     assert!(polled.is_pending());
-    let greeted = own.block_on(async { tokio::time::timeout(PATIENCE, greeted).await });
+    let greeted = own.block_on(async { tokio::time::timeout(TIMEOUT, greeted).await });
     let failed = greeted.expect("call should end in time").expect_err("call should fail without an answer");
     assert_eq!(failed.code(), Code::DeadlineExceeded);
 }
@@ -114,10 +114,10 @@ fn call_on_idle_runtime_ends_at_deadline() {
     for channel in [channel, within] {
         let client = GreeterClient::new(channel);
         let calls = async move || {
-            let greeted = tokio::time::timeout(PATIENCE, client.greet(request())).await;
+            let greeted = tokio::time::timeout(TIMEOUT, client.greet(request())).await;
             let greeted = greeted.expect("call should end in time").expect_err("call should fail without an answer");
             assert_eq!(greeted.code(), Code::DeadlineExceeded);
-            let recited = tokio::time::timeout(PATIENCE, async {
+            let recited = tokio::time::timeout(TIMEOUT, async {
                 client.recite(request()).await?.into_inner().message().await.map(drop)
             });
             let recited = recited.await.expect("stream should end in time").expect_err("stream should fail");

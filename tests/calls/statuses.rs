@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 type Answer<T> = Result<Response<T>, Status>;
 
 /// Maximum time to wait for an event, because the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Returns the result of reading a stream to its end.
 async fn whole<M: polyglot::Message>(answer: Answer<Streaming<M>>) -> Result<(), Status> {
@@ -225,9 +225,9 @@ async fn early_reply_does_not_await_request_end() {
     let (sender, requests) = RequestStream::channel(1);
     let answered = tokio::spawn(async move { client.sum_up(requests).await });
     sender.send(Count { value: 42 }).await.expect("message should be sent");
-    let answered = tokio::time::timeout(PATIENCE, answered).await.expect("call should complete within the timeout");
+    let answered = tokio::time::timeout(TIMEOUT, answered).await.expect("call should complete within the timeout");
     assert_eq!(answered.expect("task should not panic").expect("call should succeed").get_ref().total, 42);
-    tokio::time::timeout(PATIENCE, sender.closed()).await.expect("stream should be closed within the timeout");
+    tokio::time::timeout(TIMEOUT, sender.closed()).await.expect("stream should be closed within the timeout");
 }
 
 #[tokio::test]
@@ -284,9 +284,9 @@ async fn stream_sender_distinguishes_finished_and_lost_peer() {
             }
         };
         let code = if is_disconnected { Code::Unavailable } else { Code::Cancelled };
-        let refusal = tokio::time::timeout(PATIENCE, feeding).await.expect("call should fail within the timeout");
+        let refusal = tokio::time::timeout(TIMEOUT, feeding).await.expect("call should fail within the timeout");
         assert_eq!(refusal.code(), code, "client received the status {refusal}");
-        let refusal = tokio::time::timeout(PATIENCE, refusals.recv())
+        let refusal = tokio::time::timeout(TIMEOUT, refusals.recv())
             .await
             .expect("message should arrive within the timeout")
             .expect("call should fail");
@@ -310,7 +310,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     loop {
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(output) => return output,
-            Poll::Pending => std::thread::park_timeout(PATIENCE),
+            Poll::Pending => std::thread::park_timeout(TIMEOUT),
         }
     }
 }
@@ -325,7 +325,7 @@ async fn every_call_kind_works_outside_tokio() {
         for channel in [lazy, connected] {
             for client in [channel.clone(), channel.with_middleware(Through)].map(InteropClient::new) {
                 for kind in 0..4 {
-                    for timeout in [None, Some(PATIENCE)] {
+                    for timeout in [None, Some(TIMEOUT)] {
                         block_on(call(&client, kind, timeout)).expect("call should succeed");
                     }
                 }
@@ -334,7 +334,7 @@ async fn every_call_kind_works_outside_tokio() {
             let asking = InteropClient::new(asking);
             let send_call = || {
                 let mut request = Request::new(Empty {});
-                request.set_timeout(PATIENCE);
+                request.set_timeout(TIMEOUT);
                 block_on(asking.do_nothing(request))
             };
             // The server may not have processed the end of the last stream yet.

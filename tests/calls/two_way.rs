@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 type Reply<T> = Result<Response<T>, Status>;
 
 /// Maximum time to wait for an event, because the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server that reports its connections.
 async fn controller() -> (SocketAddr, mpsc::UnboundedReceiver<Connection>) {
@@ -34,7 +34,7 @@ async fn agent(address: SocketAddr) -> Channel {
 }
 
 async fn next<T>(from: &mut mpsc::UnboundedReceiver<T>) -> T {
-    tokio::time::timeout(PATIENCE, from.recv())
+    tokio::time::timeout(TIMEOUT, from.recv())
         .await
         .expect("message should arrive within the timeout")
         .expect("message should arrive")
@@ -162,7 +162,7 @@ async fn equal_ids_of_both_ends_stay_separate() {
             });
         }
     }
-    tokio::time::timeout(PATIENCE, calls.join_all()).await.unwrap();
+    tokio::time::timeout(TIMEOUT, calls.join_all()).await.unwrap();
 }
 
 #[tokio::test]
@@ -194,7 +194,7 @@ async fn client_request_with_server_id_closes_connection() {
     let mut raw = Raw::connect(address).await;
     raw.write(&[packet(0, 3, b"fris\x01"), packet(0x8007, 18, &[8, 0, 0x0D, 2, 0x0D, 1])].concat()).await;
     let connection = next(&mut connections).await;
-    tokio::time::timeout(PATIENCE, connection.closed()).await.expect("such a request should close the connection");
+    tokio::time::timeout(TIMEOUT, connection.closed()).await.expect("such a request should close the connection");
     let reason = connection.close_reason().expect("connection should be closed").to_string();
     assert!(reason.contains("packet 32775 of operation 18"), "{reason}");
 }
@@ -232,7 +232,7 @@ async fn bare_client_only_counts_unrequested_packets() {
             break;
         }
     }
-    tokio::time::timeout(PATIENCE, connection.closed()).await.expect("connection should close within the timeout");
+    tokio::time::timeout(TIMEOUT, connection.closed()).await.expect("connection should close within the timeout");
 }
 
 #[tokio::test]
@@ -297,7 +297,7 @@ async fn connection_end_fails_current_and_later_calls() {
     });
     called.add(AddRequest::default()).await.unwrap();
     drop(agent);
-    let error = tokio::time::timeout(PATIENCE, call).await.unwrap().unwrap().unwrap_err();
+    let error = tokio::time::timeout(TIMEOUT, call).await.unwrap().unwrap().unwrap_err();
     assert_eq!((error.code(), error.may_have_run()), (Code::Unavailable, true));
     let after = called.add(AddRequest::default()).await.unwrap_err();
     assert_eq!((after.code(), after.may_have_run()), (Code::Unavailable, false));
@@ -305,7 +305,7 @@ async fn connection_end_fails_current_and_later_calls() {
     let late = InteropClient::new(Channel::from_connection(&connection));
     assert_eq!(late.add(AddRequest::default()).await.unwrap_err().code(), Code::Unavailable);
     assert_eq!(late.count_up(Range::default()).await.unwrap_err().code(), Code::Unavailable);
-    tokio::time::timeout(PATIENCE, Channel::from_connection(&connection).stay_connected()).await.unwrap();
+    tokio::time::timeout(TIMEOUT, Channel::from_connection(&connection).stay_connected()).await.unwrap();
 }
 
 #[tokio::test]
@@ -361,7 +361,7 @@ async fn full_outboxes_of_both_ends_avoid_deadlock() {
             assert!(count >= 200, "{count}");
         });
     }
-    tokio::time::timeout(PATIENCE, calls.join_all()).await.expect("calls should complete within the timeout");
+    tokio::time::timeout(TIMEOUT, calls.join_all()).await.expect("calls should complete within the timeout");
 }
 
 #[tokio::test]

@@ -127,20 +127,19 @@ async fn unsent_streaming_call_moves_to_next_connection() {
 
 #[tokio::test(start_paused = true)]
 async fn streaming_call_over_lost_connections_waits_once() {
-    let patience = Duration::from_secs(5);
-    let channel = Channel::builder()
-        .reconnect_timeout(patience)
-        .connect_with_connector(|| async { Ok(short_lived(b"fris\x01")) });
+    let timeout = Duration::from_secs(5);
+    let channel =
+        Channel::builder().reconnect_timeout(timeout).connect_with_connector(|| async { Ok(short_lived(b"fris\x01")) });
     let client = ExtensionClient::new(channel.await.expect("first connection should be established"));
     let started = tokio::time::Instant::now();
-    let called = tokio::time::timeout(10 * patience, client.flood(Time { millis: 1 })).await;
+    let called = tokio::time::timeout(10 * timeout, client.flood(Time { millis: 1 })).await;
     let status = called.expect("call should time out").expect_err("request should not be sent");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
-    assert!(started.elapsed() <= patience + Duration::from_secs(2), "{:?}", started.elapsed());
+    assert!(started.elapsed() <= timeout + Duration::from_secs(2), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
-async fn call_without_patience_fails_with_connect_error() {
+async fn call_without_reconnect_timeout_fails_with_connect_error() {
     let (first, _) = start("127.0.0.1:0").await;
     let address = first.address.to_string();
     let client = ExtensionClient::connect(address.clone()).await.expect("server should accept the connection");
@@ -199,7 +198,7 @@ async fn channel_backs_off_if_connections_end_early() {
 
 /// Regression: there were no pauses between attempts if the pauses were longer than the reconnect timeout of calls.
 #[tokio::test]
-async fn channel_pauses_between_attempts_for_any_patience() {
+async fn channel_pauses_between_attempts_at_any_timeout() {
     let (server, _) = start("127.0.0.1:0").await;
     let channel = Channel::builder().reconnect_timeout(Duration::from_millis(1));
     let channel = channel.connect(server.address.to_string()).await.expect("server should accept the connection");
@@ -346,11 +345,11 @@ async fn dropped_channel_stops_connecting() {
     assert!(started.elapsed() < Duration::from_secs(1));
 }
 
-/// Regression: a call waited for the whole connect timeout, even if its patience was shorter.
+/// Regression: a call waited for the whole connect timeout, even if its reconnect timeout was shorter.
 #[tokio::test(start_paused = true)]
-async fn call_to_silent_server_fails_after_patience() {
-    let patience = Duration::from_secs(1);
-    let (client, _) = reconnecting(Channel::builder().reconnect_timeout(patience), std::future::pending).await;
+async fn call_to_silent_server_fails_after_timeout() {
+    let timeout = Duration::from_secs(1);
+    let (client, _) = reconnecting(Channel::builder().reconnect_timeout(timeout), std::future::pending).await;
     for _ in 0..2 {
         let started = tokio::time::Instant::now();
         let unary = client.wait(Time::default()).await.map(drop);
@@ -359,7 +358,7 @@ async fn call_to_silent_server_fails_after_patience() {
             assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
             assert!(status.message().contains("no connection to the server within"), "{status}");
         }
-        assert_eq!(started.elapsed().as_secs(), 2 * patience.as_secs());
+        assert_eq!(started.elapsed().as_secs(), 2 * timeout.as_secs());
     }
 }
 

@@ -40,9 +40,9 @@ async fn lazy_channel_connects_at_first_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lazy_channel_call_fails_unsent_after_patience() {
-    const PATIENCE: Duration = Duration::from_secs(3);
-    let builder = Channel::builder().reconnect_timeout(PATIENCE);
+async fn lazy_channel_call_fails_unsent_after_timeout() {
+    const TIMEOUT: Duration = Duration::from_secs(3);
+    let builder = Channel::builder().reconnect_timeout(TIMEOUT);
     let channel = builder.connect_lazy_with_connector(|| async {
         tokio::time::sleep(Duration::from_millis(1)).await;
         Err::<tokio::io::DuplexStream, _>(io::ErrorKind::ConnectionRefused.into())
@@ -52,7 +52,7 @@ async fn lazy_channel_call_fails_unsent_after_patience() {
     let status = client.get(Time::default()).await.expect_err("port should have no listener");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
     assert!(status.message().contains("refused"), "{status}");
-    assert!(started.elapsed() <= PATIENCE, "{:?}", started.elapsed());
+    assert!(started.elapsed() <= TIMEOUT, "{:?}", started.elapsed());
 }
 
 /// Returns two servers and a client that is connected to both.

@@ -198,8 +198,8 @@ impl Other {
 
 /// Returns a client of the server at an address. Its calls have a short timeout.
 async fn client(address: SocketAddr) -> InteropClient {
-    let patience = Duration::from_millis(300);
-    let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(patience).reconnect_timeout(patience);
+    let timeout = Duration::from_millis(300);
+    let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(timeout).reconnect_timeout(timeout);
     InteropClient::new(builder.connect(address.to_string()).await.expect("server should accept the connection"))
 }
 

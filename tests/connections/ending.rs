@@ -24,7 +24,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 /// Maximum time to wait for an event that should occur at once.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Sends the given number of bodies of 4 MiB.
 fn send_much(connection: &Connection, count: u16) {
@@ -141,7 +141,7 @@ async fn failed_stream_opening_preserves_connection_end() {
     tokio::task::yield_now().await;
     connection.open_stream(&vec![0; 6 << 20].into()).await.expect_err("stream should fail to open");
     connection.close();
-    timeout(PATIENCE, waits).await.expect("wait should end within the timeout").expect("task should not panic");
+    timeout(TIMEOUT, waits).await.expect("wait should end within the timeout").expect("task should not panic");
 }
 
 /// A transport that accepts all data but never completes its shutdown. TLS behaves like this if the peer stops reading.
@@ -175,13 +175,13 @@ async fn transport_whose_shutdown_never_completes_is_dropped() {
         .await
         .expect("connection in memory should be accepted");
     connection.close();
-    timeout(PATIENCE, connection.closed()).await.expect("connection should close within the timeout");
+    timeout(TIMEOUT, connection.closed()).await.expect("connection should close within the timeout");
 }
 
 #[tokio::test(start_paused = true)]
 async fn abort_during_last_write_ends_connection() {
     let (here, _deaf) = frisbee::memory();
-    let config = Config::default().write_timeout(2 * PATIENCE);
+    let config = Config::default().write_timeout(2 * TIMEOUT);
     let connection = Client::builder()
         .config(config)
         .connect_io(here, Handlers::new())
@@ -197,7 +197,7 @@ async fn abort_during_last_write_ends_connection() {
     tokio::task::yield_now().await;
     assert!(!waits.is_finished(), "connection should wait while many bytes are unsent");
     connection.abort();
-    timeout(PATIENCE, waits).await.expect("wait should end within the timeout").expect("task should not panic");
+    timeout(TIMEOUT, waits).await.expect("wait should end within the timeout").expect("task should not panic");
 }
 
 #[tokio::test]
@@ -233,10 +233,7 @@ async fn stream_reader_observes_client_half_close() {
     assert!(!reads.is_finished(), "reader should wait, because more bytes may follow");
     here.shutdown().await.expect("socket should shut down");
     assert_eq!(
-        timeout(PATIENCE, reads)
-            .await
-            .expect("read should complete within the timeout")
-            .expect("task should not panic"),
+        timeout(TIMEOUT, reads).await.expect("read should complete within the timeout").expect("task should not panic"),
         None
     );
 }
@@ -266,12 +263,12 @@ async fn first_request_during_shutdown_is_served() {
     let request = packet(1, Operation::FIRST_USER.number(), b"late");
     here.write_all(&request).await.expect("write should succeed");
     let mut reply = Vec::new();
-    timeout(PATIENCE, here.read_to_end(&mut reply))
+    timeout(TIMEOUT, here.read_to_end(&mut reply))
         .await
         .expect("read should complete within the timeout")
         .expect("connection should not be reset");
     assert_eq!(reply, request);
-    timeout(PATIENCE, stopping)
+    timeout(TIMEOUT, stopping)
         .await
         .expect("shutdown should complete within the timeout")
         .expect("task should not panic");
@@ -283,7 +280,7 @@ async fn shutdown_limits_wait_for_silent_client() {
     let started = Instant::now();
     server.shutdown().await;
     assert!(started.elapsed() < Duration::from_secs(4), "server waited for {:?}", started.elapsed());
-    timeout(PATIENCE, serving).await.expect("server should stop within the timeout").expect("task should not panic");
+    timeout(TIMEOUT, serving).await.expect("server should stop within the timeout").expect("task should not panic");
 }
 
 /// A protocol that sends a last packet through its connection handle when the server goes away.
@@ -322,7 +319,7 @@ async fn client_acknowledges_end_after_its_queued_packets() {
             sent.push(there.read_u8().await.expect("peer should send a byte"));
         }
     };
-    timeout(PATIENCE, hears).await.expect("packets should arrive within the timeout");
+    timeout(TIMEOUT, hears).await.expect("packets should arrive within the timeout");
     assert!(sent.ends_with(&[packet(1, 10, b""), going_away.clone()].concat()), "{sent:x?}");
 }
 
@@ -579,7 +576,7 @@ async fn old_header_client_resumes_blocked_senders() {
     let mut packet = Outbox::new(HeaderForm::Old);
     packet.push(PacketId(1), Operation::FIRST_USER, Bytes::new()).expect("packet should be within the limit");
     here.write_all(&packet.take_bytes()).await.expect("write should succeed");
-    timeout(PATIENCE, sends).await.expect("write should complete within the timeout").expect("task should not panic");
+    timeout(TIMEOUT, sends).await.expect("write should complete within the timeout").expect("task should not panic");
 }
 
 #[tokio::test(start_paused = true)]
@@ -597,9 +594,9 @@ async fn forgotten_stream_completes_close_when_idle() {
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
     let _connection = receiver.recv().await.expect("channel should stay open");
     connection.close_when_idle();
-    timeout(100 * PATIENCE, connection.closed()).await.expect_err("future should stay pending");
+    timeout(100 * TIMEOUT, connection.closed()).await.expect_err("future should stay pending");
     stream.forget();
-    timeout(PATIENCE, connection.closed()).await.expect("connection should close within the timeout");
+    timeout(TIMEOUT, connection.closed()).await.expect("connection should close within the timeout");
 }
 
 #[tokio::test(start_paused = true)]
@@ -613,7 +610,7 @@ async fn close_when_idle_does_not_weaken_close() {
     connection.close_when_idle();
     tokio::time::sleep(Duration::from_millis(1)).await;
     here.write_all(&packet(1, 10, b"")).await.expect("write should succeed");
-    timeout(PATIENCE, connection.closed()).await.expect("connection should close within the timeout");
+    timeout(TIMEOUT, connection.closed()).await.expect("connection should close within the timeout");
 }
 
 /// A waker that panics.
@@ -642,8 +639,8 @@ async fn panicking_waker_lets_others_wake() {
     });
     tokio::task::yield_now().await;
     connection.abort();
-    timeout(PATIENCE, waits).await.expect("wait should end within the timeout").expect("task should not panic");
-    timeout(PATIENCE, is_dropped)
+    timeout(TIMEOUT, waits).await.expect("wait should end within the timeout").expect("task should not panic");
+    timeout(TIMEOUT, is_dropped)
         .await
         .expect("value should be dropped within the timeout")
         .expect_err("peer should send nothing");

@@ -20,7 +20,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
 
 /// Maximum time to wait for an event, because the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 fn operation(number: u16) -> Operation {
     Operation::user(number).expect("operation number should be in the user range")
@@ -160,7 +160,7 @@ impl Router for Named {
 }
 
 async fn next_event(from: &mut mpsc::UnboundedReceiver<(&'static str, &'static str)>) -> &'static str {
-    tokio::time::timeout(PATIENCE, from.recv())
+    tokio::time::timeout(TIMEOUT, from.recv())
         .await
         .expect("message should arrive within the timeout")
         .expect("router should not be dropped")
@@ -401,7 +401,7 @@ async fn handlers_and_routers_share_connection_values() {
     raw.write(&packet(1, 1000, b"")).await;
     assert_eq!(raw.next().await.unwrap().body, "42");
     drop(raw);
-    let (count, reason, connection) = tokio::time::timeout(PATIENCE, ends.recv()).await.unwrap().unwrap();
+    let (count, reason, connection) = tokio::time::timeout(TIMEOUT, ends.recv()).await.unwrap().unwrap();
     assert_eq!(count, Some(42), "attachment should exist until every router is notified");
     assert_eq!(reason, CloseReason::ClosedByPeer.to_string());
     // A hook that is added after the event runs immediately.
@@ -497,9 +497,9 @@ async fn large_body_is_forwarded_without_copy() {
     });
     let mut back = vec![0; body.len() + 10];
     let read = AsyncReadExt::read_exact(&mut reading, &mut back);
-    tokio::time::timeout(PATIENCE, read).await.unwrap().unwrap();
+    tokio::time::timeout(TIMEOUT, read).await.unwrap().unwrap();
     drop(writer.await.unwrap());
     assert_eq!(sharing.recv().await, Some(1), "body in the outbox should be the one that was read");
     assert!(back[10..] == body[..]);
-    assert!(tokio::time::timeout(PATIENCE, arrived.recv()).await.unwrap().unwrap() == body);
+    assert!(tokio::time::timeout(TIMEOUT, arrived.recv()).await.unwrap().unwrap() == body);
 }

@@ -23,7 +23,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{mpsc, oneshot};
 
 /// Maximum time to wait for an event that is due soon.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 const KINDS: [Workers; 2] = [Workers::Caller, Workers::Threads(1)];
 
@@ -75,7 +75,7 @@ fn calls_to_client_without_runtime_fail() {
         let slept = server.block_on(called.sleep(SleepRequest { millis: 1, ..SleepRequest::default() }));
         assert_eq!(slept.expect_err("call without a server should fail").code(), Code::Unavailable, "{workers:?}");
         server.block_on(async {
-            tokio::time::timeout(PATIENCE, connection.closed())
+            tokio::time::timeout(TIMEOUT, connection.closed())
                 .await
                 .expect("connection should close within the timeout")
         });
@@ -246,7 +246,7 @@ async fn tls_connection_dropped_during_handshake_is_closed() {
         let connecting = tokio::spawn(builder.connect(address, Handlers::new()));
         received.await.expect("server should continue");
         connecting.abort();
-        tokio::time::timeout(PATIENCE, silent)
+        tokio::time::timeout(TIMEOUT, silent)
             .await
             .expect("server should answer within the timeout")
             .expect("server should be valid");
@@ -333,7 +333,7 @@ async fn helloless_client_treats_peer_as_go() {
         let connection = channel.connection().expect("channel should be connected");
         // Runs in a separate task, so that it is polled only when it is woken.
         let verdict = tokio::spawn(async move { connection.peer_known().await });
-        let verdict = tokio::time::timeout(PATIENCE, verdict)
+        let verdict = tokio::time::timeout(TIMEOUT, verdict)
             .await
             .expect("peer kind should be known within the timeout")
             .expect("task should not panic");
@@ -367,7 +367,7 @@ fn connection_in_last_write_ends_with_runtime() {
         let address = listener.local_addr().expect("socket should have a local address");
         let caller = caller();
         let connection = caller.block_on(async {
-            let config = Config::default().write_timeout(2 * PATIENCE);
+            let config = Config::default().write_timeout(2 * TIMEOUT);
             let connection = Client::builder().config(config).workers(workers).connect(address, Handlers::new()).await;
             let connection = connection.expect("server should accept the connection");
             let body = Bytes::from(vec![1; 4 << 20]);
@@ -382,7 +382,7 @@ fn connection_in_last_write_ends_with_runtime() {
         let _deaf = listener.accept().expect("client should connect");
         drop(caller);
         let over = Runtime::new().expect("runtime should start");
-        let over = over.block_on(async { tokio::time::timeout(PATIENCE, connection.closed()).await });
+        let over = over.block_on(async { tokio::time::timeout(TIMEOUT, connection.closed()).await });
         over.expect("call should fail without a thread");
     }
 }

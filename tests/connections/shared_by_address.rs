@@ -16,7 +16,7 @@ use tokio::io::AsyncReadExt;
 use tokio::sync::Notify;
 
 /// Maximum time to wait for an event. Events take milliseconds, but the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 struct TempSocket(TempDir);
 
@@ -59,7 +59,7 @@ async fn shares(builder: ChannelBuilder, scheme: &str) -> bool {
     let connecting = builder.connect(socket.address(scheme));
     let both = async { tokio::join!(accepting, connecting) };
     let (is_shared, channel) =
-        tokio::time::timeout(PATIENCE, both).await.expect("all tasks should complete within the timeout");
+        tokio::time::timeout(TIMEOUT, both).await.expect("all tasks should complete within the timeout");
     channel.expect("server should be listening");
     is_shared
 }
@@ -80,7 +80,7 @@ async fn server_builder_shares_memory_on_every_driver() {
         let stream = frisbee_shm::connect(socket.path()).await.expect("server should be listening");
         assert!(stream.is_shared());
         let channel = Channel::connect_io(stream).await.expect("connection in memory should be accepted");
-        tokio::time::timeout(PATIENCE, expect_service(&channel))
+        tokio::time::timeout(TIMEOUT, expect_service(&channel))
             .await
             .expect("service should answer within the timeout");
     }
@@ -104,7 +104,7 @@ async fn shared_memory_server_serves_every_client_kind() {
         {
             let channel = Channel::builder().workers(workers).connect(socket.address(scheme)).await;
             let channel = channel.expect("server should be listening");
-            tokio::time::timeout(PATIENCE, expect_service(&channel))
+            tokio::time::timeout(TIMEOUT, expect_service(&channel))
                 .await
                 .expect("service should answer within the timeout");
             let credentials = channel
@@ -127,7 +127,7 @@ async fn tls_works_over_shared_memory() {
         .connect(socket.address("unix+shm"))
         .await
         .expect("server should accept the connection");
-    tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("service should answer within the timeout");
+    tokio::time::timeout(TIMEOUT, expect_service(&channel)).await.expect("service should answer within the timeout");
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn resolver_endpoints_use_shared_memory() {
     let addresses = sockets.each_ref().map(|socket| socket.address("unix+shm"));
     let channel =
         Channel::builder().balance().connect_all(addresses).await.expect("all servers should accept connections");
-    tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("service should answer within the timeout");
+    tokio::time::timeout(TIMEOUT, expect_service(&channel)).await.expect("service should answer within the timeout");
 }
 
 /// A service whose `Sleep` reports each call and waits for the test.
@@ -171,7 +171,7 @@ async fn memory_connections_are_counted_and_drained() {
     let channel = Channel::connect(socket.address("unix+shm")).await.expect("server should accept the connection");
     let client = InteropClient::new(channel);
     let call = tokio::spawn(async move { client.sleep(SleepRequest { millis: 7, tag: 1 }).await });
-    tokio::time::timeout(PATIENCE, service.come.notified())
+    tokio::time::timeout(TIMEOUT, service.come.notified())
         .await
         .expect("notification should arrive within the timeout");
     assert_eq!(stats.open(), 1);
@@ -180,12 +180,12 @@ async fn memory_connections_are_counted_and_drained() {
         tokio::task::yield_now().await;
     }
     service.go.notify_one();
-    let answer = tokio::time::timeout(PATIENCE, call)
+    let answer = tokio::time::timeout(TIMEOUT, call)
         .await
         .expect("call should complete within the timeout")
         .expect("task should not panic");
     assert_eq!(answer.expect("server should answer").get_ref().millis, 7);
-    tokio::time::timeout(PATIENCE, serving)
+    tokio::time::timeout(TIMEOUT, serving)
         .await
         .expect("server should stop within the timeout")
         .expect("task should not panic")
@@ -208,7 +208,7 @@ async fn silent_memory_client_times_out() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, closed).await.expect("connection should close within the timeout");
+    tokio::time::timeout(TIMEOUT, closed).await.expect("connection should close within the timeout");
     drop(peer);
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// Maximum time to wait for an event. Events take milliseconds, but the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn acceptor() -> Acceptor {
     Server::builder().add_service(InteropServer::new(Service)).build().expect("services should not overlap")
@@ -88,7 +88,7 @@ async fn expect_streams(channel: &Channel) {
 }
 
 async fn expect_all(channel: &Channel) {
-    tokio::time::timeout(PATIENCE, async {
+    tokio::time::timeout(TIMEOUT, async {
         expect_service(channel).await;
         expect_streams(channel).await;
         let client = InteropClient::new(channel.clone());
@@ -112,7 +112,7 @@ async fn repeated_long_messages_are_not_abuse() {
     let client = InteropClient::new(served.connect(Connector::new()).await);
     let payload = Payload { seq: 1, data: vec![7; 300_000] };
     for _ in 0..100 {
-        let echoed = tokio::time::timeout(PATIENCE, client.echo_payload(payload.clone())).await;
+        let echoed = tokio::time::timeout(TIMEOUT, client.echo_payload(payload.clone())).await;
         assert!(echoed.expect("call should complete").expect("connection should stay open").into_inner() == payload);
     }
     assert_eq!(served.shared(), 1);
@@ -176,7 +176,7 @@ async fn topics_are_published_through_shared_memory() {
         client.publish("news.today", number.to_be_bytes().to_vec()).await.expect("broker should accept the message");
     }
     for number in 0..1000_u32 {
-        let message = tokio::time::timeout(PATIENCE, subscription.recv())
+        let message = tokio::time::timeout(TIMEOUT, subscription.recv())
             .await
             .expect("message should arrive within the timeout")
             .expect("connection should end regularly");
@@ -204,7 +204,7 @@ async fn calls_continue_despite_hostile_peers() {
     });
     let mut calls = 0;
     while !hostile.is_finished() || calls < 100 {
-        let call = tokio::time::timeout(PATIENCE, client.add(AddRequest { a: 20, b: 22 }));
+        let call = tokio::time::timeout(TIMEOUT, client.add(AddRequest { a: 20, b: 22 }));
         assert_eq!(call.await.expect("call should not be blocked").expect("call should succeed").get_ref().total, 42);
         calls += 1;
     }

@@ -21,7 +21,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 /// Maximum time until an error is reported. Errors take less than a second, but the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 async fn serve(tls: &ServerTls) -> SocketAddr {
     serve_interop_with(Server::builder().tls(tls.clone())).await
@@ -33,7 +33,7 @@ async fn connect(address: SocketAddr, tls: &ClientTls) -> Result<Connection, fri
 
 async fn connect_as(builder: ClientBuilder, address: SocketAddr) -> Result<Connection, frisbee::Error> {
     let connecting = builder.connect(address, Handlers::new());
-    tokio::time::timeout(PATIENCE, connecting).await.expect("connection should be established within the timeout")
+    tokio::time::timeout(TIMEOUT, connecting).await.expect("connection should be established within the timeout")
 }
 
 fn tls_error(connected: Result<Connection, frisbee::Error>) -> TlsError {
@@ -145,7 +145,7 @@ async fn killed_tls_peer_is_reported_as_closed() {
     let authority = Authority::default();
     let address = killed_after_handshake(&authority).await;
     let connection = connect(address, &authority.client()).await.expect("server should accept the connection");
-    let reason = tokio::time::timeout(PATIENCE, connection.closed()).await.unwrap();
+    let reason = tokio::time::timeout(TIMEOUT, connection.closed()).await.unwrap();
     assert!(matches!(reason, CloseReason::ClosedByPeer), "{reason:?}");
 }
 
@@ -376,14 +376,14 @@ async fn plaintext_on_tls_port_closes_with_reason() {
     let authority = Authority::default();
     let address = serve(&authority.server()).await;
     let connection = connect_as(Client::builder(), address).await.expect("TCP connection should be accepted");
-    let reason = tokio::time::timeout(PATIENCE, connection.closed()).await.unwrap();
+    let reason = tokio::time::timeout(TIMEOUT, connection.closed()).await.unwrap();
     assert!(matches!(reason, CloseReason::Protocol(ProtocolError::SpeaksTls)), "{reason:?}");
 
     let mut browser = TcpStream::connect(address).await.unwrap();
     browser.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     let mut answer = Vec::new();
     let reading = browser.read_to_end(&mut answer);
-    let _ = tokio::time::timeout(PATIENCE, reading).await.expect("read should complete within the timeout");
+    let _ = tokio::time::timeout(TIMEOUT, reading).await.expect("read should complete within the timeout");
     assert!(answer.len() <= 7, "server should send nothing but an alert: {answer:?}");
 }
 
@@ -413,7 +413,7 @@ async fn silent_handshakes_do_not_delay_other_clients() {
         silent.push(TcpStream::connect(address).await.unwrap());
     }
     let connecting = Channel::builder().tls(authority.client()).connect(address.to_string());
-    let channel = tokio::time::timeout(PATIENCE, connecting)
+    let channel = tokio::time::timeout(TIMEOUT, connecting)
         .await
         .expect("connection should be established within the timeout")
         .unwrap();

@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Adds an adapter for clients whose first byte is a brace. It calls a method in JSON.
 fn with_json(builder: ServerBuilder) -> ServerBuilder {
@@ -51,7 +51,7 @@ async fn exchange(mut io: impl AsyncRead + AsyncWrite + Unpin) -> String {
     io.write_all(br#"{"a": 20, "b": 22}"#).await.expect("write should succeed");
     let mut answer = String::new();
     let reading = io.read_to_string(&mut answer);
-    tokio::time::timeout(PATIENCE, reading)
+    tokio::time::timeout(TIMEOUT, reading)
         .await
         .expect("read should complete within the timeout")
         .expect("connection should end regularly");
@@ -88,7 +88,7 @@ async fn optional_tls_port_serves_native_and_gateway() {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(PATIENCE, closed).await.expect("connection should close within the timeout");
+        tokio::time::timeout(TIMEOUT, closed).await.expect("connection should close within the timeout");
         let counts = [CloseKind::ClosedByPeer, CloseKind::OtherProtocol].map(|kind| stats.closed_by(kind));
         assert_eq!((stats.opened(), counts), (4, [2, 2]), "each connection should be counted once");
     }
@@ -156,7 +156,7 @@ async fn optional_tls_port_rejects_nested_tls() {
     let mut outer = secured(&authority, address).await;
     outer.write_all(&authority.client_hello()).await.unwrap();
     let mut answer = Vec::new();
-    let _ = tokio::time::timeout(PATIENCE, outer.read_to_end(&mut answer))
+    let _ = tokio::time::timeout(TIMEOUT, outer.read_to_end(&mut answer))
         .await
         .expect("read should complete within the timeout");
     assert_eq!(answer, b"");
@@ -186,7 +186,7 @@ async fn stalled_handshake_is_evicted_for_others() {
             arrived.push(TcpStream::connect(address).await);
         }
     });
-    let read = tokio::time::timeout(PATIENCE, stalled.read_to_end(&mut Vec::new())).await;
+    let read = tokio::time::timeout(TIMEOUT, stalled.read_to_end(&mut Vec::new())).await;
     arriving.abort();
     let _ = read.expect("connection should close before its timeout");
 }
@@ -197,7 +197,7 @@ async fn mixed_port_counts_handshake_faults_by_reason() {
     let (address, stats) = serve(Server::builder().tls_or_plain(authority.mutual_server())).await;
     let connect = async |tls: ClientTls| {
         let connecting = frisbee::Client::builder().tls(tls).connect(address, frisbee::Handlers::new());
-        match tokio::time::timeout(PATIENCE, connecting)
+        match tokio::time::timeout(TIMEOUT, connecting)
             .await
             .expect("connection should be established within the timeout")
         {
@@ -208,7 +208,7 @@ async fn mixed_port_counts_handshake_faults_by_reason() {
     assert_eq!(connect(authority.client()).await, TlsError::CertificateRequired);
     let mut garbage = TcpStream::connect(address).await.unwrap();
     garbage.write_all(&[22, 3, 1, 0, 5, 9, 9, 9, 9, 9]).await.unwrap();
-    let _ = tokio::time::timeout(PATIENCE, garbage.read_to_end(&mut Vec::new()))
+    let _ = tokio::time::timeout(TIMEOUT, garbage.read_to_end(&mut Vec::new()))
         .await
         .expect("read should complete within the timeout");
     while stats.open() > 0 || stats.opened() < 2 {

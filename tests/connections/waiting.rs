@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 const MS: Duration = Duration::from_millis(1);
 
 /// Maximum time to wait for an event that should occur at once.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 const SUM: AddRequest = AddRequest { a: 1, b: 1 };
 
@@ -144,7 +144,7 @@ fn in_time(test: impl Future<Output = ()> + Send + 'static) {
         runtime.expect("runtime should start").block_on(test);
         done.send(())
     });
-    is_done.recv_timeout(PATIENCE).expect("channel should receive a message in time");
+    is_done.recv_timeout(TIMEOUT).expect("channel should receive a message in time");
 }
 
 /// An error that makes a call when it is formatted or dropped.
@@ -254,7 +254,7 @@ async fn concurrent_senders_respect_stream_credit() {
     }
     for count in 0..5_000 {
         let message =
-            tokio::time::timeout(PATIENCE, other.recv()).await.expect("message should arrive within the timeout");
+            tokio::time::timeout(TIMEOUT, other.recv()).await.expect("message should arrive within the timeout");
         assert!(message.is_some(), "stream ended after {count} messages: {:?}", other.close_reason());
     }
 }
@@ -267,7 +267,7 @@ async fn dropped_batch_returns_credit() {
     // These messages exceed the credit of a stream.
     for count in 0..20 {
         let mut batch = sender.batch();
-        let ready = tokio::time::timeout(PATIENCE, poll_fn(|context| batch.poll_ready(context))).await;
+        let ready = tokio::time::timeout(TIMEOUT, poll_fn(|context| batch.poll_ready(context))).await;
         ready.unwrap_or_else(|_| panic!("batch {count} should become ready")).expect("connection should be open");
         batch.put(|mut packet| {
             packet.put_slice(&[1; 30 * 1024]);
@@ -298,7 +298,7 @@ async fn stream_end_wakes_all_waiters() {
         waits.recv().await.expect("channel should stay open");
     }
     stream.close();
-    tokio::time::timeout(PATIENCE, senders.join_all()).await.expect("senders should finish within the timeout");
+    tokio::time::timeout(TIMEOUT, senders.join_all()).await.expect("senders should finish within the timeout");
 }
 
 #[tokio::test]
@@ -319,7 +319,7 @@ async fn forgotten_stream_wakes_sender_waiting_for_credit() {
     until("some has been sent", || sent.load(Ordering::SeqCst) > 0).await;
     while tokio::time::timeout(50 * MS, stream.sender().send(&Bytes::from_static(b"more"))).await.is_ok() {}
     stream.forget();
-    tokio::time::timeout(PATIENCE, sending)
+    tokio::time::timeout(TIMEOUT, sending)
         .await
         .expect("write should complete within the timeout")
         .expect("task should not panic");
@@ -393,7 +393,7 @@ async fn task_dropping_one_room_wait_still_wakes() {
         .await
     });
     tokio::spawn(async move { tokio::io::copy(&mut peer, &mut tokio::io::sink()).await });
-    tokio::time::timeout(PATIENCE, waits)
+    tokio::time::timeout(TIMEOUT, waits)
         .await
         .expect("wait should end within the timeout")
         .expect("task should not panic")
@@ -448,7 +448,7 @@ async fn panicking_connect_hook_closes_connection() {
     tokio::spawn(server.serve());
     let _socket = TcpStream::connect(address).await.expect("server should accept the connection");
     let connection = connections.recv().await.expect("channel should stay open");
-    tokio::time::timeout(PATIENCE, connection.closed()).await.expect("connection should close within the timeout");
+    tokio::time::timeout(TIMEOUT, connection.closed()).await.expect("connection should close within the timeout");
 }
 
 #[tokio::test]
@@ -502,7 +502,7 @@ async fn reader_of_many_messages_yields() {
             }
             Poll::Pending => {
                 at_once = 0;
-                tokio::time::timeout(PATIENCE, until("the task is woken", || woken.0.swap(0, Ordering::SeqCst) > 0))
+                tokio::time::timeout(TIMEOUT, until("the task is woken", || woken.0.swap(0, Ordering::SeqCst) > 0))
                     .await
                     .expect("condition should hold within the timeout");
             }

@@ -1,6 +1,6 @@
 //! Tests of the maximum connection age with gateway protocols, in virtual time.
 
-use crate::gateway::greeter::{PATIENCE, all, post};
+use crate::gateway::greeter::{TIMEOUT, all, post};
 use crate::gateway::stop::{Overheard, goodbyes};
 use crate::gateway::web_socket::{BINARY, Client, FRAMES, JSON_RPC, TEXT, frame};
 use bytes::Bytes;
@@ -39,7 +39,7 @@ fn dial(server: &Acceptor) -> DuplexStream {
 
 async fn rest(io: &mut DuplexStream) -> String {
     let mut rest = String::new();
-    tokio::time::timeout(10 * PATIENCE, io.read_to_string(&mut rest))
+    tokio::time::timeout(10 * TIMEOUT, io.read_to_string(&mut rest))
         .await
         .expect("read should complete within the timeout")
         .expect("response should be UTF-8");

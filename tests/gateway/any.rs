@@ -1,6 +1,6 @@
 //! Tests of `Any` in JSON protocols. Its content may have any type in the schema of the server's services.
 
-use crate::gateway::greeter::{PATIENCE, post, rest};
+use crate::gateway::greeter::{TIMEOUT, post, rest};
 use crate::gateway::support::Client;
 use frisbee_tests::json::{All, Echoes, EchoesServer};
 use frpc::{Acceptor, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
@@ -75,7 +75,7 @@ async fn by_connect(message: &Value) -> (String, Value) {
     let request = post("/json.Echoes/Echo", "connection: close\r\n", &message.to_string());
     socket.write_all(request.as_bytes()).await.expect("write should succeed");
     let response =
-        tokio::time::timeout(PATIENCE, rest(&mut socket)).await.expect("read should complete within the timeout");
+        tokio::time::timeout(TIMEOUT, rest(&mut socket)).await.expect("read should complete within the timeout");
     serving.abort();
     let (head, body) = response.split_once("\r\n\r\n").expect("response should have a head");
     let line = head.lines().next().unwrap_or_default().to_owned();

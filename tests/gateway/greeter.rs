@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 /// Maximum time to wait for an event that should occur soon.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A greeter that waits for a permit if the name is `wait`, panics if it is `panic`, and fails if it is empty.
 pub(crate) struct Host {
@@ -46,7 +46,7 @@ impl Greeter for Host {
                 self.gate.acquire().await.map_err(|_| Status::aborted("closed"))?.forget();
                 "waited".to_owned()
             }
-            "timeout" => timeout.map_or("none", |timeout| if timeout <= PATIENCE { "some" } else { "long" }).to_owned(),
+            "timeout" => timeout.map_or("none", |timeout| if timeout <= TIMEOUT { "some" } else { "long" }).to_owned(),
             name if name.starts_with("long") => "x".repeat(100_000),
             name => format!("Hello, {name}!"),
         };
@@ -138,7 +138,7 @@ impl Open {
     }
 
     pub(crate) async fn stopped(self) {
-        let served = tokio::time::timeout(PATIENCE, self.served).await.expect("server should stop within the timeout");
+        let served = tokio::time::timeout(TIMEOUT, self.served).await.expect("server should stop within the timeout");
         served.expect("task should not panic").expect("server should start");
     }
 }
@@ -146,7 +146,7 @@ impl Open {
 /// Returns everything received until the peer closes the connection.
 pub(crate) async fn rest(socket: &mut TcpStream) -> String {
     let mut response = Vec::new();
-    let read = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut response))
+    let read = tokio::time::timeout(TIMEOUT, socket.read_to_end(&mut response))
         .await
         .expect("read should complete within the timeout");
     read.expect("connection should end regularly");
@@ -169,7 +169,7 @@ pub(crate) fn greet(fields: &str, name: &str) -> String {
 
 /// Returns the next item, which should arrive soon.
 pub(crate) async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
-    tokio::time::timeout(PATIENCE, items.recv())
+    tokio::time::timeout(TIMEOUT, items.recv())
         .await
         .expect("message should arrive within the timeout")
         .expect("sender should not be dropped")

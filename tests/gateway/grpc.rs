@@ -1,6 +1,6 @@
 //! Tests of gRPC calls made by tonic.
 
-use crate::gateway::greeter::{Closed, Open, PATIENCE, all, soon};
+use crate::gateway::greeter::{Closed, Open, TIMEOUT, all, soon};
 use frpc::details::ErrorInfo;
 use samples::greet::{Greeting, Name};
 use std::time::Duration;
@@ -84,7 +84,7 @@ async fn grpc_calls_finish_before_server_stops() {
     server.stop();
     server.gate.add_permits(calls.len());
     for call in calls {
-        let response = tokio::time::timeout(PATIENCE, call)
+        let response = tokio::time::timeout(TIMEOUT, call)
             .await
             .expect("call should complete within the timeout")
             .expect("task should not panic");

@@ -1,6 +1,6 @@
 //! Tests of HTTP clients that try to exhaust the server's memory. Native calls must succeed at the same time.
 
-use crate::gateway::greeter::{Open, PATIENCE, all, post};
+use crate::gateway::greeter::{Open, TIMEOUT, all, post};
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use frpc::Config;
@@ -66,7 +66,7 @@ async fn message_without_memory_is_refused_before_arrival() {
             assert!(count > 0, "{}", String::from_utf8_lossy(&response));
         }
     };
-    tokio::time::timeout(PATIENCE, answered).await.expect("call should complete within the timeout");
+    tokio::time::timeout(TIMEOUT, answered).await.expect("call should complete within the timeout");
     sending.abort();
     expect_service(&server).await;
 }
@@ -92,7 +92,7 @@ async fn unread_http2_responses_are_charged_to_client() {
     }
     assert!(server.stats.memory_held() >= 20 * 100_000, "server holds {} bytes", server.stats.memory_held());
     let response = responses.pop().expect("response should have arrived");
-    let body = tokio::time::timeout(PATIENCE, response.into_body().collect())
+    let body = tokio::time::timeout(TIMEOUT, response.into_body().collect())
         .await
         .expect("body should arrive within the timeout");
     assert!(body.expect("body should be complete").to_bytes().len() > 100_000);
@@ -104,5 +104,5 @@ async fn unread_http2_responses_are_charged_to_client() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, released).await.expect("memory should be released within the timeout");
+    tokio::time::timeout(TIMEOUT, released).await.expect("memory should be released within the timeout");
 }

@@ -1,6 +1,6 @@
 //! Tests of HTTP/1.1 requests: their framing, their rejection, and how they complete during shutdown.
 
-use crate::gateway::greeter::{Open, PATIENCE, all, builder, greet, post, rest, soon};
+use crate::gateway::greeter::{Open, TIMEOUT, all, builder, greet, post, rest, soon};
 use crate::gateway::web_socket;
 use frpc::{Channel, Config, Request};
 use frpc_gateway::Gateway;
@@ -322,7 +322,7 @@ async fn silent_behind(request: &[u8]) -> (String, Duration) {
     let started = tokio::time::Instant::now();
     client.write_all(request).await.expect("write should succeed");
     let mut response = Vec::new();
-    let read = tokio::time::timeout(10 * PATIENCE, client.read_to_end(&mut response))
+    let read = tokio::time::timeout(10 * TIMEOUT, client.read_to_end(&mut response))
         .await
         .expect("read should complete within the timeout");
     read.expect("connection in memory should succeed");
@@ -438,7 +438,7 @@ async fn idle_http2_connection_times_out() {
     let (client, connection) = handshake.await.expect("server should speak HTTP/2");
     let started = tokio::time::Instant::now();
     let ended =
-        tokio::time::timeout(10 * PATIENCE, connection).await.expect("connection should close within the timeout");
+        tokio::time::timeout(10 * TIMEOUT, connection).await.expect("connection should close within the timeout");
     drop((ended, client));
     assert!((300..303).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
 }

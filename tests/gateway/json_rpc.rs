@@ -1,6 +1,6 @@
 //! Tests of JSON-RPC 2.0 over separate connections.
 
-use crate::gateway::support::{Client, Closed, PATIENCE, server};
+use crate::gateway::support::{Client, Closed, TIMEOUT, server};
 use frisbee_tests::gated::Gated;
 use frisbee_tests::interop::InteropServer;
 use frpc::{Acceptor, Call, CloseKind, Config, Next, Policy, Server};
@@ -440,7 +440,7 @@ async fn stop_answers_2000_pending_calls_then_closes() {
     tokio::task::yield_now().await;
     gated.open();
     let mut ids = std::collections::BTreeSet::new();
-    while let Some(line) = tokio::time::timeout(PATIENCE, lines.next_line())
+    while let Some(line) = tokio::time::timeout(TIMEOUT, lines.next_line())
         .await
         .expect("read should complete within the timeout")
         .expect("connection should be open")
@@ -451,7 +451,7 @@ async fn stop_answers_2000_pending_calls_then_closes() {
     }
     assert_eq!(ids.len(), 2000);
     drop(lines);
-    tokio::time::timeout(PATIENCE, serving)
+    tokio::time::timeout(TIMEOUT, serving)
         .await
         .expect("server should stop within the timeout")
         .expect("task should not panic")
@@ -542,7 +542,7 @@ mod hostile {
             client.say(&text).await;
             client.json().await
         };
-        let reply = tokio::time::timeout(PATIENCE, writer).await.expect("write should complete within the timeout");
+        let reply = tokio::time::timeout(TIMEOUT, writer).await.expect("write should complete within the timeout");
         assert_eq!(reply["error"]["message"].as_str().map(str::len), Some(128 * 1024));
     }
 

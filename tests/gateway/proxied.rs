@@ -1,6 +1,6 @@
 //! Tests of the PROXY protocol, and of TLS connections that negotiate other protocols by ALPN.
 
-use crate::gateway::greeter::{PATIENCE, greet, rest};
+use crate::gateway::greeter::{TIMEOUT, greet, rest};
 use crate::gateway::support::Client;
 use bytes::Bytes;
 use frisbee::CloseKind;
@@ -115,7 +115,7 @@ async fn missing_proxy_header_closes_connection() {
     {
         let mut socket = connect(address, bytes).await.expect("server should accept the connection");
         let mut answer = Vec::new();
-        let ended = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut answer)).await;
+        let ended = tokio::time::timeout(TIMEOUT, socket.read_to_end(&mut answer)).await;
         // The server may leave bytes unread, and then the connection is reset.
         let _ = ended.expect("server should close the connection");
         assert_eq!(answer, b"");

@@ -1,6 +1,6 @@
 //! Tests of calls that are in flight when a server with all protocols shuts down.
 
-use crate::gateway::greeter::{Open, PATIENCE, all, post, rest, soon};
+use crate::gateway::greeter::{Open, TIMEOUT, all, post, rest, soon};
 use crate::gateway::web_socket::{BINARY, CLOSE, Client, FRAMES, JSON_RPC, TEXT, frame};
 use bytes::Bytes;
 use frisbee_core::{BODY_MAX, Decoder, HeaderForm};
@@ -79,7 +79,7 @@ async fn stop_loses_no_call_on_any_protocol() {
         }
         answered
     };
-    assert_eq!(tokio::time::timeout(PATIENCE, answered).await.expect("call should complete within the timeout"), CALLS);
+    assert_eq!(tokio::time::timeout(TIMEOUT, answered).await.expect("call should complete within the timeout"), CALLS);
     server.stopped().await;
 }
 

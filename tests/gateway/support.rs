@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexS
 use tokio::task::JoinHandle;
 
 /// Maximum time to wait for an event that should occur soon.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Creates a server of the interop schema with a gateway.
 pub(crate) fn server(gateway: Gateway, settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Acceptor {
@@ -40,7 +40,7 @@ impl Client {
     }
 
     pub(crate) async fn say(&mut self, bytes: impl AsRef<[u8]>) {
-        tokio::time::timeout(PATIENCE, self.writer.write_all(bytes.as_ref()))
+        tokio::time::timeout(TIMEOUT, self.writer.write_all(bytes.as_ref()))
             .await
             .expect("write should complete within the timeout")
             .expect("connection should be open");
@@ -55,7 +55,7 @@ impl Client {
     pub(crate) async fn line(&mut self) -> String {
         let mut line = String::new();
         let reading = self.reader.read_line(&mut line);
-        tokio::time::timeout(PATIENCE, reading)
+        tokio::time::timeout(TIMEOUT, reading)
             .await
             .expect("read should complete within the timeout")
             .expect("response should be UTF-8");
@@ -73,7 +73,7 @@ impl Client {
     pub(crate) async fn rest(&mut self) -> Vec<String> {
         let mut rest = String::new();
         let reading = self.reader.read_to_string(&mut rest);
-        tokio::time::timeout(PATIENCE, reading)
+        tokio::time::timeout(TIMEOUT, reading)
             .await
             .expect("read should complete within the timeout")
             .expect("response should be UTF-8");
@@ -83,7 +83,7 @@ impl Client {
     /// Waits until the connection closes and returns the reason.
     pub(crate) async fn closed(self) -> frpc::CloseReason {
         let Self { reader, writer, serving } = self;
-        let served = tokio::time::timeout(PATIENCE, serving)
+        let served = tokio::time::timeout(TIMEOUT, serving)
             .await
             .expect("server should stop within the timeout")
             .expect("task should not panic");

@@ -1,6 +1,6 @@
 //! Tests of tensors and images through the gateway and between native peers.
 
-use crate::gateway::greeter::{PATIENCE, post, rest};
+use crate::gateway::greeter::{TIMEOUT, post, rest};
 use frpc::tensor::{Image, Tensor};
 use frpc::{Code, Request, Response, Server, Status};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
@@ -44,7 +44,7 @@ async fn call(address: &str, method: &str, json: &str) -> (bool, String) {
     let request = post(&format!("/model.Model/{method}"), "connection: close\r\n", json);
     socket.write_all(request.as_bytes()).await.expect("write should succeed");
     let response =
-        tokio::time::timeout(PATIENCE, rest(&mut socket)).await.expect("read should complete within the timeout");
+        tokio::time::timeout(TIMEOUT, rest(&mut socket)).await.expect("read should complete within the timeout");
     let (head, body) = response.split_once("\r\n\r\n").expect("response should have a head");
     (head.starts_with("HTTP/1.1 200"), body.to_owned())
 }

@@ -1,6 +1,6 @@
 //! Tests of the trace contexts that callers send in each protocol.
 
-use crate::gateway::greeter::{Open, PATIENCE, all, post};
+use crate::gateway::greeter::{Open, TIMEOUT, all, post};
 use crate::gateway::web_socket::{Client, JSON_RPC, TEXT, frame};
 use frisbee_tests::until;
 use frpc_gateway::Gateway;
@@ -155,7 +155,7 @@ async fn json_rpc_tcp_call_joins_caller_trace() {
         socket.write_all(json_rpc(method).as_bytes()).await.expect("write should succeed");
         let mut answer = Vec::new();
         while !answer.ends_with(b"}\n") || !answer.windows(8).any(|text| text == b"\"result\"") {
-            let count = tokio::time::timeout(PATIENCE, socket.read_buf(&mut answer))
+            let count = tokio::time::timeout(TIMEOUT, socket.read_buf(&mut answer))
                 .await
                 .expect("read should complete within the timeout");
             assert!(count.expect("connection should be open") > 0, "{}", String::from_utf8_lossy(&answer));

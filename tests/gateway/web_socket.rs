@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 const CONTINUATION: u8 = 0;
 pub(crate) const TEXT: u8 = 1;
@@ -114,7 +114,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
             self.0.read_exact(&mut payload).await?;
             std::io::Result::Ok((first & 0x80 != 0, first & 0x0f, payload))
         };
-        tokio::time::timeout(PATIENCE, reading)
+        tokio::time::timeout(TIMEOUT, reading)
             .await
             .expect("read should complete within the timeout")
             .expect("message should be complete")
@@ -131,7 +131,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
         // The server may have closed the connection already.
         let _ = self.0.write_all(&frame(true, CLOSE, &payload[..2])).await;
         let mut rest = Vec::new();
-        let ended = tokio::time::timeout(PATIENCE, self.0.read_to_end(&mut rest)).await;
+        let ended = tokio::time::timeout(TIMEOUT, self.0.read_to_end(&mut rest)).await;
         let _ = ended.expect("server should close the transport");
         u16::from_be_bytes([payload[0], payload[1]])
     }
@@ -191,7 +191,7 @@ async fn web_socket_carries_native_on_every_driver() {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(PATIENCE, ended).await.expect("stream should end within the timeout");
+        tokio::time::timeout(TIMEOUT, ended).await.expect("stream should end within the timeout");
         assert_eq!([stats.opened(), stats.closed_by(CloseKind::ClosedByPeer)], [1, 1]);
     }
 }
@@ -323,7 +323,7 @@ async fn shutdown_answers_calls_before_web_socket_close() {
         call.await.unwrap().expect("call should succeed");
     }
     drop(client);
-    tokio::time::timeout(PATIENCE, serving).await.expect("server should stop within the timeout").unwrap().unwrap();
+    tokio::time::timeout(TIMEOUT, serving).await.expect("server should stop within the timeout").unwrap().unwrap();
     assert_eq!(stats.open(), 0);
 }
 
@@ -398,7 +398,7 @@ async fn long_text_decodes_across_any_frames() {
             assert!(reply["id"] == request_json["id"] && reply["result"]["total"] == "42", "pieces of {width}");
         }
         drop(
-            tokio::time::timeout(PATIENCE, writing)
+            tokio::time::timeout(TIMEOUT, writing)
                 .await
                 .expect("write should complete within the timeout")
                 .expect("task should not panic"),
@@ -480,5 +480,5 @@ async fn shutdown_answers_json_rpc_before_closing_sockets() {
     stop.send(()).unwrap();
     assert_eq!(json(&mut client).await["id"], "s");
     assert_eq!(client.closed().await, 1001);
-    tokio::time::timeout(PATIENCE, serving).await.expect("server should stop within the timeout").unwrap().unwrap();
+    tokio::time::timeout(TIMEOUT, serving).await.expect("server should stop within the timeout").unwrap().unwrap();
 }

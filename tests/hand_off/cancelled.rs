@@ -1,7 +1,7 @@
 //! Tests of cancelled hand-off requests. They must notify the peer, and must not affect other calls.
 
 use super::segments::{hello, read_until};
-use super::{Gateway, PATIENCE, TUNNEL, client, packet, served};
+use super::{Gateway, TIMEOUT, TUNNEL, client, packet, served};
 use frisbee::rpc::ConnectionExt;
 use frisbee::{Acceptor, Client, CloseReason, HandOffError, HandOffTarget, Handlers, Server};
 use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropServer, Range};
@@ -38,7 +38,7 @@ async fn cancelled_hand_off_keeps_connection() {
         let request = request.unwrap();
         begin(Box::pin(request.cancelled()).as_mut()).await;
         drop(asking);
-        tokio::time::timeout(PATIENCE, request.cancelled())
+        tokio::time::timeout(TIMEOUT, request.cancelled())
             .await
             .expect("cancellation should arrive within the timeout");
         let behind = packet("behind");
@@ -82,13 +82,13 @@ async fn connection_granted_after_cancelled_request_is_closed() {
         tokio::select! { _ = &mut asking => panic!("no answer was sent"), _ = read_until(&mut server, 8) => {} }
         drop(asking);
         let mut read = vec![0; expected.len()];
-        tokio::time::timeout(PATIENCE, server.read_exact(&mut read))
+        tokio::time::timeout(TIMEOUT, server.read_exact(&mut read))
             .await
             .expect("read should complete within the timeout")
             .unwrap();
         assert_eq!(read, expected);
         server.write_all(&raw::packet(0, 8, b"\x01granted")).await.unwrap();
-        let reason = tokio::time::timeout(PATIENCE, connection.closed())
+        let reason = tokio::time::timeout(TIMEOUT, connection.closed())
             .await
             .expect("connection should close within the timeout");
         assert!(matches!(reason, CloseReason::HandedOff), "{reason}");

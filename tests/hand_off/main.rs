@@ -20,7 +20,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream
 use tokio::sync::{mpsc, oneshot};
 
 /// Maximum time to wait for an event. Events take milliseconds, but the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 const TUNNEL: Operation = Operation::FIRST_USER;
 
@@ -199,7 +199,7 @@ async fn packets_wait_for_hand_off_answer() {
             request.refuse("");
         }
         assert_eq!(asking.await.unwrap().is_ok(), granted);
-        let sent = tokio::time::timeout(PATIENCE, sending).await.expect("future should complete within the timeout");
+        let sent = tokio::time::timeout(TIMEOUT, sending).await.expect("future should complete within the timeout");
         if granted {
             assert!(matches!(sent, Err(SendError::Closed(CloseReason::HandedOff))), "{sent:?}");
         } else {
@@ -293,7 +293,7 @@ async fn stream_open_waits_for_hand_off_answer() {
         }
         assert_eq!(asking.await.unwrap().is_ok(), granted);
         let opened =
-            tokio::time::timeout(PATIENCE, opening).await.expect("connection should be established within the timeout");
+            tokio::time::timeout(TIMEOUT, opening).await.expect("connection should be established within the timeout");
         assert_eq!(opened.is_ok(), !granted);
     }
 }
@@ -315,7 +315,7 @@ async fn ended_connection_hand_off_releases_owner() {
     // The new owner usually keeps a handle to the connection.
     let (takes, transport) = oneshot::channel();
     requests.accept("", HandOffTarget::new(move |_| async move { drop(takes.send(requested_connection)) }));
-    tokio::time::timeout(PATIENCE, transport).await.expect("transport should arrive within the timeout").unwrap_err();
+    tokio::time::timeout(TIMEOUT, transport).await.expect("transport should arrive within the timeout").unwrap_err();
 }
 
 #[tokio::test(start_paused = true)]
@@ -382,7 +382,7 @@ async fn go_first_packet_routes_during_hand_off() {
         let first = raw::packet(1, 10, b"first");
         here.write_all(&[&first, behind.as_bytes()].concat()).await.unwrap();
         let mut reply = vec![0; first.len()];
-        tokio::time::timeout(PATIENCE, here.read_exact(&mut reply))
+        tokio::time::timeout(TIMEOUT, here.read_exact(&mut reply))
             .await
             .expect("read should complete within the timeout")
             .unwrap();

@@ -1,7 +1,7 @@
 //! Tests of hand-offs over sockets while both ends send packets, open streams, refuse hand-offs and close the
 //! connection. frisbee-core tests the rules themselves with ten thousand races in virtual time.
 
-use super::{GREETING, Gateway, PATIENCE, TUNNEL, packet};
+use super::{GREETING, Gateway, TIMEOUT, TUNNEL, packet};
 use bytes::Bytes;
 use frisbee::{Client, Connection, HandOffError, Handlers, Server, Workers};
 use std::net::SocketAddr;
@@ -87,7 +87,7 @@ async fn racing_hand_offs_finish_without_losing_bytes() {
         let mut racing = JoinSet::new();
         for seed in 0..TIMES {
             racing.spawn(async move {
-                let raced = tokio::time::timeout(PATIENCE, race(address, seed)).await;
+                let raced = tokio::time::timeout(TIMEOUT, race(address, seed)).await;
                 let handed_off = raced.unwrap_or_else(|_| panic!("seed {seed} hangs"));
                 HANDED_OFF.fetch_add(handed_off.into(), Ordering::Relaxed);
             });

@@ -1,6 +1,6 @@
 //! Tests of bytes that arrive in the same segment as the last packet. Each transport is tested a hundred times.
 
-use super::{GREETING, Gateway, PATIENCE, TUNNEL, operation};
+use super::{GREETING, Gateway, TIMEOUT, TUNNEL, operation};
 use bytes::Bytes;
 use frisbee::{Client, Handlers, RawTransport, Server, Workers};
 use frisbee_core::{BODY_MAX, Decoder, HeaderForm};
@@ -112,7 +112,7 @@ async fn every_time<A: Io, B: Io>(pair: impl AsyncFn() -> (A, B)) {
         let got = async {
             if time % 2 == 0 { client_gets_all(here, there).await } else { server_gets_all(here, there).await }
         };
-        tokio::time::timeout(PATIENCE, got).await.expect("bytes should arrive within the timeout");
+        tokio::time::timeout(TIMEOUT, got).await.expect("bytes should arrive within the timeout");
     }
 }
 
@@ -169,7 +169,7 @@ async fn outlives(server: Server<Gateway>, client: frisbee::ClientBuilder) {
     super::expect_greeting(&mut raw).await;
     stop.send(()).unwrap();
     serving.await.unwrap().unwrap();
-    tokio::time::timeout(PATIENCE, super::expect_echo(raw)).await.expect("echo should arrive within the timeout");
+    tokio::time::timeout(TIMEOUT, super::expect_echo(raw)).await.expect("echo should arrive within the timeout");
 }
 
 #[tokio::test]

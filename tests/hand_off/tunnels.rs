@@ -1,6 +1,6 @@
 //! Tests of streams that carry bytes: tunnels next to other traffic on the same connection.
 
-use super::{PATIENCE, expect_echo};
+use super::{TIMEOUT, expect_echo};
 use bytes::Bytes;
 use frisbee::{
     Acceptor, Client, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Routed, Router, Server, Stream,
@@ -173,7 +173,7 @@ async fn bulk_tunnel_does_not_block_others() {
             ended.unwrap();
         }
     };
-    tokio::time::timeout(PATIENCE, all).await.expect("all tasks should complete within the timeout");
+    tokio::time::timeout(TIMEOUT, all).await.expect("all tasks should complete within the timeout");
     assert!(!bulk.is_finished());
     stop.store(true, Ordering::Relaxed);
     bulk.await.unwrap();

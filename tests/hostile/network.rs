@@ -18,10 +18,10 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::process::{Child, ChildStdout, Command};
 
 /// Maximum time to wait for an event that must happen.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 async fn soon<T>(what: &str, work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| panic!("{what}"))
+    tokio::time::timeout(TIMEOUT, work).await.unwrap_or_else(|_| panic!("{what}"))
 }
 
 /// Faults that a proxy applies to passing bytes.
@@ -357,7 +357,7 @@ async fn server_without_descriptors_serves_and_recovers() {
     let (failures, most) = (server.not_accepted().await - before, 10 + started.elapsed().as_secs());
     assert!(failures <= most, "accepting failed {failures} times within {:?}", started.elapsed());
     drop(hoard);
-    add_is_served(server.address, PATIENCE).await;
+    add_is_served(server.address, TIMEOUT).await;
     early.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
 }
 
@@ -381,7 +381,7 @@ async fn active_clients_take_descriptors_from_silent_clients() {
     }
     let mut server = child_that_loses_descriptors().await;
     let silent = hoard(server.address, b"").await;
-    add_is_served(server.address, PATIENCE).await;
+    add_is_served(server.address, TIMEOUT).await;
     assert!(server.not_accepted().await > 0, "server should run out of descriptors");
     drop(silent);
 }

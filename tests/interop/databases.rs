@@ -26,7 +26,7 @@ use tonic::transport::Endpoint;
 use tonic_prost::ProstCodec;
 
 /// Maximum time to wait for a server. Replies take milliseconds, but the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Starts a gateway to a target. Returns a channel to it over TLS, on which a user has logged in.
 async fn gateway(target: &str, address: &str) -> Channel {
@@ -82,7 +82,7 @@ async fn expect_postgres(mut io: impl AsyncRead + AsyncWrite + Send + Unpin + 's
 async fn postgres_runs_on_handed_off_connection() {
     let Some(server) = servers::postgres().await else { return };
     let request = async { expect_postgres(open(&gateway("postgres", &server.address).await, "postgres").await).await };
-    tokio::time::timeout(PATIENCE, request).await.unwrap();
+    tokio::time::timeout(TIMEOUT, request).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -104,7 +104,7 @@ async fn postgres_sessions_share_connection() {
         let stream = connection.open_stream(&Bytes::from_static(b"postgres")).await.unwrap();
         expect_postgres(stream.into_io()).await;
     });
-    tokio::time::timeout(PATIENCE, futures_util::future::join_all(request)).await.unwrap();
+    tokio::time::timeout(TIMEOUT, futures_util::future::join_all(request)).await.unwrap();
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
@@ -171,5 +171,5 @@ async fn expect_etcd(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
 async fn etcd_works_on_handed_off_connection() {
     let Some(servers::Etcd { address, .. }) = &servers::etcd().await else { return };
     let request = async { expect_etcd(open(&gateway("etcd", address).await, "etcd").await).await };
-    tokio::time::timeout(PATIENCE, request).await.unwrap();
+    tokio::time::timeout(TIMEOUT, request).await.unwrap();
 }

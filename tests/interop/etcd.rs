@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 const PREFIX: &str = "shop/";
 
 /// Maximum time to wait for an event. Events take seconds, but the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A registered server.
 struct Shop {
@@ -40,7 +40,7 @@ impl Shop {
         let server = builder.bind(&address).await.expect("server should bind to a free address");
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
-        tokio::time::timeout(PATIENCE, registered.registered())
+        tokio::time::timeout(TIMEOUT, registered.registered())
             .await
             .expect("registration should complete within the timeout");
         Self { address, registered, stop, serving }
@@ -71,7 +71,7 @@ async fn until_addresses(channel: &Channel, shops: &[&str]) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    let waited = tokio::time::timeout(PATIENCE, reached).await;
+    let waited = tokio::time::timeout(TIMEOUT, reached).await;
     waited.unwrap_or_else(|_| panic!("{:?} are known, and not {expected:?}", addresses(channel)));
 }
 
@@ -209,7 +209,7 @@ async fn deleted_registration_key_is_stored_again() {
     let (_stays, leaves) = (registered().await, registered().await);
     leaves.leave().await;
     let mut resolver = EtcdResolver::new(&etcd, PREFIX);
-    let found = tokio::time::timeout(PATIENCE, async {
+    let found = tokio::time::timeout(TIMEOUT, async {
         while resolver.next().await.expect("etcd should be reachable").is_empty() {}
     });
     found.await.expect("endpoint should be registered");

@@ -26,7 +26,7 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
 /// Maximum duration of a step, including on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/prod/endpointslices";
 
@@ -74,7 +74,7 @@ impl ApiServer {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         };
-        if tokio::time::timeout(PATIENCE, ready).await.is_err() {
+        if tokio::time::timeout(TIMEOUT, ready).await.is_err() {
             let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
             panic!("the API server does not come up: {}", &log[log.len().saturating_sub(4000)..]);
         }
@@ -202,7 +202,7 @@ async fn next(resolver: &mut KubernetesResolver) -> Vec<String> {
             }
         }
     };
-    tokio::time::timeout(PATIENCE, asking).await.expect("endpoints should arrive within the timeout")
+    tokio::time::timeout(TIMEOUT, asking).await.expect("endpoints should arrive within the timeout")
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -31,7 +31,7 @@ const PATTERNS: [&str; 3] = ["numbers.*.x", "numbers.>", ">"];
 const UNHEARD_MAX: u64 = 20_000;
 
 /// Maximum time to wait for an event. Events take milliseconds, but the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn messages() -> u64 {
     let messages = std::env::var("FRISBEE_BUS_MESSAGES").ok();
@@ -61,7 +61,7 @@ async fn clients(address: &str) -> Vec<Client> {
 }
 
 async fn next(subscription: &mut Subscription) -> Result<String, RecvError> {
-    let message = timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout")?;
+    let message = timeout(TIMEOUT, subscription.recv()).await.expect("message should arrive within the timeout")?;
     Ok(format!("{} {}", message.topic(), String::from_utf8_lossy(message.payload())))
 }
 
@@ -72,7 +72,7 @@ async fn until(what: &str, is: impl Fn() -> bool) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    timeout(PATIENCE, reached).await.unwrap_or_else(|_| panic!("not within {PATIENCE:?}: {what}"));
+    timeout(TIMEOUT, reached).await.unwrap_or_else(|_| panic!("not within {TIMEOUT:?}: {what}"));
 }
 
 /// Publishes numbers from 1 on to the topic of a broker, only as fast as all subscribers receive them. `received`
@@ -357,7 +357,7 @@ async fn unacceptable_nats_messages_are_rejected_with_reason() {
             }
         }
     };
-    let text = timeout(PATIENCE, refused).await.expect("rejection should arrive within the timeout");
+    let text = timeout(TIMEOUT, refused).await.expect("rejection should arrive within the timeout");
     assert!(text.starts_with("the backplane is unavailable: "), "{text}");
 }
 

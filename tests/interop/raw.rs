@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::oneshot;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 const TURN: Operation = Operation::FIRST_USER;
 const GREETING: &[u8] = b"raw from here on\n";
@@ -47,7 +47,7 @@ async fn expect_greeting(raw: &mut RawTransport) {
         raw.read_exact(&mut rest).await.unwrap();
         assert_eq!([&head[..], &rest].concat(), GREETING);
     };
-    tokio::time::timeout(PATIENCE, reading).await.expect("read should complete within the timeout");
+    tokio::time::timeout(TIMEOUT, reading).await.expect("read should complete within the timeout");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -60,7 +60,7 @@ async fn go_server_echoes_bytes_after_hand_off() {
     // A PONG may be in flight until the kind of the peer is known.
     connection.peer_known().await.unwrap();
     connection.send(&Packet::new(PacketId(1), TURN, "")).await.unwrap();
-    let raw = tokio::time::timeout(PATIENCE, raw).await.expect("transport should arrive within the timeout");
+    let raw = tokio::time::timeout(TIMEOUT, raw).await.expect("transport should arrive within the timeout");
     let mut raw = raw.expect("peer should accept the request");
     expect_greeting(&mut raw).await;
     let sent: Vec<u8> = (0_u32..1 << 18).flat_map(u32::to_le_bytes).collect();

@@ -30,7 +30,7 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, ChildStdout, Command};
 
 /// Maximum time to wait for an event, because the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 const PAGE: &str = include_str!("../../docs/wire.md");
 const REFERENCE: &str = include_str!("../wire/reference.py");
@@ -65,7 +65,7 @@ fn command(python: &OsString, arguments: &[&str]) -> Command {
 
 /// Runs checks of the reference implementation against a server and returns their output.
 async fn check(python: &OsString, arguments: &[&str]) -> String {
-    let output = tokio::time::timeout(2 * PATIENCE, command(python, arguments).output());
+    let output = tokio::time::timeout(2 * TIMEOUT, command(python, arguments).output());
     let output = output.await.expect("checks should end").expect("process should start");
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -186,7 +186,7 @@ async fn reference_client_publishes_and_subscribes() {
 async fn reference_server_answers_every_rust_client_call() {
     let Some(python) = python() else { return };
     let server = Reference::start(python, &["serve", "interop"]).await;
-    let channel = Channel::builder().timeout(PATIENCE).connect(&server.address).await;
+    let channel = Channel::builder().timeout(TIMEOUT).connect(&server.address).await;
     let client = InteropClient::new(channel.expect("server should accept the connection"));
     // The other cases are load tests, and the reference implementation is not fast enough for them.
     let is_small = |case: &&suite::Case| {
@@ -261,12 +261,12 @@ async fn rust_client_handles_malformed_input_as_specified() {
         let Some(reaction) = line.split(" | ").nth(3) else { break };
         count += 1;
         let socket = TcpStream::connect(&liar.address).await.expect("the reference should listen");
-        let channel = Channel::builder().calls::<InteropClient>().timeout(PATIENCE).connect_io(socket).await;
+        let channel = Channel::builder().calls::<InteropClient>().timeout(TIMEOUT).connect_io(socket).await;
         let channel = channel.expect("connection should be accepted");
         let connection = channel.connection().expect("channel should be connected");
         let outcome = InteropClient::new(channel).add(AddRequest { a: 1, b: 2 }).await;
         let found = if reaction == "close" {
-            match tokio::time::timeout(PATIENCE, connection.closed()).await {
+            match tokio::time::timeout(TIMEOUT, connection.closed()).await {
                 Ok(CloseReason::Protocol(_) | CloseReason::Router(_)) => "close".to_owned(),
                 other => format!("{other:?}"),
             }

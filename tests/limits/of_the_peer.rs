@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 const MS: Duration = Duration::from_millis(1);
 
 /// Maximum time to wait for an event that should happen immediately.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 const SUM: AddRequest = AddRequest { a: 1, b: 1 };
 
@@ -204,7 +204,7 @@ async fn overlong_reset_text_arrives_truncated() {
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
     let mut other = streams.recv().await.expect("channel should stay open");
     stream.reset(7, &"x".repeat(10_000));
-    tokio::time::timeout(PATIENCE, async { while other.recv().await.is_some() {} })
+    tokio::time::timeout(TIMEOUT, async { while other.recv().await.is_some() {} })
         .await
         .expect("connection should close within the timeout");
     let ended = format!("{:?}", other.close_reason());

@@ -25,7 +25,7 @@ use tracing::{Event, Level, Metadata, Subscriber};
 type Reply<T> = Result<Response<T>, Status>;
 
 /// Maximum time to wait for an event that should happen soon.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Number of other connections, and number of calls that each of them makes while a handler blocks.
 const OTHERS: usize = 15;
@@ -59,7 +59,7 @@ impl Holding {
             self.released
                 .lock()
                 .expect("lock should not be poisoned")
-                .recv_timeout(PATIENCE)
+                .recv_timeout(TIMEOUT)
                 .expect("channel should receive a message in time");
         };
         match self.how {
@@ -67,7 +67,7 @@ impl Holding {
             How::BlocksInPlace => tokio::task::block_in_place(wait),
             How::Computes => {
                 let started = Instant::now();
-                while !self.is_released.load(Ordering::Relaxed) && started.elapsed() < PATIENCE {
+                while !self.is_released.load(Ordering::Relaxed) && started.elapsed() < TIMEOUT {
                     hint::spin_loop();
                 }
             }
@@ -143,7 +143,7 @@ async fn call(others: &[InteropClient]) {
             }
         });
     }
-    tokio::time::timeout(PATIENCE, calling.join_all()).await.expect("calls should complete within the timeout");
+    tokio::time::timeout(TIMEOUT, calling.join_all()).await.expect("calls should complete within the timeout");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -391,7 +391,7 @@ fn handlers_stay_inline_on_single_thread_runtime() {
             let _ = stopped.await;
         });
     });
-    let address = address.recv_timeout(PATIENCE).expect("channel should receive a message in time");
+    let address = address.recv_timeout(TIMEOUT).expect("channel should receive a message in time");
     caller().block_on(async {
         let others = others(&address).await;
         let channel = Channel::connect(&address).await.expect("server should accept the connection");
@@ -495,7 +495,7 @@ async fn hold_one_and_echo_on_others(router: impl Router, holder: &mut Holder) -
         for id in 0..20 {
             other.send(&Packet::new(PacketId(id), ECHOES, "y")).await.expect("message should be sent");
             let echo =
-                tokio::time::timeout(PATIENCE, echoed.recv()).await.expect("message should arrive within the timeout");
+                tokio::time::timeout(TIMEOUT, echoed.recv()).await.expect("message should arrive within the timeout");
             assert_eq!(echo.expect("connection should stay open").id, PacketId(id));
         }
         holder.release();

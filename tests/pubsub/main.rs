@@ -28,13 +28,13 @@ const SYNC: u16 = FIRST_OPERATION + 3;
 const LAGGED: u16 = FIRST_OPERATION + 4;
 
 /// Maximum time to wait for an event. Events take milliseconds, but the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Serves a broker for as long as the current runtime exists.
 async fn serve(settings: BrokerBuilder) -> (SocketAddr, Broker) {
     let broker = settings.build();
     // The broker must handle a stalled peer, so the timeouts of the connection are longer.
-    let config = Config::default().write_timeout(2 * PATIENCE).idle_timeout(2 * PATIENCE);
+    let config = Config::default().write_timeout(2 * TIMEOUT).idle_timeout(2 * TIMEOUT);
     let server = Server::builder().config(config).bind("127.0.0.1:0", broker.clone()).await;
     let server = server.expect("loopback port should be free");
     let address = server.local_addr();
@@ -47,7 +47,7 @@ async fn client(address: SocketAddr) -> Client {
 }
 
 async fn next(subscription: &mut Subscription) -> Result<Message, RecvError> {
-    tokio::time::timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout")
+    tokio::time::timeout(TIMEOUT, subscription.recv()).await.expect("message should arrive within the timeout")
 }
 
 async fn text(subscription: &mut Subscription) -> String {
@@ -66,7 +66,7 @@ async fn until(mut is: impl FnMut() -> bool) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, polled).await.expect("condition should hold within the timeout");
+    tokio::time::timeout(TIMEOUT, polled).await.expect("condition should hold within the timeout");
 }
 
 #[tokio::test]
@@ -170,7 +170,7 @@ async fn publish_rounds(address: SocketAddr) {
             writer.publish("ticks", payload).await.unwrap();
         }
         for _ in 0..SUBSCRIBERS {
-            tokio::time::timeout(PATIENCE, finished.recv()).await.expect("message should arrive within the timeout");
+            tokio::time::timeout(TIMEOUT, finished.recv()).await.expect("message should arrive within the timeout");
         }
     }
     while let Some(reader) = readers.join_next().await {

@@ -1,7 +1,7 @@
 //! Tests of a server's health service in every protocol.
 
 use super::support::catalog::ShopServer;
-use super::support::{House, PATIENCE, builder, connect};
+use super::support::{House, TIMEOUT, builder, connect};
 use frisbee_tests::raw::{Raw, encoded, packet};
 use frpc::codegen::{BoxFuture, Lifecycle, Methods, Service};
 use frpc::{Acceptor, Code, Server, ServerBuilder, Streaming};
@@ -69,7 +69,7 @@ impl Open {
 
 async fn next(watch: &mut Streaming<HealthCheckResponse>) -> Result<Option<ServingStatus>, Code> {
     let message =
-        tokio::time::timeout(PATIENCE, watch.message()).await.expect("message should arrive within the timeout");
+        tokio::time::timeout(TIMEOUT, watch.message()).await.expect("message should arrive within the timeout");
     message.map(|status| status.map(|status| status.status())).map_err(|status| status.code())
 }
 
@@ -161,7 +161,7 @@ async fn watch_ends_at_shutdown_without_delaying_it() {
         assert_eq!(next(watch).await, Err(Code::Unavailable));
     }
     drop(client);
-    tokio::time::timeout(PATIENCE, open.served)
+    tokio::time::timeout(TIMEOUT, open.served)
         .await
         .expect("server should stop within the timeout")
         .expect("task should not panic")
@@ -210,7 +210,7 @@ async fn health_answers_match_across_protocols() {
     let mut rpc = async |line: &str| {
         lines.write_all(line.as_bytes()).await.expect("write should succeed");
         let mut reply = String::new();
-        tokio::time::timeout(PATIENCE, lines.read_line(&mut reply))
+        tokio::time::timeout(TIMEOUT, lines.read_line(&mut reply))
             .await
             .expect("read should complete within the timeout")
             .expect("response should be UTF-8");
@@ -290,7 +290,7 @@ async fn readyz_is_503_during_drain_delay() {
         let (stop, _stopped) = oneshot::channel();
         let open = Open { address, stop, served };
         let refused = async { while open.ready().await != "HTTP/1.1 503 Service Unavailable" {} };
-        tokio::time::timeout(PATIENCE, refused).await.expect("probe should see the shutdown");
+        tokio::time::timeout(TIMEOUT, refused).await.expect("probe should see the shutdown");
         open.served.abort();
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of introspection, over native calls and as JSON.
 
 use super::support::catalog::{Receipt, Shop, ShopClient, ShopServer, Thing};
-use super::support::{House, PATIENCE, connect};
+use super::support::{House, TIMEOUT, connect};
 use frpc::{Acceptor, Code, Request, Response, ResponseStream, Server, Status};
 use frpc_reflection::Introspection;
 use frpc_reflection::introspection_v1::{
@@ -115,7 +115,7 @@ async fn connections_are_paged_with_close_reasons() {
             tokio::task::yield_now().await;
         }
     };
-    let shop = tokio::time::timeout(PATIENCE, ended).await.expect("connections should close within the timeout");
+    let shop = tokio::time::timeout(TIMEOUT, ended).await.expect("connections should close within the timeout");
     assert_eq!((shop.name.as_str(), shop.opened), ("shop", 7));
     assert_eq!(shop.closes.iter().map(|close| close.count).sum::<u64>(), 7, "{:?}", shop.closes);
     assert!(shop.last_closes.len() == 7 && shop.last_closes.iter().all(|close| !close.reason.is_empty()));
@@ -184,7 +184,7 @@ async fn counted_calls_are_reported_by_method() {
             tokio::task::yield_now().await;
         }
     };
-    let figures = tokio::time::timeout(PATIENCE, counted).await.expect("counters should be updated within the timeout");
+    let figures = tokio::time::timeout(TIMEOUT, counted).await.expect("counters should be updated within the timeout");
     assert!(figures.ok == 0 && figures.failed.iter().all(|failed| failed.code != 0), "{figures:?}");
     let Figures { sum_ns, p50_ns, p99_ns, max_ns, .. } = figures;
     assert!(0 < p50_ns && p50_ns <= p99_ns && p99_ns <= max_ns && 0 < sum_ns && sum_ns <= 3 * max_ns, "{figures:?}");
@@ -230,7 +230,7 @@ async fn introspection_socket_is_private_and_self_describing() {
         }
     };
     let channel =
-        tokio::time::timeout(PATIENCE, connected).await.expect("connection should be established within the timeout");
+        tokio::time::timeout(TIMEOUT, connected).await.expect("connection should be established within the timeout");
     let schema = frpc_reflection::ServerSchema::fetch(&channel).await.expect("server should provide its schema");
     assert!(schema.services.iter().any(|service| service.name == "frpc.introspection.v1.Introspection"));
 }
@@ -250,7 +250,7 @@ async fn passed_socket_shows_successor_after_predecessor_leaves() {
         let client = IntrospectionClient::connect(format!("unix:{}", path.display()))
             .await
             .expect("server should accept the connection");
-        let reply = tokio::time::timeout(PATIENCE, client.servers(ServersRequest {}))
+        let reply = tokio::time::timeout(TIMEOUT, client.servers(ServersRequest {}))
             .await
             .expect("call should complete within the timeout")
             .expect("peer should answer");

@@ -5,7 +5,7 @@ use frpc_reflection::Reflection;
 use std::time::Duration;
 
 /// Maximum time to wait for an event that should happen soon.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The services of `tests/proto/catalog.proto`.
 pub(crate) mod catalog {

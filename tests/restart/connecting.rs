@@ -23,7 +23,7 @@ const ADD: u16 = 18;
 fn call(address: SocketAddr, request: &[u8], reply: &[u8]) -> io::Result<()> {
     let mut socket = TcpStream::connect(address)?;
     socket.set_nodelay(true)?;
-    socket.set_read_timeout(Some(super::PATIENCE))?;
+    socket.set_read_timeout(Some(super::TIMEOUT))?;
     socket.write_all(request)?;
     let mut answer = vec![0; reply.len()];
     socket.read_exact(&mut answer)?;

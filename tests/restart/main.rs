@@ -17,7 +17,7 @@ use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::timeout;
 
 /// Maximum time to wait for another process. It is long because the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Programs that serve one after the other.
 struct Programs {
@@ -72,7 +72,7 @@ impl Program {
     /// Waits until the program exits, and checks what it printed about the reason.
     async fn expect(mut self, ending: &str) {
         assert_eq!(line(&mut self.output).await.as_deref(), Some(ending));
-        let status = timeout(PATIENCE, self.child.wait())
+        let status = timeout(TIMEOUT, self.child.wait())
             .await
             .expect("process should exit within the timeout")
             .expect("program should be a child process");
@@ -91,7 +91,7 @@ impl Program {
 }
 
 async fn line(output: &mut Lines<BufReader<ChildStdout>>) -> Option<String> {
-    timeout(PATIENCE, output.next_line())
+    timeout(TIMEOUT, output.next_line())
         .await
         .expect("read should complete within the timeout")
         .expect("output should be readable")

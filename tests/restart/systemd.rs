@@ -1,7 +1,7 @@
 //! Tests of sockets that systemd passes to a server, and of the states that the server reports to systemd. A shell
 //! takes the place of systemd.
 
-use super::{PATIENCE, Program, Programs};
+use super::{Program, Programs, TIMEOUT};
 use frisbee_tests::interop::{AddRequest, InteropClient};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixDatagram;
@@ -32,7 +32,7 @@ async fn systemd_socket_is_passed_on_with_notices() {
     let programs = Programs::new();
     let notify = programs.folder.path().join("notify");
     let manager = UnixDatagram::bind(&notify).expect("folder should be writable");
-    manager.set_read_timeout(Some(PATIENCE)).expect("timeout should not be zero");
+    manager.set_read_timeout(Some(TIMEOUT)).expect("timeout should not be zero");
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address");
 

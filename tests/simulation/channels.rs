@@ -138,8 +138,8 @@ async fn dead_server_fails_only_sent_call(world: World) {
 #[sim_test(seeds = 24)]
 async fn call_to_absent_server_fails_unsent(world: World) {
     let server = Running::start(&world, "server");
-    let patience = Duration::from_millis(50) + some(&world, 5_000);
-    let channel = channel(&world, &["server"], Channel::builder().reconnect_timeout(patience)).await;
+    let timeout = Duration::from_millis(50) + some(&world, 5_000);
+    let channel = channel(&world, &["server"], Channel::builder().reconnect_timeout(timeout)).await;
     let client = ExtensionClient::new(channel.clone());
     let stays = world.draw(fastrand::Rng::bool);
     let staying = stays.then(|| tokio::spawn(async move { channel.stay_connected().await }));
@@ -153,7 +153,7 @@ async fn call_to_absent_server_fails_unsent(world: World) {
         let started = world.elapsed();
         let status = client.wait(Time::default()).await.expect_err("port should have no listener");
         assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
-        assert!(world.elapsed() - started <= patience + SOON, "call waited for {:?}", world.elapsed() - started);
+        assert!(world.elapsed() - started <= timeout + SOON, "call waited for {:?}", world.elapsed() - started);
     }
     if let Some(staying) = staying {
         staying.abort();
@@ -186,9 +186,9 @@ async fn closing_server_is_dialled_with_pauses(world: World) {
         });
         std::future::ready(())
     });
-    let patience = Duration::from_millis(100) + some(&world, 4_000);
+    let timeout = Duration::from_millis(100) + some(&world, 4_000);
     let process = world.node("client").process();
-    let channel = Channel::builder().reconnect_timeout(patience);
+    let channel = Channel::builder().reconnect_timeout(timeout);
     let channel = channel.connect_lazy_with_connector(process.connector("server"));
     let client = ExtensionClient::new(channel.expect("services should not overlap"));
     let unary = client.get(Time::default()).await.map(drop);

@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 
 const TOPICS: [&str; 2] = ["prices.a", "prices.b"];
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Number of messages per topic that the broker keeps. It is small, so that some outages last longer than the history.
 const KEPT: usize = 12;
@@ -252,7 +252,7 @@ async fn publish(world: World, published: Arc<Mutex<Published>>, time: Duration)
             client.publish(TOPICS[at], number.to_string()).await.ok()?;
             client.sync().await.ok()
         };
-        if timeout(PATIENCE, sending).await.ok().flatten().is_some() {
+        if timeout(TIMEOUT, sending).await.ok().flatten().is_some() {
             published.lock().certain.entry(TOPICS[at]).or_default().push(number);
             last[at] |= ends;
         } else {
@@ -280,7 +280,7 @@ async fn check(world: World, node: &'static str, pattern: &'static str, publishe
     let topics = TOPICS.iter().filter(|topic| pattern == "prices.*" || pattern == **topic).count();
     let mut ended = BTreeSet::new();
     while ended.len() < topics {
-        match timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout") {
+        match timeout(TIMEOUT, subscription.recv()).await.expect("message should arrive within the timeout") {
             Ok(message) => {
                 let topic =
                     *TOPICS.iter().find(|topic| **topic == message.topic()).expect("topic should be a known one");

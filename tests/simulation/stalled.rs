@@ -17,11 +17,11 @@ const LENGTH: usize = 4 * 1024;
 
 const QUEUE_MAX: usize = 64 * 1024;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Returns settings with long timeouts, so that the broker handles a stalled peer before the connection does.
 fn config() -> Config {
-    Config::default().write_timeout(10 * PATIENCE).idle_timeout(10 * PATIENCE)
+    Config::default().write_timeout(10 * TIMEOUT).idle_timeout(10 * TIMEOUT)
 }
 
 pub(crate) fn serve(world: &World, builder: BrokerBuilder, config: Config) -> Broker {
@@ -48,7 +48,7 @@ pub(crate) async fn client(world: &World, node: &str, config: Config) -> (Client
 
 /// Returns the number in the next message, or the number of messages that were lost before it.
 async fn next(ticks: &mut Subscription) -> Result<u64, RecvError> {
-    let message = timeout(PATIENCE, ticks.recv()).await.expect("message should arrive within the timeout")?;
+    let message = timeout(TIMEOUT, ticks.recv()).await.expect("message should arrive within the timeout")?;
     let (number, _) = message.payload().split_first_chunk().expect("payload should begin with a number");
     Ok(u64::from_be_bytes(*number))
 }
@@ -114,6 +114,6 @@ async fn stalled_subscriber_is_closed_if_configured(world: World) {
     let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX).slow(SlowSubscriberPolicy::Disconnect), config());
     let (_client, connection, _stalled) = publish_next_to_stalled_subscriber(&world).await;
     world.node("stalled").resume();
-    timeout(PATIENCE, connection.closed()).await.expect("connection should close within the timeout");
-    world.eventually("no state is left", PATIENCE, || (broker.subscriptions(), broker.waiting()) == (0, 0)).await;
+    timeout(TIMEOUT, connection.closed()).await.expect("connection should close within the timeout");
+    world.eventually("no state is left", TIMEOUT, || (broker.subscriptions(), broker.waiting()) == (0, 0)).await;
 }

@@ -15,7 +15,7 @@ const MESSAGES: u64 = 60;
 
 const READERS: usize = 3;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn number(message: &Message) -> u64 {
     let text = std::str::from_utf8(message.payload()).expect("payload should be UTF-8");
@@ -23,7 +23,7 @@ fn number(message: &Message) -> u64 {
 }
 
 async fn next(subscription: &mut Subscription) -> u64 {
-    let message = timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout");
+    let message = timeout(TIMEOUT, subscription.recv()).await.expect("message should arrive within the timeout");
     number(&message.expect("fast subscriber should lose no message"))
 }
 
@@ -56,7 +56,7 @@ async fn each_group_gets_messages_once(world: World) {
     for number in 0..MESSAGES {
         assert_eq!((next(&mut alone).await, next(&mut second).await), (number, number));
     }
-    world.eventually("all have reached the workers", PATIENCE, || got.lock().len() as u64 >= MESSAGES).await;
+    world.eventually("all have reached the workers", TIMEOUT, || got.lock().len() as u64 >= MESSAGES).await;
     writer.sync().await.expect("broker should confirm all messages");
     sleep(Duration::from_secs(1)).await;
     let mut got = std::mem::take(&mut *got.lock());
@@ -108,7 +108,7 @@ async fn departed_subscribers_leave_no_state(world: World) {
             }
         }
         let is_empty = || (broker.subscriptions(), broker.waiting()) == (0, 0);
-        world.eventually("no state is left", 10 * PATIENCE, is_empty).await;
+        world.eventually("no state is left", 10 * TIMEOUT, is_empty).await;
         world.node("reader 0").resume();
     }
 }
@@ -123,7 +123,7 @@ async fn broker_end_reaches_all_subscriptions(world: World) {
             client.subscribe(&format!("t.{topic}")).await.expect("broker should accept the subscription");
         let world = world.clone();
         readers.spawn(async move {
-            timeout(PATIENCE, subscription.recv())
+            timeout(TIMEOUT, subscription.recv())
                 .await
                 .expect("message should arrive within the timeout")
                 .expect_err("subscriber should receive nothing");

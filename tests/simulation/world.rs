@@ -184,7 +184,7 @@ impl World {
 
     /// Makes a call and checks its result. In some cases, the call is cancelled.
     async fn call(self, client: InteropClient, number: u64) {
-        let (kind, patience) = self.world.draw(|rng| (rng.u32(..6), rng.u64(..60_000)));
+        let (kind, waits_ms) = self.world.draw(|rng| (rng.u32(..6), rng.u64(..60_000)));
         let calling = async {
             match kind {
                 0 => self.add(&client, number).await,
@@ -196,7 +196,7 @@ impl World {
             }
         };
         // Some callers cancel the call immediately or soon, and others never do.
-        let gives_up = if patience < 3_000 { Duration::from_millis(patience) } else { HANGS };
+        let gives_up = if waits_ms < 3_000 { Duration::from_millis(waits_ms) } else { HANGS };
         let started = Instant::now();
         let ended = tokio::time::timeout(gives_up, calling).await;
         let is_calm = self.plan.faults == 0 && self.plan.cut.is_none() && !self.plan.corrupts;

@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 
 /// Maximum time to wait for a peer. Events take milliseconds, but the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A connection without any protocol.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Raw<T> {
 
     /// Returns the next packet other than PING, PONG and HELLO, or `None` if the remote peer has closed the connection.
     pub async fn next(&mut self) -> Option<Packet> {
-        tokio::time::timeout(PATIENCE, async {
+        tokio::time::timeout(TIMEOUT, async {
             loop {
                 match self.decoder.next(&mut self.received).expect("the peer keeps to the protocol") {
                     Some(Packet { id: PacketId(0), operation: Operation::EXTENSION, .. }) => {}
@@ -131,7 +131,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Raw<T> {
     /// Discards received bytes until the remote peer closes the connection.
     pub async fn closed(&mut self) {
         let read = async { while self.read().await.is_some() {} };
-        tokio::time::timeout(PATIENCE, read).await.expect("read should complete within the timeout");
+        tokio::time::timeout(TIMEOUT, read).await.expect("read should complete within the timeout");
     }
 
     async fn read(&mut self) -> Option<()> {

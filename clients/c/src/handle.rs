@@ -316,7 +316,7 @@ impl<T: Handle> Deref for InUse<T> {
 
     fn deref(&self) -> &T {
         // SAFETY: The slot counts this user, so the value is not written before the user ends.
-        unsafe { &*self.slot.value.get() }.as_deref().expect("slot with users should hold an object")
+        unsafe { &*self.slot.value.get() }.as_deref().expect("slot in use should hold an object")
     }
 }
 

@@ -11,8 +11,10 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
+    /// Parses a signature such as `sum(int64 a, int64 b) -> int64`.
+    ///
     /// # Errors
-    /// If the text has another form. The types are checked later, with the schema.
+    /// If the text is not of this form. The types are checked later, with the schema.
     pub(crate) fn parse(text: &str) -> Result<Self, Status> {
         let wrong = || {
             let text = format!("signature {text:?} is invalid: use a form such as \"sum(int64 a, int64 b) -> int64\"");

@@ -137,7 +137,7 @@ enum Mode {
     /// The function is an asynchronous generator, which runs in an event loop.
     AsyncGenerator(crate::inbox::Sender, Arc<Py<PyAny>>),
     Batch(Arc<Batch>),
-    /// The function is called in another process.
+    /// The function runs in a worker process.
     Process,
     /// Like the contained mode, but the function takes a stream of requests.
     Requests(Box<Mode>),
@@ -363,7 +363,7 @@ impl Drop for Server {
     }
 }
 
-/// Enables the additional protocols with these names.
+/// Enables the protocols of `frpc-gateway` that the argument `protocols` names, such as `"http"`.
 fn opened(
     builder: ServerBuilder,
     protocols: &[String],

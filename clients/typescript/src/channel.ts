@@ -11,7 +11,7 @@ import { stream, unread, type Replies, type Stream } from "./stream.js";
 /** Default timeout of unary calls in ms. The client enforces it, and the server is not informed. */
 const TIMEOUT = 30_000;
 /** Default time in ms that an unsent call waits for a connection. */
-const PATIENCE = 5_000;
+const RECONNECT_TIMEOUT = 5_000;
 /**
  * Reconnect backoff in ms: the delay after the first failure, which doubles with each further failure, and its maximum.
  */
@@ -28,7 +28,7 @@ export interface ChannelOptions {
    */
   readonly timeout?: number | undefined;
   /** Maximum time in milliseconds that a call waits for a connection. Defaults to 5 s. */
-  readonly patience?: number | undefined;
+  readonly reconnectTimeout?: number | undefined;
   /** Metadata added to every call, such as a token. */
   readonly metadata?: Metadata | undefined;
   /** Services that the server may call on this connection, created by `serve`. */
@@ -56,7 +56,7 @@ interface Call extends InFlight {
   readonly service: AnyService | undefined;
   readonly method: AnyCalled;
   readonly request: unknown;
-  readonly options: CallOptions & Pick<ChannelOptions, "patience">;
+  readonly options: CallOptions & Pick<ChannelOptions, "reconnectTimeout">;
   /** The timeout sent to the server, in milliseconds. */
   readonly sentTimeout: number | undefined;
   /** Sends the call on a connection. Returns false if there is no free slot. Throws if the call fails. */
@@ -67,7 +67,7 @@ interface Call extends InFlight {
   /** Whether the request may have reached the server. */
   isSent: boolean;
   /** Time at which the call stops waiting for a connection. */
-  patientUntil: number;
+  reconnectsUntil: number;
   timer: ReturnType<typeof setTimeout> | undefined;
   /** Connection of the unary call, while it is in flight. */
   link: Link | undefined;
@@ -97,11 +97,12 @@ export class Channel {
   readonly mount: (mount: Mount) => void;
   /**
    * Waits for a connection that accepts data, passes it to `use`, and returns it. Rejects with the exception of `use`,
-   * or when `patience` has passed. `patience` overrides the setting of the channel. For `mount` and `Topics`. @internal
+   * or when `reconnectTimeout` has passed, which overrides the setting of the channel. For `mount` and `Topics`.
+   * @internal
    */
-  readonly connected: (use?: (link: Link) => void, patience?: number) => Promise<Link>;
+  readonly connected: (use?: (link: Link) => void, reconnectTimeout?: number) => Promise<Link>;
 
-  constructor(dial: Dial, { timeout, patience = PATIENCE, metadata: common, serve, stayConnected }: ChannelOptions = {}) {
+  constructor(dial: Dial, { timeout, reconnectTimeout = RECONNECT_TIMEOUT, metadata: common, serve, stayConnected }: ChannelOptions = {}) {
     let link: Link | undefined;
     let failures = 0;
     let retries = RETRIES_MAX;
@@ -205,23 +206,23 @@ export class Channel {
     };
 
     /**
-     * Starts the timer of a waiting call. The call waits up to `patience` for a connection, and until its deadline for
-     * a free slot.
+     * Starts the timer of a waiting call. The call waits up to `reconnectTimeout` for a connection, and until its
+     * deadline for a free slot.
      */
     const wait = (call: Call): void => {
-      call.patientUntil = performance.now() + (call.options.patience ?? patience);
+      call.reconnectsUntil = performance.now() + (call.options.reconnectTimeout ?? reconnectTimeout);
       checkTimers(call);
     };
 
-    /** Fails a call whose deadline or patience has expired, and restarts the timer of any other call. */
+    /** Fails a call whose deadline or reconnect timeout has expired, and restarts the timer of any other call. */
     const checkTimers = (call: Call): void => {
-      const { until, isSent, patientUntil } = call;
+      const { until, isSent, reconnectsUntil } = call;
       const now = performance.now();
       const problem = queue(call).has(call) && !link?.isUp && `no connection to the server${failure && `: ${failure}`}`;
       clearTimeout(call.timer);
       if (now >= until) fail(call, late(isSent, problem ? `; ${problem}` : ""));
-      else if (now >= patientUntil && problem) fail(call, ended(Is.UNAVAILABLE, problem, isSent));
-      else call.timer = after((now < patientUntil ? Math.min(until, patientUntil) : until) - now, () => checkTimers(call));
+      else if (now >= reconnectsUntil && problem) fail(call, ended(Is.UNAVAILABLE, problem, isSent));
+      else call.timer = after((now < reconnectsUntil ? Math.min(until, reconnectsUntil) : until) - now, () => checkTimers(call));
     };
 
     /** Removes a finished call from its queue, and releases its timer and its abort listener. */
@@ -267,7 +268,7 @@ export class Channel {
     ): Call => {
       const { signal } = options;
       const call: Call = {
-        id: 0, operation: method.operation, until: performance.now() + +(sentTimeout ?? timeout), isGivenUp: false, isSent: false, patientUntil: Infinity,
+        id: 0, operation: method.operation, until: performance.now() + +(sentTimeout ?? timeout), isGivenUp: false, isSent: false, reconnectsUntil: Infinity,
         timer: undefined, link: undefined, service, method, request, options, sentTimeout, start, resolve, reject,
         abort: signal && (() => fail(call, givenUp(call.isSent))),
       };
@@ -311,9 +312,9 @@ export class Channel {
     };
     this.name = (service) => void named.add(service);
     this.mount = (mount) => void mounts.push(mount);
-    this.connected = (use, patience) =>
+    this.connected = (use, reconnectTimeout) =>
       new Promise((resolve, reject) => {
-        begin(undefined, {} as AnyCalled, undefined, { patience }, undefined, (call, on) => {
+        begin(undefined, {} as AnyCalled, undefined, { reconnectTimeout }, undefined, (call, on) => {
           if (on.isFull) return false;
           use?.(on);
           over(call);

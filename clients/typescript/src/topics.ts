@@ -229,12 +229,12 @@ export class Topics {
         });
       };
       /** Sends the request on the next connection. */
-      const begin = (patience?: number): void => {
+      const begin = (reconnectTimeout?: number): void => {
         channel.connected((next) => {
           if (!requests.has(key)) return;
           link = next;
           request(follows ? Op.Follow : operation);
-        }, patience).catch((status: Status) => {
+        }, reconnectTimeout).catch((status: Status) => {
           // Closing the channel ends the subscription without an error.
           if (isResumed && status.code === Is.FAILED_PRECONDITION) end(true);
           fail(status);

@@ -133,7 +133,7 @@ test("server that breaks the base protocol loses its connection", async () => {
     const hostile = createServer((socket) => void socket.on("error", () => {}).write(Buffer.from(`${bytes}00`, "hex"))).listen(0, host);
     await once(hostile, "listening");
     const { port } = hostile.address() as { port: number };
-    const channel = connect({ host, port }, { compat: "current", patience: 100 });
+    const channel = connect({ host, port }, { compat: "current", reconnectTimeout: 100 });
     const status = await failed(new DeskClient(channel).add({}, { timeout: 2000 }));
     assert.match(status.message, problem);
     channel.close();

@@ -22,17 +22,17 @@ async function failure(channel: Channel, timeout?: number): Promise<Status> {
 
 test("transport that cannot be made fails calls with its reason", async () => {
   Reflect.deleteProperty(globalThis, "WebSocket");
-  const patience = 50;
+  const reconnectTimeout = 50;
   const cases: readonly [Channel, RegExp][] = [
-    [connect("ws://127.0.0.1:1/", { patience }), /no global WebSocket; .* frisbee-rpc\/node/],
-    [connect("foo://x", { patience, WebSocket: Socket }), /protocol/],
-    [connectSocket({ port: 99_999 }, { patience }), /port/i],
+    [connect("ws://127.0.0.1:1/", { reconnectTimeout }), /no global WebSocket; .* frisbee-rpc\/node/],
+    [connect("foo://x", { reconnectTimeout, WebSocket: Socket }), /protocol/],
+    [connectSocket({ port: 99_999 }, { reconnectTimeout }), /port/i],
     // The error includes every address of localhost.
-    [connectSocket({ port: 1 }, { patience: 1000 }), /ECONNREFUSED/],
-    [connect("ws://127.0.0.1:1/", { patience: 1000, WebSocket: Socket }), /ECONNREFUSED/],
-    [new Channel(() => { throw new Error("no route"); }, { patience }), /no route/],
-    [new Channel(() => { throw "a text"; }, { patience }), /a text/],
-    [new Channel((events) => { events.close("closed at once"); return { send() {}, close() {}, buffered: () => 0 }; }, { patience }), /closed at once/],
+    [connectSocket({ port: 1 }, { reconnectTimeout: 1000 }), /ECONNREFUSED/],
+    [connect("ws://127.0.0.1:1/", { reconnectTimeout: 1000, WebSocket: Socket }), /ECONNREFUSED/],
+    [new Channel(() => { throw new Error("no route"); }, { reconnectTimeout }), /no route/],
+    [new Channel(() => { throw "a text"; }, { reconnectTimeout }), /a text/],
+    [new Channel((events) => { events.close("closed at once"); return { send() {}, close() {}, buffered: () => 0 }; }, { reconnectTimeout }), /closed at once/],
   ];
   for (const [channel, reason] of cases) {
     const status = await failure(channel);
@@ -42,19 +42,19 @@ test("transport that cannot be made fails calls with its reason", async () => {
 });
 
 test("transport that throws later fails calls with its reason", async () => {
-  const patience = 50;
+  const reconnectTimeout = 50;
   const fine = { send() {}, close() {}, buffered: () => 0 };
   const thrown = (reason: string) => () => { throw new Error(reason); };
   const channel = (transport: Partial<Transport>) => new Channel((events) => {
     setTimeout(() => { events.open(); events.data(new Uint8Array(16)); }, 1);
     return { ...fine, ...transport };
-  }, { patience });
+  }, { reconnectTimeout });
   const cases: readonly [Channel, RegExp][] = [
     [channel({ send: thrown("no room") }), /no room/],
     [channel({ buffered: thrown("no count") }), /no count/],
     [channel({ close: thrown("no end") }), /no end|protocol/],
     [channel({ send: thrown("no room"), close: thrown("no end") }), /no room/],
-    [new Channel((async (events: TransportEvents) => { setTimeout(() => events.open(), 1); return fine; }) as unknown as Dial, { patience }), /send is not a function/],
+    [new Channel((async (events: TransportEvents) => { setTimeout(() => events.open(), 1); return fine; }) as unknown as Dial, { reconnectTimeout }), /send is not a function/],
   ];
   for (const [channel, reason] of cases) {
     const status = await failure(channel);
@@ -71,7 +71,7 @@ test("failed dial is repeated until one succeeds", async () => {
     events.open();
     return { send: () => opened.resolve(), close() {}, buffered: () => 0 };
   };
-  const channel = new Channel(dial, { patience: 5000 });
+  const channel = new Channel(dial, { reconnectTimeout: 5000 });
   const call = failed(new DeskClient(channel).add({}));
   await opened.promise;
   channel.close();
@@ -91,7 +91,7 @@ test("deadline before a connection names the failure to connect", async () => {
 });
 
 /**
- * Regression test: the backoff after connections that lasted less than two seconds was longer than the patience of
+ * Regression test: the backoff after connections that lasted less than two seconds was longer than the reconnect timeout of
  * calls.
  */
 test("server that closes after each answer fails no call", async (context) => {
@@ -113,7 +113,7 @@ test("server that closes after each answer fails no call", async (context) => {
     };
     return { send, close() {}, buffered: () => 0 };
   };
-  const channel = new Channel(dial, { patience: 500 });
+  const channel = new Channel(dial, { reconnectTimeout: 500 });
   for (let call = 0; call < 12; call++) assert.equal((await new DeskClient(channel).add({})).total, 3n, `call ${call}`);
   channel.close();
 });
@@ -146,7 +146,7 @@ test("waiting call is repeated when its write ends the connection", async () => 
 });
 
 /** Regression test: the subscription requested connections in an endless loop, so no event was handled. */
-test("subscription continues on a channel without patience", async () => {
+test("subscription continues on a channel without reconnect timeout", async () => {
   let dials = 0;
   let lose = (): void => {};
   const dial: Dial = (events) => {
@@ -164,7 +164,7 @@ test("subscription continues on a channel without patience", async () => {
     };
     return { send, close() {}, buffered: () => 0 };
   };
-  const channel = new Channel(dial, { patience: 0 });
+  const channel = new Channel(dial, { reconnectTimeout: 0 });
   await until("it is connected", () => channel.connected().then(() => true, () => false));
   const messages = await new Topics(channel).subscribe("a");
   assert.deepEqual((await messages.next()).value?.payload, new Uint8Array([1]));
@@ -240,8 +240,8 @@ test("call without a connection names the end of the last one, and that it may h
     };
     return { send, close() {}, buffered: () => 0 };
   };
-  const channel = new Channel(dial, { patience: 50 });
-  // On a busy machine, connecting may take longer than the patience of the call below.
+  const channel = new Channel(dial, { reconnectTimeout: 50 });
+  // On a busy machine, connecting may take longer than the reconnect timeout of the call below.
   const link = await channel.connected(undefined, Infinity);
   // Advances the clock, so that the connection counts as long-lived.
   const now = performance.now.bind(performance);
@@ -296,7 +296,7 @@ test("calls and publications wait while much is unsent", async () => {
   channel.close();
 });
 
-/** Regression test: a call whose patience expired while the connection had no free slot waited forever. */
+/** Regression test: a call whose reconnect timeout expired while the connection had no free slot waited forever. */
 test("call that waited for a slot fails when no connection follows", { timeout: 10_000 }, async () => {
   let lose = (): void => {};
   let dials = 0;
@@ -308,7 +308,7 @@ test("call that waited for a slot fails when no connection follows", { timeout: 
     setImmediate(() => events.data(frame(0, 3, [...Buffer.from("fris\x01"), 2, 1, 1])));
     return { send() {}, close() {}, buffered: () => 0 };
   };
-  const channel = new Channel(dial, { patience: 0 });
+  const channel = new Channel(dial, { reconnectTimeout: 0 });
   await until("it is connected", () => channel.connected().then(() => true, () => false));
   const client = new DeskClient(channel);
   const streams = [client.count({}), client.count({})].map((replies) => failed(replies.next()));

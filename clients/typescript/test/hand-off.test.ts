@@ -72,7 +72,7 @@ test("connection that the server keeps is an error", async () => {
   assert.deepEqual([refused.code, refused.message], [Code.UNAVAILABLE, "no connection today"]);
   const other = await failed(handOff(at, Desk, Desk.methods.add, { a: 1n }));
   assert.equal(other.code, Code.UNIMPLEMENTED, String(other));
-  const gone = await failed(blob({ host, port: 1 }, "take", { patience: 50 }));
+  const gone = await failed(blob({ host, port: 1 }, "take", { reconnectTimeout: 50 }));
   assert.equal(gone.code, Code.UNAVAILABLE);
 });
 

@@ -33,7 +33,7 @@ async function withServer(bytes: Buffer, run: (client: DeskClient) => Promise<vo
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };
-  const channel = connect({ port, host: "127.0.0.1" }, { patience: 1000 });
+  const channel = connect({ port, host: "127.0.0.1" }, { reconnectTimeout: 1000 });
   try {
     await run(new DeskClient(channel));
   } finally {

@@ -38,7 +38,7 @@ for (const transport of TRANSPORTS) {
 
 test("a server whose certificate is not trusted gets no call", async () => {
   const server = await desk(undefined, "--tls", here);
-  const channel = connect({ host, port: server.port }, { tls: {}, patience: 200 });
+  const channel = connect({ host, port: server.port }, { tls: {}, reconnectTimeout: 200 });
   const status = await failed(new DeskClient(channel).add({}));
   assert.deepEqual([status.code, status.mayHaveRun], [Code.UNAVAILABLE, false]);
   assert.match(status.message, /self-signed/);

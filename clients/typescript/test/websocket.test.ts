@@ -63,7 +63,7 @@ for (const transport of TRANSPORTS) {
 test("a server that does not speak the subprotocol is left", async () => {
   const other = new WebSocketServer({ port: 0, host: "127.0.0.1", handleProtocols: () => false });
   await once(other, "listening");
-  const channel = connect(`ws://127.0.0.1:${(other.address() as { port: number }).port}/`, { WebSocket: Socket, patience: 300 });
+  const channel = connect(`ws://127.0.0.1:${(other.address() as { port: number }).port}/`, { WebSocket: Socket, reconnectTimeout: 300 });
   const status = await failed(new DeskClient(channel).add({}));
   assert.equal(status.mayHaveRun, false);
   assert.match(status.message, /subprotocol|does not speak frisbee.1/);

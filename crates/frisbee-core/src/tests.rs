@@ -415,7 +415,7 @@ fn connection_is_left_only_between_packets() {
     assert_eq!(server.inbox, "raw");
 }
 
-/// Returns the bytes that the new owner of this role's end sends after the hand-off.
+/// Returns the bytes that the program which takes over the client's or the server's transport sends after the hand-off.
 fn raw_of(role: Role) -> Vec<u8> {
     let first = if role == Role::Client { 1 } else { 101 };
     // Let the bytes start like a packet, because a stray packet would then be noticed.

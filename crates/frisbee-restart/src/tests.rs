@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// Timeout for an event that should occur immediately.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 struct Folder(TempDir);
 
@@ -70,14 +70,14 @@ impl Serving {
     /// Connects to the server and returns the generation number in its reply.
     async fn answer(&self) -> u8 {
         let mut socket = TcpStream::connect(self.address).await.expect("server should accept the connection");
-        timeout(PATIENCE, socket.read_u8())
+        timeout(TIMEOUT, socket.read_u8())
             .await
             .expect("reply should arrive within the timeout")
             .expect("connection should not be reset")
     }
 
     async fn ending(self) -> EndReason {
-        timeout(PATIENCE, self.task)
+        timeout(TIMEOUT, self.task)
             .await
             .expect("generation should end within the timeout")
             .expect("task should not panic")
@@ -101,14 +101,14 @@ async fn successor_receives_datagrams_on_same_socket() {
     let mut next = folder.generation().await;
     let inherited = next.udp("calls", address).await.expect("socket should be passed to the new generation");
     next.ready().await.expect("previous generation should stop");
-    timeout(PATIENCE, replaced)
+    timeout(TIMEOUT, replaced)
         .await
         .expect("generation should be replaced within the timeout")
         .expect("task should not panic");
     drop(socket);
     let client = std::net::UdpSocket::bind("127.0.0.1:0").expect("socket should bind to the loopback address");
     client.send_to(b"hello", address).expect("datagram should be sent");
-    inherited.set_read_timeout(Some(PATIENCE)).expect("socket should accept the read timeout");
+    inherited.set_read_timeout(Some(TIMEOUT)).expect("socket should accept the read timeout");
     let mut datagram = [0; 16];
     assert_eq!(inherited.recv(&mut datagram).expect("datagram should arrive"), 5);
 }
@@ -149,12 +149,9 @@ async fn queued_connections_are_served_by_successor() {
     let mut queued = TcpStream::connect(address).await.expect("server should accept the connection");
     let replaced = tokio::spawn(async move { first.replaced().await });
     let second = serve(folder.generation().await, 2).await;
-    timeout(PATIENCE, replaced)
-        .await
-        .expect("generation should end within the timeout")
-        .expect("task should not panic");
+    timeout(TIMEOUT, replaced).await.expect("generation should end within the timeout").expect("task should not panic");
     assert_eq!(
-        timeout(PATIENCE, queued.read_u8())
+        timeout(TIMEOUT, queued.read_u8())
             .await
             .expect("reply should arrive within the timeout")
             .expect("connection should not be reset"),
@@ -195,7 +192,7 @@ async fn late_successor_is_refused_and_notified() {
             }
         }
     };
-    let next = timeout(PATIENCE, next).await.expect("predecessor should hand over within the timeout");
+    let next = timeout(TIMEOUT, next).await.expect("predecessor should hand over within the timeout");
     for _ in 0..2 {
         match late.ready().await {
             Err(RestartError::Refused(Refusal::TooLate)) => {}
@@ -272,7 +269,7 @@ async fn bytes_that_are_no_message_change_nothing() {
         socket.shutdown().await.expect("socket should shut down");
         let mut answer = Vec::new();
         // Closing the connection with unread bytes resets it.
-        let _ = timeout(PATIENCE, socket.read_to_end(&mut answer))
+        let _ = timeout(TIMEOUT, socket.read_to_end(&mut answer))
             .await
             .expect("connection should close within the timeout");
         if bytes == other_version {
@@ -297,7 +294,7 @@ async fn socket_file_is_removed_with_last_generation() {
         generation = folder.generation().await;
         drop(generation.unix("service", &path).expect("socket should be inherited from the previous generation"));
         generation.ready().await.expect("predecessor should hand over to the successor");
-        timeout(PATIENCE, replaced)
+        timeout(TIMEOUT, replaced)
             .await
             .expect("generation should end within the timeout")
             .expect("task should not panic");
@@ -333,10 +330,7 @@ async fn successor_rebinds_only_changed_address() {
     let other = second.tcp("changed", "127.0.0.2:0").await.expect("socket should bind to the loopback address");
     assert_ne!(other.local_addr().expect("socket should have a local address"), changed);
     second.ready().await.expect("predecessor should hand over to the successor");
-    timeout(PATIENCE, replaced)
-        .await
-        .expect("generation should end within the timeout")
-        .expect("task should not panic");
+    timeout(TIMEOUT, replaced).await.expect("generation should end within the timeout").expect("task should not panic");
     TcpStream::connect(changed).await.expect_err("connection should be refused");
     TcpStream::connect(kept).await.expect("server should accept the connection");
 }
@@ -387,10 +381,7 @@ async fn names_and_numbers_of_sockets_have_limits() {
         next.tcp("many", "127.0.0.1:0").await.expect("socket should be inherited from the previous generation");
     }
     next.ready().await.expect("predecessor should hand over to the successor");
-    timeout(PATIENCE, replaced)
-        .await
-        .expect("generation should end within the timeout")
-        .expect("task should not panic");
+    timeout(TIMEOUT, replaced).await.expect("generation should end within the timeout").expect("task should not panic");
 }
 
 /// Environment variable that contains the control socket's path when this test program runs as another user.

@@ -40,7 +40,7 @@ pub(crate) const BUFFER_LEN: usize = 16 * 1024 + 64;
 const GROUP: u16 = 0;
 
 /// Maximum time for which dropping a ring waits for its operations. The memory of unfinished operations is leaked.
-const DROP_PATIENCE: Duration = Duration::from_secs(2);
+const DROP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// An io_uring instance with its operations in flight.
 pub(crate) struct Ring {
@@ -87,7 +87,7 @@ enum Kind {
     /// [`Ring::quiet`].
     Failed,
     Poll(Rc<TcpStream>, Interest),
-    /// A cancellation. Holds the socket if all operations of the socket are cancelled.
+    /// A request to cancel another operation, or all operations of the socket if there is one.
     Cancel(Option<Rc<TcpStream>>),
     Wake(Arc<File>, Vec<u8>),
 }
@@ -323,7 +323,7 @@ impl Ring {
     /// Cancels all operations and waits until they have ended. Returns false if some are still in flight after the
     /// timeout.
     fn end_all(&mut self) -> bool {
-        let deadline = Instant::now() + DROP_PATIENCE;
+        let deadline = Instant::now() + DROP_TIMEOUT;
         self.push(opcode::AsyncCancel2::new(CancelBuilder::any().all()).build(), usize::MAX, Kind::Cancel(None));
         let mut completions = Vec::new();
         loop {

@@ -28,7 +28,7 @@ use std::sync::atomic::AtomicBool;
 const ROUNDS: usize = 2;
 
 /// Maximum time for which a stopped worker continues in order to close its sockets.
-const STOP_PATIENCE: Duration = Duration::from_secs(1);
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 type BoxFuture = Pin<Box<dyn Future<Output = ()>>>;
 type Make = Box<dyn FnOnce() -> BoxFuture + Send>;
@@ -371,7 +371,7 @@ impl LocalWorker {
             let _ = catch_unwind(AssertUnwindSafe(|| drop(running)));
         }
         self.ready.borrow_mut().clear();
-        let deadline = Instant::now() + STOP_PATIENCE;
+        let deadline = Instant::now() + STOP_TIMEOUT;
         let mut wakers = Vec::new();
         loop {
             let mut sockets = self.sockets.borrow_mut();
@@ -405,8 +405,8 @@ fn try_out() -> io::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let mut peer = TcpStream::connect(listener.local_addr()?)?;
     let (socket, _) = listener.accept()?;
-    let patience = Duration::from_secs(2);
-    peer.set_read_timeout(Some(patience))?;
+    let timeout = Duration::from_secs(2);
+    peer.set_read_timeout(Some(timeout))?;
     worker.spawn(move || async move {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
         let Ok(mut socket) = crate::Socket::new(socket) else { return };

@@ -101,7 +101,7 @@ pub(crate) struct MailboxState {
     /// Step of a hand-off that a handle has requested from the driver.
     pub(crate) hand_off: Option<Box<HandOffStep>>,
     /// State of a hand-off of the transport to another owner, including which end requested it.
-    pub(crate) handing_off: HandOffState,
+    pub(crate) hand_off_state: HandOffState,
     /// Open streams of the connection, by id.
     pub(crate) streams: StreamTable,
     /// Tasks that are waiting to open a stream, because the maximum number of streams is open.
@@ -151,7 +151,7 @@ impl Mailbox {
             task: None,
             order: None,
             hand_off: None,
-            handing_off: HandOffState::No,
+            hand_off_state: HandOffState::No,
             streams: StreamTable::default(),
             openers: PermitQueue::default(),
             peer: PeerKind::Unknown,
@@ -478,7 +478,7 @@ impl Mailbox {
     /// Waits until the peer has cancelled its hand-off request or the connection has ended.
     pub(crate) fn poll_abandoned(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<()> {
         let inner = self.inner.lock();
-        if inner.handing_off == HandOffState::Abandoned || inner.closed.is_some() {
+        if inner.hand_off_state == HandOffState::Abandoned || inner.closed.is_some() {
             return Poll::Ready(());
         }
         MailboxState::watch(inner, context, watch);
@@ -486,9 +486,9 @@ impl Mailbox {
     }
 
     /// Records the state of a hand-off of the connection.
-    pub(crate) fn set_handing_off(&self, handing_off: HandOffState) {
+    pub(crate) fn set_hand_off_state(&self, hand_off_state: HandOffState) {
         let mut inner = self.inner.lock();
-        inner.handing_off = handing_off;
+        inner.hand_off_state = hand_off_state;
         let watchers = inner.waiters.take_watchers();
         // The outbox counts as full while a hand-off is requested, so senders may be able to proceed now.
         self.wake_producers(inner);
@@ -590,13 +590,13 @@ impl MailboxState {
     /// Returns whether the backlog has reached the configured limit `usual`, or a lower limit while memory is scarce.
     pub(crate) fn is_full(&self, usual: usize) -> bool {
         let is_full = self.outbox.len().saturating_add(self.backlog as usize) >= self.output.limit(usual);
-        is_full || self.handing_off == HandOffState::Requested
+        is_full || self.hand_off_state == HandOffState::Requested
     }
 
     /// Returns how many turns to send fit into the remaining backlog. `usual` is the configured backlog limit in bytes.
     #[inline]
     fn free_turns(&self, usual: usize) -> usize {
-        if self.handing_off == HandOffState::Requested {
+        if self.hand_off_state == HandOffState::Requested {
             return 0;
         }
         self.output.limit(usual.min(STREAM_BACKLOG_MAX)).saturating_sub(self.queued()).div_ceil(TURN)

@@ -95,6 +95,6 @@ pub use crate::account::network;
 pub use crate::connection::blocked::note_panic;
 pub use crate::connection::{ConnectionExt, Task};
 pub use crate::executor::inline::{Continuation, FirstPoll, InlineSlot, ParkedFuture, UnwindResult, panic_text};
-pub use crate::executor::inline_permission::{APART_MAX, APART_MIN, InlinePermission, Penalty, PermissionHandle};
+pub use crate::executor::inline_permission::{InlinePermission, PENALTY_MAX, PENALTY_MIN, Penalty, PermissionHandle};
 pub use crate::executor::tasks::{Job, Placement};
 pub use crate::shares::CallShares;

@@ -25,7 +25,7 @@ use tokio::time::timeout;
 const CASES: &str = include_str!("conformance/malformed.txt");
 
 /// Timeout for the server's reaction to a test case. The server may wait this long for the rest of an incomplete body.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 const STREAM: u16 = 2;
 const EXTENSION: u16 = 3;
@@ -212,7 +212,7 @@ async fn reaction(address: &str, case: &Case) -> std::io::Result<String> {
     let mut found = "ignored".to_owned();
     let is_done = |found: &str| found == case.reaction || is_any_code && found == "Unknown";
     while !(has_probed && is_done(&found)) {
-        let Ok(received) = timeout(PATIENCE, receive(&mut socket)).await else { break };
+        let Ok(received) = timeout(TIMEOUT, receive(&mut socket)).await else { break };
         let Ok((operation, id, body)) = received else {
             found = "close".to_owned();
             break;
@@ -275,7 +275,7 @@ async fn client_reaction(command: &str, case: &Case) -> std::io::Result<String> 
         }
         client.wait().await.map(Some)
     };
-    Ok(match timeout(PATIENCE, ended).await {
+    Ok(match timeout(TIMEOUT, ended).await {
         Err(_) => "ignored".to_owned(),
         Ok(ended) => ended?.map_or(case.reaction.to_owned(), |ended| client_outcome(ended, case)),
     })

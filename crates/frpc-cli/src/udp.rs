@@ -231,7 +231,7 @@ impl Socket {
         self.socket.take_error()?.map_or(Ok(()), Err)
     }
 
-    /// Sends the request once. Waits for the reply, or for an ICMP message that refuses the datagram.
+    /// Sends the request once. Waits for the reply, or for an ICMP message that reports an unreachable port.
     async fn attempt(&self, id: u32, request: &[u8], buffer: &mut [u8]) -> io::Result<Reply> {
         if let Err(error) = self.socket.send(request).await {
             if error.kind() != io::ErrorKind::ConnectionRefused {

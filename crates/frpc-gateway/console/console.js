@@ -118,27 +118,27 @@ length+Xn,X(new Uint8Array(b)));let x=J(b);if(y===5){let k=L(x,10);v||=!k,(a+=k)
 ee(!0)},items(y,b){if(p){!y&&h&&T("late HEADERS"),h=!0;try{if(y)return ee(Yr(b)??!0);s?.(fe.metadata=on(b).metadata)}catch(x){te(dn(x,e))}}},send:me,async pump(y,b){
 try{let x=y,k=x?.[Symbol.asyncIterator]?.()??x?.[Symbol.iterator]?.();if(!k)throw G(3,`messages of a stream are an iterable, not ${String(y)}`);for(E=async()=>{
 try{await k.return?.()}catch{}},n||g(5,()=>{});;){for(;a<=0&&!I();)await new Promise(ie=>O=ie);if(I())return;let{done:R,value:Y}=await k.next();if(I())return;if(R)
-break;me(Y)}E=void 0,Q()}catch(x){if(!n)throw E?.(),E=void 0,x;j(b?Rr(x):_.from(x))}},finish:Q,discard:ne,fail:te,lost:z}}var Xo=3e4,Qo=5e3,Ko=20,as=2e3,ls=10,Ot=class{constructor(e,{timeout:n,patience:r=Qo,metadata:s,serve:o,stayConnected:i}={}){let a,c=0,d=ls,u=0,p,m=!1,h="",v=[new Set,
-new Set],O=({method:{sends:g,receives:y}})=>v[g||y?1:0],E=new Set,I=[],pe=()=>{a||p||m||!(v[0].size||v[1].size||i)||(u=performance.now(),a=os(e,Z,[...E],o,I))},
-Z={room:g=>queueMicrotask(()=>{for(let y of v)for(let b of y){if(a!==g||!X(b,g))break;a===g&&y.delete(b)}}),closing(g,y){if(a===g){if(a=void 0,h=y,g.isUp)for(let b of v)
-b.forEach(fe);g.isUp&&performance.now()-u>=as?c=0:m||(clearTimeout(p),p=Rt(Math.random()*Math.min(Ko*2**Math.min(c++,16),as),()=>{p=void 0,pe()})),pe()}},answered:()=>void(c=
-0),replied(g,y){let b=g,{method:{reply:x},options:{onMetadata:k}}=b;ee(b);try{let R=J(y),Y=Kr(R),ie=an(R,Y);if(ie)throw ie;R.at&&k?.(Y.metadata),b.resolve($t(R,
-x)),d<ls&&(d+=.1)}catch(R){b.reject(dn(R,x))}},expired:g=>W(g),lost(g,y){let b=g;if(b.link=void 0,!b.method.idempotent||d<1)return Q(b,y);d--,Ee(b)}},X=(g,y)=>{
-let{service:b}=g;try{return b&&y.announce(b),g.start(g,y)&&(g.isSent=!0)}catch(x){return Q(g,_.from(x)),!0}},Ee=g=>{if(!(a?.isUp&&X(g,a))){if(m)return Q(g,cs(g.
-isSent));O(g).add(g),pe(),fe(g)}},fe=g=>{g.patientUntil=performance.now()+(g.options.patience??r),W(g)},W=g=>{let{until:y,isSent:b,patientUntil:x}=g,k=performance.
-now(),R=O(g).has(g)&&!a?.isUp&&`no connection to the server${h&&`: ${h}`}`;clearTimeout(g.timer),k>=y?Q(g,Or(b,R?`; ${R}`:"")):k>=x&&R?Q(g,Nt(14,R,b)):g.timer=Rt(
-(k<x?Math.min(y,x):y)-k,()=>W(g))},ee=g=>{O(g).delete(g),clearTimeout(g.timer),g.options.signal?.removeEventListener("abort",g.abort)},Q=(g,y)=>{ee(g),g.link?.cancel(
-g),g.reject(y)},z=(g,{sentTimeout:y,until:b,options:{metadata:x}})=>{(y!==void 0||s||x)&&Xr(g,{timeout:y&&b-performance.now(),metadata:{...s,...x}})},j=(g,y)=>{
-z(g,y),Tt(g,y.method.request,y.request)},te=(g,y)=>{let b=y.call(g,j);return b&&(g.link=y),b},ne=(g,y,b,x,k,R,Y,ie,Ae=1/0)=>{let{signal:$}=x,A={id:0,operation:y.
-operation,until:performance.now()+ +(k??Ae),isGivenUp:!1,isSent:!1,patientUntil:1/0,timer:void 0,link:void 0,service:g,method:y,request:b,options:x,sentTimeout:k,
-start:R,resolve:Y,reject:ie,abort:$&&(()=>Q(A,Zt(A.isSent)))};return Number.isNaN(A.until)?ie(G(3,"the timeout is not a number; it is in milliseconds")):$?.aborted?
-A.abort?.():($?.addEventListener("abort",A.abort),k!==void 0&&W(A),(k===void 0||k>0)&&Ee(A)),A},me=(g,y,b,x={})=>{let k,R=is(y.request,y.reply,!0,()=>k&&ee(k),x.
-onMetadata);return k=ne(g,y,b,x,x.timeout,(Y,ie)=>{let Ae=ie.open(R,$=>{z($,Y),B($,9),P($,Y.operation)});return Ae&&R.pump(b,y.sends),Ae},()=>{},R.fail),R};this.
-unary=(g,y,b,x={})=>new Promise((k,R)=>void ne(g,y,b,x,x.timeout??n,te,k,R,Xo)),this.serverStreaming=(g,y,b,x)=>me(g,y,[b],x).messages,this.twoWay=(g,y,b,x)=>me(
-g,y,b,x).messages,this.clientStreaming=async(g,y,b,x)=>{let{messages:k}=me(g,y,b,x),{done:R,value:Y}=await k.next();if(R)throw new _(13,"there is no reply");return k.
-return?.(),Y},this.name=g=>void E.add(g),this.mount=g=>void I.push(g),this.connected=(g,y)=>new Promise((b,x)=>{ne(void 0,{},void 0,{patience:y},void 0,(k,R)=>R.
-isFull?!1:(g?.(R),ee(k),b(R),!0),b,x)}),this.close=()=>{m=!0,clearTimeout(p);for(let g of v)for(let y of g)Q(y,cs(y.isSent));a?.drain()},i&&queueMicrotask(pe)}},
-cs=t=>Nt(9,"the channel is closed",t);var ct=65280,zo=16<<20,Qn=64,Yo=255,Zo=65536,ei=4,un={now:0,last:1,oldest:2},ds=t=>G([8,12,7][K(t)-3]??3,se(t,V(t))),us=t=>{let e=L(t);return e>Yo&&T("a topic i\
+break;me(Y)}E=void 0,Q()}catch(x){if(!n)throw E?.(),E=void 0,x;j(b?Rr(x):_.from(x))}},finish:Q,discard:ne,fail:te,lost:z}}var Xo=3e4,Qo=5e3,Ko=20,as=2e3,ls=10,Ot=class{constructor(e,{timeout:n,reconnectTimeout:r=Qo,metadata:s,serve:o,stayConnected:i}={}){let a,c=0,d=ls,u=0,p,m=!1,h="",
+v=[new Set,new Set],O=({method:{sends:g,receives:y}})=>v[g||y?1:0],E=new Set,I=[],pe=()=>{a||p||m||!(v[0].size||v[1].size||i)||(u=performance.now(),a=os(e,Z,[...E],
+o,I))},Z={room:g=>queueMicrotask(()=>{for(let y of v)for(let b of y){if(a!==g||!X(b,g))break;a===g&&y.delete(b)}}),closing(g,y){if(a===g){if(a=void 0,h=y,g.isUp)
+for(let b of v)b.forEach(fe);g.isUp&&performance.now()-u>=as?c=0:m||(clearTimeout(p),p=Rt(Math.random()*Math.min(Ko*2**Math.min(c++,16),as),()=>{p=void 0,pe()})),
+pe()}},answered:()=>void(c=0),replied(g,y){let b=g,{method:{reply:x},options:{onMetadata:k}}=b;ee(b);try{let R=J(y),Y=Kr(R),ie=an(R,Y);if(ie)throw ie;R.at&&k?.(
+Y.metadata),b.resolve($t(R,x)),d<ls&&(d+=.1)}catch(R){b.reject(dn(R,x))}},expired:g=>W(g),lost(g,y){let b=g;if(b.link=void 0,!b.method.idempotent||d<1)return Q(
+b,y);d--,Ee(b)}},X=(g,y)=>{let{service:b}=g;try{return b&&y.announce(b),g.start(g,y)&&(g.isSent=!0)}catch(x){return Q(g,_.from(x)),!0}},Ee=g=>{if(!(a?.isUp&&X(g,
+a))){if(m)return Q(g,cs(g.isSent));O(g).add(g),pe(),fe(g)}},fe=g=>{g.reconnectsUntil=performance.now()+(g.options.reconnectTimeout??r),W(g)},W=g=>{let{until:y,isSent:b,
+reconnectsUntil:x}=g,k=performance.now(),R=O(g).has(g)&&!a?.isUp&&`no connection to the server${h&&`: ${h}`}`;clearTimeout(g.timer),k>=y?Q(g,Or(b,R?`; ${R}`:"")):
+k>=x&&R?Q(g,Nt(14,R,b)):g.timer=Rt((k<x?Math.min(y,x):y)-k,()=>W(g))},ee=g=>{O(g).delete(g),clearTimeout(g.timer),g.options.signal?.removeEventListener("abort",
+g.abort)},Q=(g,y)=>{ee(g),g.link?.cancel(g),g.reject(y)},z=(g,{sentTimeout:y,until:b,options:{metadata:x}})=>{(y!==void 0||s||x)&&Xr(g,{timeout:y&&b-performance.
+now(),metadata:{...s,...x}})},j=(g,y)=>{z(g,y),Tt(g,y.method.request,y.request)},te=(g,y)=>{let b=y.call(g,j);return b&&(g.link=y),b},ne=(g,y,b,x,k,R,Y,ie,Ae=1/0)=>{
+let{signal:$}=x,A={id:0,operation:y.operation,until:performance.now()+ +(k??Ae),isGivenUp:!1,isSent:!1,reconnectsUntil:1/0,timer:void 0,link:void 0,service:g,method:y,
+request:b,options:x,sentTimeout:k,start:R,resolve:Y,reject:ie,abort:$&&(()=>Q(A,Zt(A.isSent)))};return Number.isNaN(A.until)?ie(G(3,"the timeout is not a number\
+; it is in milliseconds")):$?.aborted?A.abort?.():($?.addEventListener("abort",A.abort),k!==void 0&&W(A),(k===void 0||k>0)&&Ee(A)),A},me=(g,y,b,x={})=>{let k,R=is(
+y.request,y.reply,!0,()=>k&&ee(k),x.onMetadata);return k=ne(g,y,b,x,x.timeout,(Y,ie)=>{let Ae=ie.open(R,$=>{z($,Y),B($,9),P($,Y.operation)});return Ae&&R.pump(b,
+y.sends),Ae},()=>{},R.fail),R};this.unary=(g,y,b,x={})=>new Promise((k,R)=>void ne(g,y,b,x,x.timeout??n,te,k,R,Xo)),this.serverStreaming=(g,y,b,x)=>me(g,y,[b],x).
+messages,this.twoWay=(g,y,b,x)=>me(g,y,b,x).messages,this.clientStreaming=async(g,y,b,x)=>{let{messages:k}=me(g,y,b,x),{done:R,value:Y}=await k.next();if(R)throw new _(
+13,"there is no reply");return k.return?.(),Y},this.name=g=>void E.add(g),this.mount=g=>void I.push(g),this.connected=(g,y)=>new Promise((b,x)=>{ne(void 0,{},void 0,
+{reconnectTimeout:y},void 0,(k,R)=>R.isFull?!1:(g?.(R),ee(k),b(R),!0),b,x)}),this.close=()=>{m=!0,clearTimeout(p);for(let g of v)for(let y of g)Q(y,cs(y.isSent));
+a?.drain()},i&&queueMicrotask(pe)}},cs=t=>Nt(9,"the channel is closed",t);var ct=65280,zo=16<<20,Qn=64,Yo=255,Zo=65536,ei=4,un={now:0,last:1,oldest:2},ds=t=>G([8,12,7][K(t)-3]??3,se(t,V(t))),us=t=>{let e=L(t);return e>Yo&&T("a topic i\
 s too long"),se(t,e)},ps=new WeakMap,Ft=class{constructor(e){this.channel=e;this.requests=new Map;this.last=0;let{requests:n}=this,r=ps.get(e);if(r)return r;ps.
 set(e,this),e.mount({packet:(s,o,i,a)=>{if(i<ct)return!1;!o&&i===ct+5&&(this.refused??=ds(J(a)));for(let c of o?[n.get(o)]:n.values())c?.packet(s,o,i-ct,J(a));return!0},
 down(s,o){for(let i of[...n.values()])i.down(s,o)}})}subscribe(e,{group:n="",from:r}={}){return this.request(0,e,n,r)}async publish(e,n){await this.channel.connected(

@@ -208,10 +208,10 @@ mod tests {
                 let request = RequestHead { method: "GET", path, known, is_http2: false };
                 console.answer(&request, NEAR.parse().ok()).expect("console should serve its own files")
             };
-            let (whole, packed) = (request_with(&plain), request_with(&small));
-            assert_eq!(gzip::inflate(&packed.body, 1 << 20).as_deref(), Ok(&whole.body[..]), "{path}");
-            total += packed.body.len();
-            assert!(packed.fields.contains(&("content-encoding".into(), "gzip".into())));
+            let (whole, compressed) = (request_with(&plain), request_with(&small));
+            assert_eq!(gzip::inflate(&compressed.body, 1 << 20).as_deref(), Ok(&whole.body[..]), "{path}");
+            total += compressed.body.len();
+            assert!(compressed.fields.contains(&("content-encoding".into(), "gzip".into())));
             assert!(whole.fields.iter().any(|(name, value)| name == "content-security-policy" && value == POLICY));
         }
         assert!(total < 60_000, "console takes {total} bytes");

@@ -21,8 +21,8 @@ use names::{Attributes, Names};
 /// Message type that is represented by a NumPy array.
 const TENSOR: &str = ".frpc.Tensor";
 
-/// Start of the default value of a dataclass field that needs options, such as `default_factory` or `repr`. The options
-/// follow the parenthesis.
+/// Generated source text before the arguments of `dataclasses.field`, which is called for fields with options such as
+/// `default_factory` or `repr`.
 const FIELD: &str = "_dataclasses.field(";
 
 /// The Python back end. Generates one typed module per package, which imports the Python package `frisbee-rpc`. A
@@ -245,7 +245,8 @@ impl Generator<'_> {
         format!("{}.{ident}", self.names.import(package))
     }
 
-    /// Writes the layout fingerprints that peers compare before calls, and the operation numbers of the methods.
+    /// Writes the constants that describe a service to the Python package: its name, the description of its wire
+    /// layout, and for each method the operation number and whether it is idempotent.
     fn layout(&self, text: &mut String, service: &ServiceDescriptorProto, operations: &[u16], layout: &Layout) {
         let name = layout.service();
         let _ = write!(text, "        (\"{name}\",");
@@ -314,7 +315,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Writes the method of a client that makes a call.
+    /// Writes the client's Python method that calls an RPC method.
     fn call(
         &self,
         module: &mut Module<'_>,

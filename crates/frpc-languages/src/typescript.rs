@@ -222,7 +222,8 @@ impl Generator<'_> {
         }
     }
 
-    /// Returns the type of a field in the interface of its message, and `?` if the field may be absent.
+    /// Returns the suffix of a field's name in the interface of its message, which is `?` if the field may be absent,
+    /// and the field's type.
     fn declared(&self, module: &mut Module<'_>, field: &FieldDescriptorProto) -> (&'static str, String) {
         if let Some(entry) = self.checked.index.map_entry(field) {
             let [key, value] = &entry.field[..] else { return ("", String::new()) };
@@ -372,7 +373,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Writes the comment of an item after an empty line.
+    /// Writes an empty line and the doc comment of an item.
     fn docs(&self, module: &mut Module<'_>, file: &FileDescriptorProto, path: &[i32], indent: &str, deprecated: bool) {
         module.text.push('\n');
         self.doc_lines(&mut module.text, file, path, indent, deprecated, "");
@@ -413,14 +414,14 @@ impl Generator<'_> {
     }
 }
 
-/// Parts of the source text that is generated for a method.
+/// Fragments of TypeScript source, from which the entry of a method in its service is generated.
 struct Rpc {
     name: String,
     operation: u16,
     kind: &'static str,
     request: String,
     reply: String,
-    /// Additional entries in the table of the method's properties.
+    /// Optional properties of the method's entry, such as its idempotency, as source text.
     more: String,
 }
 

@@ -35,7 +35,7 @@ fn rounded_to_odd(value: f64) -> f32 {
 mod tests {
     use super::{bfloat16, float16};
 
-    /// Returns the value of a floating-point bit pattern with these field widths.
+    /// Decodes a 16-bit floating-point number whose exponent and fraction have these widths in bits.
     fn value(bits: u16, exponent_bits: u32, fraction_bits: u32) -> f64 {
         let fraction = f64::from(bits & ((1 << fraction_bits) - 1)) / f64::from(1 << fraction_bits);
         let exponent = i32::from(bits >> fraction_bits & ((1 << exponent_bits) - 1));

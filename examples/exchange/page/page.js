@@ -99,26 +99,27 @@ Pt,H(new Uint8Array(c)));let y=X(c);if(d===5){let S=D(y,10);I||=!S,(l+=S)>0&&R()
 items(d,c){if(g){!d&&x&&T("late HEADERS"),x=!0;try{if(d)return W(mn(c)??!0);r?.(z.metadata=pt(c).metadata)}catch(y){Z(gt(y,t))}}},send:ue,async pump(d,c){try{let y=d,
 S=y?.[Symbol.asyncIterator]?.()??y?.[Symbol.iterator]?.();if(!S)throw P(3,`messages of a stream are an iterable, not ${String(d)}`);for(M=async()=>{try{await S.
 return?.()}catch{}},n||u(5,()=>{});;){for(;l<=0&&!F();)await new Promise(te=>R=te);if(F())return;let{done:C,value:Y}=await S.next();if(F())return;if(C)break;ue(
-Y)}M=void 0,q()}catch(y){if(!n)throw M?.(),M=void 0,y;G(c?rt(y):N.from(y))}},finish:q,discard:ee,fail:Z,lost:V}}var yr=3e4,hr=5e3,br=20,wn=2e3,En=10,At=class{constructor(t,{timeout:n,patience:o=hr,metadata:r,serve:s,stayConnected:i}={}){let l,p=0,m=En,b=0,g,v=!1,x="",I=[new Set,
-new Set],R=({method:{sends:u,receives:d}})=>I[u||d?1:0],M=new Set,F=[],J=()=>{l||g||v||!(I[0].size||I[1].size||i)||(b=performance.now(),l=xn(t,j,[...M],s,F))},j={
-room:u=>queueMicrotask(()=>{for(let d of I)for(let c of d){if(l!==u||!H(c,u))break;l===u&&d.delete(c)}}),closing(u,d){if(l===u){if(l=void 0,x=d,u.isUp)for(let c of I)
-c.forEach(z);u.isUp&&performance.now()-b>=wn?p=0:v||(clearTimeout(g),g=Oe(Math.random()*Math.min(br*2**Math.min(p++,16),wn),()=>{g=void 0,J()})),J()}},answered:()=>void(p=
-0),replied(u,d){let c=u,{method:{reply:y},options:{onMetadata:S}}=c;W(c);try{let C=X(d),Y=ft(C),te=mt(C,Y);if(te)throw te;C.at&&S?.(Y.metadata),c.resolve(Me(C,y)),
-m<En&&(m+=.1)}catch(C){c.reject(gt(C,y))}},expired:u=>B(u),lost(u,d){let c=u;if(c.link=void 0,!c.method.idempotent||m<1)return q(c,d);m--,oe(c)}},H=(u,d)=>{let{
-service:c}=u;try{return c&&d.announce(c),u.start(u,d)&&(u.isSent=!0)}catch(y){return q(u,N.from(y)),!0}},oe=u=>{if(!(l?.isUp&&H(u,l))){if(v)return q(u,Tn(u.isSent));
-R(u).add(u),J(),z(u)}},z=u=>{u.patientUntil=performance.now()+(u.options.patience??o),B(u)},B=u=>{let{until:d,isSent:c,patientUntil:y}=u,S=performance.now(),C=R(
-u).has(u)&&!l?.isUp&&`no connection to the server${x&&`: ${x}`}`;clearTimeout(u.timer),S>=d?q(u,st(c,C?`; ${C}`:"")):S>=y&&C?q(u,Ke(14,C,c)):u.timer=Oe((S<y?Math.
-min(d,y):d)-S,()=>B(u))},W=u=>{R(u).delete(u),clearTimeout(u.timer),u.options.signal?.removeEventListener("abort",u.abort)},q=(u,d)=>{W(u),u.link?.cancel(u),u.reject(
-d)},V=(u,{sentTimeout:d,until:c,options:{metadata:y}})=>{(d!==void 0||r||y)&&$t(u,{timeout:d&&c-performance.now(),metadata:{...r,...y}})},G=(u,d)=>{V(u,d),Ve(u,
-d.method.request,d.request)},Z=(u,d)=>{let c=d.call(u,G);return c&&(u.link=d),c},ee=(u,d,c,y,S,C,Y,te,ge=1/0)=>{let{signal:k}=y,A={id:0,operation:d.operation,until:performance.
-now()+ +(S??ge),isGivenUp:!1,isSent:!1,patientUntil:1/0,timer:void 0,link:void 0,service:u,method:d,request:c,options:y,sentTimeout:S,start:C,resolve:Y,reject:te,
-abort:k&&(()=>q(A,Pe(A.isSent)))};return Number.isNaN(A.until)?te(P(3,"the timeout is not a number; it is in milliseconds")):k?.aborted?A.abort?.():(k?.addEventListener(
-"abort",A.abort),S!==void 0&&B(A),(S===void 0||S>0)&&oe(A)),A},ue=(u,d,c,y={})=>{let S,C=vt(d.request,d.reply,!0,()=>S&&W(S),y.onMetadata);return S=ee(u,d,c,y,y.
-timeout,(Y,te)=>{let ge=te.open(C,k=>{V(k,Y),U(k,9),$(k,Y.operation)});return ge&&C.pump(c,d.sends),ge},()=>{},C.fail),C};this.unary=(u,d,c,y={})=>new Promise((S,C)=>void ee(
-u,d,c,y,y.timeout??n,Z,S,C,yr)),this.serverStreaming=(u,d,c,y)=>ue(u,d,[c],y).messages,this.twoWay=(u,d,c,y)=>ue(u,d,c,y).messages,this.clientStreaming=async(u,d,c,y)=>{
-let{messages:S}=ue(u,d,c,y),{done:C,value:Y}=await S.next();if(C)throw new N(13,"there is no reply");return S.return?.(),Y},this.name=u=>void M.add(u),this.mount=
-u=>void F.push(u),this.connected=(u,d)=>new Promise((c,y)=>{ee(void 0,{},void 0,{patience:d},void 0,(S,C)=>C.isFull?!1:(u?.(C),W(S),c(C),!0),c,y)}),this.close=()=>{
-v=!0,clearTimeout(g);for(let u of I)for(let d of u)q(d,Tn(d.isSent));l?.drain()},i&&queueMicrotask(J)}},Tn=e=>Ke(9,"the channel is closed",e);function _t(e,t,n){let o=new Map(n?.methods);for(let[r,s]of Object.entries(e.methods))o.set(s.operation,{method:s,handler:(i,l)=>t[r]?.(i,l)});return{services:[
+Y)}M=void 0,q()}catch(y){if(!n)throw M?.(),M=void 0,y;G(c?rt(y):N.from(y))}},finish:q,discard:ee,fail:Z,lost:V}}var yr=3e4,hr=5e3,br=20,wn=2e3,En=10,At=class{constructor(t,{timeout:n,reconnectTimeout:o=hr,metadata:r,serve:s,stayConnected:i}={}){let l,p=0,m=En,b=0,g,v=!1,x="",
+I=[new Set,new Set],R=({method:{sends:u,receives:d}})=>I[u||d?1:0],M=new Set,F=[],J=()=>{l||g||v||!(I[0].size||I[1].size||i)||(b=performance.now(),l=xn(t,j,[...M],
+s,F))},j={room:u=>queueMicrotask(()=>{for(let d of I)for(let c of d){if(l!==u||!H(c,u))break;l===u&&d.delete(c)}}),closing(u,d){if(l===u){if(l=void 0,x=d,u.isUp)
+for(let c of I)c.forEach(z);u.isUp&&performance.now()-b>=wn?p=0:v||(clearTimeout(g),g=Oe(Math.random()*Math.min(br*2**Math.min(p++,16),wn),()=>{g=void 0,J()})),
+J()}},answered:()=>void(p=0),replied(u,d){let c=u,{method:{reply:y},options:{onMetadata:S}}=c;W(c);try{let C=X(d),Y=ft(C),te=mt(C,Y);if(te)throw te;C.at&&S?.(Y.
+metadata),c.resolve(Me(C,y)),m<En&&(m+=.1)}catch(C){c.reject(gt(C,y))}},expired:u=>B(u),lost(u,d){let c=u;if(c.link=void 0,!c.method.idempotent||m<1)return q(c,
+d);m--,oe(c)}},H=(u,d)=>{let{service:c}=u;try{return c&&d.announce(c),u.start(u,d)&&(u.isSent=!0)}catch(y){return q(u,N.from(y)),!0}},oe=u=>{if(!(l?.isUp&&H(u,l))){
+if(v)return q(u,Tn(u.isSent));R(u).add(u),J(),z(u)}},z=u=>{u.reconnectsUntil=performance.now()+(u.options.reconnectTimeout??o),B(u)},B=u=>{let{until:d,isSent:c,
+reconnectsUntil:y}=u,S=performance.now(),C=R(u).has(u)&&!l?.isUp&&`no connection to the server${x&&`: ${x}`}`;clearTimeout(u.timer),S>=d?q(u,st(c,C?`; ${C}`:"")):
+S>=y&&C?q(u,Ke(14,C,c)):u.timer=Oe((S<y?Math.min(d,y):d)-S,()=>B(u))},W=u=>{R(u).delete(u),clearTimeout(u.timer),u.options.signal?.removeEventListener("abort",u.
+abort)},q=(u,d)=>{W(u),u.link?.cancel(u),u.reject(d)},V=(u,{sentTimeout:d,until:c,options:{metadata:y}})=>{(d!==void 0||r||y)&&$t(u,{timeout:d&&c-performance.now(),
+metadata:{...r,...y}})},G=(u,d)=>{V(u,d),Ve(u,d.method.request,d.request)},Z=(u,d)=>{let c=d.call(u,G);return c&&(u.link=d),c},ee=(u,d,c,y,S,C,Y,te,ge=1/0)=>{let{
+signal:k}=y,A={id:0,operation:d.operation,until:performance.now()+ +(S??ge),isGivenUp:!1,isSent:!1,reconnectsUntil:1/0,timer:void 0,link:void 0,service:u,method:d,
+request:c,options:y,sentTimeout:S,start:C,resolve:Y,reject:te,abort:k&&(()=>q(A,Pe(A.isSent)))};return Number.isNaN(A.until)?te(P(3,"the timeout is not a number\
+; it is in milliseconds")):k?.aborted?A.abort?.():(k?.addEventListener("abort",A.abort),S!==void 0&&B(A),(S===void 0||S>0)&&oe(A)),A},ue=(u,d,c,y={})=>{let S,C=vt(
+d.request,d.reply,!0,()=>S&&W(S),y.onMetadata);return S=ee(u,d,c,y,y.timeout,(Y,te)=>{let ge=te.open(C,k=>{V(k,Y),U(k,9),$(k,Y.operation)});return ge&&C.pump(c,
+d.sends),ge},()=>{},C.fail),C};this.unary=(u,d,c,y={})=>new Promise((S,C)=>void ee(u,d,c,y,y.timeout??n,Z,S,C,yr)),this.serverStreaming=(u,d,c,y)=>ue(u,d,[c],y).
+messages,this.twoWay=(u,d,c,y)=>ue(u,d,c,y).messages,this.clientStreaming=async(u,d,c,y)=>{let{messages:S}=ue(u,d,c,y),{done:C,value:Y}=await S.next();if(C)throw new N(
+13,"there is no reply");return S.return?.(),Y},this.name=u=>void M.add(u),this.mount=u=>void F.push(u),this.connected=(u,d)=>new Promise((c,y)=>{ee(void 0,{},void 0,
+{reconnectTimeout:d},void 0,(S,C)=>C.isFull?!1:(u?.(C),W(S),c(C),!0),c,y)}),this.close=()=>{v=!0,clearTimeout(g);for(let u of I)for(let d of u)q(d,Tn(d.isSent));
+l?.drain()},i&&queueMicrotask(J)}},Tn=e=>Ke(9,"the channel is closed",e);function _t(e,t,n){let o=new Map(n?.methods);for(let[r,s]of Object.entries(e.methods))o.set(s.operation,{method:s,handler:(i,l)=>t[r]?.(i,l)});return{services:[
 ...n?.services??[],e],methods:o,on(r){let s=new Map,i=0,l=(p,m)=>{let b=o.get(p);if(!b||!(b.method.sends||b.method.receives)===m)throw P(12,`unknown operation ${p}`);
 if(s.size>=yt||i>=yt)throw P(8,"too many calls are in progress");return b};return{progress:s,packet(p,m,b,g){let v,x=R=>r.write(p,m,M=>{R instanceof N?hn(M,R):Ve(
 M,v.reply,R)}),I=g?p:kn(p,m);s.has(I)&&T("a request with the id of another");try{let R=X(b),{timeout:M,metadata:F}=ft(R,!0);g&&(me(R,9),m=D(R,3));let J=l(m,g);({

@@ -1,7 +1,7 @@
 //! Tests how many NATS messages brokers use for consecutive messages, because they pack several into one.
 
 use super::super::databases::servers;
-use super::{PATIENCE, clients, next, until};
+use super::{TIMEOUT, clients, next, until};
 use frisbee_pubsub::{Client, Subscription};
 use futures_util::StreamExt;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ async fn row(client: &Client, written: &mut async_nats::Subscriber, received: &m
     assert_eq!(next(received).await.expect("connection should stay open"), "numbers end");
     let mut count = 0;
     loop {
-        let message = timeout(PATIENCE, written.next())
+        let message = timeout(TIMEOUT, written.next())
             .await
             .expect("next item should arrive within the timeout")
             .expect("NATS should be reachable");
@@ -54,7 +54,7 @@ async fn messages_are_batched_unless_group_exists() {
             }
         }
     };
-    let few = timeout(PATIENCE, few).await.expect("batch should shrink within the timeout");
+    let few = timeout(TIMEOUT, few).await.expect("batch should shrink within the timeout");
     let mut shares = Vec::new();
     for client in &clients[1..] {
         let mut jobs =
@@ -79,7 +79,7 @@ async fn messages_are_batched_unless_group_exists() {
             }
         }
     };
-    timeout(PATIENCE, single).await.expect("batch should fill within the timeout");
+    timeout(TIMEOUT, single).await.expect("batch should fill within the timeout");
     let before: Vec<_> = shares.iter().map(|share| share.load(Ordering::SeqCst)).collect();
     assert_eq!(row(&clients[0], &mut written, &mut received).await, ROW);
     until("the group receives all messages", || sum() == published + ROW).await;

@@ -2,7 +2,7 @@
 
 use super::super::databases::servers::{self, Nats};
 use super::durable::{Book, work, write};
-use super::{BROKERS, Load, PATIENCE, listen_everywhere, next, serve, settle, until};
+use super::{BROKERS, Load, TIMEOUT, listen_everywhere, next, serve, settle, until};
 use frisbee_pubsub::nats::NatsBus;
 use frisbee_pubsub::nats::durable::{DurableTopic, OpenError, Replay};
 use frisbee_pubsub::{Broker, Client};
@@ -100,7 +100,7 @@ async fn replicated(nodes: &[Nats]) -> DurableTopic {
             }
         }
     };
-    timeout(PATIENCE, opening).await.expect("connection should be established within the timeout")
+    timeout(TIMEOUT, opening).await.expect("connection should be established within the timeout")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -121,7 +121,7 @@ async fn cluster_messages_are_processed_after_leader_loss() {
             }
         };
         let subscription =
-            timeout(PATIENCE, opening).await.expect("connection should be established within the timeout");
+            timeout(TIMEOUT, opening).await.expect("connection should be established within the timeout");
         readers.spawn(work(subscription, book.clone()));
         writers.spawn(write(topic, at, over.clone(), stored.clone()));
     }
@@ -137,7 +137,7 @@ async fn cluster_messages_are_processed_after_leader_loss() {
     let before = count();
     until("messages flow again", || count() > before + 200).await;
     over.store(true, Ordering::SeqCst);
-    timeout(PATIENCE, writers.join_all()).await.expect("senders should finish within the timeout");
+    timeout(TIMEOUT, writers.join_all()).await.expect("senders should finish within the timeout");
     let stored = std::mem::take(&mut *stored.lock());
     until("all stored messages are processed", || book.has_done(&stored)).await;
     println!("{} stored and done, {before} before the leader was killed", stored.len());

@@ -2,7 +2,7 @@
 //! killed.
 
 use super::super::databases::servers::{self, Nats};
-use super::{PATIENCE, until};
+use super::{TIMEOUT, until};
 use async_nats::HeaderMap;
 use async_nats::jetstream::consumer::PullConsumer;
 use frisbee_pubsub::nats::durable::{
@@ -50,7 +50,7 @@ async fn publish(topic: &DurableTopic, numbers: impl IntoIterator<Item = u64>) {
 }
 
 async fn next(subscription: &mut Subscription) -> Result<Delivery, RecvError> {
-    timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout")
+    timeout(TIMEOUT, subscription.recv()).await.expect("message should arrive within the timeout")
 }
 
 /// Receives the next message, acknowledges it, and returns its number.
@@ -183,7 +183,7 @@ async fn stored_messages_process_once_despite_kill() {
     let before = count();
     until("messages flow again", || count() > before + 500).await;
     over.store(true, Ordering::SeqCst);
-    timeout(PATIENCE, writers.join_all()).await.expect("senders should finish within the timeout");
+    timeout(TIMEOUT, writers.join_all()).await.expect("senders should finish within the timeout");
     let stored = std::mem::take(&mut *stored.lock());
     until("all stored messages are processed", || book.has_done(&stored)).await;
     assert_eq!(book.done.lock().len(), stored.len(), "no other messages should be stored");

@@ -14,7 +14,7 @@ pub(crate) const CHANNELS: usize = 4;
 const CALLS: usize = 6;
 
 /// Time after which a call counts as hung. It is longer than every deadline.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The outcome of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,7 +125,7 @@ impl Load {
         // Half of the calls are unary calls that must not be repeated.
         let kinds = [Kind::Once, Kind::Once, Kind::Once, Kind::Repeat, Kind::Download, Kind::Upload, Kind::Talk];
         let id = self.begin(*random.choice(&kinds).expect("list of kinds should not be empty"));
-        let calling = tokio::time::timeout(PATIENCE, exchange(client, random, id));
+        let calling = tokio::time::timeout(TIMEOUT, exchange(client, random, id));
         let called = if id.is_multiple_of(29) {
             // This call is cancelled after a few milliseconds.
             match tokio::time::timeout(Duration::from_millis(id % 5), calling).await {

@@ -61,9 +61,9 @@ async fn unreading_peer_makes_server_hold_few_megabytes() {
     let opens = (0..500).flat_map(|id| packet(1000 + id * 2, 2, b"opens")).collect::<Vec<_>>();
     let messages = [packet(7, 2, b"opens"), packet(7, 2, &[1; 1000]).repeat(100)].concat();
     let requests = packet(0, 8, &[10]).repeat(1000);
-    let patience = Duration::from_secs(1000);
+    let timeout = Duration::from_secs(1000);
     for (repeated, most) in [(large, 3 * MIB), (small, MIB), (opens, MIB), (messages, 2 * MIB), (requests, 4 * MIB)] {
-        let config = Config::default().write_timeout(patience).idle_timeout(patience).abuse_rate(u32::MAX);
+        let config = Config::default().write_timeout(timeout).idle_timeout(timeout).abuse_rate(u32::MAX);
         let (mut peer, _serving) = served(echo(), config, 2 * MIB).await;
         // While requests are queued, the server rejects a hand-off request.
         peer.write_all(&packet(1, ECHO, b"waits")).await.expect("write should succeed");

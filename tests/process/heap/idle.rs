@@ -20,7 +20,7 @@ const KEPT_MAX: usize = 2112;
 
 /// Time in which connections must release the memory of a call. They do so after several intervals of silence. This
 /// takes a few seconds, or longer on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 #[test]
 fn idle_connection_holds_at_most_two_kilobytes() {
@@ -36,7 +36,7 @@ fn idle_connection_holds_at_most_two_kilobytes() {
     connections.extend((0..CONNECTIONS).map(|_| open(address, &greeting)));
     let own = CONNECTIONS * size_of::<TcpStream>();
     let busy = (live() - before - own) / CONNECTIONS;
-    let give_up = Instant::now() + PATIENCE;
+    let give_up = Instant::now() + TIMEOUT;
     let mut remaining = busy;
     while remaining > KEPT_MAX && Instant::now() < give_up {
         sleep(Duration::from_millis(100));

@@ -19,7 +19,7 @@ const CONNECTIONS: usize = 400;
 const KEPT_MAX: usize = 10 * 1024;
 
 /// Time in which connections must release the memory of a call.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 #[test]
 fn idle_web_socket_memory_is_bounded() {
@@ -35,7 +35,7 @@ fn idle_web_socket_memory_is_bounded() {
         let mut connections = Vec::with_capacity(CONNECTIONS);
         connections.extend((0..CONNECTIONS).map(|_| open(address)));
         let own = CONNECTIONS * size_of::<TcpStream>();
-        let give_up = Instant::now() + PATIENCE;
+        let give_up = Instant::now() + TIMEOUT;
         let mut each = usize::MAX;
         while each > KEPT_MAX && Instant::now() < give_up {
             sleep(Duration::from_millis(100));

@@ -127,8 +127,8 @@ pub(super) async fn say(io: &mut DuplexStream, bytes: &[u8], manner: Manner) {
         let _ = io.shutdown().await;
     }
     let ended = poll_fn(|context| drain(io, context));
-    let patience = if manner.stays() { HANGS } else { Duration::from_secs(1) };
-    let _ = tokio::time::timeout(patience, ended).await;
+    let timeout = if manner.stays() { HANGS } else { Duration::from_secs(1) };
+    let _ = tokio::time::timeout(timeout, ended).await;
 }
 
 /// Writes bytes and returns whether all of them were written.

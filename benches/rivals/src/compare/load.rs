@@ -72,7 +72,7 @@ pub(crate) struct Outcome {
 }
 
 /// Maximum wait for calls in flight at the end of the window.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) fn main(arguments: &LoadArguments) -> Result<(), BoxError> {
     exit_with_parent();
@@ -182,7 +182,7 @@ impl Bench {
 
     /// Waits for calls in flight and sums up the results.
     fn sum_up(&self, seconds: f64, driving: Vec<JoinHandle<Result<u64, BoxError>>>) -> Result<Outcome, BoxError> {
-        let give_up = Instant::now() + PATIENCE;
+        let give_up = Instant::now() + TIMEOUT;
         let mut outcome = Outcome { seconds, ..Outcome::default() };
         for driven in driving {
             while !driven.is_finished() && Instant::now() < give_up {

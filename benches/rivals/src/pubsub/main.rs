@@ -64,7 +64,7 @@ pub(crate) enum Scenario {
 }
 
 /// Timeout for a broker or a load to become ready, and for a load to finish.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 fn main() -> Result<(), BoxError> {
     let arguments = Arguments::parse();
@@ -128,13 +128,13 @@ fn run(name: Name, scenario: Scenario, steps: usize, nats: &Path) -> Result<Samp
         Name::Frisbee => Process::start(&own, &["serve".into()], None)?,
         Name::Nats => Process::start(nats, &[], None)?,
     };
-    let address = broker.expect("listening", PATIENCE)?;
+    let address = broker.expect("listening", TIMEOUT)?;
     let scenario_name = if scenario == Scenario::FanOut { "fan-out" } else { "pairs" };
     let arguments = ["load", name.text(), &address, scenario_name, &steps.to_string()].map(String::from);
     let load = Process::start(&own, &arguments, None)?;
-    load.expect("begin", PATIENCE)?;
+    load.expect("begin", TIMEOUT)?;
     let (begun, at_first) = (Instant::now(), (broker.cpu()?, load.cpu()?));
-    let delivered: f64 = load.expect("end", PATIENCE)?.parse()?;
+    let delivered: f64 = load.expect("end", TIMEOUT)?.parse()?;
     let (elapsed, used) = (begun.elapsed(), (broker.cpu()? - at_first.0, load.cpu()? - at_first.1));
     Ok(Sample {
         broker: delivered / used.0.as_secs_f64(),
@@ -153,11 +153,11 @@ fn compare_stalled(seconds: u64, rounds: usize) -> Result<(), BoxError> {
         let mut p99 = Vec::new();
         for stalled in [false, true] {
             let broker = Process::start(&own, &["serve", "--queue-max", "262144"].map(String::from), None)?;
-            let address = broker.expect("listening", PATIENCE)?;
+            let address = broker.expect("listening", TIMEOUT)?;
             let mut arguments = vec!["stall".to_owned(), address, seconds.to_string()];
             arguments.extend(stalled.then(|| "--stalled".to_owned()));
             let load = Process::start(&own, &arguments, None)?;
-            let result = load.expect("result", PATIENCE)?;
+            let result = load.expect("result", TIMEOUT)?;
             let figures: Vec<f64> = result.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
             let what = if stalled { "with one stalled" } else { "without" };
             println!("{round:>5} {what:>16} {:>8.0} {:>8.0}", figures[0], figures[1]);

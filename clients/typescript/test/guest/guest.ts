@@ -75,7 +75,7 @@ page.names = () => [...registered.keys()];
 
 /** Makes a call. Returns the text of its status, or "answered". */
 page.attempt = async (url) => {
-  const channel = connect(url, { patience: 300 });
+  const channel = connect(url, { reconnectTimeout: 300 });
   const text = await new DeskClient(channel).add({}).then(() => "answered", String);
   channel.close();
   return text;

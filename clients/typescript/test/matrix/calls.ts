@@ -17,14 +17,14 @@ const collected = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
 };
 
 /** Patience of calls. It is long because a browser on a busy machine connects slowly. */
-const patience = 60_000;
+const reconnectTimeout = 60_000;
 
 /** Defines the tests for a transport. */
 export function calls({ name: transport, connect, start }: TestTransport): void {
   const served = (name: string, run: (client: DeskClient, channel: Channel, server: Desk) => Promise<void>, options?: ChannelOptions): void => {
     test(`${transport}: ${name}`, async () => {
       const server = await start();
-      const channel = connect(server, { patience, ...options });
+      const channel = connect(server, { reconnectTimeout, ...options });
       try {
         await run(new DeskClient(channel), channel, server);
       } finally {
@@ -197,7 +197,7 @@ export function calls({ name: transport, connect, start }: TestTransport): void 
 
   test(`${transport}: calls go on after the server was started again, and a lost call says that it may have run`, async () => {
     let server = await start();
-    const channel = connect(server, { patience });
+    const channel = connect(server, { reconnectTimeout });
     const client = new DeskClient(channel);
     await client.add({});
     const lost = failed(client.wait({ millis: 3_600_000 }));
@@ -215,10 +215,10 @@ export function calls({ name: transport, connect, start }: TestTransport): void 
     await server.stop();
   });
 
-  test(`${transport}: a call without a server fails unsent when its patience is over`, async () => {
+  test(`${transport}: a call without a server fails unsent when its reconnect timeout is over`, async () => {
     const server = await start();
     await server.stop();
-    const channel = connect(server, { patience: 200 });
+    const channel = connect(server, { reconnectTimeout: 200 });
     const status = await failed(new DeskClient(channel).add({}));
     assert.deepEqual([status.code, status.mayHaveRun], [Code.UNAVAILABLE, false]);
     channel.close();

@@ -17,7 +17,8 @@ use std::time::Instant;
 /// Payload of the PING frames that [`Connection::ping`] sends.
 pub(super) const PING: [u8; 8] = *b"frisbee1";
 
-/// Size in bytes of pending frames up to which bodies are added to them. Equal to two writes of a usual socket buffer.
+/// Maximum size in bytes of the frames waiting to be written. Beyond it, no further body is divided into frames. Equal
+/// to two writes of a usual socket buffer.
 const FRAMED_MAX: usize = 256 * 1024;
 
 /// Number of streams that a client may open before it has received the server's SETTINGS. RFC 9113, section 6.5.2,

@@ -102,7 +102,7 @@ struct Shared {
     pattern: String,
     payload_max: usize,
     /// Time for which publishing a message is retried while NATS does not reply.
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl Shared {
@@ -181,7 +181,7 @@ impl DurableTopic {
         };
         let (begun, mut is_unknown, mut pause) = (Instant::now(), false, PAUSES.0);
         loop {
-            let limit = ATTEMPT.min(self.shared.patience.saturating_sub(begun.elapsed()));
+            let limit = ATTEMPT.min(self.shared.timeout.saturating_sub(begun.elapsed()));
             let reason = match self.attempt(subject.clone(), message(), limit).await {
                 Ok(stored) => return Ok(stored),
                 // An earlier attempt may have stored the message, although this one was rejected.
@@ -193,7 +193,7 @@ impl DurableTopic {
                     reason
                 }
             };
-            if begun.elapsed() + pause >= self.shared.patience {
+            if begun.elapsed() + pause >= self.shared.timeout {
                 let error = if is_unknown { PublishError::Unknown } else { PublishError::NotStored };
                 return Err(error(reason));
             }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Simulated path to a broker, which can be interrupted.
 #[derive(Clone)]
@@ -77,7 +77,7 @@ async fn publish(client: &Client, topic: &str, numbers: std::ops::RangeInclusive
 
 /// Returns the next message as a number, or the receive error.
 async fn next(subscription: &mut Subscription) -> Result<u64, RecvError> {
-    let message = timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout")?;
+    let message = timeout(TIMEOUT, subscription.recv()).await.expect("message should arrive within the timeout")?;
     Ok(std::str::from_utf8(message.payload())
         .expect("payload should be UTF-8")
         .parse()
@@ -237,7 +237,7 @@ async fn position_is_valid_start() {
     publish(&client, "kept.a", 1..=7).await;
     let mut oldest =
         client.subscribe_from("kept.a", Start::Oldest).await.expect("broker should accept the subscription");
-    let third = timeout(PATIENCE, oldest.recv())
+    let third = timeout(TIMEOUT, oldest.recv())
         .await
         .expect("message should arrive within the timeout")
         .expect("subscriber should not have missed any messages");
@@ -296,7 +296,7 @@ async fn messages_arrive_once_or_count_as_lost() {
         let topics = if at == 2 { 2 } else { 1 };
         let (mut last, mut received, mut missing) = ([0; 2], 0, 0);
         while received + missing < topics * MESSAGES {
-            match timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout") {
+            match timeout(TIMEOUT, subscription.recv()).await.expect("message should arrive within the timeout") {
                 Ok(message) => {
                     let topic = usize::from(message.topic().ends_with('1'));
                     let number: u64 = std::str::from_utf8(message.payload()).unwrap().parse().unwrap();

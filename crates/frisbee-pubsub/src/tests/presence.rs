@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A broker that names connections by a value that is set before they subscribe.
 struct Rooms {
@@ -59,7 +59,7 @@ async fn next(presence: &mut Presence) -> PresenceEvent {
 }
 
 async fn received(presence: &mut Presence) -> Result<PresenceEvent, RecvError> {
-    timeout(PATIENCE, presence.recv()).await.expect("presence event should arrive within the timeout")
+    timeout(TIMEOUT, presence.recv()).await.expect("presence event should arrive within the timeout")
 }
 
 fn joined(name: &str, connections: u64) -> (String, u64, bool) {

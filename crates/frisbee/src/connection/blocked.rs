@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Delay before a handler that blocks its thread is logged. A panic also blocks the thread while its backtrace is
-/// printed, and is logged separately. The delay is shorter than [`APART_MIN`](crate::rpc::APART_MIN), so the event is
-/// logged while calls still run in tasks. Printing a backtrace can take longer than this, so the log text mentions
+/// printed, and is logged separately. The delay is shorter than [`PENALTY_MIN`](crate::rpc::PENALTY_MIN), so the event
+/// is logged while calls still run in tasks. Printing a backtrace can take longer than this, so the log text mentions
 /// panics as a possible cause. Only a panic hook could tell, and hooks belong to the program.
 const LOGGED_AFTER: Duration = Duration::from_millis(700);
 

@@ -130,7 +130,7 @@ impl Drop for PendingHandOff<'_> {
                     // Move the packets that preceded the request back in front of those queued since.
                     before.append(&mut inner.outbox);
                     std::mem::swap(before, &mut inner.outbox);
-                    inner.handing_off = HandOffState::No;
+                    inner.hand_off_state = HandOffState::No;
                     Some((step, inner.waiters.take_watchers()))
                 }
                 _ => {
@@ -140,7 +140,7 @@ impl Drop for PendingHandOff<'_> {
                 }
             },
             None => {
-                if inner.closed.is_none() && inner.handing_off != HandOffState::No {
+                if inner.closed.is_none() && inner.hand_off_state != HandOffState::No {
                     // The driver has already sent the request, so it must notify the peer.
                     inner.hand_off = Some(Box::new(HandOffStep::GiveUp));
                 }
@@ -198,12 +198,12 @@ fn begin<T>(
 ) -> Result<T, HandOffError> {
     let mut inner = connection.0.mailbox.lock();
     inner.check_open().map_err(|error| ended(connection, error))?;
-    if inner.handing_off != HandOffState::No {
+    if inner.hand_off_state != HandOffState::No {
         return Err(HandOffError::Busy);
     }
     let (step, result) = step(&mut inner)?;
     inner.hand_off = Some(Box::new(step));
-    inner.handing_off = HandOffState::Requested;
+    inner.hand_off_state = HandOffState::Requested;
     drop(inner);
     connection.0.mailbox.notify();
     Ok(result)

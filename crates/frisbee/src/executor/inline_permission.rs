@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 /// Duration for which handlers run in tasks after a handler was slow for the first time. It is short, because the cause
 /// may be lazy initialization or the operating system, and because calls in tasks cost three times as much.
-pub const APART_MIN: Duration = Duration::from_secs(1);
+pub const PENALTY_MIN: Duration = Duration::from_secs(1);
 
 /// Maximum duration for which handlers run in tasks. Handlers that block the thread whenever they are polled inline
 /// again thus do so only a thousandth as often.
-pub const APART_MAX: Duration = Duration::from_secs(1024);
+pub const PENALTY_MAX: Duration = Duration::from_secs(1024);
 
 /// Period during which slow handlers run in tasks of their own. The current time is passed as an argument.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ impl Penalty {
     /// ended recently.
     pub fn begin(&mut self, now: Instant) {
         let again = self.until.is_some_and(|until| now.saturating_duration_since(until) < self.pause);
-        self.pause = if again { (2 * self.pause).min(APART_MAX) } else { APART_MIN };
+        self.pause = if again { (2 * self.pause).min(PENALTY_MAX) } else { PENALTY_MIN };
         self.until = now.checked_add(self.pause);
     }
 
@@ -50,7 +50,7 @@ pub struct InlinePermission {
     /// Whether a handler that blocked its thread has been reported, or the report is scheduled. There is at most one
     /// report per permission.
     is_noticed: AtomicBool,
-    apart: Mutex<Penalty>,
+    penalty: Mutex<Penalty>,
 }
 
 impl InlinePermission {
@@ -66,12 +66,12 @@ impl InlinePermission {
     /// Subsequent handlers run in tasks if `has_threads` is set. In a single-threaded runtime the permission is kept,
     /// because a blocking task would block the only thread too.
     pub(crate) fn lose(&self, now: Instant, has_threads: bool) -> bool {
-        let mut apart = self.apart.lock();
+        let mut penalty = self.penalty.lock();
         // Only the first handler starts a period: the others were already running when the permission was revoked.
         if !has_threads || !self.is_lost.swap(true, Ordering::Relaxed) {
-            apart.begin(now);
+            penalty.begin(now);
         }
-        drop(apart);
+        drop(penalty);
         // The flag alone ensures a single report, so the lock is not needed.
         !self.is_noticed.swap(true, Ordering::Relaxed)
     }
@@ -85,7 +85,7 @@ impl InlinePermission {
     /// Returns whether the period without inline polling is over, so that handlers may be polled inline again.
     #[cold]
     fn is_regained(&self, now: Instant) -> bool {
-        let is_over = self.apart.lock().is_over(now);
+        let is_over = self.penalty.lock().is_over(now);
         // This may overwrite a loss that happens at the same moment. The next handler that blocks revokes the
         // permission again.
         if is_over {
@@ -128,10 +128,10 @@ mod tests {
         let now = Instant::now();
         assert!(permission.is_kept());
         assert!(permission.lose(now, true));
-        assert!(!permission.is_regained(now + APART_MIN / 2));
-        assert!(permission.is_regained(now + APART_MIN));
+        assert!(!permission.is_regained(now + PENALTY_MIN / 2));
+        assert!(permission.is_regained(now + PENALTY_MIN));
         assert!(permission.is_kept());
-        assert!(!permission.lose(now + APART_MIN, true), "second loss of the permission should not be the first");
+        assert!(!permission.lose(now + PENALTY_MIN, true), "second loss of the permission should not be the first");
     }
 
     #[test]
@@ -140,25 +140,25 @@ mod tests {
         let now = Instant::now();
         assert!(permission.lose(now, true));
         (0..8).for_each(|_| assert!(!permission.lose(now, true)));
-        assert!(permission.is_regained(now + APART_MIN));
+        assert!(permission.is_regained(now + PENALTY_MIN));
     }
 
     #[test]
     fn repeated_blocking_doubles_handler_penalty() {
         let start = Instant::now();
-        let mut apart = Penalty::default();
-        assert!(apart.is_over(start) && !apart.has_started());
-        apart.begin(start);
-        let mut over = start + APART_MIN;
+        let mut penalty = Penalty::default();
+        assert!(penalty.is_over(start) && !penalty.has_started());
+        penalty.begin(start);
+        let mut over = start + PENALTY_MIN;
         for seconds in [2, 4, 8] {
             let again = over + Duration::from_secs(seconds / 2) - Duration::from_nanos(1);
-            apart.begin(again);
+            penalty.begin(again);
             over = again + Duration::from_secs(seconds);
-            assert!(!apart.is_over(over - Duration::from_nanos(1)) && apart.is_over(over), "for {seconds} s");
+            assert!(!penalty.is_over(over - Duration::from_nanos(1)) && penalty.is_over(over), "for {seconds} s");
         }
-        apart.begin(over + Duration::from_secs(8));
+        penalty.begin(over + Duration::from_secs(8));
         assert!(
-            apart.is_over(over + Duration::from_secs(8) + APART_MIN),
+            penalty.is_over(over + Duration::from_secs(8) + PENALTY_MIN),
             "penalty should end after handlers were quick for as long"
         );
     }
@@ -183,7 +183,7 @@ mod tests {
                 Connection::server(&Default::default(), &budget, runtime.handle().clone(), Default::default());
             let permission = Arc::new(InlinePermission::default());
             permission.handle_blocked(&connection, &"a method");
-            assert!(permission.apart.lock().has_started());
+            assert!(permission.penalty.lock().has_started());
             assert_eq!(!permission.is_lost.load(Ordering::Relaxed), is_kept);
         }
     }

@@ -113,7 +113,7 @@ struct JobSlots {
     /// Number of running jobs that handle calls of the peer. Streams and spawned tasks do not count.
     calls_running: usize,
     /// Period during which no job starts on the worker, because jobs were slow there.
-    apart: Option<Penalty>,
+    penalty: Option<Penalty>,
 }
 
 /// Slots without a job, grouped by the executor of their idle task, so that a new job can reuse a task on the right
@@ -207,7 +207,7 @@ impl Tasks {
         if calls_max.is_some_and(|max| slots.calls_running >= max) {
             return JobStart::Full;
         }
-        let on_worker = on_worker && slots.apart.as_ref().is_none_or(|apart| apart.is_over(Instant::now()));
+        let on_worker = on_worker && slots.penalty.as_ref().is_none_or(|penalty| penalty.is_over(Instant::now()));
         let free = &mut slots.free;
         let index = free.spare(on_worker).pop().or_else(|| free.bare.pop()).unwrap_or_else(|| {
             slots.all.push(JobSlot::default());
@@ -253,7 +253,7 @@ impl Tasks {
     /// Prevents jobs from starting on the worker for some time, because a job was slow there.
     fn detach(&self, now: Instant) {
         if let Some(slots) = &mut self.table.lock().slots {
-            slots.apart.get_or_insert_default().begin(now);
+            slots.penalty.get_or_insert_default().begin(now);
         }
     }
 

@@ -259,9 +259,9 @@ fn peer_cancel_notifies_hand_off_decider() {
         [(HandOffState::No, false), (HandOffState::Undecided, false), (HandOffState::Abandoned, true)]
     {
         let before = woken.count();
-        mailbox.set_handing_off(HandOffState::No);
+        mailbox.set_hand_off_state(HandOffState::No);
         assert!(mailbox.poll_abandoned(&mut context, &mut waiter).is_pending());
-        mailbox.set_handing_off(state);
+        mailbox.set_hand_off_state(state);
         assert_eq!(mailbox.poll_abandoned(&mut context, &mut waiter).is_ready(), is_over, "{state:?}");
         assert!(woken.count() > before, "each change should wake the driver");
     }
@@ -378,7 +378,7 @@ fn wakers_are_woken_and_dropped_without_lock() {
     assert!(poll_write(&mut producer).is_ready());
     expect_call("it finds room before it is called");
 
-    mailbox.set_handing_off(HandOffState::No);
+    mailbox.set_hand_off_state(HandOffState::No);
     expect_call("two are woken and dropped");
     assert!(mailbox.poll_closed(&mut Context::from_waker(&last_reference()), &mut closed).is_pending());
     mailbox.close(&CloseReason::Local);

@@ -21,7 +21,7 @@ use std::time::Duration;
 const BOUNDS: RangeInclusive<Duration> = Duration::from_secs(5)..=Duration::from_secs(300);
 
 /// Timeout of a single query to a DNS server. A query is attempted at most twice.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 const ATTEMPTS: usize = 2;
 
 /// Maximum number of SRV targets that are resolved. Each takes two queries.
@@ -148,7 +148,7 @@ fn asking(server: Option<SocketAddr>) -> Result<TokioResolver, NetError> {
     let options = builder.options_mut();
     // Disable the cache, because `DnsResolver` itself waits for the expiry of answers.
     options.cache_size = 0;
-    options.timeout = PATIENCE;
+    options.timeout = TIMEOUT;
     options.attempts = ATTEMPTS;
     builder.build()
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio_stream::{Stream, StreamExt as _};
 
 /// Timeout for connecting to an etcd member and for short calls. When it expires, the next member is used.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Interval of keepalive pings, which terminate watches on dead machines.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
@@ -44,8 +44,8 @@ impl Etcd {
             };
             Channel::builder()
                 .config(Config::default().body_max(ANSWER_MAX))
-                .connect_timeout(PATIENCE)
-                .grpc_keepalive(SIGN_OF_LIFE, PATIENCE)
+                .connect_timeout(TIMEOUT)
+                .grpc_keepalive(SIGN_OF_LIFE, TIMEOUT)
                 .connect_lazy(format!("grpc://{authority}"))
                 .map_err(invalid)
         };
@@ -75,7 +75,7 @@ impl Etcd {
     /// call uses the next member.
     async fn call<T>(&self, call: impl AsyncFnOnce(Channel) -> Result<T, Status>) -> io::Result<T> {
         let member = &self.members[self.at.load(Ordering::Relaxed) % self.members.len()];
-        let reply = tokio::time::timeout(PATIENCE, call(member.clone())).await;
+        let reply = tokio::time::timeout(TIMEOUT, call(member.clone())).await;
         let reply =
             reply.map_or_else(|_| Err(io::ErrorKind::TimedOut.into()), |reply| reply.map_err(|status| failed(&status)));
         reply.inspect_err(|_| {

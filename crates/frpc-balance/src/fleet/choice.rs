@@ -343,7 +343,8 @@ impl CandidateSet {
     }
 }
 
-/// Returns the state of a fleet of `count` servers, given how many are ejected and how many have just joined.
+/// Determines whether a fleet of `count` servers ignores ejections, because too many servers are ejected, and whether
+/// it gives new servers fewer calls.
 fn fleet_state(count: usize, ejected: usize, start_progress: usize) -> FleetState {
     FleetState {
         is_panic: ejected > (count * EJECTED_MAX_PERCENT / 100).max(1),

@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio::time::{Instant, timeout};
 
 /// Maximum time to wait for events that take milliseconds, because the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The id of a lease. It is field 2 in requests for a new lease and field 1 in all others.
 #[derive(Clone, PartialEq, Message)]
@@ -139,7 +139,7 @@ async fn lost_answer_leaves_no_lease_behind() {
         let registration =
             Registration::new(&etcd, "shop/", &Endpoint::new("10.0.0.1:80")).expect("endpoint should have a text form");
         let registered = registration.start();
-        timeout(PATIENCE, registered.registered()).await.expect("server should be registered within the timeout");
+        timeout(TIMEOUT, registered.registered()).await.expect("server should be registered within the timeout");
         assert_eq!(state.lock().expect("lock should not be poisoned").granted, 1, "{lost}");
         registered.leave().await;
         let left = state.lock().expect("lock should not be poisoned").leases.len();
@@ -154,7 +154,7 @@ async fn immediately_ended_watch_delays_key_reload() {
     let mut resolver = EtcdResolver::new(&etcd, "shop/");
     resolver.next().await.expect("keys should be read");
     let read = Instant::now();
-    let again = timeout(PATIENCE, resolver.next()).await.expect("resolver should return again within the timeout");
+    let again = timeout(TIMEOUT, resolver.next()).await.expect("resolver should return again within the timeout");
     assert!(again.expect("keys should be read").is_empty());
     assert!(read.elapsed() >= Duration::from_millis(500), "{:?}", read.elapsed());
 }

@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// Maximum time to wait for events that take milliseconds, because the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn client(address: SocketAddr) -> Client {
     let address = format!("http://{address}").parse().expect("API server URI should be valid");
@@ -60,7 +60,7 @@ fn followed(api: &Api) -> Followed {
 }
 
 async fn next(followed: &mut Followed) -> std::io::Result<Vec<Endpoint>> {
-    let endpoints = timeout(PATIENCE, followed.resolve()).await.expect("resolver should return within the timeout");
+    let endpoints = timeout(TIMEOUT, followed.resolve()).await.expect("resolver should return within the timeout");
     followed.asking = None;
     let (resolver, endpoints) = endpoints.expect("task should not panic");
     followed.resolver = Some(resolver);
@@ -87,7 +87,7 @@ async fn until_watched(followed: &mut Followed, api: &Api, times: usize) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    timeout(PATIENCE, watching).await.expect("resolver should start its watches within the timeout");
+    timeout(TIMEOUT, watching).await.expect("resolver should start its watches within the timeout");
 }
 
 #[tokio::test]
@@ -293,7 +293,7 @@ async fn silent_server_fails_list_request() {
     let (_listener, port) = listener().await;
     let client = client(SocketAddr::from(([127, 0, 0, 1], port)));
     let mut resolver = KubernetesResolver::new(client, "prod/shop", "grpc").expect("Service name should be valid");
-    let failed = timeout(10 * PATIENCE, resolver.next())
+    let failed = timeout(10 * TIMEOUT, resolver.next())
         .await
         .expect("request should fail within the timeout")
         .expect_err("request should fail without a reply");
@@ -317,7 +317,7 @@ async fn channel_keeps_servers_while_api_is_down() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        timeout(PATIENCE, reached).await.unwrap_or_else(|_| panic!("condition should hold within the timeout: {what}"));
+        timeout(TIMEOUT, reached).await.unwrap_or_else(|_| panic!("condition should hold within the timeout: {what}"));
     };
     assert_eq!(fleet().servers.len(), 2);
     api.kill().await;

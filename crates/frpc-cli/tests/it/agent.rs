@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
 /// Maximum time to wait for an event.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Reports to the test when a call of `Wait` begins and ends.
 struct Service(UnboundedSender<&'static str>);
@@ -79,7 +79,7 @@ fn call(tool: &'static str, arguments: Value) -> CallToolRequestParams {
 }
 
 async fn next<T>(events: &mut UnboundedReceiver<T>) -> T {
-    timeout(PATIENCE, events.recv())
+    timeout(TIMEOUT, events.recv())
         .await
         .expect("message should arrive within the timeout")
         .expect("sender should not be dropped")
@@ -102,7 +102,7 @@ async fn lists_calls_and_cancels(lifecycle: ClientLifecycleMode) {
     let pipes =
         (program.stdout.take().expect("stdout should be piped"), program.stdin.take().expect("stdin should be piped"));
     let (on_progress, mut progress) = unbounded_channel();
-    let begun = timeout(PATIENCE, Agent(on_progress).serve_with_lifecycle(pipes, lifecycle)).await;
+    let begun = timeout(TIMEOUT, Agent(on_progress).serve_with_lifecycle(pipes, lifecycle)).await;
     let agent = begun.expect("initialization should complete in time").expect("server should accept the agent");
 
     let tools = agent.list_all_tools().await.expect("server should list its tools");
@@ -144,7 +144,7 @@ async fn lists_calls_and_cancels(lifecycle: ClientLifecycleMode) {
     );
 
     agent.cancel().await.expect("agent should shut down");
-    let ended = timeout(PATIENCE, program.wait())
+    let ended = timeout(TIMEOUT, program.wait())
         .await
         .expect("process should exit within the timeout")
         .expect("bridge should be a child process");

@@ -34,7 +34,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWrite as _};
 const OUTPUT_MAX: usize = 64 * 1024;
 
 /// Minimum size in bytes of a response body that is written separately instead of being copied behind its head.
-const APART_MIN: usize = 16 * 1024;
+const PENALTY_MIN: usize = 16 * 1024;
 
 /// Minimum free capacity in bytes for a read of a request body.
 const READ_LEAST: usize = 1024;
@@ -469,7 +469,7 @@ impl<'a> FastPath<'a> {
 
     /// Like [`write`](Self::write), for a response whose memory is already charged.
     async fn put(&mut self, answer: &Answer, pass: Pass<'_>, is_last: bool) -> io::Result<()> {
-        let is_apart = answer.body.len() >= APART_MIN;
+        let is_apart = answer.body.len() >= PENALTY_MIN;
         written::put(&mut self.output, answer, ResponseOptions { pass, is_last, now: now() }, !is_apart);
         if is_apart { self.flush(&answer.body).await } else { Ok(()) }
     }

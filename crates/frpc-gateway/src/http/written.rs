@@ -87,7 +87,8 @@ impl OpenResponse {
         Self { start, length, content: out.len() }
     }
 
-    /// Completes the response after the caller has appended the body. Returns the number of digits of `content-length`.
+    /// Completes the response after the caller has appended the body, by writing the body's length into
+    /// `content-length`. Returns the number of digits, for which the next response can reserve space.
     pub(crate) fn end(self, out: &mut Vec<u8>, fields: &ExtraFields, options: ResponseOptions<'_>) -> usize {
         let ResponseOptions { pass, is_last, .. } = options;
         let Self { length, content, .. } = self;

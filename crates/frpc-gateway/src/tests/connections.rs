@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
 /// Maximum time to wait for an event.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Idle timeout of connections.
 const IDLE: Duration = Duration::from_secs(5);
@@ -91,7 +91,7 @@ impl Host {
 
     /// Waits until a handler has begun.
     async fn begins(&self) {
-        timeout(PATIENCE, self.began.acquire())
+        timeout(TIMEOUT, self.began.acquire())
             .await
             .expect("handler should begin within the timeout")
             .expect("semaphore should be open")
@@ -109,7 +109,7 @@ fn dial(server: &Acceptor) -> DuplexStream {
 /// Reads until the server closes the connection.
 async fn rest(io: &mut DuplexStream) -> String {
     let mut rest = String::new();
-    timeout(10 * PATIENCE, io.read_to_string(&mut rest))
+    timeout(10 * TIMEOUT, io.read_to_string(&mut rest))
         .await
         .expect("server should close within the timeout")
         .expect("response should be UTF-8");
@@ -175,11 +175,11 @@ async fn recite_half_closed(kind: &str, name: &str) -> (String, Duration) {
     io.write_all(&[head.as_bytes(), &body].concat()).await.expect("server should read the request");
     io.shutdown().await.expect("client should shut down writing");
     let mut response = Vec::new();
-    timeout(10 * PATIENCE, io.read_to_end(&mut response))
+    timeout(10 * TIMEOUT, io.read_to_end(&mut response))
         .await
         .expect("response should end within the timeout")
         .expect("server should close the connection without a reset");
-    timeout(PATIENCE, host.ended.acquire())
+    timeout(TIMEOUT, host.ended.acquire())
         .await
         .expect("handler should end within the timeout")
         .expect("semaphore should be open")
@@ -304,7 +304,7 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
     /// Returns the type and payload of the next frame, or `None` at the end. Replies to PING.
     async fn frame(&mut self) -> Option<(u8, Vec<u8>)> {
         let mut head = [0; 9];
-        let read = timeout(10 * PATIENCE, self.reader.read_exact(&mut head))
+        let read = timeout(10 * TIMEOUT, self.reader.read_exact(&mut head))
             .await
             .expect("frame should arrive within the timeout");
         let ([a, b, c, kind, flags, ..], Ok(_)) = (head, read) else { return None };
@@ -396,7 +396,7 @@ async fn unanswered_http2_ping_ends_calls() {
     client.greet("wait").await;
     host.begins().await;
     let mut frames = Vec::new();
-    timeout(10 * PATIENCE, client.reader.read_to_end(&mut frames))
+    timeout(10 * TIMEOUT, client.reader.read_to_end(&mut frames))
         .await
         .expect("server should close the connection within the timeout")
         .expect("server should close the connection without a reset");
@@ -432,7 +432,7 @@ async fn stopping_server_delivers_last_http2_response() {
     }
     assert!(length > LONG, "response has {length} bytes");
     drop(client);
-    timeout(PATIENCE, served)
+    timeout(TIMEOUT, served)
         .await
         .expect("server should stop within the timeout")
         .expect("server task should not panic")
@@ -442,7 +442,7 @@ async fn stopping_server_delivers_last_http2_response() {
 /// Reads the next line of a JSON-RPC connection.
 async fn line(io: &mut BufReader<DuplexStream>) -> String {
     let mut line = String::new();
-    timeout(PATIENCE, io.read_line(&mut line))
+    timeout(TIMEOUT, io.read_line(&mut line))
         .await
         .expect("line should arrive within the timeout")
         .expect("line should be UTF-8");
@@ -502,7 +502,7 @@ async fn stop_answers_received_web_socket_call() {
             .concat();
     io.write_all(&frame).await.expect("server should accept the frame");
     let mut frames = Vec::new();
-    timeout(PATIENCE, io.read_to_end(&mut frames))
+    timeout(TIMEOUT, io.read_to_end(&mut frames))
         .await
         .expect("connection should end within the timeout")
         .expect("connection should close cleanly");
@@ -581,7 +581,7 @@ async fn unread_http2_bodies_are_charged_and_bounded() {
                 tokio::task::yield_now().await;
             }
         };
-        let reached = timeout(PATIENCE, reached).await;
+        let reached = timeout(TIMEOUT, reached).await;
         assert!(reached.is_ok(), "server holds {} bytes", stats.memory_held());
     };
     held(&|bytes| bytes > MEMORY / 4).await;

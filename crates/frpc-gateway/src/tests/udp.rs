@@ -14,7 +14,7 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
 
 /// Maximum time to wait for an event.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A greeter. `wait` waits for a permit, and `long` gets a long greeting.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ impl Drop for OnEnd {
 }
 
 async fn take(events: &Semaphore) {
-    timeout(PATIENCE, events.acquire())
+    timeout(TIMEOUT, events.acquire())
         .await
         .expect("event of the call should occur within the timeout")
         .expect("semaphore should be open")
@@ -104,7 +104,7 @@ impl Client {
 
     async fn text(&self) -> String {
         let mut datagram = vec![0; 65_536];
-        let length = timeout(PATIENCE, self.0.recv(&mut datagram))
+        let length = timeout(TIMEOUT, self.0.recv(&mut datagram))
             .await
             .expect("datagram should arrive within the timeout")
             .expect("socket should be readable");
@@ -193,7 +193,7 @@ async fn reply_never_exceeds_request_allowance() {
 async fn malformed_datagram_gets_no_reply() {
     let (_server, client) = serve(|builder| builder, |udp| udp.reply_factor(1000)).await;
     let deep = "[".repeat(10_000);
-    let strays = [
+    let unmatched = [
         "{",
         "hello",
         "[]",
@@ -205,7 +205,7 @@ async fn malformed_datagram_gets_no_reply() {
         r#"[{"jsonrpc":"2.0","id":1,"result":7}]"#,
         "\0",
     ];
-    for stray in strays {
+    for stray in unmatched {
         client.send(stray).await;
     }
     client.send(greet(7, "Ada", 0)).await;
@@ -293,7 +293,7 @@ async fn stopping_server_answers_datagrams_in_progress() {
     server.stop.take().expect("server should be stopped once").send(()).expect("server should be waiting for the stop");
     server.events.released.add_permits(1);
     assert_eq!(client.reply().await, greeting(1, "waited"));
-    timeout(PATIENCE, server.served)
+    timeout(TIMEOUT, server.served)
         .await
         .expect("server should stop within the timeout")
         .expect("server task should not panic")

@@ -17,7 +17,8 @@ const KEYWORDS: [&str; 35] = [
     "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// Builtin types that the generated fields use.
+/// Names of Python's builtin types that occur in the annotations of generated fields. A class of the same name would
+/// shadow them.
 const BUILTINS: [&str; 8] = ["bool", "bytes", "dict", "float", "int", "list", "object", "str"];
 
 /// Attributes that every `IntEnum` has, so that enum values cannot use their names.
@@ -51,7 +52,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Assigns Python names to all declarations in the index's files, and to the services of `files`.
+    /// Assigns Python names to all messages and enums of `index`, and to the services of `files`.
     pub(super) fn new<'a>(index: &Index<'_>, files: impl Iterator<Item = &'a FileDescriptorProto>) -> Self {
         let mut names = Self { own: BTreeMap::new(), clients: BTreeMap::new(), modules: BTreeMap::new() };
         let mut reserved: HashMap<String, HashSet<String>> = HashMap::new();
@@ -109,8 +110,8 @@ fn free(wanted: &str, reserved: &mut HashSet<String>) -> String {
     name
 }
 
-/// Returns a class name for a declaration. It does not start with an underscore, because such names are private or
-/// mangled, and differs from the builtin types of fields.
+/// Converts the name of a declaration to a class name. Leading underscores are removed, because Python treats such
+/// names as private or mangles them, and an underscore is appended to names of builtin types.
 fn public(name: &str) -> String {
     let name = identifier(name.trim_start_matches('_'));
     if BUILTINS.contains(&&*name) { format!("{name}_") } else { name }

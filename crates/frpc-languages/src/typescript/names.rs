@@ -108,7 +108,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Assigns TypeScript names to all declarations in the index's files, and to the services of `files`.
+    /// Assigns TypeScript names to all messages and enums of `index`, and to the services of `files`.
     pub(super) fn new<'a>(index: &Index<'_>, files: impl Iterator<Item = &'a FileDescriptorProto>) -> Self {
         let mut names = Self { own: BTreeMap::new(), clients: BTreeMap::new() };
         let mut reserved: HashMap<String, HashSet<String>> = HashMap::new();

@@ -93,7 +93,7 @@ impl InlineRuns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frisbee::rpc::{APART_MAX, APART_MIN};
+    use frisbee::rpc::{PENALTY_MAX, PENALTY_MIN};
 
     const QUICK: Duration = Duration::from_micros(50);
 
@@ -161,9 +161,9 @@ mod tests {
     fn spawned_handlers_are_retried_inline() {
         let mut batches = BatchSequence::new();
         batches.detach();
-        batches.pause(APART_MIN / 2);
+        batches.pause(PENALTY_MIN / 2);
         assert!(!batches.call(QUICK));
-        batches.pause(APART_MIN);
+        batches.pause(PENALTY_MIN);
         assert!(batches.call(QUICK));
         assert_eq!(batches.detach(), 3, "three long driver polls should be needed again after quick handlers");
     }
@@ -172,17 +172,17 @@ mod tests {
     fn long_handlers_are_retried_at_growing_intervals() {
         let mut batches = BatchSequence::new();
         assert_eq!(batches.detach(), 3);
-        let mut pause = APART_MIN;
-        while pause < APART_MAX {
+        let mut pause = PENALTY_MIN;
+        while pause < PENALTY_MAX {
             batches.pause(pause - LONG);
             assert_eq!(batches.detach(), 0, "handlers should be spawned as tasks until the pause has ended");
             batches.pause(LONG);
             assert_eq!(batches.detach(), 1);
             pause *= 2;
         }
-        batches.pause(APART_MAX);
+        batches.pause(PENALTY_MAX);
         assert_eq!(batches.detach(), 1, "pause should not grow without limit");
-        batches.pause(APART_MAX);
+        batches.pause(PENALTY_MAX);
         assert!(batches.call(QUICK));
     }
 
@@ -190,13 +190,13 @@ mod tests {
     fn quick_handlers_during_pause_reset_backoff() {
         let mut batches = BatchSequence::new();
         batches.detach();
-        batches.pause(APART_MIN);
+        batches.pause(PENALTY_MIN);
         batches.detach();
-        batches.pause(2 * APART_MIN);
+        batches.pause(2 * PENALTY_MIN);
         assert!(batches.call(QUICK));
-        batches.pause(2 * APART_MIN);
+        batches.pause(2 * PENALTY_MIN);
         assert_eq!(batches.detach(), 3);
-        batches.pause(APART_MIN);
+        batches.pause(PENALTY_MIN);
         assert!(batches.call(QUICK), "pause should be as short as the first one");
     }
 }

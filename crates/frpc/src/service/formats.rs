@@ -185,7 +185,8 @@ impl<A, B> Format<A, B> {
         Self { info, positional: Some(decode), ..self }
     }
 
-    /// Sets the names of the request's fields in this format, in the order of declaration.
+    /// Sets the names that the request's fields have in this format, such as `userId` in JSON, in the order of
+    /// declaration.
     #[must_use]
     pub const fn fields(self, fields: &'static [&'static str]) -> Self {
         Self { info: FormatInfo { fields, ..self.info }, ..self }

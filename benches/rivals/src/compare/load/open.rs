@@ -31,7 +31,7 @@ struct Counters {
 const FLYING_MAX: u64 = 100_000;
 
 /// Maximum wait for calls in flight at the end, shorter than the parent's timeout.
-const PATIENCE: Duration = Duration::from_secs(4);
+const TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Minimum sleep of the thread, equal to the system's resolution.
 const STEP: Duration = Duration::from_micros(50);
@@ -83,12 +83,12 @@ impl Pacer {
     pub(super) async fn finish(self, meter: Arc<Meter>) -> Result<u64, BoxError> {
         self.stopped.await?;
         let stopped = Instant::now();
-        while self.counters.flying.load(Ordering::Relaxed) > 0 && stopped.elapsed() < PATIENCE {
+        while self.counters.flying.load(Ordering::Relaxed) > 0 && stopped.elapsed() < TIMEOUT {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         // Calls still in flight took at least this long.
         for _ in 0..self.counters.flying.load(Ordering::Relaxed) {
-            meter.record(PATIENCE);
+            meter.record(TIMEOUT);
         }
         match self.counters.failed.load(Ordering::Relaxed) {
             0 => Ok(self.counters.counted.load(Ordering::Relaxed)),

@@ -31,7 +31,7 @@ const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 
 /// Default time for which publishing a message is retried. A topic uses at most half of its duplicate window, so that
 /// NATS still remembers the id when the message is sent again.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Medium on which NATS stores messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -166,7 +166,7 @@ impl DurableTopicBuilder {
             stream: wanted.name.clone(),
             prefix: subjects.of_durable(""),
             payload_max: self.payload_max,
-            patience: PATIENCE.min(wanted.duplicate_window / 2),
+            timeout: TIMEOUT.min(wanted.duplicate_window / 2),
             pattern: self.pattern,
         };
         let found = find(&shared, &wanted).await?;

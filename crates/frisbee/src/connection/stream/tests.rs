@@ -294,15 +294,15 @@ async fn only_client_hand_off_delays_stream_opening() {
     let server = Connection::server(&Default::default(), &budget, runtime(), EndpointInfo::default());
     let client = Connection::client(&Default::default(), budget, runtime(), EndpointInfo::default());
     let first = Bytes::from_static(b"first");
-    for (connection, handing_off) in [(client, HandOffState::Requested), (server, HandOffState::Undecided)] {
-        let waits = handing_off == HandOffState::Requested;
+    for (connection, hand_off_state) in [(client, HandOffState::Requested), (server, HandOffState::Undecided)] {
+        let waits = hand_off_state == HandOffState::Requested;
         let (woken, waker) = task();
         let mut opening = StreamOpening::new(&connection);
         let mut open = || Stream::poll_open(&connection.0, &first, &mut Context::from_waker(&waker), &mut opening);
         assert!(open().is_ready(), "stream should open, because none is in transit");
-        connection.0.mailbox.set_handing_off(handing_off);
+        connection.0.mailbox.set_hand_off_state(hand_off_state);
         assert_eq!(open().is_pending(), waits);
-        connection.0.mailbox.set_handing_off(HandOffState::No);
+        connection.0.mailbox.set_hand_off_state(HandOffState::No);
         assert_eq!(woken.count(), usize::from(waits));
         assert!(open().is_ready());
     }

@@ -350,7 +350,7 @@ fn jobs_leave_worker_briefly_after_long_job() {
     work.end(slot);
     assert!(matches!(work.begin(None, None, true), JobStart::Yes { on_worker: false, .. }));
     let long_ago = now
-        .checked_sub(2 * crate::rpc::APART_MIN)
+        .checked_sub(2 * crate::rpc::PENALTY_MIN)
         .expect("monotonic clock should have advanced by twice the minimum period");
     let work = Tasks::default();
     let (slot, _) = begin(&work, true);

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 /// Maximum duration for which a test waits for an event.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 fn worker() -> Worker {
     Worker::start(0).expect("worker should start")
@@ -29,7 +29,7 @@ fn spawn(worker: &Worker, task: impl Future<Output = ()> + Send + 'static) {
 fn until(is: impl Fn() -> bool) {
     let since = Instant::now();
     while !is() {
-        assert!(since.elapsed() < PATIENCE, "condition should hold within the timeout");
+        assert!(since.elapsed() < TIMEOUT, "condition should hold within the timeout");
         thread::sleep(Duration::from_millis(1));
     }
 }
@@ -42,7 +42,7 @@ fn block(worker: &Worker) -> mpsc::Sender<()> {
         starts.send(()).expect("receiver of the task should not be dropped");
         let _ = released.recv();
     });
-    started.recv_timeout(PATIENCE).expect("task should start within the timeout");
+    started.recv_timeout(TIMEOUT).expect("task should start within the timeout");
     release
 }
 
@@ -78,11 +78,11 @@ fn blocking_tasks_do_not_stall_worker() {
     // Each task blocks the thread that has taken over from the previous one.
     let blocks: Vec<_> = (0..3).map(|_| block(&worker)).collect();
     go.send(()).expect("task should wait for its start signal");
-    assert_eq!(ready.recv_timeout(PATIENCE), Ok(1), "existing task should run");
+    assert_eq!(ready.recv_timeout(TIMEOUT), Ok(1), "existing task should run");
     std::io::Write::write_all(&mut peer, &[2]).expect("reader should keep the connection open");
-    assert_eq!(ready.recv_timeout(PATIENCE), Ok(2), "task that waits for its socket should run");
+    assert_eq!(ready.recv_timeout(TIMEOUT), Ok(2), "task that waits for its socket should run");
     spawn(&worker, async move { sender.send(3).expect("receiver of the value should not be dropped") });
-    assert_eq!(ready.recv_timeout(PATIENCE), Ok(3), "new task should run");
+    assert_eq!(ready.recv_timeout(TIMEOUT), Ok(3), "new task should run");
     drop(blocks);
 }
 
@@ -132,17 +132,17 @@ fn blocking_task_resumes_on_next_thread() {
         let _ = gone.await;
         sender.send(thread::current().id()).expect("receiver of the thread id should not be dropped");
     });
-    let first = threads.recv_timeout(PATIENCE).expect("task should send its thread id within the timeout");
+    let first = threads.recv_timeout(TIMEOUT).expect("task should send its thread id within the timeout");
     // This task runs on the thread that takes over.
     let blocks = block(&worker);
     drop((release, blocks));
     go.send(()).expect("task should wait for its start signal");
-    let _ = threads.recv_timeout(PATIENCE).expect("task should send its thread id within the timeout");
+    let _ = threads.recv_timeout(TIMEOUT).expect("task should send its thread id within the timeout");
     let (sender, thread) = mpsc::channel();
     spawn(&worker, async move {
         sender.send(thread::current().id()).expect("receiver of the thread id should not be dropped");
     });
-    assert_ne!(thread.recv_timeout(PATIENCE), Ok(first), "the first one has ended");
+    assert_ne!(thread.recv_timeout(TIMEOUT), Ok(first), "the first one has ended");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn concurrent_wakes_are_kept_without_double_poll() {
             Poll::Ready(())
         })
     });
-    let waker = wakers.recv_timeout(PATIENCE).expect("task should send its waker within the timeout");
+    let waker = wakers.recv_timeout(TIMEOUT).expect("task should send its waker within the timeout");
     let wakers: Vec<_> = (0..2)
         .map(|_| {
             let (waker, woken) = (waker.clone(), woken.clone());
@@ -177,7 +177,7 @@ fn concurrent_wakes_are_kept_without_double_poll() {
             })
         })
         .collect();
-    is_done.recv_timeout(PATIENCE).expect("task should end within the timeout");
+    is_done.recv_timeout(TIMEOUT).expect("task should end within the timeout");
     wakers.into_iter().for_each(|thread| thread.join().expect("thread should not panic"));
 }
 
@@ -200,7 +200,7 @@ fn dropped_worker_drops_blocking_task_on_return() {
         let _holder = holder;
         pending::<()>().await;
     });
-    started.recv_timeout(PATIENCE).expect("task should start within the timeout");
+    started.recv_timeout(TIMEOUT).expect("task should start within the timeout");
     drop(worker);
     until(|| Arc::strong_count(&blocks) == 1);
     assert_eq!(Arc::strong_count(&blocking), 2, "task should be kept while a thread polls it");
@@ -218,7 +218,7 @@ impl Drop for LastHandle {
         assert!(last.is_some(), "test should hold the last handle");
         drop(last);
         // The channel is disconnected once the senders of all tasks are dropped.
-        let ended = match self.1.recv_timeout(PATIENCE) {
+        let ended = match self.1.recv_timeout(TIMEOUT) {
             Err(mpsc::RecvTimeoutError::Timeout) => Err(mpsc::RecvTimeoutError::Timeout),
             _ => Ok(()),
         };
@@ -268,7 +268,7 @@ fn panicking_task_does_not_stop_others() {
     until(|| Arc::strong_count(&blocks) == 1);
     let (sender, ready) = mpsc::channel();
     spawn(&worker, async move { sender.send(()).expect("receiver of the task should not be dropped") });
-    ready.recv_timeout(PATIENCE).expect("task should run within the timeout");
+    ready.recv_timeout(TIMEOUT).expect("task should run within the timeout");
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn task_woken_last_runs_after_sockets() {
         .await;
         sender.send(polls).expect("receiver of the count should not be dropped");
     });
-    assert_eq!(ready.recv_timeout(PATIENCE), Ok(2));
+    assert_eq!(ready.recv_timeout(TIMEOUT), Ok(2));
     assert!(!wake_last(Waker::noop()), "thread should not belong to a worker");
 }
 
@@ -315,11 +315,11 @@ fn blocking_task_resumes_on_sleeping_thread() {
             Poll::Pending
         }),
     );
-    assert_eq!(ready.recv_timeout(PATIENCE), Ok(1));
+    assert_eq!(ready.recv_timeout(TIMEOUT), Ok(1));
     // Only a thread that has taken over can be asleep at this point.
     until(|| worker.is_asleep());
     drop(release);
-    assert_eq!(ready.recv_timeout(PATIENCE), Ok(2));
+    assert_eq!(ready.recv_timeout(TIMEOUT), Ok(2));
 }
 
 /// Regression test: a woken task had to wait until all tasks that yield continuously had been polled.
@@ -360,7 +360,7 @@ fn woken_task_precedes_most_continuing_tasks() {
         );
     }
     for _ in 0..10 {
-        let wait = waits.recv_timeout(PATIENCE).expect("task should report its delay within the timeout");
+        let wait = waits.recv_timeout(TIMEOUT).expect("task should report its delay within the timeout");
         assert!(wait < 8, "task waited for {wait} polls of {GOING_ON} others");
     }
 }

@@ -130,7 +130,7 @@ impl<R: Router> Engine<R> {
             // Checked last, because this takes the lock.
             && {
                 let inner = self.handle.0.mailbox.lock();
-                inner.outbox.is_empty() && inner.streams.is_empty() && inner.handing_off == HandOffState::No
+                inner.outbox.is_empty() && inner.streams.is_empty() && inner.hand_off_state == HandOffState::No
             }
     }
 

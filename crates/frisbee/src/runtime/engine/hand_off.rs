@@ -32,10 +32,10 @@ impl<R: Router> Engine<R> {
             HandOffEvent::Requested { operation, body } => {
                 // Checked and set under one lock, so that no handle can open a stream or request a hand-off in between.
                 let mut inner = self.handle.0.mailbox.lock();
-                let is_free = inner.handing_off == HandOffState::No && inner.streams.is_empty();
+                let is_free = inner.hand_off_state == HandOffState::No && inner.streams.is_empty();
                 let is_free = is_free && self.handle.0.work.len() == 0 && self.handle.0.deferred.is_empty();
                 if is_free {
-                    inner.handing_off = HandOffState::Undecided;
+                    inner.hand_off_state = HandOffState::Undecided;
                 }
                 drop(inner);
                 if !is_free {
@@ -46,7 +46,7 @@ impl<R: Router> Engine<R> {
                 self.router.hand_off(session, HandOffRequest::new(self.handle.clone(), operation, body))
             }
             HandOffEvent::Abandoned => {
-                self.handle.0.mailbox.set_handing_off(HandOffState::Abandoned);
+                self.handle.0.mailbox.set_hand_off_state(HandOffState::Abandoned);
                 Routed::Discarded
             }
             HandOffEvent::Answered { answer, body } => {
@@ -63,7 +63,7 @@ impl<R: Router> Engine<R> {
                     _ => HandOffError::Refused(body),
                 };
                 // Reset the state before the caller is woken, because it may immediately send or make another request.
-                self.handle.0.mailbox.set_handing_off(HandOffState::No);
+                self.handle.0.mailbox.set_hand_off_state(HandOffState::No);
                 asking.answer(Err(error));
                 Routed::Continue
             }
@@ -80,7 +80,7 @@ impl<R: Router> Engine<R> {
                 Err(error) => {
                     // Reset the state before the caller is woken, because it may immediately send or make another
                     // request.
-                    self.handle.0.mailbox.set_handing_off(HandOffState::No);
+                    self.handle.0.mailbox.set_hand_off_state(HandOffState::No);
                     asking.answer(Err(HandOffError::TooLong(error)));
                 }
             },
@@ -93,8 +93,8 @@ impl<R: Router> Engine<R> {
             HandOffStep::Leave(take_over) => self.leave(take_over),
             HandOffStep::Decide { answer, reply, take_over } => {
                 let mut inner = self.handle.0.mailbox.lock();
-                let is_abandoned = inner.handing_off == HandOffState::Abandoned || self.core.is_mid_packet();
-                inner.handing_off = HandOffState::No;
+                let is_abandoned = inner.hand_off_state == HandOffState::Abandoned || self.core.is_mid_packet();
+                inner.hand_off_state = HandOffState::No;
                 let is_free = inner.closed.is_none() && inner.streams.is_empty();
                 drop(inner);
                 match take_over {

@@ -309,7 +309,7 @@ fn put_trace(metadata: &mut Metadata, traceparent: Option<&str>) {
 }
 
 impl Inner {
-    /// Appends a page of the tools that the caller is permitted to call.
+    /// Appends the reply to `tools/list`: one page of the tools that the caller is permitted to call.
     fn list_tools(
         &mut self,
         out: &mut Vec<u8>,

@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
 /// Maximum time to wait for an event.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Returns a service of a schema below `examples`, whose operations are numbered from 10.
 fn service(forward: &Forward, layout: &'static Layout, proto: &str) -> ForwardService {
@@ -65,7 +65,7 @@ pub(crate) async fn exchange(address: &str, request: impl AsRef<[u8]>) -> String
 async fn finish(mut socket: TcpStream, request: &[u8]) -> String {
     socket.write_all(request).await.expect("gateway should accept the request");
     let mut response = Vec::new();
-    let read = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut response))
+    let read = tokio::time::timeout(TIMEOUT, socket.read_to_end(&mut response))
         .await
         .expect("response should end within the timeout");
     read.expect("connection should close cleanly");
@@ -99,7 +99,7 @@ pub(crate) fn greet(fields: &str, name: &str) -> Vec<u8> {
 
 /// Waits for the next event of the greeter.
 pub(crate) async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
-    tokio::time::timeout(PATIENCE, items.recv())
+    tokio::time::timeout(TIMEOUT, items.recv())
         .await
         .expect("event should arrive within the timeout")
         .expect("event sender should exist")

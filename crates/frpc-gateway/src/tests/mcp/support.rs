@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 /// Maximum time to wait for an event.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Header field of a request of 2025-11-25.
 pub(crate) const LEGACY: &str = "mcp-protocol-version: 2025-11-25\r\n";
@@ -40,7 +40,7 @@ impl Default for Events {
 }
 
 async fn take(events: &Semaphore) {
-    timeout(PATIENCE, events.acquire())
+    timeout(TIMEOUT, events.acquire())
         .await
         .expect("event of the call should occur within the timeout")
         .expect("semaphore should be open")
@@ -175,7 +175,7 @@ impl Host {
             format!("{method} {path} HTTP/1.1\r\n{host}connection: close\r\n{fields}content-length: {length}\r\n\r\n");
         io.write_all((head + body).as_bytes()).await.expect("server should accept the request");
         let mut response = String::new();
-        timeout(PATIENCE, io.read_to_string(&mut response))
+        timeout(TIMEOUT, io.read_to_string(&mut response))
             .await
             .expect("response should end within the timeout")
             .expect("response should be UTF-8");
@@ -279,7 +279,7 @@ impl Lines {
 
     pub(crate) async fn next(&mut self) -> Value {
         let mut line = String::new();
-        timeout(PATIENCE, self.0.read_line(&mut line))
+        timeout(TIMEOUT, self.0.read_line(&mut line))
             .await
             .expect("line should arrive within the timeout")
             .expect("line should be UTF-8");
@@ -289,7 +289,7 @@ impl Lines {
     /// Waits until the server closes the connection.
     pub(crate) async fn end(&mut self) {
         assert_eq!(
-            timeout(PATIENCE, self.0.read(&mut [0]))
+            timeout(TIMEOUT, self.0.read(&mut [0]))
                 .await
                 .expect("server should close within the timeout")
                 .expect("server should close the connection cleanly"),

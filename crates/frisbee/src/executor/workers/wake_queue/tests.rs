@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 /// Duration after which a test counts as stuck. An emulated machine needs 20 seconds for one of them.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 fn runtime(threads: usize) -> Runtime {
     Builder::new_multi_thread().worker_threads(threads).build().expect("runtime should build")
@@ -36,7 +36,7 @@ fn start_busy(runtime: &Runtime, count: usize, at_poll: impl Fn(usize, &[AtomicU
         );
     }
     let wakers: Vec<_> = (0..count)
-        .map(|_| started.recv_timeout(PATIENCE).expect("connections should start within the timeout"))
+        .map(|_| started.recv_timeout(TIMEOUT).expect("connections should start within the timeout"))
         .collect();
     // A task of the runtime wakes the connections, so that none runs before all are woken.
     drop(runtime.spawn(async move { wakers.into_iter().for_each(Waker::wake) }));
@@ -52,7 +52,7 @@ fn thousand_busy_connections_run_in_turn() {
             let _ = sender.send(fewest.expect("number of connections should be positive"));
         }
     });
-    assert_eq!(fewest.recv_timeout(PATIENCE), Ok(49), "other connections should be polled as often as the first one");
+    assert_eq!(fewest.recv_timeout(TIMEOUT), Ok(49), "other connections should be polled as often as the first one");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn wakes_from_other_threads_are_not_lost() {
             }
         });
         for over in &ends {
-            over.recv_timeout(PATIENCE).expect("connections should end within the timeout");
+            over.recv_timeout(TIMEOUT).expect("connections should end within the timeout");
         }
     }
 }
@@ -113,7 +113,7 @@ fn wake_queue_ends_with_connections() {
     drop((queue, sender, receiver));
     let since = std::time::Instant::now();
     while weak.strong_count() > 0 {
-        assert!(since.elapsed() < PATIENCE, "forwarding task should end within the timeout");
+        assert!(since.elapsed() < TIMEOUT, "forwarding task should end within the timeout");
         std::thread::yield_now();
     }
 }
