@@ -16,7 +16,7 @@ use std::fs;
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Number of requests of a stream that are read before earlier ones have been sent.
 const REQUESTS_AHEAD: usize = 16;
@@ -42,13 +42,7 @@ pub(crate) async fn call(
     screen.remark(1, || format!("calling {} (operation {})", callable.name(), callable.operation));
 
     let started = Instant::now();
-    let mut request = Request::new(());
-    if let Some(deadline) = arguments.deadline {
-        request.set_timeout(deadline);
-    }
-    if !metadata.is_empty() {
-        *request.metadata_mut() = metadata;
-    }
+    let request = request((), arguments.deadline, metadata);
     let outcome = if method.is_client_streaming() {
         let (sender, requests) = RequestStream::channel(REQUESTS_AHEAD);
         let sending = send(input, sender, schema, callable, screen);
@@ -81,6 +75,16 @@ pub(crate) async fn call(
     };
     screen.remark(1, || format!("the call took {:.3} ms", started.elapsed().as_secs_f64() * 1e3));
     outcome
+}
+
+/// Creates a request with the deadline and the metadata of the command line.
+pub(crate) fn request<T>(message: T, deadline: Option<Duration>, metadata: Metadata) -> Request<T> {
+    let mut request = Request::new(message);
+    if let Some(deadline) = deadline {
+        request.set_timeout(deadline);
+    }
+    *request.metadata_mut() = metadata;
+    request
 }
 
 /// Returns a printer for the frames of the connection if the verbosity is at least 3.

@@ -33,13 +33,7 @@ pub(crate) async fn gateway(
     source: &SourceArguments,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    let to = (!arguments.to.is_empty()).then(|| arguments.to.join(","));
-    let server = ServerArguments { server: to.or_else(|| server.server.clone()), ..server.clone() };
-    // Require an address, because the default server of other commands is the address on which this command listens.
-    if server.server.is_none() && std::env::var_os("FRPC_SERVER").is_none_or(|address| address.is_empty()) {
-        return Err(Failure::new("no server to forward to: name it by --to ADDRESS"));
-    }
-    let server = if arguments.from_grpc { of_grpc(server) } else { server };
+    let server = forwarded_server(&arguments, server)?;
     let target = Target::new(&server)?;
     let schema = source::schema(source, &server).await?;
     let services = forwarded(&schema, &arguments.allow)?;
@@ -69,13 +63,10 @@ pub(crate) async fn gateway(
     }
     let server = builder.bind(&*arguments.listen).await?;
 
-    let count: usize = services.iter().map(|(_, methods)| methods.len()).sum();
-    let names: Vec<_> = services.iter().map(|(service, _)| service.descriptor.full_name()).collect();
     let scheme = if arguments.listen_cert.is_some() { "https" } else { "http" };
+    let listening = format!("listening on {scheme}://{}", server.local_addr());
     // Use a single write, because a reader may close the pipe after the first line.
-    let (at, names) = (server.local_addr(), names.join(", "));
-    screen
-        .line(&format!("listening on {scheme}://{at}\nforwarding {count} methods of {names} to {}", target.address))?;
+    screen.line(&format!("{listening}\n{} to {}", forwarding(&services), target.address))?;
     let mirror = tokio::spawn(mirror_health(forward, health));
     let reload = || {
         let replacement = arguments.rules.as_ref().map(load).transpose()?;
@@ -94,6 +85,24 @@ pub(crate) async fn gateway(
     };
     mirror.abort();
     Ok(served?)
+}
+
+/// Describes the methods that are forwarded.
+fn forwarding(services: &[(&Service, Vec<&Callable>)]) -> String {
+    let count: usize = services.iter().map(|(_, methods)| methods.len()).sum();
+    let names: Vec<_> = services.iter().map(|(service, _)| service.descriptor.full_name()).collect();
+    format!("forwarding {count} methods of {}", names.join(", "))
+}
+
+/// Returns the server to which calls are forwarded.
+fn forwarded_server(arguments: &GatewayArguments, server: &ServerArguments) -> Result<ServerArguments, Failure> {
+    let to = (!arguments.to.is_empty()).then(|| arguments.to.join(","));
+    let server = ServerArguments { server: to.or_else(|| server.server.clone()), ..server.clone() };
+    // Require an address, because the default server of other commands is the address on which this command listens.
+    if server.server.is_none() && std::env::var_os("FRPC_SERVER").is_none_or(|address| address.is_empty()) {
+        return Err(Failure::new("no server to forward to: name it by --to ADDRESS"));
+    }
+    Ok(if arguments.from_grpc { of_grpc(server) } else { server })
 }
 
 /// Adds the scheme `grpc` to the server's address if the address has no scheme.

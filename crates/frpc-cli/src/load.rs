@@ -12,7 +12,7 @@ mod stats;
 mod template;
 
 use crate::arguments::{CompareArguments, LoadArguments, Ramp, ServerArguments};
-use crate::call::metadata;
+use crate::call::{metadata, request};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::schema::{Callable, Schema};
@@ -54,15 +54,7 @@ pub(crate) async fn load(
     screen: &Screen,
 ) -> Result<(), Failure> {
     let schema = Arc::new(schema);
-    let mut methods = vec![Prepared::new(&schema, arguments.weight, &arguments.method, &arguments.parameters)?];
-    for also in &arguments.also {
-        let mut words = also.split_whitespace();
-        let wrong = || Failure::new(format!("{also:?}: write WEIGHT METHOD PARAMETER…"));
-        let weight = words.next().and_then(|weight| weight.parse().ok()).ok_or_else(wrong)?;
-        let method = words.next().ok_or_else(wrong)?;
-        let parameters: Vec<String> = words.map(str::to_owned).collect();
-        methods.push(Prepared::new(&schema, weight, method, &parameters)?);
-    }
+    let methods = prepare(&schema, arguments)?;
     let weights = methods.iter().map(|method| u64::from(method.weight)).sum::<u64>();
     if weights == 0 {
         return Err(Failure::new("all weights are 0: set at least one weight above 0"));
@@ -102,32 +94,15 @@ pub(crate) async fn load(
     }
     let mut stats = stats.lock().unwrap_or_else(PoisonError::into_inner);
     stats.finish();
-    let mode = match how {
-        Loop::Closed { .. } => format!("closed loop, {callers} callers"),
-        Loop::Open(schedule) if schedule.ramp.is_zero() => format!("open loop, {} calls/s", schedule.to),
-        Loop::Open(Schedule { from, to, ramp, .. }) => format!("open loop, {from} to {to} calls/s in {ramp:?}"),
-    };
+    let mode = mode(how, callers);
     let report = Report::new(&stats, &target.address, mode, calls.channels.len(), arguments.duration, arguments.slow);
-    let write = |path: &Option<PathBuf>, text: &dyn Fn() -> String| {
-        path.iter().try_for_each(|path| fs::write(path, text()).map_err(|error| Failure::file(path, &error)))
-    };
-    // Continue after a failed write, so that a long load test is not lost without a report.
-    let written = [
-        write(&arguments.html, &|| html::page(&report)),
-        write(&arguments.save, &|| report.json()),
-        if screen.json { screen.json_line(&report.json()) } else { screen.line(report.text().trim_end()) },
-    ];
-    written.into_iter().collect::<Result<(), _>>()?;
+    put_report(&report, arguments, screen)?;
     let failure = calls.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
-    match failure {
-        Some(status) => {
-            if !screen.json {
-                note("the first failure:");
-            }
-            Err(status.into())
-        }
-        None => Ok(()),
+    let Some(status) = failure else { return Ok(()) };
+    if !screen.json {
+        note("the first failure:");
     }
+    Err(status.into())
 }
 
 /// Prints a comparison of two saved load reports.
@@ -138,6 +113,43 @@ pub(crate) fn compare(arguments: &CompareArguments, screen: &Screen) -> Result<(
     };
     let comparison = Comparison::of(&read(&arguments.before)?, &read(&arguments.after)?);
     if screen.json { screen.json_line(&comparison.json()) } else { screen.line(comparison.text().trim_end()) }
+}
+
+/// Prints a report and writes it to files.
+fn put_report(report: &Report, arguments: &LoadArguments, screen: &Screen) -> Result<(), Failure> {
+    let write = |path: &Option<PathBuf>, text: &dyn Fn() -> String| {
+        path.iter().try_for_each(|path| fs::write(path, text()).map_err(|error| Failure::file(path, &error)))
+    };
+    // Continue after a failed write, so that a long load test is not lost without a report.
+    let written = [
+        write(&arguments.html, &|| html::page(report)),
+        write(&arguments.save, &|| report.json()),
+        if screen.json { screen.json_line(&report.json()) } else { screen.line(report.text().trim_end()) },
+    ];
+    written.into_iter().collect()
+}
+
+/// Prepares all methods that the load test calls.
+fn prepare(schema: &Schema, arguments: &LoadArguments) -> Result<Vec<Prepared>, Failure> {
+    let mut methods = vec![Prepared::new(schema, arguments.weight, &arguments.method, &arguments.parameters)?];
+    for also in &arguments.also {
+        let mut words = also.split_whitespace();
+        let wrong = || Failure::new(format!("{also:?}: write WEIGHT METHOD PARAMETER…"));
+        let weight = words.next().and_then(|weight| weight.parse().ok()).ok_or_else(wrong)?;
+        let method = words.next().ok_or_else(wrong)?;
+        let parameters: Vec<String> = words.map(str::to_owned).collect();
+        methods.push(Prepared::new(schema, weight, method, &parameters)?);
+    }
+    Ok(methods)
+}
+
+/// Describes the mode of a load test in its report.
+fn mode(how: Loop, callers: usize) -> String {
+    match how {
+        Loop::Closed { .. } => format!("closed loop, {callers} callers"),
+        Loop::Open(schedule) if schedule.ramp.is_zero() => format!("open loop, {} calls/s", schedule.to),
+        Loop::Open(Schedule { from, to, ramp, .. }) => format!("open loop, {from} to {to} calls/s in {ramp:?}"),
+    }
 }
 
 fn how(arguments: &LoadArguments) -> Result<Loop, Failure> {
@@ -278,14 +290,7 @@ impl Calls {
     }
 
     fn request<T>(&self, message: T) -> Request<T> {
-        let mut request = Request::new(message);
-        if let Some(deadline) = self.deadline {
-            request.set_timeout(deadline);
-        }
-        if !self.metadata.is_empty() {
-            *request.metadata_mut() = self.metadata.clone();
-        }
-        request
+        request(message, self.deadline, self.metadata.clone())
     }
 }
 

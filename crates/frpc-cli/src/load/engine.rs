@@ -45,72 +45,97 @@ pub(crate) enum Clock {
 /// Makes calls with `callers` callers until the duration of the load test has passed and all calls have ended. Records
 /// the results in `stats`.
 pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, clock: Clock, stats: Arc<Mutex<Stats>>) {
-    let began_at = Instant::now();
-    let next = Arc::new(AtomicU64::new(0));
-    let mut tasks = JoinSet::new();
+    let run = Run { caller, next: Arc::default(), began_at: Instant::now(), stats };
     match how {
-        Loop::Closed { duration } => {
-            for _ in 0..callers {
-                let (caller, next, stats) = (caller.clone(), next.clone(), stats.clone());
-                tasks.spawn(async move {
-                    loop {
-                        let start = Instant::now();
-                        if start.duration_since(began_at) >= duration {
-                            return;
+        Loop::Closed { duration } => run.closed(callers, duration).await,
+        Loop::Open(schedule) => run.open(callers, schedule, clock).await,
+    }
+}
+
+/// A load test in progress, shared by its callers.
+struct Run<C> {
+    caller: Arc<C>,
+    /// Number of the next call.
+    next: Arc<AtomicU64>,
+    began_at: Instant,
+    stats: Arc<Mutex<Stats>>,
+}
+
+impl<C> Clone for Run<C> {
+    fn clone(&self) -> Self {
+        let Self { caller, next, began_at, stats } = self;
+        Self { caller: caller.clone(), next: next.clone(), began_at: *began_at, stats: stats.clone() }
+    }
+}
+
+impl<C: Caller> Run<C> {
+    fn record(&self, intended: Instant, started: Instant, outcome: Outcome) {
+        let ended = Instant::now();
+        let late = started.saturating_duration_since(intended);
+        let took = ended.saturating_duration_since(intended);
+        let mut stats = self.stats.lock().unwrap_or_else(PoisonError::into_inner);
+        stats.record(ended.saturating_duration_since(self.began_at), took, late, outcome);
+    }
+
+    async fn closed(self, callers: usize, duration: Duration) {
+        let mut tasks = JoinSet::new();
+        for _ in 0..callers {
+            let run = self.clone();
+            tasks.spawn(async move {
+                loop {
+                    let start = Instant::now();
+                    if start.duration_since(run.began_at) >= duration {
+                        return;
+                    }
+                    let outcome = run.caller.call(run.next.fetch_add(1, Ordering::Relaxed)).await;
+                    run.record(start, start, outcome);
+                }
+            });
+        }
+        while tasks.join_next().await.is_some() {}
+    }
+
+    async fn open(self, callers: usize, schedule: Schedule, clock: Clock) {
+        let due = Arc::new(Semaphore::new(0));
+        let mut tasks = JoinSet::new();
+        for _ in 0..callers {
+            let (run, due) = (self.clone(), due.clone());
+            tasks.spawn(async move {
+                while let Ok(permit) = due.acquire().await {
+                    permit.forget();
+                    let number = run.next.fetch_add(1, Ordering::Relaxed);
+                    if number >= schedule.count() {
+                        return;
+                    }
+                    let intended = run.began_at + schedule.start(number);
+                    let started = Instant::now();
+                    let outcome = run.caller.call(number).await;
+                    run.record(intended, started, outcome);
+                }
+            });
+        }
+        let stop = StopClock(Arc::default());
+        let (began_at, mut released) = (self.began_at, 0);
+        match clock {
+            Clock::Thread => {
+                let stopped = stop.0.clone();
+                thread::spawn(move || {
+                    while !stopped.load(Ordering::Relaxed) {
+                        match release(&schedule, began_at.elapsed(), &mut released, callers, &due) {
+                            Some(pause) => thread::sleep(pause),
+                            None => return,
                         }
-                        let outcome = caller.call(next.fetch_add(1, Ordering::Relaxed)).await;
-                        record(&stats, began_at, start, start, outcome);
                     }
                 });
             }
-            while tasks.join_next().await.is_some() {}
-        }
-        Loop::Open(schedule) => {
-            let due = Arc::new(Semaphore::new(0));
-            for _ in 0..callers {
-                let (caller, next, stats, due) = (caller.clone(), next.clone(), stats.clone(), due.clone());
-                tasks.spawn(async move {
-                    loop {
-                        match due.acquire().await {
-                            Ok(permit) => permit.forget(),
-                            Err(_) => return,
-                        }
-                        let number = next.fetch_add(1, Ordering::Relaxed);
-                        if number >= schedule.count() {
-                            return;
-                        }
-                        let intended = began_at + schedule.start(number);
-                        let started = Instant::now();
-                        let outcome = caller.call(number).await;
-                        record(&stats, began_at, intended, started, outcome);
-                    }
-                });
-            }
-            let stop = StopClock(Arc::default());
-            match clock {
-                Clock::Thread => {
-                    let (due, stopped) = (due.clone(), stop.0.clone());
-                    let began_at = began_at.into_std();
-                    thread::spawn(move || {
-                        let mut released = 0;
-                        while !stopped.load(Ordering::Relaxed) {
-                            match release(&schedule, began_at.elapsed(), &mut released, callers, &due) {
-                                Some(pause) => thread::sleep(pause),
-                                None => return,
-                            }
-                        }
-                    });
-                }
-                #[cfg(test)]
-                Clock::Runtime => {
-                    let mut released = 0;
-                    while let Some(pause) = release(&schedule, began_at.elapsed(), &mut released, callers, &due) {
-                        tokio::time::sleep(pause).await;
-                    }
+            #[cfg(test)]
+            Clock::Runtime => {
+                while let Some(pause) = release(&schedule, began_at.elapsed(), &mut released, callers, &due) {
+                    tokio::time::sleep(pause).await;
                 }
             }
-            while tasks.join_next().await.is_some() {}
         }
+        while tasks.join_next().await.is_some() {}
     }
 }
 
@@ -141,14 +166,6 @@ fn release(
         return None;
     }
     Some(schedule.start(now_due).saturating_sub(elapsed).max(TICK_MIN))
-}
-
-fn record(stats: &Mutex<Stats>, began_at: Instant, intended: Instant, started: Instant, outcome: Outcome) {
-    let ended = Instant::now();
-    let late = started.saturating_duration_since(intended);
-    let took = ended.saturating_duration_since(intended);
-    let mut stats = stats.lock().unwrap_or_else(PoisonError::into_inner);
-    stats.record(ended.saturating_duration_since(began_at), took, late, outcome);
 }
 
 #[cfg(test)]
