@@ -50,7 +50,7 @@ pub mod cost {
     /// An HTTP/2 frame that causes a stream error, such as a malformed request.
     pub const STREAM_ERROR: u64 = 4096;
 
-    /// A repeated `rpc.discover`, whose reply is a thousand times as long.
+    /// An `rpc.discover`, whose reply is a thousand times as long.
     pub const DISCOVER: u64 = 4096;
 }
 
@@ -108,7 +108,8 @@ impl AbuseLimiter {
     /// assert!(abuse.deadline().is_some(), "peer should be paused");
     /// ```
     pub fn charge(&mut self, length: usize) {
-        self.batch = self.batch.saturating_add(length as u64);
+        // Count at least a byte, because `end_batch` ignores batches without useless bytes.
+        self.batch = self.batch.saturating_add((length as u64).max(1));
         self.total = self.total.saturating_add(length as u64).saturating_add(cost::PACKET);
     }
 
@@ -205,6 +206,16 @@ mod tests {
         assert_eq!(abuse.deadline(), None, "72 wasted bytes should cause no pause");
         abuse.charge(8);
         abuse.end_batch(8, now);
+        assert!(abuse.deadline().is_some());
+    }
+
+    /// Regression test: packets without a body were charged only with a later one that had a body.
+    #[test]
+    fn empty_packets_cause_pauses() {
+        let now = Instant::now();
+        let mut abuse = AbuseLimiter::new(8 * 72, now);
+        (0..2).for_each(|_| abuse.charge(0));
+        abuse.end_batch(0, now);
         assert!(abuse.deadline().is_some());
     }
 

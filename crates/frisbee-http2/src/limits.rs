@@ -69,7 +69,7 @@ impl Abuse {
 
     /// Charges the peer for a useless frame of `length` bytes, with an additional cost of `cost` bytes.
     pub(crate) fn charge(&mut self, length: u32, cost: u64) {
-        let points = cost.saturating_sub(cost::PACKET).max(1) as usize;
+        let points = cost.saturating_sub(cost::PACKET) as usize;
         self.limiter.charge(points);
         self.excess = self.excess.saturating_add(points.saturating_sub(length as usize));
     }
