@@ -88,15 +88,14 @@ pub(crate) fn check_drift(millionths: i64) {
     assert!(is_forward, "clock should go forward, but its drift is {millionths} millionths");
 }
 
-/// Rate of a node's clocks, with the monotonic time at its last change. The rate is one plus the drift of an active
-/// fault or, without one, plus the drift of the node.
-#[derive(Clone, Copy, Default)]
+/// Rate of a node's clocks, with the monotonic time at its last change. The rate is one plus the drift of the latest
+/// active fault or, without one, plus the drift of the node.
+#[derive(Default)]
 pub(crate) struct Rate {
-    /// Drift that was set for the node in millionths, positive if the clocks are too fast. Has no effect while `fault`
-    /// is set.
+    /// Drift that was set for the node in millionths, positive if the clocks are too fast. Has no effect during a fault.
     drift: i64,
-    /// Drift caused by the latest fault, with the world time at which the last of all overlapping faults ends.
-    fault: Option<(i64, Duration)>,
+    /// Drifts caused by active faults in order of their start, with the world times at which they end.
+    faults: Vec<(i64, Duration)>,
     /// World time and monotonic clock time at the last change of the rate. Later clock times are computed from this
     /// pair.
     since: (Duration, Duration),
@@ -105,7 +104,7 @@ pub(crate) struct Rate {
 impl Rate {
     /// Returns the current rate in millionths. It is not zero, because [`check_drift`] checks all drifts.
     fn millionths(&self) -> u64 {
-        let drift = self.fault.map_or(self.drift, |(drift, _)| drift);
+        let drift = self.faults.last().map_or(self.drift, |(drift, _)| *drift);
         MILLION.saturating_add_signed(drift)
     }
 
@@ -121,20 +120,16 @@ impl Rate {
         self.drift = drift;
     }
 
-    /// Starts a drift caused by a fault, which ends at the world time `until`. If another such fault is active, the new
-    /// drift replaces its drift, and lasts until both faults have ended.
+    /// Starts a drift caused by a fault, which ends at the world time `until`. It suspends the drifts of earlier faults.
     pub(crate) fn start_drift(&mut self, now: Duration, drift: i64, until: Duration) {
         self.since = (now, self.time(now));
-        let last = self.fault.map_or(until, |(_, last)| last.max(until));
-        self.fault = Some((drift, last));
+        self.faults.push((drift, until));
     }
 
-    /// Stops the drift caused by faults if the last of them has ended. The world calls this at the end of each fault.
+    /// Removes the drifts of faults that have ended. The world calls this at the end of each fault.
     pub(crate) fn stop_drift(&mut self, now: Duration) {
-        if self.fault.is_some_and(|(_, until)| until <= now) {
-            self.since = (now, self.time(now));
-            self.fault = None;
-        }
+        self.since = (now, self.time(now));
+        self.faults.retain(|(_, until)| *until > now);
     }
 }
 
