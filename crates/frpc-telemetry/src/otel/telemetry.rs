@@ -42,9 +42,9 @@ pub struct Telemetry {
     lives: Arc<LiveCalls>,
 }
 
-/// Upper bound for the number of attributes of a span: five at its start and end (`rpc.system.name`, `rpc.method`,
-/// `frpc.attempt`, `rpc.response.status_code`, `error.type`) and the sizes of request and reply.
-const ATTRIBUTES_MAX: usize = 7;
+/// Maximum number of attributes of a span: `rpc.system.name`, `rpc.method`, `rpc.response.status_code`, `error.type`, and
+/// the sizes of request and reply. The span of an attempt has `frpc.attempt` instead of the sizes.
+const ATTRIBUTES_MAX: usize = 6;
 
 /// Histograms of call durations on clients and servers.
 #[derive(Clone)]
@@ -67,7 +67,8 @@ impl Telemetry {
         self
     }
 
-    /// Sets the share of traces to sample among those that begin here, from 0 to 1. Defaults to 1.
+    /// Sets the share of traces to sample among those that begin here, from 0 to 1. Defaults to 1. Other values are
+    /// clamped to this range, and NaN counts as 0.
     ///
     /// A trace begins with a received call or with a call made outside of a handler. Calls that a handler makes follow
     /// the decision for its own call. The trace context carries the decision to the called servers. A server with
@@ -135,7 +136,7 @@ impl Observer for Telemetry {
             // Neither `end` nor `retry` would have anything to do, so frpc need not call them.
             return Token::NO_END;
         }
-        Token(self.lives.enter(LiveCall { span, attempt: None, attempts: 1, started: Instant::now() }))
+        Token(self.lives.enter(LiveCall { span, open: Vec::new(), attempts: 1, started: Instant::now() }))
     }
 
     fn end(&self, about: &ObservedMethod, token: Token, ended: &CallEnd) {
@@ -149,14 +150,17 @@ impl Observer for Telemetry {
         self.lives.with(token.0, |live| {
             let Some(span) = &mut live.span else { return };
             let code = KeyValue::new(names::STATUS_CODE, names::code(failed.code()));
-            span.add_event("attempt failed", vec![KeyValue::new(names::ATTEMPT, i64::from(live.attempts)), code]);
-            if let Some(attempt) = live.attempt.take() {
+            // A hedged attempt continues, see `Observer::retry`. It ends with the call, or with the next failure.
+            let is_hedged = failed.code() == Code::DeadlineExceeded;
+            let event = if is_hedged { "attempt hedged" } else { "attempt failed" };
+            span.add_event(event, vec![KeyValue::new(names::ATTEMPT, i64::from(live.attempts)), code]);
+            if !is_hedged {
                 // Only clients retry calls.
-                close(attempt, CallSide::Client, failed.code());
+                live.open.drain(..).for_each(|attempt| close(attempt, CallSide::Client, failed.code()));
             }
             live.attempts = live.attempts.saturating_add(1);
             *trace = of_span(span.span_context());
-            live.attempt = Some(begin(tracer, about, Some(live.attempts), trace));
+            live.open.push(begin(tracer, about, Some(live.attempts), trace));
         });
     }
 }
@@ -164,7 +168,7 @@ impl Observer for Telemetry {
 impl Telemetry {
     /// Records the duration of a call that has ended, and ends its open spans.
     fn finish(&self, about: &ObservedMethod, live: LiveCall, ended: &CallEnd) {
-        let LiveCall { span, attempt, started, .. } = live;
+        let LiveCall { span, open, started, .. } = live;
         if let Some(durations) = &self.durations {
             let (histogram, side) = match about.side() {
                 CallSide::Client => (&durations.client, CallSide::Client),
@@ -181,9 +185,7 @@ impl Telemetry {
                 histogram.record(took, &labels);
             }
         }
-        if let Some(attempt) = attempt {
-            close(attempt, about.side(), ended.code);
-        }
+        open.into_iter().for_each(|attempt| close(attempt, about.side(), ended.code));
         if let Some(mut span) = span {
             for (name, size) in [(names::REQUEST_SIZE, ended.request_bytes), (names::REPLY_SIZE, ended.reply_bytes)] {
                 if size > 0 {

@@ -1,6 +1,6 @@
 //! Tests of spans as an exporter receives them: one trace from the first client to the last subscriber.
 
-use frpc::observe::TraceContext;
+use frpc::observe::{CallEnd, ObservedMethod, Observer, Token, TraceContext};
 use frpc::pubsub::{self, Broker};
 use frpc::{Acceptor, Channel, ChannelBuilder, Code, Request, Response, ResponseStream, Server, Status};
 use frpc_gateway::{Gateway, Http, ServeGateway};
@@ -276,6 +276,41 @@ async fn second_attempt_has_child_span() {
     let again = below(&spans, call).into_iter().find(|span| span.span_kind == SpanKind::Client).unwrap();
     assert_eq!(attribute(again, "frpc.attempt").as_deref(), Some("2"));
     assert_eq!(below(&spans, again)[0].span_kind, SpanKind::Server);
+}
+
+/// An observer that reports a failed first attempt and a hedged second one for each call.
+struct Hedging(Telemetry);
+
+impl Observer for Hedging {
+    fn begin(&self, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token {
+        let token = self.0.begin(about, trace);
+        self.0.retry(about, token, &Status::unavailable("the connection was lost"), trace);
+        self.0.retry(about, token, &Status::deadline_exceeded("no answer yet"), trace);
+        token
+    }
+
+    fn end(&self, about: &ObservedMethod, token: Token, ended: &CallEnd) {
+        self.0.end(about, token, ended);
+    }
+}
+
+/// Regression test: the span of the hedged attempt ended when the hedge began, with an error.
+#[tokio::test]
+async fn span_of_hedged_attempt_ends_with_call() {
+    let (provider, exporter) = provider();
+    let telemetry = Hedging(Telemetry::new().spans(provider.tracer("test")));
+    let address = serve(Service::default(), &Telemetry::new()).await;
+    let channel = Channel::builder().observer(telemetry).connect(address).await.expect("server should be reachable");
+    GreeterClient::new(channel).greet(named("Ada")).await.expect("call should succeed");
+    let spans = spans(&exporter, 3).await;
+    for number in ["2", "3"] {
+        let attempt = spans.iter().find(|span| attribute(span, "frpc.attempt").as_deref() == Some(number));
+        let code = attribute(attempt.expect("attempt should have a span"), "rpc.response.status_code");
+        assert_eq!(code.as_deref(), Some("OK"), "attempt {number}");
+    }
+    let call = spans.iter().find(|span| attribute(span, "frpc.attempt").is_none()).expect("call should have a span");
+    let events: Vec<_> = call.events.iter().map(|event| &*event.name).collect();
+    assert_eq!(events, ["attempt failed", "attempt hedged"]);
 }
 
 #[tokio::test]
