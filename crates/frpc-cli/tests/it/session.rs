@@ -13,7 +13,11 @@ use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 use std::{env, fs, thread};
+use tokio::sync::Notify;
 
 /// The service of the example `gateway`, which also returns hostile statuses.
 struct Service;
@@ -394,6 +398,49 @@ fn failed_load_reports_causes_and_codes() {
     assert_eq!(with(&["name=Ada", "--duration", "0s"]).status.code(), Some(1));
     for of_none in [["-c", "0"], ["--connections", "0"]] {
         assert_eq!(with(&of_none).status.code(), Some(2), "{of_none:?}");
+    }
+}
+
+/// A greeter that stops its server at the hundredth call.
+struct Stopping(Arc<Notify>, AtomicU32);
+
+impl Greeter for Stopping {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        if self.1.fetch_add(1, Ordering::Relaxed) == 99 {
+            self.0.notify_one();
+        }
+        Polite.greet(request).await
+    }
+
+    async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        Polite.recite(request).await
+    }
+}
+
+/// Regression test: each call waited 10 s for the server to return, so a load of 6 s took 15.6 s.
+#[test]
+fn load_ends_soon_after_its_server() {
+    for rate in [&[][..], &["--rate", "1000"]] {
+        let address = serve(|| async {
+            let stop = Arc::new(Notify::new());
+            let service = Stopping(stop.clone(), AtomicU32::new(0));
+            let server = Server::builder().add_service(GreeterServer::new(service)).bind("127.0.0.1:0").await?;
+            let address = server.local_addr().to_string();
+            // Dropping the server closes its port and connections.
+            let serving = async move {
+                tokio::select! {
+                    ended = server.serve() => ended,
+                    () = stop.notified() => Ok(()),
+                }
+            };
+            Ok((address, serving))
+        });
+        let load = ["load", "-p", "proto/greet.proto", "Greet", "name=Ada", "--duration", "500ms"];
+        let started = Instant::now();
+        let output = run(&address, &[&load[..], rate].concat());
+        assert_eq!(output.status.code(), Some(64 + 14), "{output:?}");
+        // A call waits for a second.
+        assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
     }
 }
 
