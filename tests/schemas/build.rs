@@ -74,6 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .btree_map("Zeros.nested")
         .btree_map("Holder.parts")
         .boxed(["Holder.part", "Holder.wrapped", "Holder.at", "Holder.choice.boxed_part", "Holder.choice.boxed_number"])
+        .boxed(["Zeros.boxed_wrapper"])
         .type_attribute(".options.Part", "#[derive(PartialOrd, Ord)]")
         .field_attribute("Holder.levels", "#[allow(unused)]")
         .trait_attribute("Chunks", "#[doc = \"Turns.\"]")

@@ -14,14 +14,17 @@ pub use memory::{Field, Protobuf, memory_of};
 
 use crate::{DecodeError, DecodeReason, Decoder, EncodeError, Encoder, ProtobufCodec, RawMessage, Root};
 
-impl<M: crate::Message + prost::Message + Protobuf> ProtobufCodec<M> {
+impl<M: crate::Message + prost::Message + Protobuf + 'static> ProtobufCodec<M> {
     /// Creates the codec of a prost message. When it decodes, the default memory limit of a [`Decoder`] applies.
     #[must_use]
     pub const fn prost() -> Self {
         Self {
-            encode: |message, out| {
-                out.reserve(message.encoded_len());
-                message.encode_raw(out);
+            encode: |message, out| match floats::wrapped_zero(message) {
+                Some(zero) => out.extend_from_slice(zero),
+                None => {
+                    out.reserve(message.encoded_len());
+                    message.encode_raw(out);
+                }
             },
             decode: |bytes| {
                 let decoded = decode_raw(RawMessage::Shared(bytes), &mut Decoder::new(&[]), 0);

@@ -128,8 +128,12 @@ fn negative_zeros_survive_protobuf_encoding() {
                 choice: Some(zeros::Choice::Chosen(zero)),
                 text: $text,
                 many: vec![zero.into()],
+                wrapper: Some(zero.into()),
+                wrappers: vec![zero],
+                named_wrappers: [(String::new(), zero.into())].into(),
+                boxed_wrapper: Some(f64::from(zero).into()),
             };
-            for (zero, length) in [(0.0, 39), (-0.0, 65)] {
+            for (zero, length) in [(0.0, 47), (-0.0, 107)] {
                 let sent = zeros(zero);
                 let bytes = sent.encode_to_vec();
                 assert_eq!((bytes.len(), sent.encoded_len()), (length, length));
@@ -138,6 +142,12 @@ fn negative_zeros_survive_protobuf_encoding() {
                 assert_eq!(read.maybe().to_bits(), zero.to_bits());
                 read.clear();
                 assert_eq!(read.encode_to_vec(), b"");
+            }
+            for (zero, length) in [(0.0_f32, 2), (-0.0, 7)] {
+                let sent = Zeros { choice: Some(zeros::Choice::ChosenWrapper(zero)), ..Zeros::default() };
+                let bytes = sent.encode_to_vec();
+                assert_eq!((bytes.len(), sent.encoded_len()), (length, length));
+                assert_eq!(format!("{:?}", Zeros::decode(&*bytes).unwrap()), format!("{sent:?}"));
             }
         };
     }

@@ -1,31 +1,31 @@
 //! Makes prost's code encode negative zeros. prost omits each value that is equal to zero, and `-0.0 == 0.0`.
 //!
-//! Affected messages are those with floats without presence, maps of floats, or maps of messages. They get the
-//! attribute `#[prost(prost_path = "::frpc::codegen::floats")]`. prost's derive macro then calls the functions of that
-//! module, which omit only positive zeros.
+//! Affected types are messages with floats without presence, maps of floats or messages, and messages and oneofs with
+//! `FloatValue` or `DoubleValue`. They get the attribute `#[prost(prost_path = "::frpc::codegen::floats")]`. prost's
+//! derive macro then calls the functions of that module, which omit only positive zeros.
 
 use prost_types::DescriptorProto;
 use prost_types::field_descriptor_proto::{Label, Type as Kind};
 use quote::quote;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Field, Item, ItemStruct, Meta, Token};
+use syn::{Attribute, Item, ItemStruct, Meta, Token};
 
 use crate::error::Error;
 use crate::generate::messages::map_value;
-use crate::generate::prost_code::{ProstAttribute, generics, marker};
-use crate::generate::utf8_bytes::{prost_path, shares_strings};
+use crate::generate::prost_code::{ProstAttribute, generics};
+use crate::generate::utf8_bytes::{message_of, prost_path, shares_strings};
 use crate::schema::Index;
 
-/// Kind of a message field whose encoding must keep negative zeros.
+/// Kind of a message field or member of a oneof whose encoding must keep negative zeros.
 #[derive(Clone, Copy, PartialEq)]
 enum Value {
     /// A singular float, with or without presence.
     Float,
-    /// A map whose values may be or contain a negative zero.
-    Map,
+    /// A `FloatValue` or `DoubleValue`, or a map whose values may be or contain a negative zero.
+    Composite,
 }
 
-/// Replaces the functions that encode floats and maps in messages that may contain negative zeros.
+/// Replaces the functions that encode floats and maps in types that may contain negative zeros.
 pub(crate) fn distinguish_zeros(items: &mut [Item], index: &Index<'_>) -> Result<(), Error> {
     for item in items {
         match item {
@@ -35,9 +35,11 @@ pub(crate) fn distinguish_zeros(items: &mut [Item], index: &Index<'_>) -> Result
                 }
             }
             Item::Struct(item) => {
-                if let Some(found) = marker(&item.attrs).and_then(|name| index.messages.get(&name)) {
-                    change(item, found.proto, index)?;
-                }
+                change(&mut item.attrs, item.fields.iter_mut().map(|field| &mut field.attrs).collect(), false, index)?;
+            }
+            Item::Enum(item) => {
+                let members = item.variants.iter_mut().map(|variant| &mut variant.attrs).collect();
+                change(&mut item.attrs, members, true, index)?;
             }
             _ => {}
         }
@@ -45,47 +47,55 @@ pub(crate) fn distinguish_zeros(items: &mut [Item], index: &Index<'_>) -> Result
     Ok(())
 }
 
-fn change(item: &mut ItemStruct, message: &DescriptorProto, index: &Index<'_>) -> Result<(), Error> {
-    let mut values = Vec::new();
-    for field in &item.fields {
-        values.push(value(field, message, index)?);
-    }
-    let has_presence = |field: &Field| field.attrs.iter().any(|it| metas(it).iter().any(is_optional));
-    let mut found = item.fields.iter().zip(&values);
-    if !found.any(|(field, value)| value.is_some_and(|value| value == Value::Map || !has_presence(field))) {
+/// Changes a message or oneof, given its attributes and those of its fields or members.
+fn change(
+    attributes: &mut [Attribute],
+    mut fields: Vec<&mut Vec<Attribute>>,
+    is_oneof: bool,
+    index: &Index<'_>,
+) -> Result<(), Error> {
+    let Some((_, message)) = message_of(attributes, index) else { return Ok(()) };
+    let values: Vec<_> = fields.iter().map(|field| value(field, message, index)).collect::<Result<_, _>>()?;
+    let has_presence = |field: &[Attribute]| is_oneof || field.iter().any(|it| metas(it).iter().any(is_optional));
+    let mut found = fields.iter().zip(&values);
+    if !found.any(|(field, value)| value.is_some_and(|value| value == Value::Composite || !has_presence(field))) {
         return Ok(());
     }
-    for (field, value) in item.fields.iter_mut().zip(values) {
-        if value == Some(Value::Float) {
-            field.attrs.iter_mut().for_each(declare);
-        }
+    for (field, _) in fields.iter_mut().zip(values).filter(|(_, value)| *value == Some(Value::Float)) {
+        let has_presence = has_presence(field);
+        field.iter_mut().for_each(|attribute| declare(attribute, has_presence));
     }
     let path =
-        if shares_strings(&item.attrs) { "::frpc::codegen::utf8_bytes::floats" } else { "::frpc::codegen::floats" };
-    let of_path = item.attrs.iter_mut().filter(|attribute| prost_path(attribute).is_some());
+        if shares_strings(attributes) { "::frpc::codegen::utf8_bytes::floats" } else { "::frpc::codegen::floats" };
+    let of_path = attributes.iter_mut().filter(|attribute| prost_path(attribute).is_some());
     of_path.for_each(|attribute| *attribute = syn::parse_quote! { #[prost(prost_path = #path)] });
     Ok(())
 }
 
-fn value(field: &Field, message: &DescriptorProto, index: &Index<'_>) -> Result<Option<Value>, Error> {
-    let Some(prost) = ProstAttribute::read(&field.attrs)?.filter(|prost| prost.oneof.is_none()) else {
+/// Returns the kind of the field or member with these attributes.
+fn value(attributes: &[Attribute], message: &DescriptorProto, index: &Index<'_>) -> Result<Option<Value>, Error> {
+    let Some(prost) = ProstAttribute::read(attributes)?.filter(|prost| prost.oneof.is_none()) else {
         return Ok(None);
     };
     let Some(declared) = message.field.iter().find(|field| prost.tags == [field.number()]) else { return Ok(None) };
     let of_map = map_value(declared, index);
     Ok(match (of_map.unwrap_or(declared).r#type(), of_map) {
-        (Kind::Float | Kind::Double | Kind::Message, Some(_)) => Some(Value::Map),
+        (Kind::Float | Kind::Double | Kind::Message, Some(_)) => Some(Value::Composite),
+        (Kind::Message, None) if WRAPPERS.contains(&declared.type_name()) => Some(Value::Composite),
         (Kind::Float | Kind::Double, None) if declared.label() != Label::Repeated => Some(Value::Float),
         _ => None,
     })
 }
 
+/// Messages for which prost uses `f32` and `f64`.
+const WRAPPERS: [&str; 2] = [".google.protobuf.FloatValue", ".google.protobuf.DoubleValue"];
+
 /// Changes the `#[prost]` attribute of a float field, so that prost's derive macro leaves the comparison with zero to
 /// `frpc::codegen::floats`. A float without presence becomes a required field: `#[prost(required, float, tag = "1")]`.
 /// A float with presence becomes a group: `#[prost(group, optional, tag = "1")]`.
-fn declare(attribute: &mut Attribute) {
+fn declare(attribute: &mut Attribute, has_presence: bool) {
     let metas = metas(attribute);
-    if metas.iter().any(is_optional) {
+    if has_presence && !metas.is_empty() {
         let metas = metas.iter().filter(|meta| !["float", "double"].iter().any(|name| meta.path().is_ident(name)));
         *attribute = syn::parse_quote! { #[prost(group, #(#metas),*)] };
     } else if !metas.is_empty() {

@@ -70,7 +70,7 @@ pub(crate) fn shares_strings(attributes: &[Attribute]) -> bool {
 
 /// Returns the name and descriptor of the message to which a Rust type belongs, given the attributes of the type. A
 /// struct represents the message itself. The enum of a oneof belongs to the message that declares the oneof.
-fn message_of<'a>(attributes: &[Attribute], index: &'a Index<'_>) -> Option<(&'a str, &'a DescriptorProto)> {
+pub(crate) fn message_of<'a>(attributes: &[Attribute], index: &'a Index<'_>) -> Option<(&'a str, &'a DescriptorProto)> {
     let name = marker(attributes)?;
     let outer = || name.rsplit_once('.').and_then(|(outer, _)| index.messages.get_key_value(outer));
     let (name, found) = index.messages.get_key_value(&name).or_else(outer)?;

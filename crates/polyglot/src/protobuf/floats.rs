@@ -2,9 +2,29 @@
 //!
 //! prost omits values that are equal to zero, and a negative zero is equal to zero. The functions of this module omit
 //! only the positive zero. A float without presence is declared as required, so that the derive leaves the comparison to
-//! this module. A float with presence is declared as a group, whose functions encode every value.
+//! this module. A float with presence is declared as a group, whose functions encode every value. The wrappers
+//! `FloatValue` and `DoubleValue` are messages, for which prost uses `f32` and `f64`.
+
+use std::any::Any;
 
 pub use super::utf8_bytes::*;
+
+/// Returns the encoding of a negative zero in a `FloatValue` or `DoubleValue`. prost encodes it as an empty message.
+/// Returns `None` for all other messages. The types are compared at compile time.
+pub(super) fn wrapped_zero<M: 'static>(message: &M) -> Option<&'static [u8]> {
+    fn float<T: Copy + 'static>(message: &dyn Any) -> Option<T> {
+        message.downcast_ref::<T>().or_else(|| message.downcast_ref::<Box<T>>().map(|it| &**it)).copied()
+    }
+
+    // Key of field 1, followed by the value in little-endian byte order.
+    if float::<f32>(message).is_some_and(|value| value.to_bits() == (-0.0_f32).to_bits()) {
+        Some(&[0x0d, 0, 0, 0, 0x80])
+    } else if float::<f64>(message).is_some_and(|value| value.to_bits() == (-0.0_f64).to_bits()) {
+        Some(&[0x09, 0, 0, 0, 0, 0, 0, 0, 0x80])
+    } else {
+        None
+    }
+}
 
 pub mod encoding {
     //! Like [`prost::encoding`], but with functions that distinguish negative zeros.
@@ -100,6 +120,36 @@ pub mod encoding {
             context: DecodeContext,
         ) -> Result<(), DecodeError> {
             value.merge(wire_type, from, context)
+        }
+    }
+
+    pub mod message {
+        //! Functions for messages, including wrappers of floats.
+
+        use ::bytes::BufMut;
+        use prost::Message;
+        pub use prost::encoding::message::*;
+        use prost::encoding::{WireType, encode_key, encode_varint, key_len};
+
+        use crate::protobuf::floats::wrapped_zero;
+
+        /// Encodes a field with its key.
+        pub fn encode<M: Message + 'static>(tag: u32, message: &M, to: &mut impl BufMut) {
+            let Some(zero) = wrapped_zero(message) else { return prost::encoding::message::encode(tag, message, to) };
+            encode_key(tag, WireType::LengthDelimited, to);
+            encode_varint(zero.len() as u64, to);
+            to.put_slice(zero);
+        }
+
+        /// Returns the length of an encoded field, including its key.
+        pub fn encoded_len<M: Message + 'static>(tag: u32, message: &M) -> usize {
+            let of_zero = wrapped_zero(message).map(|zero| key_len(tag).saturating_add(1).saturating_add(zero.len()));
+            of_zero.unwrap_or_else(|| prost::encoding::message::encoded_len(tag, message))
+        }
+
+        /// Returns the length of an encoded repeated field, including the key of each element.
+        pub fn encoded_len_repeated<M: Message + 'static>(tag: u32, messages: &[M]) -> usize {
+            messages.iter().map(|message| encoded_len(tag, message)).sum()
         }
     }
 
