@@ -83,6 +83,7 @@ fn modules(
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<Generated>, Error> {
     let Checked { schema, index, plan, .. } = checked;
+    schema.renamed.iter().cloned().for_each(&mut *warn);
     let services = Rc::new(RefCell::new(Vec::new()));
     config.service_generator(Box::new(Collector(Rc::clone(&services))));
     config.prost_path("::frpc::prost").prost_types_path("::frpc::prost_types").format(false);

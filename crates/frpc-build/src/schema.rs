@@ -71,13 +71,16 @@ pub struct Schema {
     skips_imports: bool,
     /// Names of imports that the build ignores; see [`Schema::without_unused`].
     unused: HashSet<String>,
+    /// Descriptions of renamed fields, which are printed as warnings.
+    pub(crate) renamed: Vec<String>,
     /// Encoded `FileDescriptorSet` of all files, including custom options.
     pub(crate) encoded: Vec<u8>,
 }
 
 impl Schema {
     pub(crate) fn new(files: Vec<FileDescriptorProto>, paths: HashMap<String, PathBuf>, encoded: Vec<u8>) -> Self {
-        Self { files, paths, imports: HashSet::new(), skips_imports: false, unused: HashSet::new(), encoded }
+        let (imports, unused) = (HashSet::new(), HashSet::new());
+        Self { files, paths, imports, skips_imports: false, unused, renamed: Vec::new(), encoded }
     }
 
     pub(crate) fn with_imports(self, imports: HashSet<String>) -> Self {

@@ -6,6 +6,7 @@
 //! Therefore parts are counted before decoding, and names and imports are checked before they are passed to the
 //! library.
 
+use polyglot::layout::distinguish_fields;
 use prost_reflect::prost::Message as _;
 use prost_reflect::prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
@@ -40,10 +41,16 @@ const STEPS_MAX: usize = 10_000_000;
 /// # Errors
 /// If the bytes are not a valid set.
 pub fn pool(files: &[u8]) -> Result<DescriptorPool, String> {
-    check(files)?;
+    let mut set = check(files)?;
+    let is_changed = set.file.iter_mut().flat_map(distinguish_fields).count() > 0;
     // Catch panics, because prost-reflect panics on an unknown syntax, some defaults, and options with other types than
     // Google's.
-    let made = std::panic::catch_unwind(|| DescriptorPool::decode(files).map_err(|error| error.to_string()));
+    let make = || match is_changed {
+        true => DescriptorPool::from_file_descriptor_set(set),
+        // Keeps the values of custom options.
+        false => DescriptorPool::decode(files),
+    };
+    let made = std::panic::catch_unwind(|| make().map_err(|error| error.to_string()));
     let pool = made.unwrap_or_else(|_| Err("it is malformed".to_owned()))?;
     let values = pool.all_messages().map(|message| {
         let of_field = message.fields().map(|field| match field.kind() {
@@ -58,7 +65,7 @@ pub fn pool(files: &[u8]) -> Result<DescriptorPool, String> {
     Ok(pool)
 }
 
-fn check(files: &[u8]) -> Result<(), String> {
+fn check(files: &[u8]) -> Result<FileDescriptorSet, String> {
     let mut left = PARTS_MAX;
     SET.count(files, LEVELS_MAX, &mut left)?;
     let set = FileDescriptorSet::decode(files).map_err(|error| error.to_string())?;
@@ -68,7 +75,7 @@ fn check(files: &[u8]) -> Result<(), String> {
         subtract(&mut left, file.package().split('.').count())?;
         check_file(file)?;
     }
-    Ok(())
+    Ok(set)
 }
 
 /// Maximum nesting depth of descriptors. prost does not accept messages that are nested more deeply.
@@ -289,6 +296,18 @@ mod tests {
         let (label, kind) = (Some(label.into()), Some(kind.into()));
         let name = Some(name.to_owned());
         FieldDescriptorProto { name, number: Some(number), label, r#type: kind, ..FieldDescriptorProto::default() }
+    }
+
+    /// protoc accepts these fields since version 22.
+    #[test]
+    fn fields_that_differ_in_underscores_are_accepted() {
+        let mut found = file("a", &[]);
+        for (name, number) in [("abc_def", 1), ("_abc_def", 2)] {
+            found.message_type[0].field.push(field(name, number, Type::Int32, Label::Optional));
+        }
+        let message = pool_of(vec![found]).unwrap().get_message_by_name("Ofa").unwrap();
+        let names = [1, 2].map(|number| message.get_field(number).unwrap().json_name().to_owned());
+        assert_eq!(names, ["abcDef", "AbcDef"]);
     }
 
     /// Returns a file that declares a map field. The fields of its entry type are `fields`.

@@ -38,6 +38,8 @@
 mod conversion;
 mod description;
 mod emit;
+#[cfg(feature = "prost-types")]
+mod field_names;
 mod fingerprint;
 mod message;
 mod parse;
@@ -50,6 +52,8 @@ mod walk;
 
 pub use conversion::Refusal;
 pub use description::{Description, Field, Method, Shape, Type, TypeLayout};
+#[cfg(feature = "prost-types")]
+pub use field_names::distinguish_fields;
 pub use fingerprint::Fingerprint;
 pub use message::{MessageLayout, MessageReader, StoredError, split_mark};
 pub use parse::{DESCRIPTION_MAX, DescriptionError, PARTS_MAX, TYPES_MAX};

@@ -2,10 +2,13 @@
 //!
 //! Converts the errors of protox into those of this crate. `check.rs` rejects unsupported constructs later.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
+use polyglot::layout::distinguish_fields;
 use prost_types::FileDescriptorSet;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver, IncludeFileResolver};
 use protox::prost_reflect::DescriptorPool;
@@ -26,7 +29,8 @@ pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, 
         return Err(Error::new(ErrorKind::Schema, format!("{}: no such file", missing.display())));
     }
     let mut resolver = ChainFileResolver::new();
-    includes.iter().for_each(|include| resolver.add(Include(include.clone())));
+    let renamed = Rc::new(RefCell::new(Vec::new()));
+    includes.iter().for_each(|include| resolver.add(Include(include.clone(), renamed.clone())));
     resolver.add(BundledFiles);
     resolver.add(GoogleFileResolver::new());
     let mut compiler = protox::Compiler::with_file_resolver(resolver);
@@ -46,14 +50,14 @@ pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, 
     let mut files = compiler.file_descriptor_set().file;
     let encoded = compiler.encode_file_descriptor_set();
     keep_options(&mut files, &encoded);
-    let schema = Schema::new(files, paths, encoded);
+    let schema = Schema { renamed: renamed.take(), ..Schema::new(files, paths, encoded) };
     Ok(schema.with_imports(imports))
 }
 
 /// Returns the file that was read instead of `proto`, if there is one. An earlier include folder may contain a file of
 /// the same name. protox detects this only for files that it opened itself.
 fn hidden_by(proto: &Path, includes: &[PathBuf], path: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    let name = includes.iter().find_map(|include| Include(include.clone()).resolve_path(proto))?;
+    let name = includes.iter().find_map(|include| IncludeFileResolver::new(include.clone()).resolve_path(proto))?;
     path(&name).filter(|read| fs::canonicalize(read).ok() != fs::canonicalize(proto).ok())
 }
 
@@ -67,8 +71,9 @@ impl FileResolver for BundledFiles {
     }
 }
 
-/// File resolver for imports in a folder. Removes byte order marks, which protox does not support.
-struct Include(PathBuf);
+/// File resolver for imports in a folder. Removes byte order marks, which protox does not support, and
+/// [renames](distinguish_fields) fields. Adds descriptions of these changes to the list.
+struct Include(PathBuf, Rc<RefCell<Vec<String>>>);
 
 impl FileResolver for Include {
     fn resolve_path(&self, path: &Path) -> Option<String> {
@@ -77,16 +82,23 @@ impl FileResolver for Include {
 
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
         let text = fs::read_to_string(self.0.join(name)).unwrap_or_default();
-        match text.strip_prefix(BYTE_ORDER_MARK) {
+        let file = match text.strip_prefix(BYTE_ORDER_MARK) {
             Some(text) => File::from_source(name, text),
             None => IncludeFileResolver::new(self.0.clone()).open_file(name),
+        }?;
+        let mut descriptor = file.file_descriptor_proto().clone();
+        let mut changes = distinguish_fields(&mut descriptor);
+        if changes.is_empty() {
+            return Ok(file);
         }
+        self.1.borrow_mut().append(&mut changes);
+        Ok(File::from_file_descriptor_proto(descriptor))
     }
 }
 
 /// Converts a descriptor set of another program into a schema. Checks that all used types and imports are present, and
 /// that all numbers and indexes are in range.
-pub(crate) fn adopt(set: FileDescriptorSet) -> Result<Schema, Error> {
+pub(crate) fn adopt(mut set: FileDescriptorSet) -> Result<Schema, Error> {
     // prost-reflect panics on an unknown syntax.
     if let Some(file) = set.file.iter().find(|file| !matches!(file.syntax.as_deref(), None | Some("proto2" | "proto3")))
     {
@@ -97,13 +109,14 @@ pub(crate) fn adopt(set: FileDescriptorSet) -> Result<Schema, Error> {
         };
         return Err(Error::unsupported(position, text));
     }
+    let renamed = set.file.iter_mut().flat_map(distinguish_fields).collect();
     let pool = DescriptorPool::from_file_descriptor_set(set)
         .map_err(|error| placed(error.file().map(str::to_owned), &format!("{error:?}"), &[]).with_source(error))?;
     let mut files: Vec<_> = pool.files().map(|file| file.file_descriptor_proto().clone()).collect();
     let encoded = pool.encode_to_vec();
     keep_options(&mut files, &encoded);
     let imports = files.iter().flat_map(|file| file.dependency.iter().cloned()).collect();
-    Ok(Schema::new(files, HashMap::new(), encoded).with_imports(imports))
+    Ok(Schema { renamed, ..Schema::new(files, HashMap::new(), encoded) }.with_imports(imports))
 }
 
 /// Extracts the source position from a protox error. Only its `Debug` text contains it, as `file:line:column: text`.

@@ -195,6 +195,16 @@ fn types_with_same_rust_name_are_numbered() {
     }
 }
 
+/// Regression test: such fields were errors, although protoc accepts them since version 22.
+#[test]
+fn fields_that_differ_in_case_are_renamed() {
+    let schema = "syntax = \"proto3\";\npackage test;\nmessage A { int32 abc_def = 1; int32 _abc_def = 2; }";
+    let text = Build::of(schema).text_with(|builder| builder.json(true));
+    for expected in ["pub abc_def: i32", "pub abc_def_2: i32", "\"AbcDef\""] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
 #[test]
 fn module_conflict_error_names_message_and_package() {
     let message = "syntax = \"proto3\";\npackage test;\nmessage A {}\nmessage B {\n  message C {}\n}\nmessage D {}";
