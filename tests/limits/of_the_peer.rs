@@ -145,7 +145,7 @@ async fn client_within_server_limit_is_never_rejected() {
 #[tokio::test(start_paused = true)]
 async fn stream_calls_need_slots_not_credit() {
     let none = Config::default().streams_max(0);
-    let no_credit = Config::default().stream_credit(0);
+    let no_credit = Config::default().stream_credit(1);
     for (config, fails) in [(none, true), (no_credit, false)] {
         let acceptor = Server::builder().config(config).add_service(InteropServer::new(Service)).build();
         let acceptor = acceptor.expect("server should have no overlapping services");

@@ -168,7 +168,7 @@ async fn peer_sending_after_close_is_disconnected() {
     let authority = Authority::default();
     let request = packet(1, 10, b"");
     let closing = frisbee::Server::builder()
-        .memory_max(0)
+        .memory_max(1)
         .build(Handlers::new().on(Operation::FIRST_USER, |_connection, packet| async { Some(packet) }))
         .unwrap();
     let secured = frisbee::Server::builder().tls(authority.server()).build(Handlers::new()).unwrap();

@@ -223,8 +223,8 @@ impl ClientBuilder {
     /// it.
     ///
     /// # Errors
-    /// If no address accepts the connection in time, the TLS handshake fails, io_uring is required but not available,
-    /// or the router reports a [defect](crate::Declaration::check).
+    /// If no address accepts the connection in time, the TLS handshake fails, io_uring is required but not available, a
+    /// setting is zero that must not be, or the router reports a [defect](crate::Declaration::check).
     ///
     /// # Cancel safety
     /// Dropping the future cancels the attempt and closes its sockets.
@@ -249,6 +249,7 @@ impl ClientBuilder {
         router: Arc<R>,
     ) -> Result<Connection, Error> {
         let router = CheckedRouter::new(router)?;
+        self.settings.check()?;
         let name = address.to_string();
         let timeout = self.settings.connect_timeout;
         let connected = tokio::time::timeout(timeout, self.dial(address, name.clone(), router)).await;
@@ -277,6 +278,7 @@ impl ClientBuilder {
     {
         let name = String::from("the given transport");
         let router = CheckedRouter::new(Arc::new(router))?;
+        self.settings.check()?;
         let timeout = self.settings.connect_timeout;
         let pool = self.pool(false).map_err(|source| Error::Connect { address: name.clone(), source })?;
         let (io, ends) = (Transport::of(io), EndpointInfo::default());

@@ -1,6 +1,6 @@
 //! Error types of this crate. The reason why a connection ended is described by [`CloseReason`].
 
-use crate::{CloseReason, Hello, TooLong};
+use crate::{CloseReason, Hello, SettingError, TooLong};
 use bytes::Bytes;
 use std::{fmt, io};
 
@@ -240,6 +240,8 @@ pub enum Error {
     },
     /// The routers of the server or client cannot be mounted together.
     Mount(MountError),
+    /// A setting of the builder is out of range.
+    Setting(SettingError),
     /// The workers could not be started, or io_uring is required but not available.
     Workers(io::Error),
 }
@@ -253,6 +255,7 @@ impl fmt::Display for Error {
             Self::Tls { address, source } => write!(f, "the TLS handshake with {address} failed: {source}"),
             Self::Bind { address, source } => write!(f, "listening on {address} failed: {source}"),
             Self::Mount(error) => error.fmt(f),
+            Self::Setting(error) => write!(f, "invalid setting: {error}"),
             Self::Workers(error) => write!(f, "starting the workers failed: {error}"),
         }
     }
@@ -272,6 +275,7 @@ impl std::error::Error for Error {
             #[cfg(feature = "tls")]
             Self::Tls { source, .. } => Some(source),
             Self::Mount(error) => Some(error),
+            Self::Setting(error) => Some(error),
             Self::Workers(error) => Some(error),
         }
     }
@@ -283,6 +287,12 @@ impl From<MountError> for Error {
     }
 }
 
+impl From<SettingError> for Error {
+    fn from(error: SettingError) -> Self {
+        Self::Setting(error)
+    }
+}
+
 /// Converts the error for functions that return [`io::Result`]. The kind of the operating system's error is preserved.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
@@ -291,7 +301,7 @@ impl From<Error> for io::Error {
             Error::ConnectTimeout { .. } => io::ErrorKind::TimedOut,
             #[cfg(feature = "tls")]
             Error::Tls { .. } => io::ErrorKind::InvalidData,
-            Error::Mount(_) => io::ErrorKind::InvalidInput,
+            Error::Mount(_) | Error::Setting(_) => io::ErrorKind::InvalidInput,
         };
         Self::new(kind, error)
     }

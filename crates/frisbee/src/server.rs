@@ -409,7 +409,7 @@ impl ServerBuilder {
     /// identifies the addresses in errors.
     ///
     /// # Errors
-    /// If the lookup failed or no address can be bound.
+    /// If the lookup failed, no address can be bound, or a setting is zero that must not be.
     pub fn bind_resolved<R: Router>(
         self,
         name: String,
@@ -418,7 +418,7 @@ impl ServerBuilder {
     ) -> Result<Server<R>, Error> {
         let listener = addresses.and_then(listen).map_err(|source| Error::Bind { address: name, source })?;
         let local = listener.local_addr().map_err(Error::Workers)?;
-        Ok(self.bound(TcpSocketListener { listener, local }, router))
+        self.bound(TcpSocketListener { listener, local }, router)
     }
 
     /// Binds a Unix socket at `path`. The umask determines the permissions of the socket file, which control which
@@ -437,7 +437,7 @@ impl ServerBuilder {
         let failed = |source| Error::Bind { address: path.display().to_string(), source };
         let sharing = self.sharing().map_err(failed)?;
         let listener = UnixSocket::bind(path).map_err(failed)?.sharing(sharing);
-        Ok(self.bound(listener, router))
+        self.bound(listener, router)
     }
 
     /// Creates a server without a socket, for connections that the program supplies. Each connection is driven by the
@@ -450,7 +450,7 @@ impl ServerBuilder {
     /// Outside of a tokio runtime.
     pub fn build<R: Router>(self, router: R) -> Result<Acceptor<R>, Error> {
         router.declaration().check()?;
-        Ok(Acceptor(self.bound((), router).into_host().1))
+        Ok(Acceptor(self.bound((), router)?.into_host().1))
     }
 
     /// Returns the shared-memory settings for a Unix socket, or `None` if shared memory is disabled.
@@ -467,8 +467,9 @@ impl ServerBuilder {
         Ok(None)
     }
 
-    fn bound<L, R: Router>(self, listener: L, router: R) -> Server<R, L> {
+    fn bound<L, R: Router>(self, listener: L, router: R) -> Result<Server<R, L>, Error> {
         let settings = &self.settings;
+        settings.check()?;
         self.log_settings.iter().for_each(|log| log(settings));
         #[cfg(feature = "tls")]
         let tls = if self.tls.is_some() { TLS_COST } else { 0 };
@@ -477,7 +478,7 @@ impl ServerBuilder {
         let budget = Budget::new(settings.memory_max, settings.connection.stream_buffer_max)
             .with_connections(settings.connection_memory_max, CONNECTION_COST + tls);
         let budget = Arc::new(budget);
-        Server { listener, budget, open: Arc::default(), builder: self, router: Arc::new(router) }
+        Ok(Server { listener, budget, open: Arc::default(), builder: self, router: Arc::new(router) })
     }
 }
 

@@ -59,13 +59,14 @@ macro_rules! settings {
                 }
             )*
 
-            /// Replaces all settings of the builder and checks them. Setters that are called later override them.
-            /// Setters do not check their values.
+            /// Replaces all settings of the builder and checks them. Setters that are called later override them. Zeros
+            /// that setters have set are rejected when the builder is used.
             ///
             /// # Errors
             /// If a value is out of range or contradicts another value.
             pub fn settings(mut self, settings: &$settings) -> Result<Self, $crate::SettingError> {
                 settings.check()?;
+                $crate::settings::check_consistency(&settings.connection)?;
                 self.settings.clone_from(settings);
                 $($(self.threads = Some($threads);)?)*
                 Ok(self)
@@ -147,7 +148,7 @@ pub(crate) fn check_positive<T: Default + PartialEq + fmt::Debug>(
     }
 }
 
-/// Returns an error if the limits and timeouts of connections are out of range or contradict each other.
+/// Returns an error if a limit or timeout of connections is zero.
 pub(crate) fn check_config(config: &Config) -> Result<(), SettingError> {
     // Each call checks settings of one type: durations, sizes in memory, and numbers of 32 bits.
     check_positive(&[
@@ -162,7 +163,12 @@ pub(crate) fn check_config(config: &Config) -> Result<(), SettingError> {
         ("abuse_rate", config.abuse_rate),
         ("calls_max", config.calls_max),
         ("stream_credit", config.stream_credit),
-    ])?;
+    ])
+}
+
+/// Returns an error if the limits of connections are too low or contradict each other. Builders do not check this, since
+/// a connection raises a low [`body_max`](Config::body_max), and works without PING.
+pub(crate) fn check_consistency(config: &Config) -> Result<(), SettingError> {
     if config.body_max < crate::BODY_MAX_LEAST {
         let problem = format!("must be at least {} bytes", crate::BODY_MAX_LEAST);
         return Err(SettingError::new("body_max", config.body_max, problem));
@@ -177,7 +183,7 @@ pub(crate) fn check_config(config: &Config) -> Result<(), SettingError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Client, HeaderForm, Server, ServerSettings, Workers};
+    use crate::{Client, Handlers, HeaderForm, Server, ServerSettings, Workers};
     use std::time::Duration;
 
     /// A change that makes valid settings invalid, with the expected error text.
@@ -203,6 +209,20 @@ mod tests {
             let error = Server::builder().settings(&settings).expect_err(text);
             assert_eq!(error.to_string(), *text);
         }
+    }
+
+    #[tokio::test]
+    async fn zero_of_setter_is_rejected_at_use() {
+        let none = Config::default().calls_max(0);
+        let built = Server::builder().config(none.clone()).build(Handlers::new()).map(drop);
+        let (here, _there) = crate::memory();
+        let connected = Client::builder().config(none).connect_io(here, Handlers::new()).await.map(drop);
+        for error in [built, connected].map(|used| used.expect_err("zero should be rejected")) {
+            assert_eq!(error.to_string(), "invalid setting: calls_max = 0: must be greater than zero");
+        }
+        let server = Server::builder().memory_max(0).bind("127.0.0.1:0", Handlers::new()).await;
+        let error = server.map(drop).expect_err("zero should be rejected");
+        assert_eq!(error.to_string(), "invalid setting: memory_max = 0: must be greater than zero");
     }
 
     /// `Builder::settings` accepts the result of `Builder::to_settings` and restores each value. `turn_max` may be

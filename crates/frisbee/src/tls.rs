@@ -206,11 +206,11 @@ impl ServerTls {
         self
     }
 
-    /// Sets the maximum number of concurrent TLS handshakes. Further handshakes wait. Defaults to 512. Clients that
+    /// Sets the maximum number of concurrent TLS handshakes, at least one. Further handshakes wait. Defaults to 512. Clients that
     /// have not begun their handshake, or have not replied for half a second, are not counted.
     #[must_use]
     pub fn handshakes_max(mut self, count: usize) -> Self {
-        self.handshakes_max = count;
+        self.handshakes_max = count.max(1);
         self
     }
 

@@ -52,7 +52,7 @@ impl ServerBuilder {
         crate::transport::send::disable_signal(&listener);
         listener.set_nonblocking(true).map_err(failed)?;
         let listener = TcpListener::from_std(listener).map_err(failed)?;
-        Ok(self.bound(TcpSocketListener { listener, local }, router))
+        self.bound(TcpSocketListener { listener, local }, router)
     }
 
     /// Creates a server on a listening Unix socket, like [`listen_on`](Self::listen_on) for a TCP socket.
@@ -95,7 +95,7 @@ impl ServerBuilder {
         check(&listener).map_err(failed)?;
         let sharing = self.sharing().map_err(failed)?;
         let listener = UnixSocket::inherited(listener).map_err(failed)?.sharing(sharing);
-        Ok(self.bound(listener, router))
+        self.bound(listener, router)
     }
 }
 
