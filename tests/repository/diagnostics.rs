@@ -51,6 +51,16 @@ fn compiler_names_generated_server_for_bare_implementation() {
     assert!(text.contains("`add_service(GreeterServer::new(…))`"), "{text}");
 }
 
+/// Regression test: the compiler suggested `observer`.
+#[test]
+fn compiler_names_bind_for_serve_of_builder() {
+    let source = "pub async fn f() { let _ = frpc::Server::builder().serve(\"[::]:80\").await; }";
+    let text = compiled(source);
+    assert!(text.contains("error[E0277]: a `ServerBuilder` must be bound before it serves"), "{text}");
+    assert!(text.contains("`.bind(address).await?.serve().await?`"), "{text}");
+    assert_eq!(text.matches("error[").count(), 1, "{text}");
+}
+
 #[test]
 fn streamed_vec_error_suggests_iter() {
     let source =

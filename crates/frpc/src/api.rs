@@ -6,6 +6,7 @@ mod conversions;
 pub(crate) mod error;
 pub(crate) mod extras;
 pub mod hand_off;
+pub(crate) mod hints;
 pub(crate) mod metadata;
 pub(crate) mod middleware;
 pub(crate) mod request;

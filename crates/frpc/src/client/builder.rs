@@ -203,6 +203,12 @@ impl ChannelBuilder {
         self
     }
 
+    #[cfg(not(feature = "tls"))]
+    #[doc(hidden)]
+    pub fn tls(self, _: impl crate::api::hints::TlsFeature) -> Self {
+        self
+    }
+
     /// Sets the timeout for establishing a connection. Defaults to 10 s.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.inner = self.inner.connect_timeout(timeout);

@@ -5,6 +5,7 @@ use super::UnixServer;
 use super::adapter::peers::AdapterPeers;
 use super::adapter::{AdapterContext, AdapterSetup};
 use super::{Acceptor, Server};
+use crate::api::hints::UnboundAddress;
 use crate::debug::opaque_debug;
 use crate::endpoint::Endpoint;
 use crate::endpoint::offer::{OfferBuilder, ServiceOffer, offering_setters};
@@ -12,6 +13,7 @@ use crate::settings::{connection_setters, forwarded_setters};
 use crate::{Error, Middleware, Policy};
 use frisbee::{ServerSettings, SettingError};
 use std::fmt;
+use std::future::{Ready, ready};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -299,6 +301,17 @@ impl ServerBuilder {
     pub async fn bind(self, address: impl ToSocketAddrs + fmt::Debug) -> Result<Server, Error> {
         let bind = self.binding(format!("{address:?}"))?;
         bind(lookup_host(address).await.map(Iterator::collect))
+    }
+
+    #[doc(hidden)]
+    pub fn serve(self, _: impl UnboundAddress) -> Ready<Result<(), Error>> {
+        ready(Ok(()))
+    }
+
+    #[cfg(not(feature = "tls"))]
+    #[doc(hidden)]
+    pub fn tls(self, _: impl crate::api::hints::TlsFeature) -> Self {
+        self
     }
 
     /// Prepares binding to the addresses that `name` resolves to. The result is boxed so that the server's code is not

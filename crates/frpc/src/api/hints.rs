@@ -1,0 +1,18 @@
+//! Bounds of methods that cannot be called. These methods exist because the compiler then states the remedy for a common
+//! mistake.
+
+/// Address of a server that has not been bound. No type implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "a `ServerBuilder` must be bound before it serves",
+    label = "pass this address to `bind`",
+    note = "`.bind(address).await?.serve().await?`"
+)]
+pub trait UnboundAddress {}
+
+/// TLS settings in a build without TLS. No type implements this trait.
+#[cfg(not(feature = "tls"))]
+#[diagnostic::on_unimplemented(
+    message = "`tls` requires the feature `tls` of frpc",
+    note = "in Cargo.toml: `frpc = {{ package = \"frpc-rs\", features = [\"tls\"] }}`"
+)]
+pub trait TlsFeature {}
