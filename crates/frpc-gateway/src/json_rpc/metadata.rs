@@ -65,13 +65,22 @@ mod tests {
                 .expect("JSON object should contain a valid token");
             assert_eq!(metadata.get("authorization"), Some(expected));
         }
-        // Entries beyond the limit are skipped without parsing.
-        let many: String = (0..300).map(|number| format!("\"a{number}\":\"x\",")).collect();
-        let refused =
-            read(&format!("{{{many}\"last\":7}}"), &mut metadata).expect_err("excess entries should be rejected");
-        assert!(refused.contains("256"), "{refused}");
         for refused in [r#"{"A":"x"}"#, r#"{"a":7}"#, r#"{"a":"\u0001"}"#, r#"{"a-bin":"?"}"#, r#"{"a":"x","a":"x"}"#] {
             assert!(read(refused, &mut metadata).is_err(), "{refused}");
+        }
+    }
+
+    /// Regression test: the entries beyond the limit were parsed. Metadata of 5 MB took 1.1 s, but a member that is not
+    /// read 0.03 s. The parser would have rejected the numbers.
+    #[test]
+    fn entries_beyond_limit_are_skipped_unparsed() {
+        let many: String = (0..256).map(|number| format!("\"a{number}\":\"x\",")).collect();
+        let long = format!("\"a\":\"{}\",", "x".repeat(100_000));
+        let numbers: String = (0..100_000).map(|number| format!("\"b{number}\":7,")).collect();
+        for (entries, limit) in [(many + "\"c\":\"x\",", "256"), (long, "61440 bytes")] {
+            let json = format!("{{{entries}{numbers}\"last\":7}}");
+            let refused = read(&json, &mut Metadata::new()).expect_err("excess entries should be rejected");
+            assert!(refused.contains(limit), "{refused}");
         }
     }
 }
