@@ -6,9 +6,10 @@ use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::thread;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 /// Maximum time to wait for an event.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -95,6 +96,51 @@ fn call_from_timerless_runtime_ends_at_deadline() {
     let greeted = own.block_on(async { tokio::time::timeout(TIMEOUT, greeted).await });
     let failed = greeted.expect("call should end in time").expect_err("call should fail without an answer");
     assert_eq!(failed.code(), Code::DeadlineExceeded);
+}
+
+/// tokio does not state which runtime polls a task. A task that has called within [`Handle::enter`](tokio::runtime::Handle)
+/// therefore counts as a task of the entered runtime, in which tokio would also create its timers. Other tasks do not.
+#[test]
+fn entered_runtime_affects_deadlines_of_its_task_alone() {
+    let [own, other] =
+        [(); 2].map(|()| Builder::new_current_thread().enable_all().build().expect("runtime should start"));
+    let (here, _there) = frpc::memory();
+    let channel = own.block_on(Channel::connect_io(here)).expect("connection in memory should succeed");
+    let client = GreeterClient::new(channel);
+    let greet = move || {
+        let client = client.clone();
+        let mut request = Request::new(Name::default());
+        request.set_timeout(Duration::from_millis(20));
+        async move { client.greet(request).await.expect_err("call should fail without an answer").code() }
+    };
+    let (entered, call) = (own.handle().clone(), greet());
+    let entering = async move {
+        let mut call = pin!(call);
+        poll_fn(|context| {
+            let _entered = entered.enter();
+            assert!(call.as_mut().poll(context).is_pending());
+            Poll::Ready(())
+        })
+        .await;
+        call.await
+    };
+    let ended = other.block_on(async {
+        let entering = tokio::spawn(entering);
+        let others = (0..40).map(|_| tokio::time::timeout(PATIENCE, greet())).map(tokio::spawn);
+        for other in others.collect::<Vec<_>>() {
+            let code = other.await.expect("task should not panic").expect("call should end in time");
+            assert_eq!(code, Code::DeadlineExceeded);
+        }
+        entering
+    });
+    let ended = thread::scope(|scope| {
+        let (stop, stopped) = oneshot::channel::<()>();
+        scope.spawn(|| own.block_on(stopped));
+        let ended = other.block_on(async { tokio::time::timeout(PATIENCE, ended).await });
+        drop(stop);
+        ended.expect("call should end in time")
+    });
+    assert_eq!(ended.expect("task should not panic"), Code::DeadlineExceeded);
 }
 
 /// Regression test: the channel's runtime enforced deadlines, but a current-thread runtime does nothing outside of

@@ -22,6 +22,9 @@ const REMEMBERED_TASKS: usize = 16;
 thread_local! {
     /// Tasks that recently made calls on this thread, with their runtimes, indexed by the low bits of their ids. A
     /// lookup takes fewer instructions than [`Handle::try_current`], which clones an `Arc`.
+    ///
+    /// A task that makes a call within [`Handle::enter`] is recorded with the entered runtime. tokio has no other notion
+    /// of the current runtime, and would also create the timers of the task there.
     static RUNTIMES_OF_TASKS: [Cell<Option<(task::Id, runtime::Id)>>; REMEMBERED_TASKS] =
         const { [const { Cell::new(None) }; REMEMBERED_TASKS] };
 }

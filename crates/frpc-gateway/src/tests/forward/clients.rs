@@ -1,16 +1,17 @@
 //! Generated clients that call gRPC servers, which are implemented by tonic or scripted.
 
 use super::grpc::{Received, reply, serve_backend, start_script};
-use super::support::soon;
+use super::support::{serve, soon};
 use bytes::Bytes;
 use frisbee_core::{Config, ServerConfig};
 use frisbee_http2::{Connection, ErrorCode, Head, StreamKey};
 use frpc::details::ErrorInfo;
-use frpc::{Call, Channel, Code, LateTrailers, Next, Request, RequestStream};
+use frpc::{Call, Channel, Code, LateTrailers, Next, Request, RequestStream, Server};
 use frpc_balance::{Balance as _, FleetView};
 use frpc_reflection::health_v1::{HealthCheckRequest, HealthClient};
-use samples::greet::{GreeterClient, Name};
+use samples::greet::{GreeterClient, GreeterServer, Name};
 use samples::quickstart::{CalculatorClient, Number, Range, Terms};
+use samples::started::Polite;
 use samples::tools::{Node, ToolsClient};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,6 +53,19 @@ async fn generated_client_makes_every_kind_of_call() {
     }
     drop(sender);
     assert_eq!(sums.message().await.expect("stream should not fail"), None);
+}
+
+#[tokio::test]
+async fn body_limit_of_channel_rejects_long_replies() {
+    let native = serve(Server::builder().add_service(GreeterServer::new(Polite))).await;
+    for address in [native, format!("grpc://{}", serve_backend())] {
+        let builder = Channel::builder().config(frpc::Config::default().body_max(2000));
+        let client = GreeterClient::new(builder.connect(&address).await.expect("server should accept the connection"));
+        client.greet(name("Ada")).await.expect("reply should be short enough");
+        // The request is within the limit, but the reply contains eight bytes more.
+        let refused = client.greet(name(&"x".repeat(1990))).await.expect_err("reply should be too long");
+        assert_eq!(refused.code(), Code::ResourceExhausted, "{address}: {refused}");
+    }
 }
 
 #[tokio::test]
