@@ -61,8 +61,8 @@ async function built(folder, names, options) {
 
 let status = 0;
 function run(node, files) {
-  // The test of a page with many outages takes longer.
-  const timeout = process.env.FRISBEE_OFFLINE ? 1_800_000 : 240_000;
+  // Time of a file. Compilers take minutes on a busy machine, and the test of a page with many outages takes longer.
+  const timeout = process.env.FRISBEE_OFFLINE ? 1_800_000 : 900_000;
   status ||= spawnSync(node, ["--enable-source-maps", "--test", `--test-timeout=${timeout}`, ...files], { cwd: root, stdio: "inherit" }).status ?? 1;
 }
 
