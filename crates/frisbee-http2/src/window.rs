@@ -35,6 +35,10 @@ impl SendWindow {
     }
 }
 
+/// Maximum stream window in bytes for the rest of a body whose length is known. Most long messages are shorter. Each
+/// grant costs a write and wakes the peer.
+const REST_MAX: u32 = 1 << 20;
+
 /// Receive window of a stream: the number of bytes that the peer may still send, and the number of received bytes whose
 /// credit has not been returned.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +67,20 @@ impl StreamWindow {
     /// enough bytes have been consumed.
     pub(crate) fn consume(&mut self, count: usize, size: u32) -> Option<u32> {
         self.held = self.held.saturating_sub(u32::try_from(count).unwrap_or(u32::MAX));
-        let credit = size.saturating_sub(self.held).saturating_sub(self.available);
+        self.extend_to(size.saturating_sub(self.held), size)
+    }
+
+    /// Like [`consume`](Self::consume), for a body of which the peer will send `rest` more bytes. Grants all of them at
+    /// once, or the next [`REST_MAX`].
+    pub(crate) fn consume_part(&mut self, count: usize, rest: usize) -> Option<u32> {
+        self.held = self.held.saturating_sub(u32::try_from(count).unwrap_or(u32::MAX));
+        let rest = u32::try_from(rest).unwrap_or(u32::MAX).min(REST_MAX);
+        self.extend_to(rest, rest)
+    }
+
+    /// Returns the credit with which the peer may send `target` bytes, if it is at least a quarter of `size`.
+    fn extend_to(&mut self, target: u32, size: u32) -> Option<u32> {
+        let credit = target.saturating_sub(self.available);
         if credit == 0 || u64::from(credit) < Window::due(size.into()) {
             return None;
         }

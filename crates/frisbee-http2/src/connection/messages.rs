@@ -397,6 +397,16 @@ impl Connection {
         }
     }
 
+    /// Like [`consume`](Self::consume), for a body of which the peer will send `rest` more bytes. Grants credit for the
+    /// rest in few frames, and none beyond it.
+    pub fn consume_part(&mut self, stream: StreamKey, count: usize, rest: usize) {
+        if let Some(slot) = self.streams.get_mut(stream).filter(|slot| slot.state.may_receive())
+            && let Some(credit) = slot.receive.consume_part(count, rest)
+        {
+            frame::put_window_update(self.output.framed(), slot.id, credit);
+        }
+    }
+
     /// Sets the size to which stream windows are restored when bytes are consumed, for example to reduce the windows
     /// while memory is short. The minimum is 64 KiB. New streams start with the configured window.
     pub fn set_stream_window(&mut self, size: u32) {

@@ -110,6 +110,8 @@ struct Driver<'a> {
     alarm: LazyTimer,
     is_due: bool,
     is_flushing: bool,
+    /// Whether the client should send less, because the server or the client's share is short of memory.
+    is_short: bool,
     /// Time of the last driver iteration with an open stream or unwritten output.
     active: Instant,
     /// Time of the last read, and whether a PING was sent since.
@@ -207,6 +209,7 @@ impl<'a> Driver<'a> {
             alarm: LazyTimer::default(),
             is_due: false,
             is_flushing: false,
+            is_short: false,
             active: now,
             heard: now,
             has_pinged: false,
@@ -262,9 +265,9 @@ impl<'a> Driver<'a> {
         if std::mem::take(&mut self.is_due) {
             self.expire()?;
         }
-        let is_short = self.context.is_overloaded();
+        self.is_short = self.context.is_overloaded();
         // Under overload, clients get less window, so that they send less than could be buffered.
-        self.http2.set_stream_window(if is_short { WINDOW_LEAST } else { self.context.config().stream_credit });
+        self.http2.set_stream_window(if self.is_short { WINDOW_LEAST } else { self.context.config().stream_credit });
         // Taken before input is read, so that an event from now on wakes the task again.
         self.mailbox.take(&mut self.events, task);
         let mut is_busy = !self.events.is_empty();

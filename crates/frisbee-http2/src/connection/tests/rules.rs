@@ -182,6 +182,26 @@ fn windows_of_processed_bytes_are_returned() {
 }
 
 #[test]
+fn rest_of_known_body_is_granted_at_once() {
+    const PART: usize = 16_384;
+    let mut end = End::server();
+    let stream = end.open(1, 0);
+    let (mut rest, mut granted) = (3 << 20, Vec::new());
+    while rest > 0 {
+        rest -= PART;
+        assert_eq!(end.feed(&data(1, 0, [0; PART])).map(|events| events.len()), Ok(1));
+        end.connection.consume_part(stream, PART, rest);
+        let frames = end.frames();
+        granted.extend(frames.iter().filter(|(head, _)| head.stream == 1).map(|(_, credit)| frame::number(credit)));
+    }
+    let sum: u32 = granted.iter().flatten().sum();
+    // The initial window is 256 KiB.
+    assert_eq!(sum, (3 << 20) - (256 << 10));
+    assert!(granted.len() <= 10, "{granted:?}");
+    end.fails(&data(1, 0, "x"), ErrorCode::FLOW_CONTROL_ERROR);
+}
+
+#[test]
 fn malformed_messages_reset_their_stream() {
     for message in [
         headers(1, END_STREAM, &REQUEST[1..]),

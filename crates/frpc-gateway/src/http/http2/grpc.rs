@@ -84,6 +84,11 @@ impl UnaryCall {
         envelope::length([a, b, c, d], limit).map(|length| Some(PREFIX + length))
     }
 
+    /// Returns the number of bytes of the enveloped request that have not arrived, if its prefix has.
+    fn rest(&self) -> Option<usize> {
+        self.length(u32::MAX).ok()?.map(|length| length.saturating_sub(self.bytes().len()))
+    }
+
     /// Appends a part of the request. Returns whether the message is complete.
     fn push(&mut self, context: &AdapterContext, part: Bytes) -> Result<bool, Status> {
         if self.bytes().is_empty() {
@@ -248,14 +253,19 @@ impl<'a> Driver<'a> {
     /// Appends a received part to the message of a unary call.
     pub(super) fn handle_message(&mut self, key: StreamKey, part: Bytes, is_end: bool) {
         let Some(StreamState::Unary(call)) = self.streams.get_mut(key) else { return };
-        // The window is returned at once, because the message is limited by its own buffer instead.
-        self.http2.consume(key, part.len());
+        let count = part.len();
         match call.push(self.context, part) {
+            // The window is not needed after the end.
+            Ok(_) if is_end => {}
             Ok(is_whole) => {
-                if !is_end {
-                    self.begun.push(key);
+                // The window is returned at once, because the message is limited by its own buffer instead.
+                match call.rest() {
+                    // Leave room for the prefix of another message, which is rejected when it arrives.
+                    Some(rest) if !is_whole && !self.is_short => self.http2.consume_part(key, count, rest + PREFIX),
+                    _ => self.http2.consume(key, count),
                 }
-                if !is_end && !is_whole {
+                self.begun.push(key);
+                if !is_whole {
                     self.http2.charge_fragment();
                 }
             }
