@@ -9,6 +9,10 @@ pub(crate) const READ_MAX: usize = 64 * 1024;
 /// Minimum free capacity for a read. A buffer with less is replaced.
 const READ_LEAST: usize = 4 * 1024;
 
+/// Free capacity below which the buffer is reset to its beginning if earlier input is no longer used. Otherwise, reads of
+/// a long body would alternate between long and short ones.
+const RESET_BELOW: usize = READ_MAX - READ_MAX / 4;
+
 thread_local! {
     static INPUT: Cell<BytesMut> = Cell::default();
 }
@@ -16,7 +20,7 @@ thread_local! {
 /// Takes the read buffer of this thread. It is empty and has sufficient capacity.
 pub(crate) fn take_input() -> BytesMut {
     let mut input = INPUT.take();
-    if input.capacity() < READ_LEAST {
+    if input.capacity() < RESET_BELOW && !input.try_reclaim(READ_MAX) && input.capacity() < READ_LEAST {
         input.reserve(READ_MAX);
     }
     input

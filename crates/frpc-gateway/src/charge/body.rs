@@ -15,8 +15,9 @@ pub(crate) struct GrowingBody {
     hold: Option<MemoryCharge>,
 }
 
-/// Maximum capacity of a body's buffer, as a multiple of the bytes received so far.
-const GROWTH: usize = 4;
+/// Maximum capacity of a body's buffer, as a multiple of the bytes received so far. More than 4, because a client that
+/// fills a stream window of 256 KiB with the beginning of a message of 1 MiB has sent slightly less than a fourth of it.
+const GROWTH: usize = 5;
 
 impl GrowingBody {
     /// Reserves capacity for `more` bytes. Reserves more in advance if the whole body is expected to have `most` bytes.
@@ -29,14 +30,28 @@ impl GrowingBody {
         more: usize,
         most: usize,
     ) -> Result<(), Status> {
+        self.grow(context.into(), more, most, self.bytes.len())
+    }
+
+    /// Like [`reserve`](Self::reserve). `received` counts the bytes of the body that have arrived, including those that
+    /// will be appended.
+    fn grow(
+        &mut self,
+        context: Option<&AdapterContext>,
+        more: usize,
+        most: usize,
+        received: usize,
+    ) -> Result<(), Status> {
         let length = self.bytes.len();
         if self.bytes.capacity() - length >= more {
             return Ok(());
         }
-        let least = (length + more).max(2 * self.bytes.capacity()); // A buffer at least doubles.
-        let mut capacity = most.min(GROWTH * length).max(least);
+        // A buffer at least doubles, unless that exceeds the expected length.
+        let doubled = 2 * self.bytes.capacity();
+        let least = (length + more).max(if most > length + more { doubled.min(most) } else { doubled });
+        let mut capacity = most.min(GROWTH * received).max(least);
         // Bodies received by a client are not charged.
-        if let Some(context) = context.into()
+        if let Some(context) = context
             && !self.hold(context, capacity)
         {
             capacity = least;
@@ -50,7 +65,7 @@ impl GrowingBody {
     }
 
     pub(crate) fn extend(&mut self, context: &AdapterContext, part: &[u8], most: usize) -> Result<(), Status> {
-        self.reserve(context, part.len(), most)?;
+        self.grow(Some(context), part.len(), most, self.bytes.len() + part.len())?;
         self.bytes.extend_from_slice(part);
         Ok(())
     }
@@ -84,5 +99,27 @@ impl Room {
             return Poll::Ready(());
         }
         self.0.get_or_insert_with(|| context.connection().memory_waiter()).poll_reserve(task, 1).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffer_does_not_exceed_expected_length() {
+        const PART: usize = 64 * 1024;
+        let (mut body, length) = (GrowingBody::default(), (1 << 20) + 9);
+        let mut capacities = Vec::new();
+        while body.bytes.len() < length {
+            let part = PART.min(length - body.bytes.len());
+            let received = body.bytes.len() + part;
+            body.grow(None, part, length, received).expect("body of a client should not be limited");
+            assert!(body.bytes.capacity() <= GROWTH * received, "capacity should be proportional to received bytes");
+            body.bytes.resize(received, 0);
+            capacities.push(body.bytes.capacity());
+        }
+        capacities.dedup();
+        assert_eq!(capacities, [GROWTH * PART, length]);
     }
 }
