@@ -94,7 +94,7 @@ enum Codec<A, B> {
 
 impl<A: Message, B> Codec<A, B> {
     #[inline(always)]
-    fn decode(&self, body: &Bytes, connection: &Connection) -> Result<Received<A>, Status> {
+    fn decode(&self, body: &mut Bytes, connection: &Connection) -> Result<Received<A>, Status> {
         match self {
             Self::Native(reading) => body::request(reading.shared(body)?, body.len()),
             Self::Format(format, options) => decode_format(format, options, body, connection),
@@ -127,14 +127,19 @@ impl<A, B> Codec<A, B> {
 fn decode_format<A, B>(
     format: &Format<A, B>,
     options: &FormatOptions,
-    body: &Bytes,
+    body: &mut Bytes,
     connection: &Connection,
 ) -> Result<Received<A>, Status> {
     body::check_length(body.len(), options.length_max)?;
     // Reserve memory only for long bodies, because shorter ones take little memory whatever they contain.
     let _reserved = options.reserve(Some(connection).filter(|_| body.len() >= LARGE_BODY));
     let message = (format.decode)(body, options)?;
-    Ok(Received { message, memory: body.len() + options.take_memory(), is_slow: false })
+    let memory = body.len() + options.take_memory();
+    // Free a long request before its handler runs, so that the reply can reuse the memory.
+    if body.len() >= LARGE_BODY {
+        *body = Bytes::new();
+    }
+    Ok(Received { message, memory, is_slow: false })
 }
 
 fn no_format() -> Status {
@@ -204,7 +209,7 @@ where
         let decoded = if self.state.prepares(&call.envelope.body) {
             self.prepare_and_decode(&mut call.envelope.body, &caller.connection)
         } else {
-            self.codec.decode(&call.envelope.body, &caller.connection)
+            self.codec.decode(&mut call.envelope.body, &caller.connection)
         };
         let Received { message, mut memory, is_slow } = match decoded {
             Ok(received) => received,
