@@ -3,6 +3,7 @@
 use super::attackers::{MIB, Witness};
 use frisbee_tests::hoard::Hoard;
 use frisbee_tests::interop::InteropServer;
+use frisbee_tests::raw::{HTTP2_PREFACE, http2_frame as frame};
 use frisbee_tests::until;
 use frpc::{Acceptor, Config, Server, Stats};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
@@ -215,12 +216,6 @@ async fn unread_web_socket_stream_is_bounded() {
 /// Number of requests that a greedy client starts but does not complete.
 const BEGUN: usize = 100;
 
-/// Returns an HTTP/2 frame with the given type, flags and stream.
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len()).expect("payload should be short").to_be_bytes();
-    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
-}
-
 /// Returns HTTP/2 requests that announce a long body but contain only one byte of it.
 fn half_bodies_of_http2(path: &str, content_type: &str) -> Vec<u8> {
     let field = |index: &[u8], value: &str| {
@@ -240,7 +235,7 @@ fn half_bodies_of_http2(path: &str, content_type: &str) -> Vec<u8> {
         let stream = u32::try_from(2 * stream + 1).expect("value should fit u32");
         [frame(1, 0x04, stream, &head), frame(0, 0, stream, b"{")].concat()
     });
-    let begin = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), frame(4, 0, 0, b"")];
+    let begin = [HTTP2_PREFACE.to_vec(), frame(4, 0, 0, b"")];
     begin.into_iter().chain(streams).collect::<Vec<_>>().concat()
 }
 

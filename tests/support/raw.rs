@@ -14,6 +14,18 @@ use tokio::net::{TcpListener, TcpStream};
 /// Maximum time to wait for a peer. Events take milliseconds, but the machine may be busy.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
+/// Connection preface of an HTTP/2 client.
+pub const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// Returns an HTTP/2 frame with the given type, flags and stream.
+///
+/// # Panics
+/// If the payload has 4 GiB or more.
+pub fn http2_frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).expect("payload should be short").to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
 /// A connection without any protocol.
 #[derive(Debug)]
 pub struct Raw<T = TcpStream> {

@@ -2,15 +2,16 @@
 //! allocates nothing.
 
 use super::allocator::{allocations, live};
+use frisbee_http2::hpack::Encoder;
 use frisbee_tests::hoard::Hoard;
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::parrot::{Echo, Listener, REQUEST};
 use frisbee_tests::process::ran_alone;
-use frisbee_tests::raw::packet;
+use frisbee_tests::raw::{HTTP2_PREFACE, http2_frame, packet};
 use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
 use frisbee_tests::versions::viewed;
-use frpc::{Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming, Workers};
-use frpc_gateway::{Gateway, ServeGateway as _};
+use frpc::{Config, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming, Workers};
+use frpc_gateway::{Gateway, Http, Mcp, ServeGateway as _};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -96,20 +97,66 @@ fn waiting_calls_are_charged_as_allocated() {
     }
     let started = Arc::<AtomicUsize>::default();
     let service = ParrotServer::new(Silent(started.clone()));
-    waits_as_charged(Server::builder().add_service(service), &started, |id| packet(id, 10, &REQUEST));
+    let _native =
+        waits_as_charged(Server::builder().add_service(service), &started, (1000, 90), |id| packet(id, 10, &REQUEST));
+    // The future of this handler takes 1248 bytes.
     let (service, _release) = Hoard::new(Duration::ZERO);
-    let builder = Server::builder().add_service(InteropServer::new(service.clone()));
-    waits_as_charged(builder.gateway(Gateway::new().json_rpc()), &service.started, |id| {
+    let gateway = || {
+        let gateway =
+            Gateway::new().json_rpc().http(Http::new().grpc()).mcp(Mcp::new().method("interop.Interop/EchoLists"));
+        service.started.store(0, Ordering::Relaxed);
+        Server::builder().add_service(InteropServer::new(service.clone())).gateway(gateway)
+    };
+    let _json_rpc = waits_as_charged(gateway(), &service.started, (2600, 90), |id| {
         let method = "interop.Interop/EchoLists";
         format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{{}}}}\n").into_bytes()
     });
+    let _grpc = waits_as_charged(gateway(), &service.started, (3000, 90), |id| {
+        post(id, "/interop.Interop/EchoLists", "application/grpc+json", b"\0\0\0\0\x02{}")
+    });
+    // The session and the head of an MCP request are not charged, and its stream only at the end of a turn.
+    let _mcp = waits_as_charged(gateway(), &service.started, (10_500, 50), |id| {
+        let params = "{\"name\":\"interop_Interop_EchoLists\",\"arguments\":{}}";
+        let call = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{params}}}");
+        post(id, "/mcp", "application/json", call.as_bytes())
+    });
 }
 
-/// Checks that waiting calls are charged what they allocate. `started` counts the calls that `request` starts.
-fn waits_as_charged(builder: ServerBuilder, started: &AtomicUsize, request: impl Fn(u16) -> Vec<u8>) {
+/// Returns the bytes of a POST over HTTP/2. They begin with the preface if the request is the first one.
+fn post(number: u16, path: &str, content_type: &str, body: &[u8]) -> Vec<u8> {
+    let fields = [
+        (":method", "POST"),
+        (":scheme", "http"),
+        (":path", path),
+        (":authority", "localhost"),
+        ("content-type", content_type),
+        ("accept", "application/json, text/event-stream"),
+        ("user-agent", "test/1.0"),
+    ];
+    let mut block = Vec::new();
+    fields.iter().for_each(|(name, value)| Encoder::new().put(name.as_bytes(), value.as_bytes(), true, &mut block));
+    let stream = 2 * u32::from(number) + 1;
+    let request = [http2_frame(1, 4, stream, &block), http2_frame(0, 1, stream, body)].concat();
+    match number {
+        // SETTINGS, and the acknowledgement of the server's.
+        0 => [HTTP2_PREFACE, &http2_frame(4, 0, 0, b""), &http2_frame(4, 1, 0, b""), &request].concat(),
+        _ => request,
+    }
+}
+
+/// Checks that waiting calls allocate at most `most` bytes each, and that at least `percent` of them are charged.
+/// `started` counts the calls that `request` starts. Returns the client's socket, because closing it would free memory
+/// during later measurements.
+fn waits_as_charged(
+    builder: ServerBuilder,
+    started: &AtomicUsize,
+    (most, percent): (usize, usize),
+    request: impl Fn(u16) -> Vec<u8>,
+) -> TcpStream {
     const WARM: u16 = 200;
     const WAITING: u16 = 2200;
-    let builder = builder.workers(Workers::Caller);
+    let config = Config::default().streams_max(usize::from(WAITING));
+    let builder = builder.workers(Workers::Caller).config(config);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
     let server = runtime.block_on(builder.bind("127.0.0.1:0")).expect("loopback port should be free");
     let (address, stats) = (server.local_addr(), server.stats());
@@ -129,10 +176,12 @@ fn waits_as_charged(builder: ServerBuilder, started: &AtomicUsize, request: impl
     let calls = usize::from(WAITING - WARM);
     let (taken, charged) = ((after.0 - before.0) / calls, (after.1 - before.1) / calls);
     println!("{taken} bytes a call, {charged} charged");
+    assert!(taken <= most, "a waiting call takes {taken} bytes, more than {most}");
     assert!(
-        (taken * 17 / 20..taken * 12 / 10).contains(&charged),
+        (taken * percent / 100..taken * 12 / 10).contains(&charged),
         "calls take {taken} bytes each, and {charged} are charged"
     );
+    socket
 }
 
 /// Sends requests over a plain socket. Returns the number of allocations at the server.

@@ -6,6 +6,7 @@
 //! creates a frame, valid or not. Both servers receive the same frames one by one. Requests that both accept completely
 //! must be equal. A request that only one of them accepts is a defect, except for those of [`is_refused_by_us_alone`].
 
+use crate::raw::{HTTP2_PREFACE, http2_frame as frame};
 use bytes::Bytes;
 use frisbee_core::ServerConfig;
 use frisbee_http2::hpack::{Decoder, Encoder};
@@ -176,16 +177,11 @@ impl Input<'_> {
     }
 }
 
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let length = (payload.len() as u32).to_be_bytes();
-    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
-}
-
 /// Translates a script to frames. They follow the connection preface and SETTINGS.
 fn script(data: &[u8]) -> Vec<Vec<u8>> {
     let mut input = Input(data);
     let mut encoder = Encoder::new();
-    let mut frames = vec![[&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(4, 0, 0, &[])].concat()];
+    let mut frames = vec![[HTTP2_PREFACE, &frame(4, 0, 0, &[])].concat()];
     frames.push(frame(4, 1, 0, &[]));
     let mut next = 1_u32;
     while !input.0.is_empty() && frames.len() < 60 {

