@@ -256,12 +256,9 @@ impl Channel {
         let (requests, stream) = Requests::new(plans.clone(), endpoint.request, lane.site.clone());
         let request = request(stream, timeout, metadata)?;
         let call = async move { channel.client_streaming::<_, Payload>(endpoint.method, request).await };
-        let finish = move |py: Python<'_>, reply: Result<Response<Payload>, Status>| {
-            decoded(py, &plans, endpoint, reply.map(Response::into_inner)).map(Bound::unbind)
-        };
         lane.site.expect(py, timeout.or(lane.timeout))?;
         let started = start(py, &lane.site, inbox, future, call, move |py, reply| {
-            finish(py, reply).map(|value| value.into_bound(py))
+            decoded(py, &plans, endpoint, reply.map(Response::into_inner))
         })?;
         Ok((started, requests))
     }

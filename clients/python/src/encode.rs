@@ -116,22 +116,7 @@ impl Writer<'_> {
                 Form::Extended if *is_first => self.oneof(plan, *oneof, message, to),
                 Form::Extended => Ok(()),
             },
-            Kind::List(of) => {
-                if let Ok(list) = value.cast::<PyList>() {
-                    let length = list.len();
-                    to.list(of.wire(), length).map_err(refused)?;
-                    // The list may be shortened by Python code of an element or by another thread.
-                    let changed = |_| PyValueError::new_err("the list has changed while it was sent");
-                    return (0..length).try_for_each(|at| self.item(of, &list.get_item(at).map_err(changed)?, to));
-                }
-                if value.cast::<PyString>().is_ok() || value.cast::<PyBytes>().is_ok() {
-                    return Err(expected("a list", value));
-                }
-                // Collect the elements first, because their number precedes them.
-                let elements: Vec<Bound<'_, PyAny>> = value.try_iter()?.collect::<PyResult<_>>()?;
-                to.list(of.wire(), elements.len()).map_err(refused)?;
-                elements.iter().try_for_each(|value| self.item(of, value, to))
-            }
+            Kind::List(of) => self.list(of, value, to),
             Kind::Map(key, of) => {
                 // Copy the dict, because Python code of a value or another thread may change it during iteration.
                 let map = value.cast::<PyDict>().map_err(|_| expected("a dict", value))?.copy()?;
@@ -143,6 +128,23 @@ impl Writer<'_> {
                 Ok(())
             }
         }
+    }
+
+    fn list(&mut self, of: &Item, value: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {
+        if let Ok(list) = value.cast::<PyList>() {
+            let length = list.len();
+            to.list(of.wire(), length).map_err(refused)?;
+            // The list may be shortened by Python code of an element or by another thread.
+            let changed = |_| PyValueError::new_err("the list has changed while it was sent");
+            return (0..length).try_for_each(|at| self.item(of, &list.get_item(at).map_err(changed)?, to));
+        }
+        if value.cast::<PyString>().is_ok() || value.cast::<PyBytes>().is_ok() {
+            return Err(expected("a list", value));
+        }
+        // Collect the elements first, because their number precedes them.
+        let elements: Vec<Bound<'_, PyAny>> = value.try_iter()?.collect::<PyResult<_>>()?;
+        to.list(of.wire(), elements.len()).map_err(refused)?;
+        elements.iter().try_for_each(|value| self.item(of, value, to))
     }
 
     fn optional(&mut self, of: &Item, value: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {

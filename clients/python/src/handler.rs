@@ -1,5 +1,9 @@
 //! Python functions that serve methods: a request becomes the arguments of a function, and its result a reply.
 
+mod later;
+
+pub(crate) use later::{AsyncGenerated, Completion, run_elsewhere, run_in_loop};
+
 use crate::buffer::introduce_thread;
 use crate::client::Channel;
 use crate::decode;
@@ -15,8 +19,7 @@ use crate::schema::Endpoint;
 use crate::status::{of_exception, shown};
 use frpc::{Metadata, Request, Response, Status, Streaming};
 use frpc_dynamic::MessageDescriptor;
-use parking_lot::Mutex;
-use pyo3::exceptions::{PyRuntimeError, PyStopAsyncIteration, PyStopIteration};
+use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -25,7 +28,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::Semaphore;
 
 /// A Python function that serves a method.
 pub(crate) struct Function {
@@ -148,11 +151,6 @@ fn ending() -> Status {
     Status::unavailable("the interpreter is ending")
 }
 
-/// Returns the status of calls whose event loop has been closed.
-fn loop_closed() -> Status {
-    Status::unavailable("the event loop of the handler is closed")
-}
-
 /// Attaches the current thread to the Python interpreter permanently, and calls `run`.
 fn attached<T>(function: &Function, run: impl FnOnce(Python<'_>) -> Result<T, Status>) -> Result<T, Status> {
     introduce_thread();
@@ -269,13 +267,17 @@ impl Function {
 
     /// Calls the Python function on the current thread.
     pub(crate) fn run(&self, call: Call) -> Result<Response<Payload>, Status> {
-        let Call { handler_arguments, about } = call;
-        let spoken = handler_arguments.spoken();
+        let spoken = call.spoken();
         attached(self, |py| {
-            let arguments = self.handler_arguments(py, handler_arguments)?;
-            let value = self.invoke(&self.variables(py)?, &arguments, about)?;
+            let value = self.start(py, &self.variables(py)?, call)?;
             self.reply(&value, spoken.get()).map(Response::new)
         })
+    }
+
+    /// Calls the Python function, which may return an awaitable or a generator.
+    fn start<'py>(&self, py: Python<'py>, variables: &Variables, call: Call) -> Result<Bound<'py, PyAny>, Status> {
+        let arguments = self.handler_arguments(py, call.handler_arguments)?;
+        self.invoke(variables, &arguments, call.about)
     }
 
     /// Returns the Python arguments for a call, including its context.
@@ -325,13 +327,12 @@ impl Call {
         let incoming = Incoming::new(function.clone(), request.into_inner(), Arc::clone(&spoken), is_in_loop);
         Self { handler_arguments: HandlerArguments::Stream(incoming, spoken), about }
     }
-}
 
-impl HandlerArguments {
+    /// Returns the encoding that the caller uses.
     fn spoken(&self) -> CallerEncoding {
-        match self {
-            Self::Message(payload) => CallerEncoding::Known(payload.encoding),
-            Self::Stream(_, spoken) => CallerEncoding::Of(spoken.clone()),
+        match &self.handler_arguments {
+            HandlerArguments::Message(payload) => CallerEncoding::Known(payload.encoding),
+            HandlerArguments::Stream(_, spoken) => CallerEncoding::Of(spoken.clone()),
         }
     }
 }
@@ -375,11 +376,10 @@ pub(crate) struct Generated {
 impl Generated {
     /// Calls a generator function, which returns its generator.
     pub(crate) fn new(function: Arc<Function>, call: Call) -> Result<Self, Status> {
-        let Call { handler_arguments, about } = call;
-        let spoken = handler_arguments.spoken();
+        let spoken = call.spoken();
         let (iterator, step, variables) = attached(&function, |py| {
-            let (variables, arguments) = (function.variables(py)?, function.handler_arguments(py, handler_arguments)?);
-            let iterable = function.invoke(&variables, &arguments, about)?;
+            let variables = function.variables(py)?;
+            let iterable = function.start(py, &variables, call)?;
             let iterator = iterable.try_iter().and_then(|iterator| {
                 let step = iterator.getattr(intern!(py, "__next__"))?.unbind();
                 Ok((iterator.unbind(), step))
@@ -424,304 +424,6 @@ impl futures_core::Stream for Generated {
         _: &mut std::task::Context<'_>,
     ) -> std::task::Poll<Option<Self::Item>> {
         std::task::Poll::Ready(self.next())
-    }
-}
-
-/// Outcome of a coroutine, or of one step of an asynchronous generator, where `None` is the end of the generator.
-type Outcome = Result<Option<Payload>, Status>;
-
-/// Python object that receives the outcome of a coroutine. If it is dropped without an outcome, the call fails.
-#[pyclass(frozen, module = "frisbee_rpc._native")]
-pub(crate) struct Completion {
-    function: Arc<Function>,
-    spoken: CallerEncoding,
-    /// Whether the coroutine is one step of a generator, for which `StopAsyncIteration` means the end.
-    is_step: bool,
-    reply: Mutex<Option<oneshot::Sender<Outcome>>>,
-    task: Arc<Mutex<Option<Py<PyAny>>>>,
-}
-
-#[pymethods]
-impl Completion {
-    /// Sets the asyncio task of the coroutine, which is cancelled together with the call.
-    fn set_task(&self, task: Py<PyAny>) {
-        // Drop the previous task without the lock, because that may run Python code.
-        let before = self.task.lock().replace(task);
-        drop(before);
-    }
-
-    /// Completes the call with the value that the coroutine returned.
-    fn finish(&self, value: &Bound<'_, PyAny>) {
-        self.end(self.function.reply(value, self.spoken.get()).map(Some));
-    }
-
-    /// Completes the call with the exception that the coroutine raised.
-    fn fail(&self, py: Python<'_>, error: &Bound<'_, PyAny>) {
-        if self.is_step && error.is_instance_of::<PyStopAsyncIteration>() {
-            return self.end(Ok(None));
-        }
-        self.end(Err(self.function.raised(py, &PyErr::from_value(error.clone()))));
-    }
-}
-
-impl Completion {
-    fn end(&self, outcome: Outcome) {
-        let task = self.task.lock().take();
-        drop(task);
-        if let Some(reply) = self.reply.lock().take() {
-            // The send fails only if the call has been cancelled.
-            let _ = reply.send(outcome);
-        }
-    }
-}
-
-impl Drop for Completion {
-    fn drop(&mut self) {
-        // A cancelled call needs neither a reply nor a logged exception.
-        let Some(reply) = self.reply.lock().take().filter(|reply| !reply.is_closed()) else { return };
-        introduce_thread();
-        let error = PyRuntimeError::new_err("the handler ended without a reply");
-        // Without an interpreter, the exception cannot be logged.
-        let status = Python::try_attach(|py| self.function.raised(py, &error));
-        let _ = reply.send(Err(status.unwrap_or_else(ending)));
-    }
-}
-
-/// Guard that cancels the asyncio task of a call when the call is cancelled.
-struct Guard {
-    sender: Sender,
-    task: Arc<Mutex<Option<Py<PyAny>>>>,
-    is_over: bool,
-}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        if self.is_over {
-            return;
-        }
-        let task = self.task.clone();
-        self.sender.leave(Box::new(move |py| {
-            // Call Python code without holding the lock.
-            let task = task.lock().as_ref().map(|task| task.clone_ref(py));
-            task.map_or(Ok(()), |task| task.call_method0(py, "cancel").map(drop))
-        }));
-    }
-}
-
-/// Calls a coroutine function in an event loop. The Python callable `begin` creates a task from the arguments and the
-/// completion.
-pub(crate) async fn run_in_loop(
-    function: Arc<Function>,
-    sender: Sender,
-    begin: Arc<Py<PyAny>>,
-    call: Call,
-) -> Result<Response<Payload>, Status> {
-    let Call { handler_arguments, about } = call;
-    let (reply, replied) = oneshot::channel();
-    let task = Arc::new(Mutex::new(None));
-    let mut guard = Guard { sender: sender.clone(), task: task.clone(), is_over: false };
-    sender.leave(Box::new(move |py| {
-        if reply.is_closed() {
-            return Ok(()); // The call was cancelled before it started.
-        }
-        let reply = Mutex::new(Some(reply));
-        let completion =
-            Completion { function: function.clone(), spoken: handler_arguments.spoken(), is_step: false, reply, task };
-        let variables = Variables::new(py)?;
-        let coroutine = function
-            .handler_arguments(py, handler_arguments)
-            .and_then(|arguments| function.invoke(&variables, &arguments, about));
-        match coroutine {
-            Ok(coroutine) => begin.call1(py, (coroutine, Py::new(py, completion)?, variables.of_task(py))).map(drop),
-            Err(status) => {
-                completion.end(Err(status));
-                Ok(())
-            }
-        }
-    }));
-    let outcome = replied.await;
-    guard.is_over = true;
-    single(outcome.unwrap_or_else(|_| Err(loop_closed())))
-}
-
-/// Returns the response of a method that has a single reply.
-fn single(outcome: Outcome) -> Result<Response<Payload>, Status> {
-    outcome?.map(Response::new).ok_or_else(|| Status::internal("the handler ended without a reply"))
-}
-
-/// Guard that cancels the Python task of a call when dropped.
-struct CancelOnDrop {
-    task: Arc<Mutex<Option<Py<PyAny>>>>,
-}
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        let Some(task) = self.task.lock().take() else { return };
-        introduce_thread();
-        // Without an interpreter, there is nothing to cancel.
-        Python::try_attach(|py| {
-            if let Err(error) = task.call_method0(py, "cancel") {
-                error.write_unraisable(py, None);
-            }
-        });
-    }
-}
-
-/// Calls a function that completes outside of this thread. Its first argument is a completion object, and it returns an
-/// object by which it can be cancelled.
-pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result<Response<Payload>, Status> {
-    let (reply, replied) = oneshot::channel();
-    let task = Arc::new(Mutex::new(None));
-    // Created before the function is called, so that a cancellation reaches the task at any time.
-    let abandon = CancelOnDrop { task: task.clone() };
-    attached(&function, |py| {
-        let spoken = call.handler_arguments.spoken();
-        let arguments = function.handler_arguments(py, call.handler_arguments)?;
-        let reply = Mutex::new(Some(reply));
-        let completion = Completion { function: function.clone(), spoken, is_step: false, reply, task: task.clone() };
-        let handler_arguments = Py::new(py, completion).and_then(|completion| {
-            let first = completion.into_bound(py).into_any();
-            PyTuple::new(py, std::iter::once(first).chain(arguments.iter()).collect::<Vec<_>>())
-        });
-        let handler_arguments = handler_arguments.map_err(|error| function.raised(py, &error))?;
-        let started = function.invoke(&function.variables(py)?, &handler_arguments, None)?;
-        *task.lock() = Some(started.unbind());
-        Ok(())
-    })?;
-    let outcome = replied.await;
-    // The completion has taken the task, so this cancels nothing after a reply.
-    drop(abandon);
-    single(outcome.unwrap_or_else(|_| Err(ending())))
-}
-
-/// Messages of an asynchronous Python generator, each of which is requested when the caller has space for it.
-pub(crate) struct AsyncGenerated {
-    pub(crate) function: Arc<Function>,
-    pub(crate) sender: Sender,
-    pub(crate) begin: Arc<Py<PyAny>>,
-    /// Encoding that the caller uses. Set once the function has been called.
-    spoken: Arc<OnceLock<Encoding>>,
-    generator: Arc<Mutex<Option<Arc<OpenGenerator>>>>,
-    /// The asyncio task of the generator's current step.
-    task: Arc<Mutex<Option<Py<PyAny>>>>,
-}
-
-/// An asynchronous generator with the context variables of its call.
-struct OpenGenerator {
-    generator: Py<PyAny>,
-    variables: Variables,
-}
-
-impl AsyncGenerated {
-    /// Calls the function and returns a stream of the messages of its generator.
-    pub(crate) fn messages(
-        function: Arc<Function>,
-        sender: Sender,
-        begin: Arc<Py<PyAny>>,
-        call: Call,
-    ) -> impl futures_core::Stream<Item = Result<Payload, Status>> + Send + 'static {
-        let spoken = match call.handler_arguments.spoken() {
-            CallerEncoding::Known(encoding) => Arc::new(OnceLock::from(encoding)),
-            CallerEncoding::Of(spoken) => spoken,
-        };
-        let this = Self { function, sender, begin, spoken, generator: Arc::default(), task: Arc::default() };
-        GeneratorStream { state: Some((this, Some(call))), step: None }
-    }
-
-    /// Waits for the generator's next message. Returns `None` at the end.
-    async fn next(&self, first: Option<Call>) -> Result<Option<Payload>, Status> {
-        let (reply, replied) = oneshot::channel();
-        let task = self.task.clone();
-        let mut guard = Guard { sender: self.sender.clone(), task: task.clone(), is_over: false };
-        let (function, begin, generator) = (self.function.clone(), self.begin.clone(), self.generator.clone());
-        let spoken = CallerEncoding::Of(self.spoken.clone());
-        self.sender.leave(Box::new(move |py| {
-            if reply.is_closed() {
-                return Ok(()); // The call was cancelled before this step started.
-            }
-            let reply = Mutex::new(Some(reply));
-            let completion = Completion { function: function.clone(), spoken, is_step: true, reply, task };
-            if let Some(Call { handler_arguments, about }) = first {
-                let variables = Variables::new(py)?;
-                let made = function
-                    .handler_arguments(py, handler_arguments)
-                    .and_then(|arguments| function.invoke(&variables, &arguments, about));
-                match made {
-                    Ok(made) => {
-                        *generator.lock() = Some(Arc::new(OpenGenerator { generator: made.unbind(), variables }));
-                    }
-                    Err(status) => {
-                        completion.end(Err(status));
-                        return Ok(());
-                    }
-                }
-            }
-            // Cloned, so that Python code runs without the lock.
-            let Some(open) = generator.lock().clone() else { return Ok(()) };
-            let step = open.generator.bind(py).getattr(intern!(py, "__anext__"));
-            let next = match step.and_then(|step| open.variables.run(py, [step], None)) {
-                Ok(next) => next,
-                Err(error) => {
-                    completion.end(Err(function.raised(py, &error)));
-                    return Ok(());
-                }
-            };
-            begin.call1(py, (next, Py::new(py, completion)?, open.variables.of_task(py))).map(drop)
-        }));
-        let outcome = replied.await;
-        // Set only now, so that dropping this future earlier cancels the step.
-        guard.is_over = true;
-        outcome.unwrap_or_else(|_| Err(loop_closed()))
-    }
-}
-
-impl Drop for AsyncGenerated {
-    fn drop(&mut self) {
-        let (generator, begin, sender) = (self.generator.clone(), self.begin.clone(), self.sender.clone());
-        let (method, task) = (self.function.endpoint.method, self.task.clone());
-        sender.leave(Box::new(move |py| {
-            let Some(open) = generator.lock().take() else { return Ok(()) };
-            // Only generators have an `aclose` method.
-            let Some(close) = open.generator.bind(py).getattr_opt("aclose")? else { return Ok(()) };
-            // Wait for a cancelled step that may still be running, because a running generator cannot be closed.
-            let running = task.lock().take();
-            begin.call1(py, (close, method.to_string(), open.variables.of_task(py), running)).map(drop)
-        }));
-    }
-}
-
-type Step = std::pin::Pin<Box<dyn Future<Output = (AsyncGenerated, Result<Option<Payload>, Status>)> + Send>>;
-
-/// Stream of an asynchronous generator's messages.
-struct GeneratorStream {
-    state: Option<(AsyncGenerated, Option<Call>)>,
-    step: Option<Step>,
-}
-
-impl futures_core::Stream for GeneratorStream {
-    type Item = Result<Payload, Status>;
-
-    fn poll_next(
-        mut self: std::pin::Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Self::Item>> {
-        if let Some((generated, first)) = self.state.take() {
-            self.step = Some(Box::pin(async move {
-                let next = generated.next(first).await;
-                (generated, next)
-            }));
-        }
-        let Some(step) = &mut self.step else { return std::task::Poll::Ready(None) };
-        let (generated, next) = std::task::ready!(step.as_mut().poll(context));
-        self.step = None;
-        std::task::Poll::Ready(match next {
-            Ok(Some(payload)) => {
-                self.state = Some((generated, None));
-                Some(Ok(payload))
-            }
-            Ok(None) => None,
-            Err(status) => Some(Err(status)),
-        })
     }
 }
 

@@ -162,6 +162,23 @@ impl Item {
     }
 }
 
+impl PyForm {
+    /// Converts a form as described by Python: a class, or one of these words.
+    fn new(form: Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(match form.cast::<PyString>().ok().map(|word| word.to_str()).transpose()? {
+            Some("arguments") => Self::Arguments,
+            Some("value") => Self::Value,
+            Some("tensor") => Self::Tensor,
+            Some("image") => Self::Image,
+            Some("datetime") => Self::Time(Time::Timestamp),
+            Some("timedelta") => Self::Time(Time::Duration),
+            Some("any") => Self::Any,
+            Some(other) => return Err(PyTypeError::new_err(format!("a message is not a {other}"))),
+            None => Self::Object(form.unbind()),
+        })
+    }
+}
+
 impl Plans {
     /// Creates the plans of all messages reachable from `roots`. `forms` contains the Python form of a message by full
     /// name: a class, "arguments", "value", "tensor", "image", "datetime", "timedelta" or "any"; for an enum, its class
@@ -211,27 +228,15 @@ impl Plans {
         let py = forms.py();
         let name = message.full_name();
         let form = forms.get_item(name)?.ok_or_else(|| PyKeyError::new_err(format!("no class for {name}")))?;
-        let form = match form.cast::<PyString>().ok().map(|word| word.to_str()).transpose()? {
-            Some("arguments") => PyForm::Arguments,
-            Some("value") => PyForm::Value,
-            Some("tensor") => PyForm::Tensor,
-            Some("image") => PyForm::Image,
-            Some("datetime") => PyForm::Time(Time::Timestamp),
-            Some("timedelta") => PyForm::Time(Time::Duration),
-            Some("any") => PyForm::Any,
-            Some(other) => return Err(PyTypeError::new_err(format!("a message is not a {other}"))),
-            None => PyForm::Object(form.unbind()),
-        };
+        let form = PyForm::new(form)?;
         let declared = &message.descriptor_proto().field;
         // Dataclasses list their attributes in the order of declaration. The attributes of generated classes may differ
         // from field names.
         let attributes = match &form {
-            PyForm::Object(class) => {
-                class.bind(py).getattr("__match_args__").and_then(|names| names.extract::<Vec<String>>())
-            }
-            _ => Ok(Vec::new()),
+            PyForm::Object(class) => class.bind(py).getattr("__match_args__").and_then(|names| names.extract()).ok(),
+            _ => None,
         };
-        let attributes = attributes.ok().filter(|names| names.len() == declared.len()).unwrap_or_default();
+        let attributes = attributes.filter(|names: &Vec<String>| names.len() == declared.len()).unwrap_or_default();
         let mut planned = Vec::with_capacity(layout.fields.len());
         for field in &layout.fields {
             let kind = match &field.shape {
@@ -244,20 +249,16 @@ impl Plans {
                 Shape::Map(key, of) => Kind::Map(self.item(key)?, self.item(of)?),
             };
             let text = field.descriptor.name().to_owned();
+            type DeclaredField<'py> = ((String, Py<PyAny>), Option<String>, Option<Py<PyAny>>);
             let declaration = fields.get_item(format!("{name}.{text}"))?;
-            let (absent, dtype, convert) = match declaration {
-                None => (self.absent(py, &kind), None, None),
-                Some(declaration) => {
-                    type DeclaredField<'py> = ((String, Py<PyAny>), Option<String>, Option<Py<PyAny>>);
-                    let ((word, value), dtype, convert) = declaration.extract::<DeclaredField<'_>>()?;
-                    let absent = match &word[..] {
-                        "required" => Absent::Required,
-                        "value" => Absent::Value(value),
-                        "factory" => Absent::Factory(value),
-                        _ => self.absent(py, &kind),
-                    };
-                    (absent, dtype, convert)
-                }
+            let declaration = declaration.map(|field| field.extract::<DeclaredField<'_>>()).transpose()?;
+            let (absent, dtype, convert) =
+                declaration.map_or((None, None, None), |(absent, dtype, convert)| (Some(absent), dtype, convert));
+            let absent = match absent {
+                Some((word, _)) if word == "required" => Absent::Required,
+                Some((word, value)) if word == "value" => Absent::Value(value),
+                Some((word, value)) if word == "factory" => Absent::Factory(value),
+                _ => self.absent(py, &kind),
             };
             let json = field.descriptor.json_name().to_owned();
             let number = field.descriptor.number();

@@ -37,8 +37,7 @@ pub(crate) struct Server {
     runtime: Mutex<Option<Runtime>>,
     address: String,
     stop: Mutex<Option<oneshot::Sender<()>>>,
-    /// Outcome of serving once the server has ended, with an error text if it failed.
-    ended: watch::Receiver<Option<Result<(), String>>>,
+    ended: watch::Receiver<Ended>,
     /// Broker of the server's topics, if it has any.
     broker: Option<Broker>,
     pool: Arc<Semaphore>,
@@ -177,23 +176,10 @@ impl Server {
         address: String,
         functions: Vec<Described>,
         report: &Bound<'_, PyAny>,
-        settings: Settings,
+        mut settings: Settings,
         event_loop: Option<(Py<Inbox>, Py<PyAny>)>,
     ) -> PyResult<Self> {
-        let Settings {
-            shows_errors,
-            threads,
-            workers,
-            protocols,
-            hosts,
-            origins,
-            tls,
-            has_topics,
-            history,
-            body_max,
-            memory_max,
-            shutdown_timeout,
-        } = settings;
+        let threads = settings.threads;
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
             // Reserve one additional thread, which resolves host names.
@@ -201,65 +187,21 @@ impl Server {
             .thread_name("frisbee-rpc-server")
             .enable_all()
             .build()?;
-        let mut builder = frpc::Server::builder().workers(Workers::Threads(workers)).add_service(Reflection::new());
-        builder = builder.add_service(Health::new());
+        let mut builder = frpc::Server::builder().add_service(Reflection::new()).add_service(Health::new());
         let pool = Arc::new(Semaphore::new(threads.clamp(1, Semaphore::MAX_PERMITS)));
-        for service in services(py, functions, report, shows_errors, &pool, event_loop.as_ref())? {
+        for service in services(py, functions, report, settings.shows_errors, &pool, event_loop.as_ref())? {
             builder = builder.add_service(service);
         }
-        let broker = if has_topics { Some(broker(history)?) } else { None };
+        let history = std::mem::take(&mut settings.history);
+        let broker = settings.has_topics.then(|| broker(history)).transpose()?;
         if let Some(broker) = &broker {
             builder = builder.mount(OPERATIONS, broker.clone());
         }
-        builder = opened(builder, &protocols, hosts, origins)?;
-        if let Some(body_max) = body_max {
-            builder = builder.config(frpc::frisbee::Config::default().body_max(body_max));
-        }
-        if let Some(memory_max) = memory_max {
-            builder = builder.memory_max(memory_max);
-        }
-        builder = builder.shutdown_timeout(duration("shutdown_timeout", shutdown_timeout)?);
-        if let Some((chain, key, clients)) = tls {
-            let wrong = |error: frpc::tls::TlsError| PyValueError::new_err(format!("tls: {error}"));
-            let identity = Identity::from_pem(chain, key).map_err(wrong)?;
-            builder = builder.tls(
-                match clients {
-                    Some(clients) => ServerTls::mutual(identity, Authorities::from_pem(clients).map_err(wrong)?),
-                    None => ServerTls::new(identity),
-                }
-                .map_err(wrong)?,
-            );
-        }
-        let (stop, stopped) = oneshot::channel::<()>();
+        let builder = settings.apply(builder)?;
+        let (stop, stopped) = oneshot::channel();
         let (ending, ended) = watch::channel(None);
-        let until = async {
-            // The server also stops when the sender is dropped.
-            let _ = stopped.await;
-        };
         // Resolving and binding may block, and other Python threads should continue.
-        let bound = py.detach(|| {
-            runtime.block_on(async {
-                Ok::<_, frpc::Error>(match address.strip_prefix("unix:") {
-                    Some(path) => {
-                        let server = builder.bind_unix(path).await?;
-                        tokio::spawn(async move {
-                            let served = server.serve_with_shutdown(until).await;
-                            ending.send_replace(Some(served.map_err(|error| error.to_string())));
-                        });
-                        address.clone()
-                    }
-                    None => {
-                        let server = builder.bind(&*address).await?;
-                        let bound = server.local_addr().to_string();
-                        tokio::spawn(async move {
-                            let served = server.serve_with_shutdown(until).await;
-                            ending.send_replace(Some(served.map_err(|error| error.to_string())));
-                        });
-                        bound
-                    }
-                })
-            })
-        });
+        let bound = py.detach(|| runtime.block_on(serve(builder, address, stopped, ending)));
         Ok(Self {
             address: bound.map_err(failed)?,
             runtime: Mutex::new(Some(runtime)),
@@ -333,8 +275,56 @@ impl Server {
     }
 }
 
+impl Settings {
+    /// Applies all settings except those of functions and topics.
+    fn apply(self, builder: ServerBuilder) -> PyResult<ServerBuilder> {
+        let mut builder = opened(builder, &self.protocols, self.hosts, self.origins)?
+            .workers(Workers::Threads(self.workers))
+            .shutdown_timeout(duration("shutdown_timeout", self.shutdown_timeout)?);
+        if let Some(body_max) = self.body_max {
+            builder = builder.config(frpc::frisbee::Config::default().body_max(body_max));
+        }
+        if let Some(memory_max) = self.memory_max {
+            builder = builder.memory_max(memory_max);
+        }
+        let Some((chain, key, clients)) = self.tls else { return Ok(builder) };
+        let wrong = |error: frpc::tls::TlsError| PyValueError::new_err(format!("tls: {error}"));
+        let identity = Identity::from_pem(chain, key).map_err(wrong)?;
+        let tls = match clients {
+            Some(clients) => ServerTls::mutual(identity, Authorities::from_pem(clients).map_err(wrong)?),
+            None => ServerTls::new(identity),
+        };
+        Ok(builder.tls(tls.map_err(wrong)?))
+    }
+}
+
+/// Outcome of serving once the server has ended, with an error text if it failed.
+type Ended = Option<Result<(), String>>;
+
+/// Binds an address, and serves in the background until `stop` is sent or dropped. Returns the bound address.
+async fn serve(
+    builder: ServerBuilder,
+    address: String,
+    stop: oneshot::Receiver<()>,
+    ended: watch::Sender<Ended>,
+) -> Result<String, frpc::Error> {
+    // The server also stops when the sender is dropped.
+    let stopped = async move { stop.await.unwrap_or_default() };
+    let end =
+        move |served: Result<(), frpc::Error>| ended.send_replace(Some(served.map_err(|error| error.to_string())));
+    if let Some(path) = address.strip_prefix("unix:") {
+        let server = builder.bind_unix(path).await?;
+        tokio::spawn(async move { end(server.serve_with_shutdown(stopped).await) });
+        return Ok(address);
+    }
+    let server = builder.bind(&*address).await?;
+    let bound = server.local_addr().to_string();
+    tokio::spawn(async move { end(server.serve_with_shutdown(stopped).await) });
+    Ok(bound)
+}
+
 /// Waits until the server has ended and returns its outcome.
-async fn outcome(ended: &mut watch::Receiver<Option<Result<(), String>>>) -> Result<(), String> {
+async fn outcome(ended: &mut watch::Receiver<Ended>) -> Result<(), String> {
     match ended.wait_for(Option::is_some).await {
         Ok(outcome) => outcome.clone().unwrap_or(Ok(())),
         Err(_) => Err("the server has ended with its threads".to_owned()),
@@ -443,25 +433,7 @@ pub(crate) fn services(
             shows_errors,
             pool: pool.clone(),
         });
-        let (word, takes_stream) = match word.strip_prefix("requests ") {
-            Some(word) => (word, true),
-            None => (&word[..], false),
-        };
-        let mode = match (word, batch) {
-            ("here", _) => Mode::Here,
-            ("pool", _) => Mode::Pool,
-            ("generator", _) => Mode::Generator,
-            ("process", _) => Mode::Process,
-            ("pool generator", _) => Mode::PoolGenerator,
-            ("loop", _) => event_loop().map(|(sender, begin)| Mode::Loop(sender, begin))?,
-            ("async generator", _) => event_loop().map(|(sender, begin)| Mode::AsyncGenerator(sender, begin))?,
-            ("batch", Some((size_max, delay))) => {
-                let delay_max = duration("max_delay", delay)?;
-                Mode::Batch(Arc::new(Batch::new(function.clone(), Terms { size_max: size_max.max(1), delay_max })?))
-            }
-            _ => return Err(PyValueError::new_err(format!("unknown mode {word:?}"))),
-        };
-        let mode = if takes_stream { Mode::Requests(Box::new(mode)) } else { mode };
+        let mode = Mode::parse(&word, &function, batch, event_loop)?;
         let documents = Documents::of(schema, callable.layout);
         let mut methods = documents.methods.iter();
         let of_method = methods.find(|documents| std::ptr::eq(documents.method, callable.method));
@@ -473,6 +445,34 @@ pub(crate) fn services(
         }
     }
     Ok(services)
+}
+
+impl Mode {
+    /// Parses the mode in which Python wants a function to be called. `event_loop` is used by asynchronous modes.
+    fn parse(
+        word: &str,
+        function: &Arc<Function>,
+        batch: Option<(usize, f64)>,
+        event_loop: impl FnOnce() -> PyResult<(crate::inbox::Sender, Arc<Py<PyAny>>)>,
+    ) -> PyResult<Self> {
+        if let Some(word) = word.strip_prefix("requests ") {
+            return Ok(Self::Requests(Box::new(Self::parse(word, function, batch, event_loop)?)));
+        }
+        Ok(match (word, batch) {
+            ("here", _) => Self::Here,
+            ("pool", _) => Self::Pool,
+            ("generator", _) => Self::Generator,
+            ("process", _) => Self::Process,
+            ("pool generator", _) => Self::PoolGenerator,
+            ("loop", _) => event_loop().map(|(sender, begin)| Self::Loop(sender, begin))?,
+            ("async generator", _) => event_loop().map(|(sender, begin)| Self::AsyncGenerator(sender, begin))?,
+            ("batch", Some((size_max, delay))) => {
+                let delay_max = duration("max_delay", delay)?;
+                Self::Batch(Arc::new(Batch::new(function.clone(), Terms { size_max: size_max.max(1), delay_max })?))
+            }
+            _ => return Err(PyValueError::new_err(format!("unknown mode {word:?}"))),
+        })
+    }
 }
 
 impl Service for Functions {
