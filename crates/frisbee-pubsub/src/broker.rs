@@ -15,8 +15,8 @@ use super::{FIRST_OPERATION, Kind, Operations, Reason, put, refuse, split_name};
 use crate::topics::{TOPIC_MAX, Trie, check_pattern, check_topic, covers};
 use frisbee::rpc::ConnectionExt;
 use frisbee::{
-    BatchEnd, CloseReason, Connection, ConnectionEvent, Declaration, MemoryCharge, Outbox, OverflowPolicy, Packet,
-    PacketId, PeerKind, Routed, Router,
+    BatchEnd, CloseReason, Connection, ConnectionEvent, Declaration, MemoryCharge, Operation, Outbox, OverflowPolicy,
+    Packet, PacketId, PeerKind, Routed, Router,
 };
 use parking_lot::{Mutex, RwLock};
 use std::collections::{BTreeMap, HashMap};
@@ -292,10 +292,9 @@ impl Router for Broker {
             Some(Kind::Message) => {
                 let Some((topic, _)) = split_name(&packet.body) else { return cut_off(&packet) };
                 if let Some(permit) = &self.0.settings.permit
-                    && let Err((reason, text)) = session.may_publish(permit, topic)
+                    && let Err(refusal) = session.may_publish(permit, topic)
                 {
-                    refuse(outbox, packet.id, operations.of(Kind::Refused), reason, &text);
-                    return Routed::Discarded;
+                    return reject(outbox, &packet, operations.of(Kind::Refused), refusal);
                 }
                 match session.fanout.publish(&self.0, &*session.subscriber, topic, &packet.body) {
                     Ok(Published::AsUsual) => {}
@@ -305,45 +304,32 @@ impl Router for Broker {
                         refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Backplane, text);
                     }
                     Err(error) => {
-                        refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Topic, &error.to_string());
-                        return Routed::Discarded;
+                        let refusal = (Reason::Topic, error.to_string());
+                        return reject(outbox, &packet, operations.of(Kind::Refused), refusal);
                     }
                 }
             }
             Some(Kind::Subscribe) => {
                 let Some((pattern, group)) = split_name(&packet.body) else { return cut_off(&packet) };
                 let requested = self.0.check_subscription(session.subscriber.connection(), pattern, group);
-                match requested.and_then(|requested| self.0.subscribe(session, packet.id, requested, false)) {
-                    Ok(is_active) => {
-                        if is_active {
-                            put(outbox, packet.id, packet.operation, &[]);
-                        }
-                        self.0.send_list(session, packet.id);
-                        // Report slow routing, because handling a subscription takes ten times as long as other
-                        // packets.
-                        return Routed::Slow;
-                    }
-                    Err((reason, text)) => {
-                        refuse(outbox, packet.id, packet.operation, reason, &text);
-                        return Routed::Discarded;
-                    }
+                let subscribed = requested.and_then(|requested| self.0.subscribe(session, packet.id, requested, false));
+                if matches!(subscribed, Ok(true)) {
+                    put(outbox, packet.id, packet.operation, &[]);
                 }
+                if subscribed.is_ok() {
+                    self.0.send_list(session, packet.id);
+                }
+                return answered(outbox, &packet, subscribed.map(drop));
             }
             Some(Kind::Follow) if !self.0.histories.is_empty() => {
                 let Some((pattern, rest)) = split_name(&packet.body) else { return cut_off(&packet) };
                 let request = match Request::parse(rest, self.0.histories.topics_max()) {
                     Err(RequestDefect::CutOff) => return cut_off(&packet),
-                    Err(RequestDefect::Opening) => Err((Reason::Operation, "unknown start of a history".to_owned())),
-                    Err(RequestDefect::TooMany) => Err((Reason::Full, "too many positions".to_owned())),
+                    Err(RequestDefect::Refused(reason, text)) => Err((reason, text.to_owned())),
                     Ok(request) => Ok(request),
                 };
-                match request.and_then(|request| self.0.follow(session, packet.id, pattern, &request)) {
-                    Ok(()) => return Routed::Slow,
-                    Err((reason, text)) => {
-                        refuse(outbox, packet.id, packet.operation, reason, &text);
-                        return Routed::Discarded;
-                    }
-                }
+                let followed = request.and_then(|request| self.0.follow(session, packet.id, pattern, &request));
+                return answered(outbox, &packet, followed);
             }
             Some(Kind::Unsubscribe) => self.0.unsubscribe(session, packet.id),
             Some(Kind::Sync) => put(outbox, packet.id, packet.operation, &[]),
@@ -354,8 +340,7 @@ impl Router for Broker {
             Some(Kind::Layout) => {}
             Some(Kind::Lagged | Kind::Refused | Kind::Follow | Kind::Position) | None => {
                 let text = format!("operation {} is not defined for brokers", packet.operation);
-                refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Operation, &text);
-                return Routed::Discarded;
+                return reject(outbox, &packet, operations.of(Kind::Refused), (Reason::Operation, text));
             }
         }
         Routed::Continue
@@ -407,6 +392,25 @@ struct Requested<'a> {
     name: Option<Arc<str>>,
 }
 
+/// Reason and text with which the broker rejects a packet.
+type Refusal = (Reason, String);
+
+/// Rejects a request for a subscription if it failed. Reports slow routing otherwise, because handling a subscription
+/// takes ten times as long as other packets.
+fn answered(outbox: &mut Outbox, packet: &Packet, outcome: Result<(), Refusal>) -> Routed {
+    match outcome {
+        Ok(()) => Routed::Slow,
+        Err(refusal) => reject(outbox, packet, packet.operation, refusal),
+    }
+}
+
+/// Rejects a packet with a message of this operation.
+#[cold]
+fn reject(outbox: &mut Outbox, packet: &Packet, operation: Operation, (reason, text): Refusal) -> Routed {
+    refuse(outbox, packet.id, operation, reason, &text);
+    Routed::Discarded
+}
+
 #[cold]
 fn cut_off(packet: &Packet) -> Routed {
     let length = packet.body.len();
@@ -421,7 +425,7 @@ impl BrokerShared {
         connection: &Connection,
         pattern: &'a [u8],
         group: &[u8],
-    ) -> Result<Requested<'a>, (Reason, String)> {
+    ) -> Result<Requested<'a>, Refusal> {
         let pattern = check_pattern(pattern).map_err(|error| (Reason::Topic, error.to_string()))?;
         let group = match group {
             [] => None,
@@ -453,7 +457,7 @@ impl BrokerShared {
         id: PacketId,
         requested: Requested<'_>,
         follows: bool,
-    ) -> Result<bool, (Reason, String)> {
+    ) -> Result<bool, Refusal> {
         let Requested { pattern, group, watches, name } = requested;
         if id.0 == 0 || session.patterns.contains_key(&id.0) {
             return Err((Reason::Id, format!("id {id} is 0 or in use by another subscription")));
@@ -512,7 +516,7 @@ impl BrokerShared {
         id: PacketId,
         pattern: &[u8],
         request: &Request<'_>,
-    ) -> Result<(), (Reason, String)> {
+    ) -> Result<(), Refusal> {
         // Deliver earlier messages of this connection first, because they precede the subscription.
         let subscriber = session.subscriber.clone();
         session.fanout.flush(self, &*subscriber);

@@ -212,6 +212,7 @@ impl Fanout {
         let copied = (COPIED_ONCE.contains(&body.len()) && (found.entries() > 0 || found.history.is_some()))
             .then(|| Bytes::copy_from_slice(body));
         let body = copied.as_ref().unwrap_or(body);
+        let recipients = found.recipients;
         if found.is_special {
             // The bus distributes messages among the group members of all brokers, unless it is away.
             let mut groups_are_here = true;
@@ -225,29 +226,33 @@ impl Fanout {
                     }
                 }
             }
+            self.records |= found.history.is_some();
             if groups_are_here && !found.groups.is_empty() {
-                // Share bodies of at least this size with queues instead of copying them.
-                let is_shared = body.len() >= SHARED_MIN;
-                let directed = if is_shared { from.budget().share(body.clone()) } else { body.clone() };
-                for group in &mut found.groups {
-                    let (subscriber, id) = group.choose();
-                    self.directed.push(GroupMessage { subscriber: subscriber.clone(), id, body: directed.clone() });
-                }
-                self.deliveries += found.groups.len();
                 if found.groups.len() > GROUPS_AT_ONCE {
                     published = Published::Slowly;
                 }
+                self.direct_to_groups(route, from, body);
             }
-            self.records |= found.history.is_some();
         }
-        if found.recipients > 0 {
-            let recipients = found.recipients;
+        if recipients > 0 {
             self.run(route, body.len(), recipients).push(PacketId(0), broker.operations, body);
         }
         if self.deliveries > DELIVERIES_MAX {
             self.flush(broker, from);
         }
         Ok(published)
+    }
+
+    /// Queues a message for one subscriber of each group of its topic.
+    fn direct_to_groups<S: Source>(&mut self, route: usize, from: &S, body: &Bytes) {
+        let groups = &mut self.routes[route].groups;
+        // Share bodies of at least this size with queues instead of copying them.
+        let directed = if body.len() >= SHARED_MIN { from.budget().share(body.clone()) } else { body.clone() };
+        for group in &mut *groups {
+            let (subscriber, id) = group.choose();
+            self.directed.push(GroupMessage { subscriber: subscriber.clone(), id, body: directed.clone() });
+        }
+        self.deliveries += groups.len();
     }
 
     /// Returns the run to which the next message with this route is added. Begins a new run if the previous message had

@@ -2,7 +2,7 @@
 //! encoding.
 
 use super::history::{Ring, StartPoint};
-use super::{Kind, Operations, put};
+use super::{Kind, Operations, Reason, put};
 use bytes::Bytes;
 use frisbee::{Outbox, PacketId, tlv};
 use std::collections::{BTreeMap, HashMap};
@@ -49,9 +49,8 @@ pub(super) struct Request<'a> {
 /// Reason why a FOLLOW request is malformed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RequestDefect {
-    Opening,
     CutOff,
-    TooMany,
+    Refused(Reason, &'static str),
 }
 
 impl<'a> Request<'a> {
@@ -62,13 +61,13 @@ impl<'a> Request<'a> {
             0 => StartPosition::Now,
             1 => StartPosition::Last,
             2 => StartPosition::Oldest,
-            _ => return Err(RequestDefect::Opening),
+            _ => return Err(RequestDefect::Refused(Reason::Operation, "unknown start of a history")),
         };
         let mut positions = HashMap::new();
         for position in Positions(rest) {
             // Checked before the insertion, because the client determines the number.
             if positions.len() >= positions_max {
-                return Err(RequestDefect::TooMany);
+                return Err(RequestDefect::Refused(Reason::Full, "too many positions"));
             }
             let (topic, next) = position.ok_or(RequestDefect::CutOff)?;
             positions.insert(topic, next);
@@ -265,8 +264,8 @@ mod tests {
             let expected = if length == 1 { Ok(0) } else { Err(RequestDefect::CutOff) };
             assert_eq!(parsed, expected, "{length} bytes");
         }
-        assert_eq!(Request::parse(&body[..], 0).unwrap_err(), RequestDefect::TooMany);
-        assert_eq!(Request::parse(b"\x03", 9).unwrap_err(), RequestDefect::Opening);
+        assert!(matches!(Request::parse(&body[..], 0), Err(RequestDefect::Refused(Reason::Full, _))));
+        assert!(matches!(Request::parse(b"\x03", 9), Err(RequestDefect::Refused(Reason::Operation, _))));
         for answer in [&b""[..], b"\x00", b"\x05text", b"\x00\x01\x01\x02\x03\x04\x05\x06\x07\x08"] {
             assert_eq!(Answer::decode(answer), None);
         }
