@@ -5,7 +5,7 @@ use crate::clock::check_drift;
 use crate::fault::Fault;
 use crate::node::Node;
 use crate::schedule::{Faults, PlannedFault};
-use crate::state::{FOREVER, PendingTrigger, ScheduledFault, Shared};
+use crate::state::{FOREVER, LinkFaults, PendingTrigger, ScheduledFault, Shared};
 use crate::trace::{EventKind, RawEvent};
 use fastrand::Rng;
 use std::fmt;
@@ -215,20 +215,16 @@ impl World {
                 node.resume();
             }
             Fault::Partition { from, to, both_ways, time } => {
-                let (from, to) = self.numbers(&from, &to);
-                self.disturb(from, to, time, |faults| &mut faults.blocked);
                 if both_ways {
-                    self.disturb(to, from, time, |faults| &mut faults.blocked);
+                    self.extend(self.numbers(&to, &from), time, |faults| &mut faults.blocked);
                 }
-                sleep(time).await;
+                self.disturb(&from, &to, time, |faults| &mut faults.blocked).await;
             }
             Fault::Isolate { node, time } => {
                 let (node, _) = self.numbers(&node, &node);
-                let others = self.0.lock().nodes.len();
-                for other in (0..others).filter(|other| *other != node) {
-                    self.disturb(node, other, time, |faults| &mut faults.blocked);
-                    self.disturb(other, node, time, |faults| &mut faults.blocked);
-                }
+                let others = 0..self.0.lock().nodes.len();
+                let links = others.filter(|other| *other != node).flat_map(|other| [(node, other), (other, node)]);
+                links.for_each(|link| self.extend(link, time, |faults| &mut faults.blocked));
                 sleep(time).await;
             }
             Fault::Reset { one, other } => self.change(&one, &other, |wire, _| wire.is_reset = true),
@@ -236,32 +232,22 @@ impl World {
                 self.change(&one, &other, |wire, _| wire.ways.iter_mut().for_each(|way| way.is_silent = true));
             }
             Fault::Cut { from, to, behind } => self.change(&from, &to, |wire, side| wire.ways[side].cut_after(behind)),
-            Fault::Slow { from, to, time } => {
-                let (from, to) = self.numbers(&from, &to);
-                self.disturb(from, to, time, |faults| &mut faults.slow);
-                sleep(time).await;
-            }
+            Fault::Slow { from, to, time } => self.disturb(&from, &to, time, |faults| &mut faults.slow).await,
             Fault::Delay { from, to, most, time } => {
-                let (from, to) = self.numbers(&from, &to);
-                self.disturb(from, to, time, |faults| {
+                let disturbed = self.disturb(&from, &to, time, |faults| {
                     faults.delay = most.as_millis() as u64;
                     &mut faults.delayed
                 });
-                sleep(time).await;
+                disturbed.await;
             }
-            Fault::Corrupt { from, to, time } => {
-                let (from, to) = self.numbers(&from, &to);
-                self.disturb(from, to, time, |faults| &mut faults.corrupt);
-                sleep(time).await;
-            }
+            Fault::Corrupt { from, to, time } => self.disturb(&from, &to, time, |faults| &mut faults.corrupt).await,
             Fault::SetClock { node, by_millis } => {
                 let (node, _) = self.numbers(&node, &node);
                 self.0.lock().nodes[node].skew_millis += by_millis;
             }
             Fault::Drift { node, millionths, time } => {
                 check_drift(millionths);
-                let (node, _) = self.numbers(&node, &node);
-                let now = self.elapsed();
+                let ((node, _), now) = (self.numbers(&node, &node), self.elapsed());
                 self.0.lock().nodes[node].rate.start_drift(now, millionths, now + time);
                 sleep(time).await;
                 let now = self.elapsed();
@@ -275,18 +261,18 @@ impl World {
         (state.node(one), state.node(other))
     }
 
+    /// Injects a fault of a link, which lasts at least for this time. Waits for as long.
+    async fn disturb(&self, from: &str, to: &str, time: Duration, fault: impl Fn(&mut LinkFaults) -> &mut u64) {
+        self.extend(self.numbers(from, to), time, fault);
+        sleep(time).await;
+    }
+
     /// Extends a fault of a link so that it lasts at least for this time.
-    fn disturb(
-        &self,
-        from: usize,
-        to: usize,
-        time: Duration,
-        faults: impl Fn(&mut crate::state::LinkFaults) -> &mut u64,
-    ) {
+    fn extend(&self, (from, to): (usize, usize), time: Duration, fault: impl Fn(&mut LinkFaults) -> &mut u64) {
         let until = self.0.now() + time.as_millis() as u64;
         let mut state = self.0.lock();
-        let faults = faults(state.faults_mut(from, to));
-        *faults = until.max(*faults);
+        let fault = fault(state.faults_mut(from, to));
+        *fault = until.max(*fault);
     }
 
     /// Calls `change` for each connection between two nodes.
