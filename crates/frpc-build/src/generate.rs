@@ -28,7 +28,7 @@ use std::rc::Rc;
 
 use prost_build::{Module, Service, ServiceGenerator};
 use prost_types::{DescriptorProto, FileDescriptorProto};
-use syn::{Generics, Item, ItemEnum, ItemStruct};
+use syn::{Generics, Ident, Item, ItemEnum, ItemStruct};
 
 use crate::backend::Checked;
 use crate::codec::Codec;
@@ -77,13 +77,42 @@ pub(crate) fn files(
 /// Generates the Rust modules of all packages, sorted by name.
 fn modules(
     checked: &Checked<'_>,
-    mut config: prost_build::Config,
+    config: prost_build::Config,
     externs: &Externs,
     options: &ServiceOptions,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<Generated>, Error> {
-    let Checked { schema, index, plan, .. } = checked;
+    let Checked { schema, index, .. } = checked;
     schema.renamed.iter().cloned().for_each(&mut *warn);
+    let (modules, services) = prost_modules(checked, config, externs, warn)?;
+    // Assign the names of views in all modules first, because views of one module may refer to those of another.
+    let mut views = ViewNames::new();
+    modules.iter().filter(|_| externs.views).for_each(|(_, items)| name_views(items, &mut views, warn));
+    let generator = Generator {
+        checked,
+        externs,
+        options,
+        services,
+        views,
+        has_any: externs.json && json::has_any(schema),
+        documents: JsonSchemas::new(&schema.files, index, externs, &options.comments_off),
+        types: polyglot::layout::Schema::new(&schema.files),
+    };
+    let modules = modules.into_iter().map(|(module, items)| generator.module(module, items, warn));
+    modules.filter_map(Result::transpose).collect()
+}
+
+/// Items of each module.
+type ModuleItems = Vec<(Module, Vec<Item>)>;
+
+/// Runs prost-build. Returns the items of each module, sorted by name, and the services of the schema.
+fn prost_modules(
+    checked: &Checked<'_>,
+    mut config: prost_build::Config,
+    externs: &Externs,
+    warn: &mut dyn FnMut(String),
+) -> Result<(ModuleItems, Vec<Service>), Error> {
+    let Checked { schema, index, .. } = checked;
     let services = Rc::new(RefCell::new(Vec::new()));
     config.service_generator(Box::new(Collector(Rc::clone(&services))));
     config.prost_path("::frpc::prost").prost_types_path("::frpc::prost_types").format(false);
@@ -96,7 +125,7 @@ fn modules(
     for text in texts.values_mut() {
         values.iter().for_each(|(new, old)| *text = text.replace(&format!("\"{new}\""), &format!("\"{old}\"")));
     }
-    let mut services = services.take();
+    let mut services: Vec<Service> = services.take();
     let originals: HashMap<_, _> = names.iter().map(|(original, name)| (name, original)).collect();
     for method in services.iter_mut().flat_map(|service| &mut service.methods) {
         for name in [&mut method.input_proto_type, &mut method.output_proto_type] {
@@ -106,19 +135,36 @@ fn modules(
         }
     }
 
-    let mut modules = Vec::new();
-    for (module, text) in BTreeMap::from_iter(texts) {
-        let file = syn::parse_file(&text).map_err(|error| invalid(&module, error))?;
-        modules.push((module, file.items));
-    }
-    let has_any = externs.json && json::has_any(schema);
-    let documents = JsonSchemas::new(&schema.files, index, externs, &options.comments_off);
-    // Assign the names of views in all modules first, because views of one module may refer to those of another.
-    let mut views = ViewNames::new();
-    modules.iter().filter(|_| externs.views).for_each(|(_, items)| name_views(items, &mut views, warn));
-    let types = polyglot::layout::Schema::new(&schema.files);
-    let mut generated = Vec::new();
-    for (module, mut items) in modules {
+    let parse = |(module, text): (Module, String)| match syn::parse_file(&text) {
+        Ok(file) => Ok((module, file.items)),
+        Err(error) => Err(invalid(&module, error)),
+    };
+    Ok((BTreeMap::from_iter(texts).into_iter().map(parse).collect::<Result<_, _>>()?, services))
+}
+
+/// Generates the code of modules from the code of prost-build.
+struct Generator<'a> {
+    checked: &'a Checked<'a>,
+    externs: &'a Externs,
+    options: &'a ServiceOptions,
+    services: Vec<Service>,
+    views: ViewNames,
+    /// Whether the JSON mapping is enabled and the schema uses `Any`.
+    has_any: bool,
+    documents: JsonSchemas<'a>,
+    types: polyglot::layout::Schema<'a>,
+}
+
+impl Generator<'_> {
+    /// Generates a module from its types. Returns `None` if it is empty.
+    fn module(
+        &self,
+        module: Module,
+        mut items: Vec<Item>,
+        warn: &mut dyn FnMut(String),
+    ) -> Result<Option<Generated>, Error> {
+        let Self { checked, externs, options, has_any, .. } = *self;
+        let Checked { schema, index, .. } = checked;
         prost_code::make_unique(&mut items, schema, index, warn)?;
         derives::remove_conditional(&mut items, index, externs);
         share_strings(&mut items, index, &externs.utf8_bytes)?;
@@ -129,8 +175,8 @@ fn modules(
             json::add_any_paths(&items, index, &[], &mut messages);
         }
         let oneofs = oneof_enums(&items, index)?;
-        let views = Views { names: &views, externs };
-        let codecs = Codecs { index, externs, oneofs: &oneofs, has_any, views, types: &types };
+        let views = Views { names: &self.views, externs };
+        let codecs = Codecs { index, externs, oneofs: &oneofs, has_any, views, types: &self.types };
         let mut items = codecs.with_support_items(items)?;
         let mut taken = ReservedNames::by(&items);
         let files = schema.files.iter().filter(|file| schema.is_generated(file) && module_of(file) == module);
@@ -142,18 +188,8 @@ fn modules(
         let has_services = !options.without_server && files.iter().any(|file| !file.service.is_empty());
         let any_types = (has_services && !messages.is_empty()).then(|| json::any_list(&messages, &mut taken, warn));
         for file in &files {
-            for (declared, operations) in file.service.iter().zip(plan.operations(file)) {
-                let is_it = |one: &&Service| one.package == file.package() && one.proto_name == declared.name();
-                let service = services.iter().find(is_it);
-                let service = service.ok_or_else(|| missing(format_args!("the service `{}`", declared.name())))?;
-                let name = full_name(&service.package, &service.proto_name);
-                let layout = plan.layout(&name)?;
-                let [schema, any_types] = [&schema, &any_types].map(|item| item.as_ref().map(|item| &item.ident));
-                let documents = &documents;
-                let stated = ServiceConstants { layout, schema, any_types, file, documents, externs, options };
-                let code = services::service_items(service, operations, &stated, &mut taken, warn)?;
-                items.extend(code);
-            }
+            let [schema, any_types] = [&schema, &any_types].map(|item| item.as_ref().map(|item| &item.ident));
+            items.extend(self.services_of(file, schema, any_types, &mut taken, warn)?);
         }
         items.extend(any_types.into_iter().chain(schema).map(Item::Static));
         lints::document(&mut items);
@@ -162,11 +198,31 @@ fn modules(
         }
         lints::allow(&mut items, options.without_allows);
         let package = files.first().map_or_else(String::new, |file| file.package().to_owned());
-        if !items.is_empty() {
-            generated.push(Generated { module, package, inner, text: format!("{HEADER}{}", formatted(items)) });
-        }
+        let text = (!items.is_empty()).then(|| format!("{HEADER}{}", formatted(items)));
+        Ok(text.map(|text| Generated { module, package, inner, text }))
     }
-    Ok(generated)
+
+    /// Generates the services of a file. `schema` and `any_types` name the statics that they refer to.
+    fn services_of(
+        &self,
+        file: &FileDescriptorProto,
+        schema: Option<&Ident>,
+        any_types: Option<&Ident>,
+        taken: &mut ReservedNames,
+        warn: &mut dyn FnMut(String),
+    ) -> Result<Vec<Item>, Error> {
+        let Self { checked: Checked { plan, .. }, externs, options, documents, .. } = self;
+        let mut items = Vec::new();
+        for (declared, operations) in file.service.iter().zip(plan.operations(file)) {
+            let is_it = |one: &&Service| one.package == file.package() && one.proto_name == declared.name();
+            let service = self.services.iter().find(is_it);
+            let service = service.ok_or_else(|| missing(format_args!("the service `{}`", declared.name())))?;
+            let layout = plan.layout(&full_name(&service.package, &service.proto_name))?;
+            let stated = ServiceConstants { layout, schema, any_types, file, documents, externs, options };
+            items.extend(services::service_items(service, operations, &stated, taken, warn)?);
+        }
+        Ok(items)
+    }
 }
 
 fn invalid(module: &Module, error: syn::Error) -> Error {

@@ -236,40 +236,7 @@ fn method_tokens(
 
 fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[Attribute], rpcs: &[Rpc]) -> TokenStream {
     let doc = format!(" Calls the service `{full_name}` over a [`Channel`](::frpc::Channel).");
-    let methods = rpcs.iter().map(|rpc| {
-        let Rpc { name, constant, docs, request, reply, .. } = rpc;
-        let kind = rpc.call();
-        let deprecated = rpc.is_deprecated.then(|| quote! { #[deprecated] });
-        let (argument, into) = if rpc.streams_requests {
-            (
-                quote! { impl ::frpc::IntoStreamingRequest<Message = #request> },
-                quote! { ::frpc::IntoStreamingRequest::into_streaming_request(request) },
-            )
-        } else {
-            (quote! { impl ::frpc::IntoRequest<#request> }, quote! { ::frpc::IntoRequest::into_request(request) })
-        };
-        let reply = if rpc.streams_replies { quote! { ::frpc::Streaming<#reply> } } else { quote! { #reply } };
-        let result = quote! { ::core::result::Result<::frpc::Response<#reply>, ::frpc::Status> };
-        let method = if !rpc.streams_requests && !rpc.streams_replies {
-            // Do not generate an `async fn`, because its future would store the argument in addition to the call.
-            quote! {
-                pub fn #name(&self, request: #argument) -> impl ::core::future::Future<Output = #result> + ::core::marker::Send + '_ {
-                    self.channel.#kind(&#constant, #into)
-                }
-            }
-        } else {
-            quote! {
-                pub async fn #name(&self, request: #argument) -> #result {
-                    self.channel.#kind(&#constant, #into).await
-                }
-            }
-        };
-        quote! {
-            #(#docs)*
-            #deprecated
-            #method
-        }
-    });
+    let methods = rpcs.iter().map(client_method);
     // Add an accessor for the channel if the service has no methods. Otherwise, nothing would read the channel, which
     // `dead_code` would report.
     let accessor = rpcs.is_empty().then(|| {
@@ -302,5 +269,45 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
         impl ::frpc::codegen::Client for #name {
             const LAYOUT: &'static ::frpc::codegen::Layout = &#layout;
         }
+    }
+}
+
+/// Generates the method of a client that calls a method of the service.
+fn client_method(rpc: &Rpc) -> TokenStream {
+    let Rpc { name, constant, docs, request, reply, .. } = rpc;
+    let kind = rpc.call();
+    let deprecated = rpc.is_deprecated.then(|| quote! { #[deprecated] });
+    let (argument, into) = if rpc.streams_requests {
+        (
+            quote! { impl ::frpc::IntoStreamingRequest<Message = #request> },
+            quote! { ::frpc::IntoStreamingRequest::into_streaming_request(request) },
+        )
+    } else {
+        (quote! { impl ::frpc::IntoRequest<#request> }, quote! { ::frpc::IntoRequest::into_request(request) })
+    };
+    let reply = if rpc.streams_replies {
+        quote! { ::frpc::Streaming<#reply> }
+    } else {
+        quote! { #reply }
+    };
+    let result = quote! { ::core::result::Result<::frpc::Response<#reply>, ::frpc::Status> };
+    let method = if !rpc.streams_requests && !rpc.streams_replies {
+        // Do not generate an `async fn`, because its future would store the argument in addition to the call.
+        quote! {
+            pub fn #name(&self, request: #argument) -> impl ::core::future::Future<Output = #result> + ::core::marker::Send + '_ {
+                self.channel.#kind(&#constant, #into)
+            }
+        }
+    } else {
+        quote! {
+            pub async fn #name(&self, request: #argument) -> #result {
+                self.channel.#kind(&#constant, #into).await
+            }
+        }
+    };
+    quote! {
+        #(#docs)*
+        #deprecated
+        #method
     }
 }
