@@ -320,27 +320,11 @@ impl Generator<'_> {
         let _ = writeln!(module.text, "  constructor(channel: $.Channel) {{\n    this.channel = channel;");
         let _ = writeln!(module.text, "    channel.name({ident});\n  }}");
         for (at, (rpc, proto)) in methods.iter().zip(&service.method).enumerate() {
-            let Rpc { name, request, reply, kind, .. } = rpc;
             let path = within(&path, tag::SERVICE_METHOD, at);
             let deprecated = proto.options.as_ref().is_some_and(prost_types::MethodOptions::deprecated);
             module.text.push('\n');
             self.doc_lines(&mut module.text, file, &path, "  ", deprecated, "");
-            let (argument, result, call) = match *kind {
-                "Unary" => (format!("request: $.Init<{request}>"), format!("Promise<{reply}>"), "unary"),
-                "ClientStreaming" => {
-                    (format!("requests: $.Source<$.Init<{request}>>"), format!("Promise<{reply}>"), "clientStreaming")
-                }
-                "ServerStreaming" => {
-                    (format!("request: $.Init<{request}>"), format!("$.Replies<{reply}>"), "serverStreaming")
-                }
-                _ => (format!("requests: $.Source<$.Init<{request}>>"), format!("$.Replies<{reply}>"), "twoWay"),
-            };
-            let passed = if argument.starts_with("requests") { "requests" } else { "request" };
-            let _ = writeln!(module.text, "  {name}({argument}, options?: $.CallOptions): {result} {{");
-            let _ = writeln!(
-                module.text,
-                "    return this.channel.{call}({ident}, {ident}.methods.{name}, {passed}, options);\n  }}"
-            );
+            put_client_method(&mut module.text, ident, rpc);
         }
         module.text.push_str("}\n");
         Ok(())
@@ -423,6 +407,23 @@ struct Rpc {
     reply: String,
     /// Optional properties of the method's entry, such as its idempotency, as source text.
     more: String,
+}
+
+/// Writes the method of a client that calls a method of the service `ident`.
+fn put_client_method(text: &mut String, ident: &str, Rpc { name, request, reply, kind, .. }: &Rpc) {
+    let takes_stream = matches!(*kind, "ClientStreaming" | "TwoWay");
+    let (passed, argument) = match takes_stream {
+        true => ("requests", format!("$.Source<$.Init<{request}>>")),
+        false => ("request", format!("$.Init<{request}>")),
+    };
+    let (call, result) = match *kind {
+        "Unary" => ("unary", format!("Promise<{reply}>")),
+        "ClientStreaming" => ("clientStreaming", format!("Promise<{reply}>")),
+        "ServerStreaming" => ("serverStreaming", format!("$.Replies<{reply}>")),
+        _ => ("twoWay", format!("$.Replies<{reply}>")),
+    };
+    let _ = writeln!(text, "  {name}({passed}: {argument}, options?: $.CallOptions): {result} {{");
+    let _ = writeln!(text, "    return this.channel.{call}({ident}, {ident}.methods.{name}, {passed}, options);\n  }}");
 }
 
 fn is_deprecated(field: &FieldDescriptorProto) -> bool {

@@ -45,6 +45,27 @@ struct Languages {
     typescript: TypeScript,
 }
 
+impl Languages {
+    /// Sets the language or an option of a language. Returns false if the parameter is another option.
+    fn set(&mut self, name: &str, value: Option<&str>) -> Result<bool, ParameterError> {
+        let typescript = self.typescript.clone();
+        match (name, value) {
+            ("lang", Some("rust")) => self.selected = Language::Rust,
+            ("lang", Some("ts")) => self.selected = Language::TypeScript,
+            ("lang", Some("py")) => self.selected = Language::Python,
+            ("ts_numbers", _) => self.typescript = typescript.numbers(is_on(value)?),
+            ("ts_import_extension", Some(extension @ ("js" | "ts"))) => {
+                self.typescript = typescript.import_extension(extension);
+            }
+            ("ts_import_extension", Some("none")) => self.typescript = typescript.import_extension(""),
+            ("ts_runtime", _) => self.typescript = typescript.runtime(text(value)?),
+            ("lang" | "ts_import_extension", _) => return Err(ParameterError::Form),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
 #[derive(Default)]
 enum Language {
     #[default]
@@ -110,35 +131,12 @@ const PARAMETERS: [(&str, &str, &str); 34] = [
 /// Sets the option that a parameter names.
 fn set(builder: Builder, languages: &mut Languages, name: &str, value: Option<&str>) -> Outcome {
     let on = || is_on(value);
-    let text = || value.filter(|value| !value.is_empty()).ok_or(ParameterError::Form);
+    let text = || text(value);
     let pair = || text()?.split_once('=').ok_or(ParameterError::Form);
-    let typescript = || languages.typescript.clone();
+    if languages.set(name, value)? {
+        return Ok(builder);
+    }
     Ok(match name {
-        "lang" => {
-            languages.selected = match value {
-                Some("rust") => Language::Rust,
-                Some("ts") => Language::TypeScript,
-                Some("py") => Language::Python,
-                _ => return Err(ParameterError::Form),
-            };
-            builder
-        }
-        "ts_numbers" => {
-            languages.typescript = typescript().numbers(on()?);
-            builder
-        }
-        "ts_import_extension" => {
-            languages.typescript = typescript().import_extension(match value {
-                Some(extension @ ("js" | "ts")) => extension,
-                Some("none") => "",
-                _ => return Err(ParameterError::Form),
-            });
-            builder
-        }
-        "ts_runtime" => {
-            languages.typescript = typescript().runtime(text()?);
-            builder
-        }
         "codec" => builder.codec(match value {
             Some("polyglot") => Codec::Polyglot,
             Some("protobuf") => Codec::Protobuf,
@@ -193,6 +191,11 @@ fn is_on(value: Option<&str>) -> Result<bool, ParameterError> {
         Some("false" | "0") => Ok(false),
         Some(_) => Err(ParameterError::Form),
     }
+}
+
+/// Returns the value of a parameter that requires one.
+fn text(value: Option<&str>) -> Result<&str, ParameterError> {
+    value.filter(|value| !value.is_empty()).ok_or(ParameterError::Form)
 }
 
 /// Checks that a relative path stays within protoc's output folder.
