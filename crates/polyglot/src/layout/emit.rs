@@ -29,6 +29,37 @@ enum Output<'a> {
 /// An item of the writer's message, with its connections to fields of the reader's message.
 type Source<'a> = (&'a Item, &'a [Edge]);
 
+/// An item of the writer's message, and the reader's slot that is written at this place of the output.
+type Step<'a> = (Option<Source<'a>>, Option<usize>);
+
+/// Returns the writer's items and their slots in output order. A slot without an item follows the slot before it, so
+/// that it extends a run of slots.
+fn steps<'a>(items: &'a [Item], slots: &[Item], routes: &[&'a [Edge]]) -> Vec<Step<'a>> {
+    let mut is_sourced = vec![false; slots.len()];
+    for edge in routes.iter().filter_map(|edges| edges.first()) {
+        if let Some(is_sourced) = is_sourced.get_mut(edge.slot) {
+            *is_sourced = true;
+        }
+    }
+    let missing = |after: usize| {
+        let slots = is_sourced.iter().enumerate().skip(after);
+        slots.take_while(|(_, is_sourced)| !**is_sourced).map(|(slot, _)| (None, Some(slot)))
+    };
+    let mut steps: Vec<Step<'_>> = missing(0).collect();
+    let mut edges = routes.iter().peekable();
+    for (at, item) in items.iter().enumerate() {
+        match edges.next_if(|edges| edges.first().is_some_and(|edge| edge.item == at)) {
+            Some(edges) => {
+                let slot = edges.first().map_or(0, |edge| edge.slot);
+                steps.push((Some((item, *edges)), Some(slot)));
+                steps.extend(missing(slot.wrapping_add(1)));
+            }
+            None => steps.push((Some((item, &[])), None)),
+        }
+    }
+    steps
+}
+
 impl Emitter<'_> {
     // Complete the current block, so that the next operation starts another one.
     pub(super) fn end_block(&mut self) {
@@ -132,31 +163,7 @@ impl Emitter<'_> {
     /// Emits operations for a message whose fields correspond one to one: each item is translated to at most one slot,
     /// and each slot receives at most one item.
     fn simple(&mut self, items: &[Item], slots: &[Item], routes: &[&[Edge]]) {
-        let mut is_sourced = vec![false; slots.len()];
-        for edge in routes.iter().filter_map(|edges| edges.first()) {
-            if let Some(is_sourced) = is_sourced.get_mut(edge.slot) {
-                *is_sourced = true;
-            }
-        }
-        // The writer's items and their slots in output order. A slot without an item follows the slot before it, so
-        // that it extends a run of slots.
-        let mut steps: Vec<(Option<Source<'_>>, Option<usize>)> = Vec::new();
-        let missing = |after: usize| {
-            let slots = is_sourced.iter().enumerate().skip(after);
-            slots.take_while(|(_, is_sourced)| !**is_sourced).map(|(slot, _)| (None, Some(slot)))
-        };
-        steps.extend(missing(0));
-        let mut edges = routes.iter().peekable();
-        for (at, item) in items.iter().enumerate() {
-            match edges.next_if(|edges| edges.first().is_some_and(|edge| edge.item == at)) {
-                Some(edges) => {
-                    let slot = edges.first().map_or(0, |edge| edge.slot);
-                    steps.push((Some((item, *edges)), Some(slot)));
-                    steps.extend(missing(slot.wrapping_add(1)));
-                }
-                None => steps.push((Some((item, &[])), None)),
-            }
-        }
+        let steps = steps(items, slots, routes);
         let output: Vec<usize> = steps.iter().filter_map(|(_, slot)| *slot).collect();
         // First slot of each run of consecutive slots. If there is a single run, it is already in the reader's order.
         let pieces: Vec<usize> = output

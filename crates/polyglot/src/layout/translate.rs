@@ -343,26 +343,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
                 Op::CopyOneof(table) => {
                     self.walk_oneof(table)?;
                 }
-                Op::Skip(count) => {
-                    self.flush()?;
-                    for _ in 0..count {
-                        self.count_skipped();
-                        self.value()?;
-                    }
-                    self.drop_run();
-                }
-                Op::SkipTree { container, block } => {
-                    self.flush()?;
-                    self.count_skipped();
-                    self.tree(container, block)?;
-                    self.drop_run();
-                }
-                Op::SkipOneof(table) => {
-                    self.flush()?;
-                    let is_set = self.walk_oneof(table)?;
-                    self.counts.skipped = self.counts.skipped.wrapping_add(is_set.into());
-                    self.drop_run();
-                }
+                Op::Skip(_) | Op::SkipTree { .. } | Op::SkipOneof(_) => self.skip(op)?,
                 Op::Fill { length, at } => {
                     self.flush()?;
                     self.put_default(at, length)?;
@@ -405,6 +386,30 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
                 Op::Assemble(order) => self.assemble(order, base)?,
             }
         }
+        Ok(())
+    }
+
+    /// Executes an operation that skips fields of the writer.
+    fn skip(&mut self, op: &Op) -> Result<()> {
+        self.flush()?;
+        match *op {
+            Op::SkipTree { container, block } => {
+                self.count_skipped();
+                self.tree(container, block)?;
+            }
+            Op::SkipOneof(table) => {
+                let is_set = self.walk_oneof(table)?;
+                self.counts.skipped = self.counts.skipped.wrapping_add(is_set.into());
+            }
+            Op::Skip(count) => {
+                for _ in 0..count {
+                    self.count_skipped();
+                    self.value()?;
+                }
+            }
+            _ => {}
+        }
+        self.drop_run();
         Ok(())
     }
 
