@@ -99,62 +99,47 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     fn take(&mut self, key: &str, value: &'a str) -> Result<(), DecodeError> {
         let Self { request, .. } = self;
-        let bit = match key {
+        let (bit, reason) = match key {
             "jsonrpc" => {
                 self.has_version = text(value)?.is_some_and(|text| text == "2.0");
-                1
+                (1, None)
             }
             "method" => {
                 if let Some(name) = text(value)? {
                     (request.method, self.has_method) = (name, true);
                 }
-                2
+                (2, None)
             }
             "id" => {
-                if matches!(value.as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9' | b'n')) {
-                    request.id = Some(value);
-                } else {
-                    self.reason = Some("an id is a string, a number or null");
-                }
-                4
+                request.id = Some(value)
+                    .filter(|id| id.starts_with(|first: char| "\"-n".contains(first) || first.is_ascii_digit()));
+                (4, request.id.is_none().then_some("an id is a string, a number or null"))
             }
             "params" => {
-                match value.as_bytes().first() {
-                    Some(b'{' | b'[') => request.params = Some(value),
-                    Some(b'n') => {}
-                    _ => self.reason = Some("params are an object or an array"),
-                }
-                8
+                request.params = Some(value).filter(|params| params.starts_with(['{', '[']));
+                let is_valid = request.params.is_some() || value.starts_with('n');
+                (8, (!is_valid).then_some("params are an object or an array"))
             }
             "timeoutMs" => {
-                match value.parse().map(Duration::from_millis) {
-                    Ok(timeout) => request.timeout = Some(timeout),
-                    Err(_) => self.reason = Some("timeoutMs is a whole number of milliseconds"),
-                }
-                16
+                request.timeout = value.parse().ok().map(Duration::from_millis);
+                (16, request.timeout.is_none().then_some("timeoutMs is a whole number of milliseconds"))
             }
             "metadata" => {
-                if value.starts_with('{') {
-                    request.metadata = Some(value);
-                } else {
-                    self.reason = Some("metadata is an object");
-                }
-                32
+                request.metadata = Some(value).filter(|metadata| metadata.starts_with('{'));
+                (32, request.metadata.is_none().then_some("metadata is an object"))
             }
             "credit" => {
-                match value.parse() {
-                    Ok(credit) => request.credit = Some(credit),
-                    Err(_) => self.reason = Some("credit is a number of items"),
-                }
-                64
+                request.credit = value.parse().ok();
+                (64, request.credit.is_none().then_some("credit is a number of items"))
             }
             "result" | "error" => {
                 self.is_response = true;
-                0
+                (0, None)
             }
             // Ignore unknown members.
-            _ => 0,
+            _ => (0, None),
         };
+        self.reason = reason.or(self.reason);
         if self.seen & bit != 0 {
             // Do not use the id, because duplicates make it ambiguous.
             (self.reason, request.id) = (Some("a member of the request occurs twice"), None);

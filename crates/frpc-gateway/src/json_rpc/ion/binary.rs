@@ -346,19 +346,7 @@ fn timestamp(output: &JsonOutput, mut body: ByteRange<'_>) -> Result<String> {
         let _ = write!(text, ":{second:02}");
     }
     if !body.is_over() {
-        let (_, exponent) = body.var_int()?;
-        let (is_negative, coefficient) = body.coefficient()?;
-        let places = usize::try_from(-exponent).unwrap_or_default();
-        output.check_room(places)?;
-        let digits = coefficient.to_string();
-        if digits.len() > places.max(1) || (is_negative || places == 0) && coefficient != 0 {
-            return malformed("the fraction of a second is not below one");
-        }
-        if places > 0 {
-            text.push('.');
-            text.push_str(&"0".repeat(places - digits.len()));
-            text.push_str(&digits);
-        }
+        put_fraction(&mut text, output, &mut body)?;
     }
     match (is_unknown, offset) {
         (true, _) => text.push_str("-00:00"),
@@ -369,4 +357,22 @@ fn timestamp(output: &JsonOutput, mut body: ByteRange<'_>) -> Result<String> {
         }
     }
     Ok(text)
+}
+
+/// Appends the fraction of a second, unless it is zero without decimal places.
+fn put_fraction(text: &mut String, output: &JsonOutput, body: &mut ByteRange<'_>) -> Result<()> {
+    let (_, exponent) = body.var_int()?;
+    let (is_negative, coefficient) = body.coefficient()?;
+    let places = usize::try_from(-exponent).unwrap_or_default();
+    output.check_room(places)?;
+    let digits = coefficient.to_string();
+    if digits.len() > places.max(1) || (is_negative || places == 0) && coefficient != 0 {
+        return malformed("the fraction of a second is not below one");
+    }
+    if places > 0 {
+        text.push('.');
+        text.push_str(&"0".repeat(places - digits.len()));
+        text.push_str(&digits);
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! JSON-RPC batches. The replies of a batch are sent together and share one size limit.
 
-use super::{MessageBatch, reply};
+use super::{calls::MessageBatch, reply};
 use crate::charge::Charge;
 use crate::json_rpc::envelope::Item;
 use bytes::Bytes;

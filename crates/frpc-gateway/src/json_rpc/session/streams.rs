@@ -90,14 +90,7 @@ impl Inner {
         }
         // All checks come before the task is spawned, so that a refusal has nothing to undo.
         check_room(context, id.len())?;
-        let streams_max = context.config().streams_max;
-        if self.streams >= streams_max {
-            return Err(Status::resource_exhausted(format!("the limit of {streams_max} streams is reached")));
-        }
-        let Some(hold) = context.connection().try_charge(STREAM_COST) else {
-            context.connection().count_rejected();
-            return Err(overloaded());
-        };
+        let hold = self.charge_stream(context)?;
         let Some(called) = self.called.get(at) else { return Ok(()) };
         let (method, number) = (called.method.clone(), self.next);
         let takes_items = matches!(method.kind(), CallKind::ClientStreaming | CallKind::Streaming);
@@ -129,26 +122,27 @@ impl Inner {
             context: context.clone(),
         };
         let format = if is_positional { POSITIONAL } else { NAMED };
+        let items = takes_items.then_some(items);
         // The task may send messages at once, but the session reads them only after `begin` below.
-        let task = context.connection().runtime_handle().spawn(async move {
-            let kind = method.kind();
-            let called = if takes_items {
-                method.streaming(params.map(|_| items), NAMED).await
-            } else {
-                call_with_one(&method, params, format).await
-            };
-            let result = match called {
-                Ok(responses) => out.send(responses, kind).await,
-                Err(status) => Err(status),
-            };
-            out.mailbox.finish(number, result, &out.context);
-        });
+        let task = context.connection().runtime_handle().spawn(out.run(method, params, items, format));
         // `begin` registers the call as `next - 1`.
         self.next += 1;
         self.streams += 1;
         let work = CallTask::Stream(ends, StreamTask(task.abort_handle()));
         self.begin(Some(id), None, shows_metadata, work, context);
         Ok(())
+    }
+
+    /// Charges a new stream, if the limits of streams and of memory allow another one.
+    fn charge_stream(&self, context: &AdapterContext) -> Result<MemoryCharge, Status> {
+        let streams_max = context.config().streams_max;
+        if self.streams >= streams_max {
+            return Err(Status::resource_exhausted(format!("the limit of {streams_max} streams is reached")));
+        }
+        context.connection().try_charge(STREAM_COST).ok_or_else(|| {
+            context.connection().count_rejected();
+            overloaded()
+        })
     }
 
     /// Handles a notification about a call. Ignores it if the call has ended, because the notification was late.
@@ -290,16 +284,6 @@ impl Stream for Items {
     }
 }
 
-/// Calls a method that takes a single request message.
-async fn call_with_one(
-    method: &AdapterMethod,
-    request: frpc::Request<Bytes>,
-    format: &str,
-) -> Result<Response<AdapterResponses>, Status> {
-    let request = request.map(|message| frpc::iter([Ok(message)]));
-    method.streaming(request, format).await
-}
-
 /// Sends a handler's responses to the session, with flow control.
 struct ResponseSink {
     number: CallNumber,
@@ -311,6 +295,26 @@ struct ResponseSink {
 }
 
 impl ResponseSink {
+    /// Calls a method with a stream of items, or else with the message of the request. Sends its responses, and then
+    /// the result of the call.
+    async fn run(
+        self,
+        method: AdapterMethod,
+        request: frpc::Request<Bytes>,
+        items: Option<Items>,
+        format: &'static str,
+    ) {
+        let called = match items {
+            Some(items) => method.streaming(request.map(|_| items), NAMED).await,
+            None => method.streaming(request.map(|message| frpc::iter([Ok(message)])), format).await,
+        };
+        let result = match called {
+            Ok(responses) => self.send(responses, method.kind()).await,
+            Err(status) => Err(status),
+        };
+        self.mailbox.finish(self.number, result, &self.context);
+    }
+
     /// Sends responses as stream items. Returns the result of the call: the response of a client-streaming method, or
     /// `null`.
     async fn send(&self, responses: Response<AdapterResponses>, kind: CallKind) -> Result<Response<Bytes>, Status> {

@@ -1,11 +1,11 @@
 //! Model Context Protocol messages in a session: tool calls are calls of the session with a different result format.
 
-use super::{Call, CallTask, Inner, MessageBatch, ParsedCall, Session, reply};
+use super::calls::{MessageBatch, NO_PARAMS, invoke};
+use super::{Call, CallTask, Inner, ParsedCall, Session, reply};
 use crate::Mcp;
 use crate::charge::{Charge, check_room};
 use crate::json_rpc::envelope::Request;
 use crate::json_rpc::mailbox::{CallNumber, Canceller};
-use crate::json_rpc::metadata;
 use crate::mcp::params::{self, CANCELLED, DISCOVER, INITIALIZE, PING, Params, RequestError, TOOLS_CALL, TOOLS_LIST};
 use crate::mcp::reply::{
     Revision, end_object, put_cache, put_discovered, put_failure, put_initialized, put_progress, put_result,
@@ -144,12 +144,10 @@ impl MessageBatch<'_> {
         let Some(tools) = &inner.tools else { return };
         let mcp = &tools.mcp;
         let id = request.id.map_or(reply::NO_ID, str::as_bytes);
-        let mut metadata = inner.metadata.clone();
-        if let Some(json) = request.metadata
-            && let Err(reason) = metadata::read(json, &mut metadata)
-        {
-            return reply::error(out, id, reply::INVALID_REQUEST, &reason);
-        }
+        let metadata = match inner.metadata_of(request) {
+            Ok(metadata) => metadata,
+            Err(reason) => return reply::error(out, id, reply::INVALID_REQUEST, &reason),
+        };
         if let Err(status) = context.methods().check_caller(&metadata) {
             if let Some(tools) = &mut inner.tools {
                 tools.is_denied = true;
@@ -184,7 +182,7 @@ impl MessageBatch<'_> {
         message: &Bytes,
         out: &mut Vec<u8>,
     ) {
-        let Self { context, inner, methods } = self;
+        let Self { context, ref mut inner, .. } = *self;
         let (Some(tools), Some(id)) = (&inner.tools, request.id) else { return };
         let mcp = tools.mcp.clone();
         let id = id.as_bytes();
@@ -203,77 +201,72 @@ impl MessageBatch<'_> {
             return reply::error(out, id, reply::INVALID_REQUEST, text);
         }
         let arguments = match message_of(tool, params.arguments) {
-            Ok(arguments) => arguments.map_or(Bytes::from_static(b"{}"), |json| message.slice_ref(json.as_bytes())),
+            Ok(arguments) => arguments.map_or(NO_PARAMS, |json| message.slice_ref(json.as_bytes())),
             Err(text) => return reply::error(out, id, reply::INVALID_PARAMS, text),
         };
         let mut call = frpc::Request::new(arguments);
         call.set_timeout(request.timeout.map_or(mcp.timeout, |timeout| timeout.min(mcp.timeout)));
         *call.metadata_mut() = metadata;
         put_trace(call.metadata_mut(), params.traceparent.as_deref());
-        let mut form = ToolCall {
-            revision,
-            shape: tool.shape,
-            token: params.progress_token.map(Into::into),
-            count: 0,
-            items: Vec::new(),
-            charge: Charge::default(),
-        };
-        let Some(at) = inner.find(tool.path.as_bytes(), context) else {
-            return inner.put_tool_failure(out, id, revision, &Status::unimplemented("the method is not served"));
-        };
-        let missing = tool.missing(params.arguments.unwrap_or("{}"));
-        if !missing.is_empty() {
-            // Access is checked first, so that a caller without it does not learn the arguments.
-            let allowed = inner.called.get(at).map_or(Ok(()), |called| called.method.check_access(call.metadata()));
-            let text = || format!("missing arguments: {}", missing.join(", "));
-            let status = allowed.err().unwrap_or_else(|| Status::invalid_argument(text()));
-            return inner.put_tool_failure(out, id, revision, &status);
+        if let Err(status) = self.run_tool(tool, id, call, params, revision, out) {
+            self.inner.put_tool_failure(out, id, revision, &status);
         }
+    }
+
+    /// Starts the call of a tool. Appends its result if the call completes immediately.
+    ///
+    /// # Errors
+    /// If the call failed immediately.
+    fn run_tool(
+        &mut self,
+        tool: &Tool,
+        id: &[u8],
+        call: frpc::Request<Bytes>,
+        params: &Params<'_>,
+        revision: Revision,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Status> {
+        let Self { context, inner, methods } = self;
+        let at = inner.find(tool.path.as_bytes(), context);
+        let called = at.and_then(|at| Some((at, inner.called.get_mut(at)?)));
+        let (at, called) = called.ok_or_else(|| Status::unimplemented("the method is not served"))?;
+        let missing = tool.missing(params.arguments.unwrap_or("{}"));
+        // Check access before the response of a stream starts, because status 401 cannot be sent afterwards, and before
+        // arguments are checked, so that a caller without access does not learn them.
+        if !missing.is_empty() || tool.shape == ResultShape::Items {
+            called.method.check_access(call.metadata())?;
+        }
+        if !missing.is_empty() {
+            return Err(Status::invalid_argument(format!("missing arguments: {}", missing.join(", "))));
+        }
+        let token = params.progress_token.map(Into::into);
+        let (shape, items, charge) = (tool.shape, Vec::new(), Charge::default());
+        let mut form = ToolCall { revision, shape, token, count: 0, items, charge };
         // Read before the call starts, which advances `next`.
         let number = inner.next;
-        let status = if tool.shape == ResultShape::Items {
-            // Check access before the response starts, because status 401 cannot be sent afterwards.
-            let method = inner.called.get(at).map(|called| called.method.clone());
-            let allowed = method.map_or(Ok(()), |method| method.check_access(call.metadata()));
-            let parsed = ParsedCall {
-                id: Some(id),
-                batch: None,
-                shows_metadata: false,
-                request: call,
-                is_positional: false,
-                unread: None,
-            };
-            allowed.and_then(|()| inner.open(at, parsed, &Request::default(), context)).err()
+        if shape == ResultShape::Items {
+            let id = Some(id);
+            let (batch, shows_metadata, is_positional, unread) = (None, false, false, None);
+            let parsed = ParsedCall { id, batch, shows_metadata, request: call, is_positional, unread };
+            inner.open(at, parsed, &Request::default(), context)?;
         } else {
-            let (next, mailbox) = (&mut inner.next, &inner.mailbox);
-            let Some(slot) = inner.called.get_mut(at).and_then(|called| called.slots[0].as_mut()) else { return };
-            let mut json = Vec::new();
-            let called = slot.call(methods, call, &mut json, || {
-                // Only a call that stays in progress takes a number.
-                let (number, mailbox) = (*next, mailbox.clone());
-                *next += 1;
-                move |result, hold| mailbox.send(super::SessionMessage::Done(number, result, hold))
-            });
-            match called {
+            let Some(slot) = &mut called.slots[0] else { return Ok(()) };
+            match invoke(slot, call, methods, (&mut inner.next, &inner.mailbox), &mut form.items) {
                 AdapterCall::Ready(Ok(_)) => {
-                    form.items = json;
-                    return inner.put_tool(out, id, &form, Ok(()), context);
+                    inner.put_tool(out, id, &form, Ok(()), context);
+                    return Ok(());
                 }
-                AdapterCall::Ready(Err(status)) => Some(status),
+                AdapterCall::Ready(Err(status)) => return Err(status),
                 AdapterCall::InProgress(task) => {
+                    form.items.clear();
                     inner.begin(Some(id), None, false, CallTask::Unary(task), context);
-                    None
-                }
-            }
-        };
-        match status {
-            Some(status) => inner.put_tool_failure(out, id, form.revision, &status),
-            None => {
-                if let Some(call) = inner.calls.get_mut(&number) {
-                    call.tool = Some(Box::new(form));
                 }
             }
         }
+        if let Some(call) = inner.calls.get_mut(&number) {
+            call.tool = Some(Box::new(form));
+        }
+        Ok(())
     }
 }
 

@@ -1,0 +1,137 @@
+//! Replies of a session: results of calls, errors, and the document of `rpc.discover`.
+
+use super::{Call, Inner};
+use crate::json_rpc::envelope::{Message, Request};
+use crate::json_rpc::mailbox::SessionMessage;
+use crate::json_rpc::{discover, reply};
+use bytes::Bytes;
+use frisbee_core::cost;
+use frpc::{AdapterContext, Code, Response, Status};
+
+impl Inner {
+    pub(super) fn read(&mut self, event: SessionMessage, context: &AdapterContext) {
+        match event {
+            SessionMessage::Done(number, result, hold) => {
+                if let Some(call) = self.end(number) {
+                    self.answer(call, result, context);
+                }
+                // The reply stays charged until it is part of the output.
+                drop(hold);
+            }
+            SessionMessage::Item(number, item, permits, hold) => {
+                #[cfg(feature = "mcp")]
+                if self.put_tool_item(number, &item, permits, context) {
+                    return;
+                }
+                self.put_item(number, &item, permits);
+                drop(hold);
+            }
+            SessionMessage::Consumed(number, count) => self.grant(number, count),
+            #[cfg(feature = "mcp")]
+            SessionMessage::Cancelled(number) => drop(self.end(number)),
+        }
+    }
+
+    /// Appends the reply of a completed call.
+    pub(super) fn answer(&mut self, call: Call, result: Result<Response<Bytes>, Status>, context: &AdapterContext) {
+        #[cfg(feature = "mcp")]
+        if let (Some(tool), Some(id)) = (call.tool, &call.id) {
+            return self.answer_tool(id, *tool, result, context);
+        }
+        let Call { id, batch, shows_metadata, .. } = call;
+        let reply_max = self.reply_max;
+        let put = |out: &mut Vec<u8>| {
+            let Some(id) = &id else { return };
+            match result {
+                Ok(response) if response.get_ref().len() <= reply_max => {
+                    reply::begin_result(out, id);
+                    out.extend_from_slice(response.get_ref());
+                    reply::end_result(out, Some(response.metadata()).filter(|_| shows_metadata));
+                }
+                Ok(response) => reply::failure(out, id, &too_long(response.get_ref().len(), reply_max)),
+                Err(status) => reply::failure(out, id, &status),
+            }
+        };
+        match batch {
+            Some(batch) => {
+                self.batches.add(batch, id.as_deref(), self.reply_max, context, put);
+                self.batches.end(batch, &mut self.output);
+            }
+            None => {
+                let start = self.output.len();
+                put(&mut self.output);
+                if self.output.len() > start {
+                    self.output.push(b'\n');
+                }
+            }
+        }
+    }
+
+    /// Appends the error reply of a call that failed immediately.
+    #[cold]
+    pub(super) fn put_failure(&self, out: &mut Vec<u8>, id: &[u8], status: &Status, unread: Option<&[u8]>) {
+        if let Some(message) = unread.filter(|_| status.code() == Code::InvalidArgument)
+            && let Err(error) = Message::read(message, self.levels + 1)
+        {
+            return reply::error(out, reply::NO_ID, reply::PARSE_ERROR, &error.to_string());
+        }
+        reply::failure(out, id, status);
+    }
+
+    /// Handles a request whose method name starts with `rpc.`.
+    pub(super) fn handle_reserved(
+        &mut self,
+        request: &Request<'_>,
+        message: &Bytes,
+        context: &AdapterContext,
+        out: &mut Vec<u8>,
+    ) {
+        match request.id.map(str::as_bytes) {
+            Some(id) if request.method == "rpc.discover" => {
+                let metadata = match self.metadata_of(request) {
+                    Ok(metadata) => metadata,
+                    Err(reason) => return reply::error(out, id, reply::INVALID_REQUEST, &reason),
+                };
+                if let Err(status) = discover::check_access(context.methods(), &metadata) {
+                    context.charge_abuse(message.len());
+                    return reply::failure(out, id, &status);
+                }
+                // Only the first document is free, because later ones are the same.
+                if std::mem::replace(&mut self.has_discovered, true) {
+                    context.charge_abuse(cost::DISCOVER as usize);
+                }
+                let document = self.discovered.get_or_init(|| discover::document(context.methods()));
+                if document.len() > self.reply_max {
+                    return reply::failure(out, id, &too_long(document.len(), self.reply_max));
+                }
+                reply::begin_result(out, id);
+                out.extend_from_slice(document);
+                reply::end_result(out, None);
+            }
+            Some(id) => {
+                let text = format!("unknown method {:?}", shortened(&request.method));
+                reply::error(out, id, reply::METHOD_NOT_FOUND, &text);
+            }
+            None => self.handle_notice(request, message, context),
+        }
+    }
+
+    /// Appends an error reply that belongs to no request.
+    pub(super) fn refuse(&mut self, code: i32, text: &str) {
+        if self.answers_invalid {
+            reply::error(&mut self.output, reply::NO_ID, code, text);
+            self.output.push(b'\n');
+        }
+    }
+}
+
+/// Maximum length in characters of an unknown method name that is quoted in an error.
+const NAME_SHOWN: usize = 64;
+
+pub(super) fn shortened(name: &str) -> String {
+    name.chars().take(NAME_SHOWN).collect()
+}
+
+pub(super) fn too_long(length: usize, max: usize) -> Status {
+    Status::resource_exhausted(format!("a reply of {length} bytes exceeds the limit of {max}"))
+}
