@@ -10,7 +10,7 @@ use super::calls::{CallHead, CallTarget, Calls, FinishedCall, PendingCall, Respo
 use super::fields::{self, KnownFields};
 use super::half_close::{self, Probe};
 use super::head::{self, BodyFraming, FIELDS_MAX, HTTP2, Head, Malformed};
-use super::route::{Protocol, RequestHead, Route, probe, route};
+use super::route::{RequestHead, Route, probe, route};
 use super::written;
 use crate::charge::{GrowingBody, check_room};
 use crate::clock::{after, now};
@@ -275,33 +275,14 @@ impl<'a> FastPath<'a> {
             Some((path, query)) => (path, Some(query)),
             None => (head.target, None),
         };
-        // Health probes are answered for any host, because load balancers send an address.
-        let (pass, route) = match probe(self.http, self.context, head.method, path) {
-            Some(answer) => (Pass::default(), Route::Answer(answer)),
-            None => match self.http.locks.admit(&known, self.context.connection().local_addr()) {
-                Ok(pass) => {
-                    let request_head = RequestHead { method: head.method, path, known: &known, is_http2: false };
-                    (pass, route(self.gateway, self.http, self.context, request_head))
-                }
-                Err(answer) => (Pass::default(), Route::Answer(answer)),
-            },
-        };
-        if let Route::Call(_, Protocol::Stream(_) | Protocol::Grpc(_) | Protocol::Web(_) | Protocol::WebText(_))
-        | Route::NoMethod(_) = route
-        {
-            return Ok(NextAction::HandOver(Handover::Http1(self.unread(bytes))));
-        }
-        // The response may be a stream, which the fast path does not support.
-        #[cfg(feature = "mcp")]
-        if let Route::Mcp = route {
+        let (pass, route) = self.admit(RequestHead { method: head.method, path, known: &known, is_http2: false });
+        // The fast path does not support responses that may be streams.
+        if route.may_stream() {
             return Ok(NextAction::HandOver(Handover::Http1(self.unread(bytes))));
         }
         let limit = u64::from(self.context.config().body_limit());
-        if length > limit {
-            self.write(&Answer::too_long(limit), pass, true).await?;
-            return Ok(NextAction::Close);
-        }
-        let body = match self.body(usize::try_from(length).unwrap_or(usize::MAX)).await? {
+        // The declared length is checked first, so that a body over the limit is never received.
+        let body = match self.body(length, limit, pass).await? {
             Ok(body) => body,
             Err(step) => return Ok(step),
         };
@@ -320,9 +301,6 @@ impl<'a> FastPath<'a> {
                 }
                 return self.respond(&answer, pass, is_last).await;
             }
-            Route::NoMethod(_) => return self.respond(&Answer::not_found(path), pass, is_last).await,
-            #[cfg(feature = "mcp")]
-            Route::Mcp => return self.respond(&Answer::not_found(path), pass, is_last).await,
             Route::JsonRpc => CallTarget::JsonRpc,
             #[cfg(feature = "ion")]
             Route::Ion => {
@@ -345,6 +323,8 @@ impl<'a> FastPath<'a> {
                     }
                 }
             }
+            // These routes leave the fast path above.
+            _ => return self.respond(&Answer::not_found(path), pass, is_last).await,
         };
         let timeout = if let CallTarget::JsonRpc = callee { None } else { timeout.unwrap_or_default() };
         let head = CallHead { callee, metadata, timeout };
@@ -354,6 +334,18 @@ impl<'a> FastPath<'a> {
             Some(pending) => self.wait(pending, pass, is_last).await,
             None if options.is_last => Ok(NextAction::Close),
             None => Ok(NextAction::Next),
+        }
+    }
+
+    /// Routes a request, unless it is rejected because of its host or origin.
+    fn admit<'h>(&self, request: RequestHead<'h>) -> (Pass<'h>, Route) {
+        // Health probes are answered for any host, because load balancers send an address.
+        if let Some(answer) = probe(self.http, self.context, request.method, request.path) {
+            return (Pass::default(), Route::Answer(answer));
+        }
+        match self.http.locks.admit(request.known, self.context.connection().local_addr()) {
+            Ok(pass) => (pass, route(self.gateway, self.http, self.context, request)),
+            Err(answer) => (Pass::default(), Route::Answer(answer)),
         }
     }
 
@@ -382,8 +374,13 @@ impl<'a> FastPath<'a> {
         Ok(NextAction::Close)
     }
 
-    /// Reads the request body. Returns the next action instead if the body cannot be received.
-    async fn body(&mut self, length: usize) -> io::Result<Result<Bytes, NextAction>> {
+    /// Reads the request body. Returns the next action instead if the body is too long or cannot be received.
+    async fn body(&mut self, length: u64, limit: u64, pass: Pass<'_>) -> io::Result<Result<Bytes, NextAction>> {
+        if length > limit {
+            self.write(&Answer::too_long(limit), pass, true).await?;
+            return Ok(Err(NextAction::Close));
+        }
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
         if self.input.len() >= length {
             return Ok(Ok(self.input.split_to(length).freeze()));
         }

@@ -92,6 +92,24 @@ enum ConnectionEnd {
     Idle,
 }
 
+impl ConnectionEnd {
+    /// Shuts down the transport, after a response to a malformed request. Fails if that response cannot be written.
+    async fn finish(self, transport: &mut AdapterDriver<RawTransport>) -> io::Result<io::Result<()>> {
+        match self {
+            // hyper has already shut down the transport.
+            Self::Served(served) => return Ok(served.or_else(|error| super::ended(&error))),
+            Self::Refused(malformed) => {
+                let mut output = Vec::new();
+                let answer = Answer::refusal(malformed.status(), malformed.text());
+                written::put(&mut output, &answer, ResponseOptions::last(), true);
+                transport.write_all(&output).await?;
+            }
+            Self::Idle => {}
+        }
+        Ok(transport.shutdown().await)
+    }
+}
+
 /// Serves an HTTP/1 connection that begins with `early`, until it ends or is upgraded.
 pub(crate) async fn serve(
     service: Service,
@@ -162,18 +180,7 @@ pub(crate) async fn serve(
         let transport = RewoundTransport::new(early, transport.into_inner());
         return Ok(Some(Upgraded { upgrade, metadata, transport }));
     }
-    let served = match end {
-        // hyper has already shut down the transport.
-        ConnectionEnd::Served(served) => served.or_else(|error| super::ended(&error)),
-        ConnectionEnd::Refused(malformed) => {
-            let mut output = Vec::new();
-            let answer = Answer::refusal(malformed.status(), malformed.text());
-            written::put(&mut output, &answer, ResponseOptions::last(), true);
-            transport.write_all(&output).await?;
-            transport.shutdown().await
-        }
-        ConnectionEnd::Idle => transport.shutdown().await,
-    };
+    let served = end.finish(&mut transport).await?;
     Box::pin(drain(&mut transport)).await;
     served.map(|()| None)
 }

@@ -89,6 +89,18 @@ impl Protocol {
     }
 }
 
+impl Route {
+    /// Returns whether the response may be a stream.
+    pub(crate) fn may_stream(&self) -> bool {
+        match self {
+            Self::Call(_, Protocol::Unary(_)) => false,
+            #[cfg(feature = "mcp")]
+            Self::Mcp => true,
+            _ => matches!(self, Self::Call(..) | Self::NoMethod(_)),
+        }
+    }
+}
+
 /// Returns the response to a health check at `/healthz` or `/readyz` if health checks are enabled.
 pub(crate) fn probe(http: &Http, context: &AdapterContext, method: &str, path: &str) -> Option<Answer> {
     if !http.health || !matches!(method, "GET" | "HEAD") {
@@ -106,7 +118,7 @@ pub(crate) fn probe(http: &Http, context: &AdapterContext, method: &str, path: &
 
 /// Determines how an admitted request is handled.
 pub(crate) fn route(gateway: &Gateway, http: &Http, context: &AdapterContext, request: RequestHead<'_>) -> Route {
-    let RequestHead { method, path, known, is_http2 } = request;
+    let RequestHead { method, path, known, .. } = request;
     let protocol = known.content_type.and_then(Protocol::of);
     if method == "OPTIONS" && known.preflight.is_some() && known.origin.is_some() {
         return Route::Answer(http.locks.preflight(known));
@@ -149,6 +161,12 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &AdapterContext, re
             _ => Answer::wrong_method("GET", "the debug page is read by GET"),
         });
     }
+    route_call(http, context, &request, protocol)
+}
+
+/// Determines how a request to the path of a method is handled.
+fn route_call(http: &Http, context: &AdapterContext, request: &RequestHead<'_>, protocol: Option<Protocol>) -> Route {
+    let RequestHead { method, path, is_http2, .. } = *request;
     let found = path.strip_prefix('/').and_then(|path| path.rsplit_once('/'));
     let found = found.and_then(|(service, name)| context.methods().get(service, name));
     let Some(found) = found.filter(|_| http.connect || http.grpc) else {
@@ -169,17 +187,18 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &AdapterContext, re
         _ => return Route::Answer(Answer::wrong_method("POST", "the method is called by POST")),
     }
     let accepted = if found.kind() == CallKind::Unary { ACCEPTED } else { ACCEPTED_OF_STREAMS };
-    let Some(protocol) = protocol.filter(|protocol| protocol.is_open(http)) else {
+    let is_unary = found.kind() == CallKind::Unary;
+    // A unary protocol for a stream of messages is rejected, and the reverse.
+    let is_accepted = |protocol: &Protocol| match protocol {
+        Protocol::Unary(_) => is_unary,
+        Protocol::Stream(_) => !is_unary,
+        _ => true,
+    };
+    let Some(protocol) = protocol.filter(|protocol| protocol.is_open(http) && is_accepted(protocol)) else {
         let text = format!("the content type of a call of this method is one of {accepted}");
         return Route::Answer(Answer::wrong_type(accepted, &text));
     };
-    let is_stream = matches!(protocol, Protocol::Stream(_));
     match protocol {
-        // A unary protocol for a stream of messages, or the reverse.
-        Protocol::Unary(_) | Protocol::Stream(_) if is_stream == (found.kind() == CallKind::Unary) => {
-            let text = format!("the content type of a call of this method is one of {accepted}");
-            Route::Answer(Answer::wrong_type(accepted, &text))
-        }
         Protocol::Grpc(_) if !is_http2 => {
             let text =
                 "gRPC takes HTTP/2, without an upgrade if there is no TLS; gRPC-Web and Connect take HTTP/1.1 too";
