@@ -54,12 +54,12 @@ impl Channel {
         if left.is_some_and(|left| left.is_zero()) {
             return first.await;
         }
-        let why = || Status::deadline_exceeded(format!("no answer within {:?}", hedge.after));
         let second_call = PendingCall { avoid: Some(&link), ..call };
         let Pick::Ready(PickedConnection { link: other, .. }) = self.inner.picker.pick(&second_call) else {
             return first.await;
         };
-        let Some(trace) = again(&why()) else { return first.await };
+        let why = Status::deadline_exceeded(format!("no answer within {:?}", hedge.after));
+        let Some(trace) = again(&why) else { return first.await };
         let options = CallOptions { timeout: left.or(call.options.timeout), ..call.options };
         let again = PendingCall { options, trace: trace.as_ref(), ..call };
         let mut second = Box::pin(again.attempt(message, reader, other, &sent[1], runtime));
@@ -86,15 +86,13 @@ impl Channel {
         .await;
         // Dropping the slower attempt cancels it.
         drop((first, second));
-        let [first_failure, second_failure] = failures;
-        let is_overtaken = by == 1 && first_failure.is_none();
-        match if by == 1 { first_failure } else { second_failure } {
+        if by == 1 && failures[0].is_none() && hedge.is_probe {
+            link.calls.report(ServerEvent::Overtaken);
+        }
+        match failures[1 - by].take() {
             Some(failure) => attempts.fail(*failure),
             None if sent[1 - by].load(Ordering::Relaxed) => attempts.is_cancelled = true,
             None => {}
-        }
-        if is_overtaken && hedge.is_probe {
-            link.calls.report(ServerEvent::Overtaken);
         }
         made
     }

@@ -223,19 +223,27 @@ impl PeerLayouts {
         });
         // No packet is written with the lock held.
         drop(state);
-        if !unknown.is_empty() && connection.send_now(|outbox| put_ask(outbox, &unknown)).is_ok() {
-            // Spawn on the runtime rather than as a task of the connection, because the latter would make the
-            // connection count as busy.
-            let this = connection.clone();
-            connection.runtime_handle().spawn(async move {
-                if tokio::time::timeout(HELD_TIME, this.closed()).await.is_err()
-                    && let Some(layouts) = Self::of(&this)
-                {
-                    layouts.expire(&this);
-                }
-            });
+        if !unknown.is_empty() {
+            Self::ask(connection, &unknown);
         }
         operations
+    }
+
+    /// Asks the peer for the descriptions of layouts, and waits for them for [`HELD_TIME`] at most.
+    fn ask(connection: &Connection, unknown: &[Fingerprint]) {
+        if connection.send_now(|outbox| put_ask(outbox, unknown)).is_err() {
+            return;
+        }
+        let this = connection.clone();
+        // Spawn on the runtime rather than as a task of the connection, because the latter would make the connection
+        // count as busy.
+        connection.runtime_handle().spawn(async move {
+            if tokio::time::timeout(HELD_TIME, this.closed()).await.is_err()
+                && let Some(layouts) = Self::of(&this)
+            {
+                layouts.expire(&this);
+            }
+        });
     }
 
     /// Attaches the configured layouts of a compat client to its connection. `services` contains the local layout and

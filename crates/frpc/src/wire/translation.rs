@@ -160,9 +160,8 @@ impl ServicePlans {
         }
         let same = |name: &str| here.methods.iter().position(|method| method.name == name);
         let pairs: Vec<_> = there.methods.iter().map(|method| (method, same(&method.name))).collect();
-        let known = pairs.iter().filter_map(|(theirs, index)| Some((*theirs, here.methods.get((*index)?)?)));
         let (mut incoming, mut outgoing) = (Vec::new(), Vec::new());
-        for (theirs, ours) in known {
+        for (theirs, ours) in pairs.iter().filter_map(|(theirs, at)| Some((*theirs, here.methods.get((*at)?)?))) {
             let [request, reply] = [(theirs.request, ours.request), (theirs.reply, ours.reply)];
             let (read, (own, peer)) = match caller {
                 Caller::Peer => (request, (ours.reply, theirs.reply)),
@@ -175,6 +174,9 @@ impl ServicePlans {
             Plan::new(from, to, roots, form).map_err(|error| error.to_string())
         };
         let plans = (plan(&there, &here, &incoming, Form::Extended)?, plan(&here, &there, &outgoing, form)?);
+        let incompatible = |index, refusal: &polyglot::layout::Refusal, is_sent| {
+            MethodPlan::Incompatible(index, refusal.describe(&here, own.names, is_sent, fingerprint).into())
+        };
         let mut roots = incoming.into_iter().zip(outgoing);
         let method = |(theirs, index): (&polyglot::layout::Method, Option<usize>)| {
             let Some((index, ours)) = index.and_then(|index| Some((index, here.methods.get(index)?))) else {
@@ -191,14 +193,8 @@ impl ServicePlans {
             }
             match (plans.0.root(read.0, read.1), plans.1.root(write.0, write.1)) {
                 (Ok(incoming), Ok(outgoing)) => MethodPlan::Known { index, incoming, outgoing },
-                (Err(refusal), _) => {
-                    let text = refusal.describe(&here, own.names, false, fingerprint);
-                    MethodPlan::Incompatible(index, text.into())
-                }
-                (_, Err(refusal)) => {
-                    let text = refusal.describe(&here, own.names, true, fingerprint);
-                    MethodPlan::Incompatible(index, text.into())
-                }
+                (Err(refusal), _) => incompatible(index, &refusal, false),
+                (_, Err(refusal)) => incompatible(index, &refusal, true),
             }
         };
         let methods: Vec<_> = pairs.into_iter().map(method).collect();

@@ -171,16 +171,13 @@ impl MethodState {
                 None
             }
         };
-        match refused {
-            Some(reply) => {
-                connection.count_rejected();
-                // A handler that has been polled may have had side effects, so its call does not count as rejected.
-                self.fail(caller, reply, too_many(connection), !was_polled);
-                ServeProgress::Refused
-            }
-            None if is_slow => ServeProgress::Slow,
-            None => ServeProgress::Started,
-        }
+        let Some(reply) = refused else {
+            return if is_slow { ServeProgress::Slow } else { ServeProgress::Started };
+        };
+        connection.count_rejected();
+        // A handler that has been polled may have had side effects, so its call does not count as rejected.
+        self.fail(caller, reply, too_many(connection), !was_polled);
+        ServeProgress::Refused
     }
 }
 
