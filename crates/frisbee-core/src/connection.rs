@@ -25,6 +25,9 @@ const PINGS_PER_SECOND: u32 = 20;
 /// because they cost more than whole packets.
 const FRAGMENT_LEAST: usize = 1024;
 
+/// Extensions that are passed to the caller as control packets.
+const CONTROLS: [PacketId; 4] = [extension::ASK, extension::LAYOUT, extension::CALLS, extension::CLOSE];
+
 /// Interval of the PINGs to a peer that has closed its write half. If the peer no longer exists, its system replies
 /// with a reset, and the next write fails.
 const HALF_CLOSED_PING_INTERVAL: Duration = Duration::from_millis(250);
@@ -555,15 +558,7 @@ impl Connection {
                 }
                 return Ok(complete.map_or(Event::Nothing, Event::Packet));
             }
-            Operation::EXTENSION
-                if ours
-                    && matches!(
-                        packet.id,
-                        extension::ASK | extension::LAYOUT | extension::CALLS | extension::CLOSE
-                    ) =>
-            {
-                return Ok(Event::Control(packet));
-            }
+            Operation::EXTENSION if ours && CONTROLS.contains(&packet.id) => return Ok(Event::Control(packet)),
             Operation::EXTENSION if ours && matches!(packet.id, extension::HEADERS | extension::TRAILERS) => {
                 let is_malformed = packet.stream().is_none();
                 let malformed = Err(ProtocolError::Malformed(Operation::EXTENSION));

@@ -305,8 +305,7 @@ impl<R: Router> Engine<R> {
             return self.route_full(now);
         }
         // While a hand-off is pending, stop after the next packet, because the hand-off takes place at its end.
-        let mut left = if self.is_leaving() { 1 } else { PACKETS_PER_BATCH };
-        let mut routed = 0;
+        let (mut left, mut routed) = (if self.is_leaving() { 1 } else { PACKETS_PER_BATCH }, 0);
         // Update both values after every event except a plain packet, which changes neither.
         let (mut at_packet, mut room) = (self.core.is_at_packet(), self.room());
         while left > 0 {
