@@ -54,10 +54,8 @@ impl Channel {
         if left.is_some_and(|left| left.is_zero()) {
             return first.await;
         }
-        let second_call = PendingCall { avoid: Some(&link), ..call };
-        let Pick::Ready(PickedConnection { link: other, .. }) = self.inner.picker.pick(&second_call) else {
-            return first.await;
-        };
+        let picked = self.inner.picker.pick(&PendingCall { avoid: Some(&link), ..call });
+        let Pick::Ready(PickedConnection { link: other, .. }) = picked else { return first.await };
         let why = Status::deadline_exceeded(format!("no answer within {:?}", hedge.after));
         let Some(trace) = again(&why) else { return first.await };
         let options = CallOptions { timeout: left.or(call.options.timeout), ..call.options };

@@ -125,6 +125,23 @@ pub(crate) struct Translation {
     outgoing: Option<Root>,
 }
 
+/// Parses the descriptions of a service at this end and at the peer.
+///
+/// # Errors
+/// If a description is malformed, or that of the peer is of another service or has a method twice.
+fn parse(own: &Layout, peer: &[u8]) -> Result<(Description, Description), String> {
+    let parse = |bytes: &[u8]| Description::parse(bytes).map_err(|error: DescriptionError| error.to_string());
+    let (here, there) = (parse(own.description)?, parse(peer)?);
+    if there.name != here.name {
+        return Err(format!("it describes {:?} instead of {:?}", there.name, here.name));
+    }
+    let mut names = HashSet::new();
+    if let Some(twice) = there.methods.iter().find(|method| !names.insert(&method.name)) {
+        return Err(format!("it has two methods {:?}", twice.name));
+    }
+    Ok((here, there))
+}
+
 impl ServicePlans {
     /// Returns the cached plans for a native peer's layout, if there are any.
     pub(crate) fn cached(own: &'static Layout, peer: Fingerprint, caller: Caller) -> Option<Arc<Self>> {
@@ -149,15 +166,7 @@ impl ServicePlans {
     /// If the description is malformed or describes another service, or the plans would exceed a limit.
     pub(crate) fn new(own: &'static Layout, peer: &[u8], caller: Caller, form: Form) -> Result<Arc<Self>, String> {
         let fingerprint = Fingerprint::of(peer);
-        let parse = |bytes: &[u8]| Description::parse(bytes).map_err(|error: DescriptionError| error.to_string());
-        let (here, there) = (parse(own.description)?, parse(peer)?);
-        if there.name != here.name {
-            return Err(format!("it describes {:?} instead of {:?}", there.name, here.name));
-        }
-        let mut names = HashSet::new();
-        if let Some(twice) = there.methods.iter().find(|method| !names.insert(&method.name)) {
-            return Err(format!("it has two methods {:?}", twice.name));
-        }
+        let (here, there) = parse(own, peer)?;
         let same = |name: &str| here.methods.iter().position(|method| method.name == name);
         let pairs: Vec<_> = there.methods.iter().map(|method| (method, same(&method.name))).collect();
         let (mut incoming, mut outgoing) = (Vec::new(), Vec::new());
@@ -193,8 +202,8 @@ impl ServicePlans {
             }
             match (plans.0.root(read.0, read.1), plans.1.root(write.0, write.1)) {
                 (Ok(incoming), Ok(outgoing)) => MethodPlan::Known { index, incoming, outgoing },
-                (Err(refusal), _) => incompatible(index, &refusal, false),
-                (_, Err(refusal)) => incompatible(index, &refusal, true),
+                (Err(refusal), _) => incompatible(index, refusal, false),
+                (_, Err(refusal)) => incompatible(index, refusal, true),
             }
         };
         let methods: Vec<_> = pairs.into_iter().map(method).collect();

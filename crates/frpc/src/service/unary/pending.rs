@@ -21,7 +21,7 @@ use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::rpc::ConnectionExt;
 use frisbee::rpc::{Continuation, Job, ParkedFuture, Placement, Task, UnwindResult};
-use frisbee::{Operation, Outbox, PacketId};
+use frisbee::{Connection, Operation, Outbox, PacketId};
 use polyglot::{Form, Message};
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -158,15 +158,8 @@ impl MethodState {
             ReplyTo::Adapter { outcome, .. } => {
                 let handler = handler.formatted();
                 let memory = memory + handler.size();
-                let (connection, observed_call) = (connection.clone(), observed_call());
-                let work = Box::pin(async move {
-                    let worked = with_deadline(permits, inherited, handler).await;
-                    let result = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
-                    if let Err(status) = &result {
-                        log(status, name, &connection);
-                    }
-                    result
-                });
+                let work = Box::pin(adapter_outcome(permits, inherited, handler, name, connection.clone()));
+                let observed_call = observed_call();
                 *outcome = Some(AdapterOutcome::Pending(PendingHandler { work, memory, observed_call }));
                 None
             }
@@ -179,6 +172,22 @@ impl MethodState {
         self.fail(caller, reply, too_many(connection), !was_polled);
         ServeProgress::Refused
     }
+}
+
+/// Waits for the outcome of a handler that was called by an adapter, and logs a failure.
+async fn adapter_outcome(
+    permits: Option<Arc<Semaphore>>,
+    inherited: InheritedContext,
+    handler: Outcome<Bytes>,
+    name: Method,
+    connection: Connection,
+) -> Result<Response<Bytes>, Status> {
+    let worked = with_deadline(permits, inherited, handler).await;
+    let result = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
+    if let Err(status) = &result {
+        log(status, name, &connection);
+    }
+    result
 }
 
 /// Acquires a permit and then awaits the handler. The deadline includes the time spent waiting for the permit.
