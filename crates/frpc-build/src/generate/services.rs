@@ -155,6 +155,7 @@ fn server_tokens(
         quote! { static MESSAGES: &[(&str, &str)] = &[#((#names, #texts)),*]; }
     });
     let methods = method_tokens(of, service, stated, rpcs);
+    let constructors = constructor_tokens(name, of, generic);
     Ok(quote! {
         #[doc = #doc]
         #[derive(Debug)]
@@ -162,6 +163,29 @@ fn server_tokens(
         pub struct #name<#generic> {
             service: ::std::sync::Arc<#generic>,
         }
+        #constructors
+        impl<#generic> ::core::clone::Clone for #name<#generic> {
+            fn clone(&self) -> Self {
+                Self { service: ::std::sync::Arc::clone(&self.service) }
+            }
+        }
+        impl<#generic: #of> ::frpc::codegen::Service for #name<#generic> {
+            const NAME: &'static str = #full_name;
+            fn methods(&self) -> ::frpc::codegen::Methods {
+                #schemas
+                ::frpc::codegen::Methods::new(&self.service, &#layout)
+                    #(#methods)*
+                    #schema
+                    #any_types
+                    .done()
+            }
+        }
+    })
+}
+
+/// Generates the constructors of a server, and its methods that add middleware and limits.
+fn constructor_tokens(name: &Ident, of: &Ident, generic: &Ident) -> TokenStream {
+    quote! {
         impl<#generic: #of> #name<#generic> {
             /// Wraps `service`.
             pub fn new(service: #generic) -> Self {
@@ -188,23 +212,7 @@ fn server_tokens(
                 ::frpc::Layered::new(self).max_decoding_message_size(bytes)
             }
         }
-        impl<#generic> ::core::clone::Clone for #name<#generic> {
-            fn clone(&self) -> Self {
-                Self { service: ::std::sync::Arc::clone(&self.service) }
-            }
-        }
-        impl<#generic: #of> ::frpc::codegen::Service for #name<#generic> {
-            const NAME: &'static str = #full_name;
-            fn methods(&self) -> ::frpc::codegen::Methods {
-                #schemas
-                ::frpc::codegen::Methods::new(&self.service, &#layout)
-                    #(#methods)*
-                    #schema
-                    #any_types
-                    .done()
-            }
-        }
-    })
+    }
 }
 
 /// Returns calls of functions of `MethodsBuilder`, one group for each method. They add the method and its additional
