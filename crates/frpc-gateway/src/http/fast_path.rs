@@ -271,10 +271,8 @@ impl<'a> FastPath<'a> {
         let Some((length, is_last)) = is_simple(&head, &known) else {
             return Ok(NextAction::HandOver(Handover::Http1(self.unread(bytes))));
         };
-        let (path, query) = match head.target.split_once('?') {
-            Some((path, query)) => (path, Some(query)),
-            None => (head.target, None),
-        };
+        let (path, query) =
+            head.target.split_once('?').map_or((head.target, None), |(path, query)| (path, Some(query)));
         let (pass, route) = self.admit(RequestHead { method: head.method, path, known: &known, is_http2: false });
         // The fast path does not support responses that may be streams.
         if route.may_stream() {
@@ -315,13 +313,11 @@ impl<'a> FastPath<'a> {
                 let Ok(timeout) = timeout else {
                     return self.respond(&unary::wrong_timeout(), pass, is_last).await;
                 };
-                match self.calls.enter(path, &method, protocol.format()) {
-                    Some(callee) => callee,
-                    None => {
-                        let call = unary::call(&method, protocol.format(), metadata, timeout, body);
-                        return self.respond_by(pin!(call), pass, is_last).await;
-                    }
-                }
+                let Some(callee) = self.calls.enter(path, &method, protocol.format()) else {
+                    let call = unary::call(&method, protocol.format(), metadata, timeout, body);
+                    return self.respond_by(pin!(call), pass, is_last).await;
+                };
+                callee
             }
             // These routes leave the fast path above.
             _ => return self.respond(&Answer::not_found(path), pass, is_last).await,
