@@ -146,6 +146,11 @@ impl Scheduler {
         self.fresh.is_empty() && self.rounds.is_empty()
     }
 
+    /// Returns the number of scheduled streams.
+    pub(crate) fn len(&self) -> usize {
+        self.fresh.len().saturating_add(self.rounds.len())
+    }
+
     /// Schedules a stream that now has data to send.
     pub(crate) fn add(&mut self, slot: u32) {
         self.fresh.push_back(slot);

@@ -153,11 +153,23 @@ pub(crate) struct StreamSlot {
     pub(crate) is_scheduled: bool,
     /// Whether the caller is waiting for [`Event::Writable`](crate::Event::Writable) of this stream.
     pub(crate) is_waiting: bool,
+    pub(crate) load: Load,
     pub(crate) send: SendWindow,
     pub(crate) receive: StreamWindow,
     /// Number of bytes of the body that the peer must still send, if it declared a `content-length`.
     pub(crate) missing: Option<u64>,
     pub(crate) queue: Option<Box<SendQueue>>,
+}
+
+/// Size of the parts in which a stream sends its body, which predicts the size of the next part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Load {
+    /// The stream has not sent any part.
+    Unknown,
+    /// The last part was short and was written at once.
+    Light,
+    /// The last part was queued.
+    Bulk,
 }
 
 // Keep slots small, because a connection with a thousand calls in flight has a thousand of them.
@@ -282,6 +294,7 @@ impl StreamTable {
             is_bodiless: false,
             is_scheduled: false,
             is_waiting: false,
+            load: Load::Unknown,
             send: SendWindow::new(send),
             receive: StreamWindow::new(receive),
             missing: None,

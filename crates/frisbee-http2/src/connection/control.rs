@@ -188,6 +188,7 @@ impl Connection {
     pub(super) fn remove(&mut self, number: u32) {
         if self.streams.slot(number).is_some_and(|slot| slot.is_scheduled) {
             self.scheduler.remove(number);
+            self.wake_waiting();
         }
         self.queued = self.queued.saturating_sub(self.streams.remove(number));
     }

@@ -6,7 +6,7 @@ use crate::frame::{self, Settings, flag, kind};
 use crate::hpack::Encoder;
 use crate::limits;
 use crate::output::{GATHERED_MIN, Output, QUANTUM};
-use crate::streams::{Progress, SendQueue, State};
+use crate::streams::{Load, Progress, SendQueue, State};
 use crate::{ErrorCode, Head, SendError, StreamKey};
 use bytes::{Buf, Bytes};
 use frisbee_core::Role;
@@ -132,10 +132,18 @@ impl Connection {
             frame::put_head(self.output.framed(), length, kind::DATA, if is_end { flag::END_STREAM } else { 0 }, id);
             self.output.framed().extend_from_slice(&data);
             self.spend(stream, length);
+            self.set_load(stream, Load::Light);
             return if is_end { self.end(stream) } else { Ok(()) };
         }
+        self.set_load(stream, Load::Bulk);
         self.enqueue(stream, data, None, is_end);
         Ok(())
+    }
+
+    fn set_load(&mut self, stream: StreamKey, load: Load) {
+        if let Some(slot) = self.streams.get_mut(stream) {
+            slot.load = load;
+        }
     }
 
     /// Queues trailers. They are sent after all data of the message, and end it.
@@ -236,8 +244,9 @@ impl Connection {
         }
     }
 
-    /// Returns whether a stream can send now. If not, [`Event::Writable`](crate::Event::Writable) is reported when it
-    /// can.
+    /// Returns whether it is a stream's turn to send. If not, [`Event::Writable`](crate::Event::Writable) is reported
+    /// when it is. Produce the next part of a body only in the stream's turn, so that a connection with many streams
+    /// holds few parts.
     ///
     /// # Errors
     ///
@@ -250,15 +259,24 @@ impl Connection {
         if let Some(slot) = self.streams.get_mut(stream)
             && !std::mem::replace(&mut slot.is_waiting, true)
         {
-            self.waiting.push_back(stream);
+            // A new stream goes before the others once, so that its first part does not wait for a round of long ones.
+            match slot.load {
+                Load::Unknown => self.waiting.push_front(stream),
+                Load::Light | Load::Bulk => self.waiting.push_back(stream),
+            }
         }
         Ok(false)
     }
 
     fn is_writable(&self, stream: StreamKey) -> bool {
-        let has_room = self.output.len() < FRAMED_MAX && self.send_window.available() > 0;
-        let is_open = |slot: &crate::streams::StreamSlot| slot.queue.is_none() && slot.send.available() > 0;
-        has_room && self.streams.get(stream).is_some_and(is_open)
+        let Some(slot) = self.streams.get(stream) else { return false };
+        // Each scheduled stream sends up to a quantum before this one. Short parts need no turn, because they are sent
+        // at once.
+        let ahead = if slot.load == Load::Light { 0 } else { self.scheduler.len().saturating_mul(QUANTUM) };
+        slot.queue.is_none()
+            && slot.send.available() > 0
+            && self.send_window.available() > ahead
+            && self.output.len().saturating_add(ahead) < FRAMED_MAX
     }
 
     /// Reports [`Event::Writable`](crate::Event::Writable) for waiting streams that can send now.

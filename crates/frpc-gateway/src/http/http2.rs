@@ -16,8 +16,8 @@ use crate::mailbox::Mailbox;
 use crate::scratch;
 use bytes::{Bytes, BytesMut};
 use frisbee::{MemoryCharge, RawTransport};
-use frisbee_core::ServerConfig;
-use frisbee_http2::{Connection, ConnectionError, Event, Head, StreamKey, write_some};
+use frisbee_core::{ProtocolError, ServerConfig};
+use frisbee_http2::{Connection, ConnectionError, ErrorCode, Event, Head, StreamKey, write_some};
 use frpc::{AdapterContext, AdapterTask, Response, Status};
 use grpc::{Callee, RecentCall, UnaryCall};
 use std::collections::VecDeque;
@@ -115,7 +115,7 @@ struct Driver<'a> {
     mailbox: Arc<Mailbox<StreamEvent>>,
     events: VecDeque<StreamEvent>,
     /// Streams that were woken and are polled in this iteration of the driver.
-    ready: Vec<StreamKey>,
+    ready: VecDeque<StreamKey>,
     callees: Vec<Callee>,
     recent: VecDeque<RecentCall>,
     /// Unary calls that received a part of their message in this iteration of the driver.
@@ -176,7 +176,11 @@ pub(crate) async fn serve(service: Service, early: BytesMut, transport: RawTrans
 }
 
 fn failed(kind: io::ErrorKind) -> impl FnOnce(ConnectionError) -> io::Error {
-    move |error| io::Error::new(kind, error)
+    move |error| match error.code {
+        // Count the connection like those of abusive peers in other protocols.
+        ErrorCode::ENHANCE_YOUR_CALM => io::Error::other(ProtocolError::Flood),
+        _ => io::Error::new(kind, error),
+    }
 }
 
 /// Reads once into the thread's read buffer. Returns an empty buffer at the end of the input.
@@ -216,7 +220,7 @@ impl<'a> Driver<'a> {
             streams: Streams::default(),
             mailbox: Arc::default(),
             events: VecDeque::new(),
-            ready: Vec::new(),
+            ready: VecDeque::new(),
             callees: Vec::new(),
             recent: VecDeque::new(),
             begun: Vec::new(),
@@ -291,14 +295,15 @@ impl<'a> Driver<'a> {
             match event {
                 StreamEvent::Done(key, result, _hold) => self.finish_call(key, result),
                 // Polled after the input, so that the stream sees the data of this turn.
-                StreamEvent::Wake(key) => self.ready.push(key),
+                StreamEvent::Wake(key) => self.ready.push_back(key),
             }
         }
         is_busy |= self.read(task)?;
         self.handle_events().map_err(failed(io::ErrorKind::InvalidData))?;
         // Only requests that are still incomplete are copied out of the read buffer.
         self.keep_begun();
-        while let Some(key) = self.ready.pop() {
+        // First in, first out: a stream that has used its turn goes behind the others.
+        while let Some(key) = self.ready.pop_front() {
             self.poll_stream(key);
         }
         Ok(is_busy)
@@ -309,7 +314,17 @@ impl<'a> Driver<'a> {
         if !self.input.is_empty() || !self.http2.may_read() {
             return Ok(false);
         }
-        let Poll::Ready(input) = read_some(Pin::new(&mut self.transport), task)? else { return Ok(false) };
+        let input = match read_some(Pin::new(&mut self.transport), task) {
+            Poll::Ready(Ok(input)) => input,
+            Poll::Ready(Err(error)) => {
+                // The transport limits useless requests. Reply with GOAWAY, like to useless frames.
+                if error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<ProtocolError>) {
+                    self.http2.close_abusive();
+                }
+                return Err(error);
+            }
+            Poll::Pending => return Ok(false),
+        };
         (self.heard, self.has_pinged, self.has_ended) = (self.now, false, input.is_empty());
         self.input = input;
         Ok(true)
@@ -340,7 +355,7 @@ impl<'a> Driver<'a> {
                     continue;
                 }
                 Event::Writable { stream } => {
-                    self.ready.push(stream);
+                    self.ready.push_back(stream);
                     continue;
                 }
                 _ => continue,

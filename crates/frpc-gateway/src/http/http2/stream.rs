@@ -33,6 +33,8 @@ pub(super) struct ServedStream {
     envelopes: Option<EnvelopeTracker>,
     /// Whether the request method is HEAD. If so, the response has no content (RFC 9110, section 9.3.2).
     is_head: bool,
+    /// Whether the stream has used its turn and can be polled again after the other streams.
+    has_yielded: bool,
     state: ServedState,
 }
 
@@ -48,7 +50,8 @@ impl ServedStream {
         is_head: bool,
         answering: Answering,
     ) -> Self {
-        Self { waker: link.clone().into(), link, envelopes, is_head, state: ServedState::Answering(answering) }
+        let state = ServedState::Answering(answering);
+        Self { waker: link.clone().into(), link, envelopes, is_head, has_yielded: false, state }
     }
 
     /// Returns the memory of the stream in bytes, without bodies.
@@ -60,7 +63,7 @@ impl ServedStream {
         size_of::<Self>() + size_of::<StreamLink>() + answering
     }
 
-    /// Drives the response. Completes when all of it has been sent.
+    /// Drives the response. Completes when all of it has been sent. Yields after a part of at least [`COPIED_MAX`].
     fn poll(&mut self, http2: &mut Connection, key: StreamKey, now: Instant) -> Poll<Result<(), SendError>> {
         let task = &mut Context::from_waker(&self.waker);
         loop {
@@ -78,10 +81,14 @@ impl ServedStream {
                     }
                     match ready!(reply.poll_frame(task)).map(http_body::Frame::into_data) {
                         Some(Ok(part)) => {
-                            let is_end = reply.is_over();
+                            let (is_end, is_long) = (reply.is_over(), part.len() >= COPIED_MAX);
                             http2.send_data(key, part, is_end)?;
                             if is_end {
                                 break;
+                            }
+                            if is_long {
+                                self.has_yielded = true;
+                                return Poll::Pending;
                             }
                         }
                         Some(Err(frame)) => {
@@ -197,7 +204,7 @@ impl Driver<'_> {
 
     pub(super) fn serve(&mut self, key: StreamKey, stream: ServedStream) {
         self.streams.insert(key, StreamState::Served(Box::new(stream)));
-        self.ready.push(key);
+        self.ready.push_back(key);
     }
 
     /// Sends a complete response.
@@ -250,6 +257,11 @@ impl Driver<'_> {
         // The future of the response was dropped if the body has begun.
         let freed = before - stream.memory();
         self.streams.served -= freed;
+        if std::mem::take(&mut stream.has_yielded) {
+            self.ready.push_back(key);
+            // Charge the part before another stream produces one.
+            self.set_charge();
+        }
         if is_over {
             self.streams.remove(key);
         }
