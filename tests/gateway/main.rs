@@ -1,5 +1,6 @@
 //! Tests of the protocols that the gateway adds to a server.
 
+mod abuse;
 #[path = "../access/main.rs"]
 mod access;
 mod ages;
@@ -21,4 +22,5 @@ mod stop;
 mod support;
 mod tensors;
 mod traces;
+mod turns;
 mod web_socket;

@@ -237,8 +237,12 @@ impl From<ProtocolError> for CloseReason {
 }
 
 impl From<io::Error> for CloseReason {
+    /// Converts an error of a transport. An error that wraps a [`ProtocolError`] becomes [`Protocol`](Self::Protocol).
     fn from(error: io::Error) -> Self {
-        Self::Io { kind: error.kind(), message: error.to_string().into(), source: Arc::new(error) }
+        match error.downcast() {
+            Ok(error) => Self::Protocol(error),
+            Err(error) => Self::Io { kind: error.kind(), message: error.to_string().into(), source: Arc::new(error) },
+        }
     }
 }
 

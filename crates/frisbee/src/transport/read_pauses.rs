@@ -2,7 +2,7 @@
 //! reading, like native connections; see [`Config::abuse_rate`](crate::Config::abuse_rate).
 
 use crate::clock::now;
-use frisbee_core::AbuseLimiter;
+use frisbee_core::{AbuseLimiter, ProtocolError};
 use parking_lot::Mutex;
 use std::io;
 use std::pin::Pin;
@@ -80,7 +80,7 @@ impl ReadPauses {
                 ready!(sleep.as_mut().poll(context));
                 self.sleep = None;
                 if self.account.is_exhausted() {
-                    return Poll::Ready(Err(io::Error::other("too many useless requests")));
+                    return Poll::Ready(Err(io::Error::other(ProtocolError::Flood)));
                 }
             }
             let Some(until) = self.account.paused_until() else { return Poll::Ready(Ok(())) };

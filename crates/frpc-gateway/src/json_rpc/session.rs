@@ -24,7 +24,7 @@ use calls::MessageBatch;
 use frisbee::MemoryCharge;
 use frpc::{AdapterContext, AdapterMethod, AdapterSlot, AdapterTask, Metadata, Status};
 use ids::CallIds;
-use replies::{shortened, too_long};
+use replies::{reject, shortened, too_long};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
@@ -62,8 +62,6 @@ struct Inner {
     metadata: Metadata,
     /// Reply to `rpc.discover`, shared by all sessions of the server.
     discovered: Arc<OnceLock<Vec<u8>>>,
-    /// Whether the peer has called `rpc.discover`.
-    has_discovered: bool,
     output: Vec<u8>,
     /// Methods called in this session, by the names that the peer used, so that further calls need no lookup.
     called: Vec<ResolvedMethod>,
@@ -144,7 +142,6 @@ impl Session {
             answers_invalid: true,
             metadata,
             discovered: gateway.discovered.clone(),
-            has_discovered: false,
             output: Vec::new(),
             called: Vec::new(),
             by_name: HashMap::new(),

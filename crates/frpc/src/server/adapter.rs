@@ -298,6 +298,10 @@ impl AdapterMethod {
         };
         let response = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), entry.method, connection)));
         if let Err(status) = &response {
+            // Charge a malformed request, like that of a unary call.
+            if status.code() == Code::InvalidArgument && !status.may_have_run() {
+                caller.context.charge_abuse(0);
+            }
             log(status, entry.method, connection);
         }
         let sleep = ends.map(|(at, status)| {

@@ -135,7 +135,7 @@ impl<A: Message + Send + 'static> StreamRequest<A> for A {
         options: &FormatOptions,
         caller: Option<Connection>,
     ) -> Result<(A, Option<MemoryCharge>), Status> {
-        options.decode(decode, &single(messages).await?, caller.as_ref())
+        options.decode(decode, &single(messages).await?, caller.as_ref()).map_err(Status::rejected)
     }
 }
 

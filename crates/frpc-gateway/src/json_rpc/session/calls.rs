@@ -1,6 +1,8 @@
 //! Requests of a session, and the calls that they start.
 
-use super::{Call, CallTask, ID_CHARGED, Inner, NAMED, POSITIONAL, ParsedCall, ResolvedMethod, shortened, too_long};
+use super::{
+    Call, CallTask, ID_CHARGED, Inner, NAMED, POSITIONAL, ParsedCall, ResolvedMethod, reject, shortened, too_long,
+};
 use crate::charge::check_room;
 use crate::json_rpc::envelope::{InvalidRequest, Item, Message, Plain, Request};
 use crate::json_rpc::framing::{Framed, FramingError, MessageFraming};
@@ -145,7 +147,7 @@ impl MessageBatch<'_> {
         let Some(at) = inner.find(request.method.as_bytes(), context) else {
             let Some(id) = id else { return };
             let text = format!("unknown method {:?}", shortened(&request.method));
-            return reply::error(out, id, reply::METHOD_NOT_FOUND, &text);
+            return reject(context, out, id, reply::METHOD_NOT_FOUND, &text);
         };
         let metadata = match inner.metadata_of(&request) {
             Ok(metadata) => metadata,

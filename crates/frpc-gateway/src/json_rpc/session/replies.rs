@@ -90,16 +90,14 @@ impl Inner {
             Some(id) if request.method == "rpc.discover" => {
                 let metadata = match self.metadata_of(request) {
                     Ok(metadata) => metadata,
-                    Err(reason) => return reply::error(out, id, reply::INVALID_REQUEST, &reason),
+                    Err(reason) => return reject(context, out, id, reply::INVALID_REQUEST, &reason),
                 };
                 if let Err(status) = discover::check_access(context.methods(), &metadata) {
                     context.charge_abuse(message.len());
                     return reply::failure(out, id, &status);
                 }
-                // Only the first document is free, because later ones are the same.
-                if std::mem::replace(&mut self.has_discovered, true) {
-                    context.charge_abuse(cost::DISCOVER as usize);
-                }
+                // Also the first document, because each HTTP request has a session of its own.
+                context.charge_abuse(cost::DISCOVER as usize);
                 let document = self.discovered.get_or_init(|| discover::document(context.methods()));
                 if document.len() > self.reply_max {
                     return reply::failure(out, id, &too_long(document.len(), self.reply_max));
@@ -110,7 +108,7 @@ impl Inner {
             }
             Some(id) => {
                 let text = format!("unknown method {:?}", shortened(&request.method));
-                reply::error(out, id, reply::METHOD_NOT_FOUND, &text);
+                reject(context, out, id, reply::METHOD_NOT_FOUND, &text);
             }
             None => self.handle_notice(request, message, context),
         }
@@ -123,6 +121,12 @@ impl Inner {
             self.output.push(b'\n');
         }
     }
+}
+
+/// Replies to a useless request with an error, and charges the request to the client.
+pub(super) fn reject(context: &AdapterContext, out: &mut Vec<u8>, id: &[u8], code: i32, text: &str) {
+    context.charge_abuse(text.len());
+    reply::error(out, id, code, text);
 }
 
 /// Maximum length in characters of an unknown method name that is quoted in an error.

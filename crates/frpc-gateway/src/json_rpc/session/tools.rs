@@ -125,6 +125,7 @@ impl MessageBatch<'_> {
         match checked {
             Ok((params, revision)) => self.answer_mcp(request, &params, revision, message, out),
             Err(RequestError { code, text, data }) => {
+                self.context.charge_abuse(text.len());
                 reply::error_with(out, id.as_bytes(), code, &text, data.as_deref());
             }
         }
@@ -146,7 +147,7 @@ impl MessageBatch<'_> {
         let id = request.id.map_or(reply::NO_ID, str::as_bytes);
         let metadata = match inner.metadata_of(request) {
             Ok(metadata) => metadata,
-            Err(reason) => return reply::error(out, id, reply::INVALID_REQUEST, &reason),
+            Err(reason) => return super::reject(context, out, id, reply::INVALID_REQUEST, &reason),
         };
         if let Err(status) = context.methods().check_caller(&metadata) {
             if let Some(tools) = &mut inner.tools {
@@ -157,7 +158,7 @@ impl MessageBatch<'_> {
         match &*request.method {
             method if !params::is_served(method, revision) => {
                 let text = format!("unknown method {:?}", super::shortened(method));
-                reply::error(out, id, reply::METHOD_NOT_FOUND, &text);
+                super::reject(context, out, id, reply::METHOD_NOT_FOUND, &text);
             }
             INITIALIZE => put_initialized(out, id, mcp, params.requested.as_deref()),
             PING => {
@@ -191,18 +192,17 @@ impl MessageBatch<'_> {
         }
         let Some(tool) = params.name.as_deref().and_then(|name| mcp.tools(context).get(name)) else {
             let name = params.name.as_deref().unwrap_or_default();
-            context.charge_abuse(name.len());
             let text = format!("unknown tool {:?}: see tools/list", super::shortened(name));
-            return reply::error(out, id, reply::INVALID_PARAMS, &text);
+            return super::reject(context, out, id, reply::INVALID_PARAMS, &text);
         };
         // Neither the client nor a cancellation could tell two calls with the same id apart.
         if inner.ids.get(id).is_some() {
             let text = "the id is that of a request in progress: use another one";
-            return reply::error(out, id, reply::INVALID_REQUEST, text);
+            return super::reject(context, out, id, reply::INVALID_REQUEST, text);
         }
         let arguments = match message_of(tool, params.arguments) {
             Ok(arguments) => arguments.map_or(NO_PARAMS, |json| message.slice_ref(json.as_bytes())),
-            Err(text) => return reply::error(out, id, reply::INVALID_PARAMS, text),
+            Err(text) => return super::reject(context, out, id, reply::INVALID_PARAMS, text),
         };
         let mut call = frpc::Request::new(arguments);
         call.set_timeout(request.timeout.map_or(mcp.timeout, |timeout| timeout.min(mcp.timeout)));
@@ -317,7 +317,9 @@ impl Inner {
         let from = match params.cursor.as_deref().map(str::parse) {
             None => 0,
             Some(Ok(from)) if from <= tools.len() => from,
-            Some(_) => return reply::error(out, id, reply::INVALID_PARAMS, "invalid cursor: begin without one"),
+            Some(_) => {
+                return super::reject(context, out, id, reply::INVALID_PARAMS, "invalid cursor: begin without one");
+            }
         };
         let token = context.methods().check_caller(metadata);
         let (mut refused, mut is_any) = (token.err(), false);
