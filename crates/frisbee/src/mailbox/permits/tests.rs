@@ -182,6 +182,30 @@ fn missed_grant_passes_to_next_task() {
     assert!(!world.poll(2) && world.poll(1));
 }
 
+/// Measures [`GRANT_TIME`]: in a second, 16 permits serve 16 000 calls of 1 ms. A task that is never polled delays one
+/// permit by the grant time, once.
+#[test]
+fn unpolled_task_delays_one_permit_once() {
+    const PERMITS: usize = 16;
+    const TASKS: usize = 3 * PERMITS;
+    let mut world = World::new(TASKS + 1, PERMITS);
+    (0..PERMITS).for_each(|index| assert!(world.poll(index)));
+    assert!(!world.poll(TASKS), "last task should wait before the others");
+    let mut calls = 0;
+    for _ in 0..1000 {
+        for index in 0..TASKS {
+            if world.takers[index].holds {
+                world.release(index);
+                calls += 1;
+            }
+        }
+        (0..TASKS).for_each(|index| drop(world.poll(index)));
+        world.wait(MS);
+    }
+    let lost = 1000 * PERMITS - calls;
+    assert_eq!(lost as u128, GRANT_TIME.as_millis(), "unpolled task should cost one permit for the grant time");
+}
+
 #[test]
 fn leaving_task_passes_its_grant_on() {
     let mut world = World::new(3, 1);
