@@ -2,6 +2,7 @@
 
 use crate::gateway::greeter::{TIMEOUT, greet, rest};
 use crate::gateway::support::Client;
+use crate::gateway::web_socket;
 use bytes::Bytes;
 use frisbee::CloseKind;
 use frisbee::tls::rustls::ClientConfig;
@@ -14,7 +15,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -199,4 +200,96 @@ async fn address_by_http2(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'stat
     let response = client.send_request(request).await.expect("call should succeed");
     let body = response.into_body().collect().await.expect("body should be complete").to_bytes();
     String::from_utf8(body.into()).expect("body should be UTF-8")
+}
+
+/// Posts a call of `Greet` with more header fields, and returns the status and body of the response.
+async fn post_for(socket: &mut TcpStream, fields: &str, name: &str) -> String {
+    let body = format!("{{\"name\":\"{name}\"}}");
+    let head = format!(
+        "POST /greet.Greeter/Greet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{fields}\
+         content-length: {}\r\n\r\n",
+        body.len()
+    );
+    socket.write_all((head + &body).as_bytes()).await.expect("write should succeed");
+    let mut answer = String::new();
+    while !answer.ends_with('}') {
+        answer.push(char::from(socket.read_u8().await.expect("peer should send a byte")));
+    }
+    answer
+}
+
+fn trusting() -> ServerBuilder {
+    let http = Http::new().connect().grpc().trust(IpAddr::from([127, 0, 0, 1]), 32);
+    let gateway = Gateway::new().json_rpc().http(http).web_socket();
+    Server::builder().add_service(GreeterServer::new(Mirror)).gateway(gateway)
+}
+
+#[tokio::test]
+async fn client_of_trusted_http_proxy_is_stated_address() {
+    let (address, _) = serve(trusting()).await;
+    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
+    for (fields, expected) in [
+        ("x-forwarded-for: 192.0.2.9, 192.0.2.1\r\n", "192.0.2.1:0"),
+        ("forwarded: for=192.0.2.2;proto=https\r\n", "192.0.2.2:0"),
+        ("", "127.0.0.1:"),
+        ("x-forwarded-for: 192.0.2.1\r\nforwarded: for=192.0.2.2\r\n", "127.0.0.1:"),
+    ] {
+        let answer = post_for(&mut socket, fields, "Ada").await;
+        assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains(expected), "{fields}: {answer}");
+    }
+    let io = TokioIo::new(TcpStream::connect(address).await.expect("server should accept the connection"));
+    let (mut client, connection) =
+        http2::handshake(TokioExecutor::new(), io).await.expect("server should speak HTTP/2");
+    tokio::spawn(connection);
+    for content_type in ["application/json", "application/grpc+json"] {
+        let body = if content_type == "application/json" { "{}" } else { "\0\0\0\0\u{2}{}" };
+        let request = http::Request::post("http://localhost/greet.Greeter/Greet").header("content-type", content_type);
+        let request = request.header("x-forwarded-for", "192.0.2.3").body(Full::new(Bytes::from(body)));
+        let response = client.send_request(request.expect("request should be valid")).await;
+        let body = response.expect("call should succeed").into_body().collect().await.expect("body should be complete");
+        let text = String::from_utf8_lossy(&body.to_bytes()).into_owned();
+        assert!(text.contains("192.0.2.3:0"), "{content_type}: {text:?}");
+    }
+    let fields = "x-forwarded-for: 192.0.2.4\r\nSec-WebSocket-Protocol: jsonrpc\r\n";
+    let (mut socket, answer) = web_socket::Client::connect_with(address, fields).await;
+    assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
+    let call = br#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{}}"#;
+    socket.send(&web_socket::frame(true, web_socket::TEXT, call)).await;
+    let (_, _, reply) = socket.frame().await;
+    assert!(String::from_utf8_lossy(&reply).contains("192.0.2.4:0"), "{reply:?}");
+    // Other peers cannot state an address.
+    let (address, _) = serve(builder()).await;
+    let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
+    let answer = post_for(&mut socket, "x-forwarded-for: 192.0.2.1\r\n", "Ada").await;
+    assert!(answer.contains("127.0.0.1:"), "{answer}");
+}
+
+/// Clients behind a proxy have shares of the memory of their own.
+#[tokio::test]
+async fn greedy_client_behind_proxy_leaves_memory() {
+    let (address, stats) = serve(trusting().memory_max(4 << 20)).await;
+    let mut greedy = Vec::new();
+    for _ in 0..64 {
+        let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
+        let head = "POST /greet.Greeter/Greet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+                    x-forwarded-for: 192.0.2.1\r\ncontent-length: 200000\r\n\r\n";
+        socket.write_all([head.as_bytes(), &[b' '; 100_000]].concat().as_slice()).await.expect("write should succeed");
+        greedy.push(socket);
+    }
+    let is_full = async {
+        while stats.memory_held() < 2 << 20 {
+            tokio::task::yield_now().await;
+        }
+        // The bodies that still arrive are accepted or rejected.
+        for _ in 0..10_000 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, is_full).await.expect("half bodies should take their share within the timeout");
+    for (client, expected) in [("192.0.2.1", "HTTP/1.1 429 "), ("192.0.2.2", "HTTP/1.1 200 ")] {
+        let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
+        let fields = format!("x-forwarded-for: {client}\r\n");
+        let answer = post_for(&mut socket, &fields, &"x".repeat(20_000)).await;
+        assert!(answer.starts_with(expected), "{client}: {} of {answer}", stats.memory_held());
+    }
 }

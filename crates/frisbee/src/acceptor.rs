@@ -15,7 +15,7 @@ use crate::account::{Admission, Budget, Stats};
 use crate::adapter::peers::{AdapterListener, AdapterPeers};
 use crate::adapter::{AdapterHost, AdapterServer, AllowedProtocols, Inner, ServerPhase};
 use crate::clock::{TokioTimer, now, tokio_timer};
-use crate::connection::{AgeLimit, Connection};
+use crate::connection::{AgeLimit, Connection, Lifetime};
 use crate::debug::opaque_debug;
 use crate::executor::tasks::Job;
 use crate::inspect::Inspector;
@@ -345,9 +345,9 @@ impl<R: Router> AdapterServer for ServerShared<R> {
         self.serve_inner(Transport::Other(Box::new(transport)), handle, AllowedProtocols::Frames)
     }
 
-    fn enter_peer(&self, ends: EndpointInfo) -> Option<Connection> {
+    fn enter_peer(&self, ends: EndpointInfo, lifetime: Option<Lifetime>) -> Option<Connection> {
         let admission = self.budget.enter(ends.caller());
-        let handle = Connection::accepted(&self.config, admission, self.runtime.clone(), ends, true, None);
+        let handle = Connection::accepted(&self.config, admission, self.runtime.clone(), ends, true, lifetime);
         let core = frisbee_core::Connection::server(&self.config, now());
         let _entered = self.runtime.enter();
         let made = catch_unwind(AssertUnwindSafe(|| Engine::new(core, self.router.clone(), handle.clone())));

@@ -9,7 +9,7 @@ use crate::debug::opaque_debug;
 use crate::MemoryCharge;
 use crate::account::Traffic;
 use crate::clock::now;
-use crate::connection::Connection;
+use crate::connection::{Connection, Lifetime};
 use crate::mailbox::hand_off::HandOffTarget;
 use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
@@ -20,6 +20,7 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Weak};
 use std::task::Poll;
@@ -96,7 +97,7 @@ pub(crate) trait AdapterServer: Send + Sync {
     fn serve_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_>;
 
     /// Creates a handle for a connectionless peer. Returns `None` if the router rejects the peer.
-    fn enter_peer(&self, ends: EndpointInfo) -> Option<Connection>;
+    fn enter_peer(&self, ends: EndpointInfo, lifetime: Option<Lifetime>) -> Option<Connection>;
 
     /// Serves a transport that has completed its TLS handshake and may carry frames or an adapter protocol.
     #[cfg(feature = "tls")]
@@ -323,6 +324,19 @@ impl AdapterContext {
             Poll::Pending => aged.as_mut().poll(task),
         })
         .await;
+    }
+
+    /// Creates the context of another client whose requests arrive on this connection, because a trusted proxy forwards
+    /// them. Handlers and access rules see the address of this client, and its memory is charged to the address. The
+    /// transport is not paused for useless requests of the client, so check [`is_throttled`](Self::is_throttled).
+    ///
+    /// Returns `None` if the router rejects the client or the server no longer exists.
+    pub fn on_behalf_of(&self, client: IpAddr) -> Option<Self> {
+        let local = self.connection.local_addr();
+        let ends = EndpointInfo { peer: Some(SocketAddr::new(client, 0)), local, ..EndpointInfo::default() };
+        let lifetime = self.connection.0.lifetime.as_deref().copied();
+        let connection = self.host.server.upgrade()?.enter_peer(ends, lifetime)?;
+        Some(Self::new(&connection, &self.host))
     }
 
     /// Returns whether the server's memory limit is reached, so that no new work should begin; see

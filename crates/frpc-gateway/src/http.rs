@@ -46,8 +46,8 @@ pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, conte
         Handover::Http2(early) => Box::pin(http2::serve(service, early, transport.into_inner())).await,
         Handover::Http1(early) => {
             match Box::pin(http1::serve(service, gateway.idle_timeout, early, transport)).await? {
-                Some(Upgraded { upgrade, metadata, transport }) => {
-                    web_socket::serve(gateway, upgrade, metadata, transport, context).await
+                Some(Upgraded { upgrade, metadata, context, transport }) => {
+                    web_socket::serve(gateway, upgrade, metadata, transport, &context).await
                 }
                 None => Ok(()),
             }

@@ -43,6 +43,8 @@ mod locks;
 mod mailbox;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(any(feature = "forward", feature = "http"))]
+mod proxies;
 #[cfg(feature = "http")]
 mod rewound;
 mod scratch;

@@ -55,7 +55,7 @@ impl AdapterPeers {
     /// Not counted as a connection in [`Stats`](crate::Stats).
     pub fn enter(&self, peer: SocketAddr, local: Option<SocketAddr>) -> Option<AdapterContext> {
         let ends = EndpointInfo { peer: Some(peer), local, is_connectionless: true, ..EndpointInfo::default() };
-        let connection = self.0.server.upgrade()?.enter_peer(ends)?;
+        let connection = self.0.server.upgrade()?.enter_peer(ends, None)?;
         Some(AdapterContext::new(&connection, &self.0))
     }
 

@@ -6,6 +6,7 @@
 //! The defaults are those of Envoy at the edge of a network: fields about the caller are trusted if they come from a
 //! listed proxy and replaced otherwise. A backend can therefore trust `x-forwarded-for`.
 
+use crate::proxies::TrustedProxies;
 use frpc::{Metadata, Request, Response, Status};
 use std::fmt;
 use std::net::IpAddr;
@@ -57,7 +58,7 @@ type Subject = Arc<dyn Fn(&Request<()>) -> Option<String> + Send + Sync>;
 #[derive(Clone, Default)]
 #[must_use]
 pub struct ForwardFields {
-    trusted: Vec<(IpAddr, u8)>,
+    trusted: TrustedProxies,
     is_https: bool,
     subject: Option<(String, Subject)>,
     requests: Changes,
@@ -80,7 +81,7 @@ impl ForwardFields {
     /// Trusts the forwarding fields, such as `x-forwarded-for`, of proxies in the network given by the first `bits`
     /// bits of `address`.
     pub fn trust(mut self, address: IpAddr, bits: u8) -> Self {
-        self.trusted.push((address.to_canonical(), bits));
+        self.trusted.add(address, bits);
         self
     }
 
@@ -141,7 +142,7 @@ impl ForwardFields {
         let subject = self.subject.as_ref().map(|(name, subject)| (name, subject(&request)));
         let metadata = request.metadata_mut();
         remove_of_connection(metadata);
-        if !address.is_some_and(|address| self.trusts(address)) {
+        if !address.is_some_and(|address| self.trusted.contains(address)) {
             remove(metadata, OF_PROXIES);
         }
         let scheme = if self.is_https { "https" } else { "http" };
@@ -197,20 +198,6 @@ impl ForwardFields {
         remove_of_connection(trailers);
         remove(trailers, &self.replies.removed);
     }
-
-    fn trusts(&self, address: IpAddr) -> bool {
-        self.trusted.iter().any(|(network, bits)| match (network, address) {
-            (IpAddr::V4(network), IpAddr::V4(address)) => {
-                let rest = 32_u32.saturating_sub((*bits).into());
-                (network.to_bits() ^ address.to_bits()).checked_shr(rest).unwrap_or(0) == 0
-            }
-            (IpAddr::V6(network), IpAddr::V6(address)) => {
-                let rest = 128_u32.saturating_sub((*bits).into());
-                (network.to_bits() ^ address.to_bits()).checked_shr(rest).unwrap_or(0) == 0
-            }
-            _ => false,
-        })
-    }
 }
 
 impl Changes {
@@ -251,30 +238,5 @@ impl fmt::Debug for ForwardFields {
             .field("requests", requests)
             .field("replies", replies)
             .finish()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn trusted_proxies_are_networks_and_addresses() {
-        let fields = ForwardFields::new()
-            .trust("10.1.0.0".parse().expect("trusted network address should be valid"), 16)
-            .trust("192.0.2.7".parse().expect("proxy address should be valid"), 32)
-            .trust("2001:db8::".parse().expect("trusted network address should be valid"), 32);
-        for (address, expected) in [
-            ("10.1.255.3", true),
-            ("10.2.0.1", false),
-            ("192.0.2.7", true),
-            ("192.0.2.6", false),
-            ("2001:db8:7::1", true),
-            ("2001:db9::1", false),
-        ] {
-            assert_eq!(fields.trusts(address.parse().expect("caller address should be valid")), expected, "{address}");
-        }
-        let all = ForwardFields::new().trust("0.0.0.0".parse().expect("network address should be valid"), 0);
-        assert!(all.trusts("203.0.113.1".parse().expect("caller address should be valid")));
     }
 }

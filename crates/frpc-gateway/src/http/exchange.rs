@@ -4,7 +4,7 @@ use super::half_close;
 use super::head::Malformed;
 use crate::clock::now;
 use crate::web_socket::Upgrade;
-use frpc::Metadata;
+use frpc::{AdapterContext, Metadata};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,8 +29,11 @@ struct State {
     /// response is written.
     half_closed: Option<Instant>,
     refused: Option<Malformed>,
-    upgrade: Option<(Upgrade, Metadata)>,
+    upgrade: Option<Upgrading>,
 }
+
+/// An upgrade to WebSocket, with the metadata of its calls and the context of its client.
+type Upgrading = (Upgrade, Metadata, AdapterContext);
 
 /// Next timeout of an HTTP/1 connection, with its cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -123,11 +126,11 @@ impl Exchange {
     }
 
     /// Requests that the connection is upgraded after the response.
-    pub(crate) fn upgrade(&self, upgrade: Upgrade, metadata: Metadata) {
-        self.0.lock().upgrade = Some((upgrade, metadata));
+    pub(crate) fn upgrade(&self, upgrading: Upgrading) {
+        self.0.lock().upgrade = Some(upgrading);
     }
 
-    pub(crate) fn take_upgrade(&self) -> Option<(Upgrade, Metadata)> {
+    pub(crate) fn take_upgrade(&self) -> Option<Upgrading> {
         self.0.lock().upgrade.take()
     }
 

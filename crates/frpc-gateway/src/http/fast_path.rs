@@ -11,6 +11,7 @@ use super::fields::{self, KnownFields};
 use super::half_close::{self, Probe};
 use super::head::{self, BodyFraming, FIELDS_MAX, HTTP2, Head, Malformed};
 use super::route::{RequestHead, Route, probe, route};
+use super::service::is_proxied;
 use super::written;
 use crate::charge::{GrowingBody, check_room};
 use crate::clock::{after, now};
@@ -93,6 +94,8 @@ pub(crate) struct FastPath<'a> {
     /// Whether the task is registered to be woken when the server shuts down.
     is_stop_polled: bool,
     calls: Calls<'a>,
+    /// Whether a trusted proxy has opened the connection.
+    is_proxied: bool,
     /// Time at which the client half-closed the connection while a call was pending.
     half_closed: Option<Instant>,
 }
@@ -116,6 +119,7 @@ impl<'a> FastPath<'a> {
             started: Some(now()),
             is_stop_polled: false,
             calls: Calls::new(gateway, context),
+            is_proxied: is_proxied(gateway, context),
             half_closed: None,
         }
     }
@@ -261,6 +265,10 @@ impl<'a> FastPath<'a> {
         let bytes = self.input.split_to(end);
         if &bytes[..] == HTTP2 {
             return Ok(NextAction::HandOver(Handover::Http2(self.unread(bytes))));
+        }
+        // The fast path serves a single client.
+        if self.is_proxied {
+            return Ok(NextAction::HandOver(Handover::Http1(self.unread(bytes))));
         }
         let mut headers = [const { MaybeUninit::uninit() }; FIELDS_MAX];
         let head = match Head::parse(&bytes, &mut headers) {

@@ -29,10 +29,11 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 
-/// A connection that is upgraded to WebSocket, with the metadata of its calls.
+/// A connection that is upgraded to WebSocket, with the metadata of its calls and the context of its client.
 pub(crate) struct Upgraded {
     pub(crate) upgrade: Upgrade,
     pub(crate) metadata: Metadata,
+    pub(crate) context: AdapterContext,
     pub(crate) transport: RewoundTransport<RawTransport>,
 }
 
@@ -172,13 +173,13 @@ pub(crate) async fn serve(
     let parts = connection.into_parts();
     let (input, transport) = parts.io.into_inner().into_parts();
     let (mut early, mut transport) = transport.into_parts();
-    if let Some((upgrade, metadata)) = exchange.take_upgrade() {
+    if let Some((upgrade, metadata, context)) = exchange.take_upgrade() {
         // This is the order on the wire: hyper has read first, then the guard, then the fast path.
         let read = [&parts.read_buf[..], &input, &early].concat();
         early = BytesMut::from(&read[..]);
         // Remove the limits of the transport, because WebSocket messages have their own timeouts.
         let transport = RewoundTransport::new(early, transport.into_inner());
-        return Ok(Some(Upgraded { upgrade, metadata, transport }));
+        return Ok(Some(Upgraded { upgrade, metadata, context, transport }));
     }
     let served = end.finish(&mut transport).await?;
     Box::pin(drain(&mut transport)).await;

@@ -11,6 +11,7 @@ use crate::connect::{get, unary};
 use crate::driver::MessagePace;
 use crate::inbound::{self, BodyError, Inbound};
 use crate::locks::without_port;
+use crate::proxies::ProxiedClients;
 use crate::streams::{self, CallOptions, EncodedReplies};
 use crate::{Gateway, Http, gzip, json_rpc};
 use bytes::Bytes;
@@ -29,6 +30,8 @@ pub(crate) struct Service {
     gateway: Arc<Gateway>,
     context: AdapterContext,
     exchange: Exchange,
+    /// Clients of the connection, if a trusted proxy has opened it.
+    proxied: Option<ProxiedClients>,
 }
 
 /// Body of an HTTP response.
@@ -120,7 +123,13 @@ impl<'a> RequestParts<'a> {
 
 impl Service {
     pub(crate) fn new(gateway: &Arc<Gateway>, context: &AdapterContext) -> Self {
-        Self { gateway: gateway.clone(), context: context.clone(), exchange: Exchange::new() }
+        let proxied = is_proxied(gateway, context).then(ProxiedClients::default);
+        Self { gateway: gateway.clone(), context: context.clone(), exchange: Exchange::new(), proxied }
+    }
+
+    /// Returns whether a trusted proxy has opened the connection, so that its requests may have different clients.
+    pub(crate) fn is_proxied(&self) -> bool {
+        self.proxied.is_some()
     }
 
     pub(crate) fn context(&self) -> &AdapterContext {
@@ -154,6 +163,23 @@ impl Service {
     /// repeats a field that must occur once.
     pub(crate) async fn answer(&self, parts: RequestParts<'_>, body: Inbound) -> (Response<Reply>, bool) {
         let Some(http) = &self.gateway.http else { return (respond(Answer::not_found("/")), true) };
+        if let Some(proxied) = &self.proxied
+            && let Some(context) = proxied.context(&http.proxies, &self.context, parts.fields())
+        {
+            let context = match context {
+                Ok(context) => context,
+                Err(answer) => return (respond(answer), true),
+            };
+            // Reading is not paused for this client, because the other clients share the connection.
+            if context.is_throttled() {
+                return (respond(Answer::refusal(429, "too many useless requests")), true);
+            }
+            return Self { context, ..self.clone() }.answer_client(http, parts, body).await;
+        }
+        self.answer_client(http, parts, body).await
+    }
+
+    async fn answer_client(&self, http: &Http, parts: RequestParts<'_>, body: Inbound) -> (Response<Reply>, bool) {
         let mut known = KnownFields::of(parts.fields());
         if let Err(answer) = is_addressed(parts, &mut known, &self.context) {
             return (respond(answer), false);
@@ -211,7 +237,7 @@ impl Service {
         for (name, value) in upgrade.fields() {
             add(response.headers_mut(), name, value);
         }
-        self.exchange.upgrade(upgrade, metadata);
+        self.exchange.upgrade((upgrade, metadata, self.context.clone()));
         response
     }
 
@@ -386,6 +412,12 @@ impl Service {
             }
         }
     }
+}
+
+/// Returns whether a trusted proxy has opened the connection of this context.
+pub(super) fn is_proxied(gateway: &Gateway, context: &AdapterContext) -> bool {
+    let peer = context.connection().peer_addr();
+    gateway.http.as_ref().zip(peer).is_some_and(|(http, peer)| http.proxies.contains(peer.ip()))
 }
 
 /// Returns whether a request names exactly one host and does not repeat a field that must occur once. Stores the host

@@ -1,7 +1,9 @@
 //! The enabled protocols over HTTP, and their access rules.
 
 use crate::locks::{Locks, without_port};
+use crate::proxies::TrustedProxies;
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// The protocols over HTTP on the server's port, and their access rules.
@@ -42,6 +44,7 @@ pub struct Http {
     pub(crate) metrics: super::metrics::Metrics,
     pub(crate) debug: Option<DebugPage>,
     pub(crate) locks: Locks,
+    pub(crate) proxies: TrustedProxies,
 }
 
 impl Http {
@@ -116,6 +119,25 @@ impl Http {
     pub fn origin(mut self, origin: impl Into<String>) -> Self {
         // Normalize the origin to the form that browsers send, in case it was copied from an address bar.
         self.locks.origins.push(origin.into().trim_end_matches('/').to_ascii_lowercase());
+        self
+    }
+
+    /// Trusts proxies in the network given by the first `bits` bits of `address`: the client of their requests is the
+    /// last address in the field `forwarded` or `x-forwarded-for` that is not a trusted proxy. Handlers, access rules
+    /// and limits for each client use this address. Responses that wait to be written to the proxy are still charged to
+    /// the proxy.
+    ///
+    /// If a request has neither field, or both with different addresses, the proxy itself is the client. The fields of
+    /// other peers have no effect.
+    ///
+    /// ```
+    /// use frpc_gateway::Http;
+    ///
+    /// let http = Http::new().connect().trust("10.0.0.0".parse()?, 8);
+    /// # Ok::<(), std::net::AddrParseError>(())
+    /// ```
+    pub fn trust(mut self, address: IpAddr, bits: u8) -> Self {
+        self.proxies.add(address, bits);
         self
     }
 

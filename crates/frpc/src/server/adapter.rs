@@ -28,6 +28,7 @@ use frisbee::rpc::ParkedFuture;
 use futures_core::Stream;
 use parking_lot::Mutex;
 use std::fmt;
+use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,6 +60,12 @@ impl AdapterContext {
             inline_runs: Mutex::new(InlineRuns::new()),
         };
         Self { inner: context, methods: AdapterMethods { offer: offer.clone(), caller: Arc::new(caller) } }
+    }
+
+    /// Like [`frisbee::AdapterContext::on_behalf_of`], with the limits and access rules of the other client for the
+    /// service methods.
+    pub fn on_behalf_of(&self, client: IpAddr) -> Option<Self> {
+        Some(Self::new(self.inner.on_behalf_of(client)?, &self.methods.offer))
     }
 
     /// Returns the service methods that the client of this connection can call.

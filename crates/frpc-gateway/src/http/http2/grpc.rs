@@ -211,6 +211,10 @@ impl<'a> Driver<'a> {
 
     /// Parses the received request head as a unary gRPC call. Returns `None` for other requests.
     pub(super) fn begin_unary(&mut self) -> Option<Result<UnaryCall, Response<Reply>>> {
+        // Leave the requests of a proxy to the service, because they may have different clients.
+        if self.service.is_proxied() {
+            return None;
+        }
         let (varies, now) = (self.varies(), self.now);
         let Self { service, context, http2, callees, recent, .. } = self;
         let head = http2.head();
