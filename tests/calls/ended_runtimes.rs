@@ -124,19 +124,18 @@ fn entered_runtime_affects_deadlines_of_its_task_alone() {
         .await;
         call.await
     };
-    let ended = other.block_on(async {
-        let entering = tokio::spawn(entering);
-        let others = (0..40).map(|_| tokio::time::timeout(PATIENCE, greet())).map(tokio::spawn);
+    let entering = other.spawn(entering);
+    other.block_on(async {
+        let others = (0..40).map(|_| tokio::time::timeout(TIMEOUT, greet())).map(tokio::spawn);
         for other in others.collect::<Vec<_>>() {
             let code = other.await.expect("task should not panic").expect("call should end in time");
             assert_eq!(code, Code::DeadlineExceeded);
         }
-        entering
     });
     let ended = thread::scope(|scope| {
         let (stop, stopped) = oneshot::channel::<()>();
         scope.spawn(|| own.block_on(stopped));
-        let ended = other.block_on(async { tokio::time::timeout(PATIENCE, ended).await });
+        let ended = other.block_on(async { tokio::time::timeout(TIMEOUT, entering).await });
         drop(stop);
         ended.expect("call should end in time")
     });

@@ -256,8 +256,9 @@ impl Driver<'_> {
         let is_over = stream.poll(&mut self.http2, key, self.now).is_ready();
         // The future of the response was dropped if the body has begun.
         let freed = before - stream.memory();
+        let has_yielded = std::mem::take(&mut stream.has_yielded);
         self.streams.served -= freed;
-        if std::mem::take(&mut stream.has_yielded) {
+        if has_yielded {
             self.ready.push_back(key);
             // Charge the part before another stream produces one.
             self.set_charge();

@@ -59,7 +59,7 @@ async fn generated_client_makes_every_kind_of_call() {
 async fn body_limit_of_channel_rejects_long_replies() {
     let native = serve(Server::builder().add_service(GreeterServer::new(Polite))).await;
     for address in [native, format!("grpc://{}", serve_backend())] {
-        let builder = Channel::builder().config(frpc::Config::default().body_max(2000));
+        let builder = Channel::builder().config(Config::default().body_max(2000));
         let client = GreeterClient::new(builder.connect(&address).await.expect("server should accept the connection"));
         client.greet(name("Ada")).await.expect("reply should be short enough");
         // The request is within the limit, but the reply contains eight bytes more.
