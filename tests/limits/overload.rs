@@ -92,7 +92,7 @@ async fn producers_resume_once_queue_is_written() {
 
 #[tokio::test]
 async fn output_backlog_limit_is_configurable() {
-    for (backlog_max, fit) in [(1_000, 10), (10_000, 100), (0, 1)] {
+    for (backlog_max, fit) in [(1_000, 10), (10_000, 100), (1, 1)] {
         let (io, _never_reads) = tokio::io::duplex(1);
         let config = Config::default().backlog_max(backlog_max).hello(false);
         let client = frisbee::Client::builder().config(config).connect_io(io, Handlers::new()).await.unwrap();
@@ -166,9 +166,9 @@ async fn endless_sender_delays_others_one_batch() {
 #[tokio::test(flavor = "multi_thread")]
 async fn peer_sending_after_close_is_disconnected() {
     let authority = Authority::default();
-    let request = packet(1, 10, b"");
+    let request = packet(1, 10, &[0; 4 * MIB]);
     let closing = frisbee::Server::builder()
-        .memory_max(1)
+        .memory_max(MIB)
         .build(Handlers::new().on(Operation::FIRST_USER, |_connection, packet| async { Some(packet) }))
         .unwrap();
     let secured = frisbee::Server::builder().tls(authority.server()).build(Handlers::new()).unwrap();
@@ -351,7 +351,7 @@ async fn asking(memory_max: usize) -> (InteropClient, Stats) {
 
 #[tokio::test]
 async fn server_over_memory_refuses_hand_off_call() {
-    let (client, stats) = asking(0).await;
+    let (client, stats) = asking(1).await;
     let refused = client.echo_payload(Payload::default()).await.expect_err("call should fail");
     assert_eq!((refused.code(), refused.may_have_run()), (Code::ResourceExhausted, false), "{refused}");
     assert_eq!(stats.rejected(), 1);

@@ -508,13 +508,13 @@ impl Connection {
         Ok(Step::Progress)
     }
 
-    /// Closes the connection because of an error, for which GOAWAY is sent. Queued bodies are discarded.
     /// Closes the connection because the peer causes excessive load, such as by useless requests. Useless frames need no
     /// call. The output ends with a GOAWAY.
     pub fn close_abusive(&mut self) {
         self.fail(ConnectionError::calm("too many useless requests"));
     }
 
+    /// Closes the connection because of an error, for which GOAWAY is sent. Queued bodies are discarded.
     fn fail(&mut self, error: ConnectionError) {
         if self.failed.replace(error).is_none() {
             self.put_go_away(self.last_peer_id, error.code, error.reason);

@@ -18,7 +18,7 @@ use bytes::Bytes;
 use frisbee_core::earlier;
 use frisbee_http2::{EnvelopeTracker, Head, StreamKey};
 use frpc::Trailers;
-use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterMethod, AdapterSlot, CallKind, Status};
+use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterMethod, AdapterSlot, CallKind, Code, Status};
 use http::{HeaderMap, Response};
 use http_body::Frame;
 use std::borrow::Cow;
@@ -275,7 +275,7 @@ impl<'a> Driver<'a> {
             }
             Err(status) => {
                 let protocol = call.options.protocol;
-                self.refuse(key, protocol, status);
+                self.reject(key, protocol, status);
             }
         }
     }
@@ -285,7 +285,7 @@ impl<'a> Driver<'a> {
         let Some(StreamState::Unary(call)) = self.streams.get_mut(key) else { return };
         let protocol = call.options.protocol;
         if let Err(status) = inbound::refuse_trailers(&Frame::trailers(trailers)) {
-            self.refuse(key, protocol, status);
+            self.reject(key, protocol, status);
         }
     }
 
@@ -295,7 +295,7 @@ impl<'a> Driver<'a> {
         let (options, timeout) = (call.reply_options(), call.timeout(self.now));
         let message = match call.take_message(self.context) {
             Ok(message) => message,
-            Err(status) => return self.refuse(key, options.protocol, status),
+            Err(status) => return self.reject(key, options.protocol, status),
         };
         let request = streams::request(message, timeout, call.options.metadata);
         let Self { context, http2, callees, mailbox, ok, .. } = self;
@@ -366,6 +366,15 @@ impl<'a> Driver<'a> {
         if sent == Ok(false) {
             self.refuse(key, options.protocol, Status::resource_exhausted("the message exceeds 2^32 - 1 bytes"));
         }
+    }
+
+    /// Rejects a malformed request, and charges it to the client unless there was no memory for it.
+    #[cold]
+    fn reject(&mut self, key: StreamKey, protocol: Protocol, status: Status) {
+        if status.code() != Code::ResourceExhausted {
+            self.context.charge_abuse(0);
+        }
+        self.refuse(key, protocol, status);
     }
 
     /// Sends a response that rejects a call with a status.
