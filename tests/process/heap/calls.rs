@@ -114,8 +114,7 @@ fn waiting_calls_are_charged_as_allocated() {
     let _grpc = waits_as_charged(gateway(), &service.started, (3000, 90), |id| {
         post(id, "/interop.Interop/EchoLists", "application/grpc+json", b"\0\0\0\0\x02{}")
     });
-    // The session and the head of an MCP request are not charged, and its stream only at the end of a turn.
-    let _mcp = waits_as_charged(gateway(), &service.started, (10_500, 50), |id| {
+    let _mcp = waits_as_charged(gateway(), &service.started, (10_500, 90), |id| {
         let params = "{\"name\":\"interop_Interop_EchoLists\",\"arguments\":{}}";
         let call = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{params}}}");
         post(id, "/mcp", "application/json", call.as_bytes())

@@ -14,6 +14,7 @@ use crate::json_rpc::Session;
 use crate::json_rpc::envelope::{InvalidRequest, Item, Message, Request};
 use crate::json_rpc::reply::{self, INVALID_REQUEST, PARSE_ERROR, put_list, put_text};
 use bytes::{Bytes, BytesMut};
+use frisbee::MemoryCharge;
 use frpc::{AdapterContext, Metadata};
 use http_body::Frame;
 use std::sync::Arc;
@@ -30,6 +31,10 @@ pub(crate) const EVENTS: &str = "text/event-stream";
 
 /// Header field that carries the MCP session id.
 const SESSION: &str = "mcp-session-id";
+
+/// Memory in bytes that is charged for the session of a request and its head, measured by the test
+/// `waiting_calls_are_charged_as_allocated`.
+const SESSION_COST: usize = 2048;
 
 /// Returns the route of a request to the MCP endpoint or its metadata, and `None` for other requests.
 pub(crate) fn route(mcp: &Mcp, asked: &RequestHead<'_>, protocol: Option<Protocol>) -> Option<Route> {
@@ -172,6 +177,7 @@ impl McpEndpoint<'_> {
         };
         let revision = params.check(request, Some(&head))?;
         let mut session = Session::new(gateway, context, metadata).for_tools(mcp);
+        let charged = context.charge(SESSION_COST);
         // Only older clients cancel by a request. Later versions of the protocol cancel a call by closing its response.
         let registered =
             match known.mcp_session.filter(|_| revision == Revision::Legacy && request.method == TOOLS_CALL) {
@@ -186,9 +192,10 @@ impl McpEndpoint<'_> {
         // Called after the registration, so that a cancellation finds the call from its start.
         session.handle_mcp(request, &params, revision, body);
         if session.has_progress() {
-            return Ok(Outcome::Events(Box::new(Events { session, _registered: registered })));
+            return Ok(Outcome::Events(Box::new(Events { session, _registered: registered, _charged: charged })));
         }
         session.finish().await;
+        drop(charged);
         let mut output = std::mem::take(session.output());
         if output.pop().is_none() {
             // The call was cancelled, so the client expects no reply.
@@ -215,6 +222,7 @@ fn text(field: &[u8]) -> &str {
 pub(crate) struct Events {
     session: Session,
     _registered: Option<Registered>,
+    _charged: MemoryCharge,
 }
 
 impl Events {
