@@ -186,6 +186,9 @@ impl Decoder {
             if packet.is_some() || self.body.as_ref().is_some_and(|partial| partial.piece > 0) {
                 return Ok(packet);
             }
+            if self.body.as_ref().is_some_and(|partial| partial.channel == fragments::HEAD) {
+                return self.begin_assembled(input);
+            }
             if !ahead.is_empty() {
                 return self.next_ahead(ahead);
             }
@@ -221,7 +224,7 @@ impl Decoder {
     /// with up to 64 bytes of the body. Returns `None` if no body is incomplete or if all are already being discarded.
     pub fn discard_body(&mut self) -> Option<Packet> {
         let mut partial = self.body.as_mut()?;
-        while partial.is_discarded {
+        while partial.is_discarded || partial.channel == fragments::HEAD {
             partial = partial.next.as_mut()?;
         }
         partial.is_discarded = true;
@@ -326,7 +329,7 @@ impl Decoder {
         if self.is_open_fragment(header, input) {
             self.begin_fragment(header.length as usize, input)?;
         } else {
-            let mut partial = Partial::new(header, self.last);
+            let mut partial = self.partial(header);
             partial.grow(input.len(), self.pool);
             partial.next = self.body.take();
             self.body = Some(Box::new(partial));

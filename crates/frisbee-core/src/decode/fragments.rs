@@ -9,6 +9,9 @@ use std::fmt;
 /// packet also of its operation, id and length as varints.
 const HEAD_MAX: usize = 1 + 3 * 10;
 
+/// Channel of a partially received header of a fragment. The number of channels is below this.
+pub(super) const HEAD: u8 = u8::MAX;
+
 /// Maximum number of bytes that are read past the end of a fragment. They contain the packet header and the channel of
 /// the next fragment, so that each fragment takes one read.
 pub(super) const AHEAD_MAX: usize = Header::MAX_LEN + 1;
@@ -22,10 +25,36 @@ impl Decoder {
     /// Returns whether the packet with this header is a fragment whose body can be read directly into that of its
     /// packet. `input` is the start of the fragment's body.
     pub(super) fn is_open_fragment(&self, header: Header, input: &[u8]) -> bool {
-        let is_fragment = header.operation == Operation::EXTENSION && header.id == extension::FRAGMENT;
         let is_open = |channel: &u8| self.partials().any(|partial| partial.channel == *channel);
         let has_head = input.len() >= HEAD_MAX.min(header.length as usize) || input.first().is_some_and(is_open);
-        is_fragment && self.channels > 0 && has_head
+        has_head && self.is_fragment(header)
+    }
+
+    fn is_fragment(&self, header: Header) -> bool {
+        self.channels > 0 && header.operation == Operation::EXTENSION && header.id == extension::FRAGMENT
+    }
+
+    /// Returns the start of a packet whose body is incomplete. Of a long fragment, only its own header is assembled,
+    /// so that its part is received into the body of its packet.
+    pub(super) fn partial(&self, header: Header) -> Partial {
+        let mut partial = Partial::new(header, self.last);
+        if self.is_fragment(header) && partial.missing > HEAD_MAX {
+            partial.received = BodyMemory::new(HEAD_MAX, None);
+            (partial.piece, partial.channel) = (HEAD_MAX, HEAD);
+        }
+        partial
+    }
+
+    /// Begins a fragment whose own header has been assembled, and decodes the next packet.
+    #[cold]
+    pub(super) fn begin_assembled(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
+        let Some(partial) = self.body.take() else { return Ok(None) };
+        let Partial { header, received, next, .. } = *partial;
+        self.body = next;
+        let mut head = received.freeze();
+        self.begin_fragment(header.length as usize, &mut head)?;
+        let packet = self.continue_body(&mut head);
+        if packet.is_some() { Ok(packet) } else { self.next(input) }
     }
 
     /// Removes and returns the bytes that were read past the end of a fragment.

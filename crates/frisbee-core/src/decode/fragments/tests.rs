@@ -91,6 +91,24 @@ fn fragments_become_packets_at_every_read_size() {
     }
 }
 
+/// Regression test: a fragment whose own header arrived in two reads was assembled as a packet of 64 KiB, and was
+/// discarded in place of the packet to which it belongs.
+#[test]
+fn fragment_with_divided_head_is_not_assembled_apart() {
+    let now = Instant::now();
+    let (mut client, body) = (client(now), body(200_000));
+    let bytes = fragments(&[1], &body, 65_500);
+    let first = bytes.windows(7).position(|bytes| bytes == b"between").expect("packet should follow a fragment") + 7;
+    for end in [10, 11, 12, first - 20, first + 10] {
+        let mut client = self::client(now);
+        read(&mut client, &bytes[..end], usize::MAX, now);
+        read(&mut client, &bytes[end..end + 40], usize::MAX, now);
+        let discarded = client.discard_body().expect("a body should be incomplete");
+        assert_eq!((discarded.id, discarded.operation), (PacketId(1), CALL), "{end}");
+    }
+    assert_eq!(read(&mut client, &bytes, 33, now).len(), 5);
+}
+
 #[test]
 fn all_fragments_of_discarded_packet_are_skipped() {
     let now = Instant::now();
