@@ -224,7 +224,8 @@ impl StreamPlaces {
     }
 }
 
-/// A task that waits to send on a stream, or for the stream to end. Created by [`StreamSender::waiter`].
+/// A task that waits to send on a stream, or for the stream to end. Created by
+/// [`StreamSender::waiter`](super::StreamSender::waiter).
 pub struct StreamWaiter<'a> {
     pub(super) guard: &'a Guard,
     pub(super) places: StreamPlaces,
@@ -244,7 +245,7 @@ impl StreamWaiter<'_> {
         self.guard.poll_send(context, &mut self.places, write)
     }
 
-    /// Polls for the end of the stream, like [`StreamSender::closed`].
+    /// Polls for the end of the stream, like [`StreamSender::closed`](super::StreamSender::closed).
     pub fn poll_closed(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.guard.shared.poll_closed(context, &mut self.places.end)
     }
