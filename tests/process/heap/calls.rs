@@ -111,10 +111,10 @@ fn waiting_calls_are_charged_as_allocated() {
         let method = "interop.Interop/EchoLists";
         format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{{}}}}\n").into_bytes()
     });
-    let _grpc = waits_as_charged(gateway(), &service.started, (3000, 90), |id| {
+    let _grpc = waits_as_charged(gateway(), &service.started, (3200, 90), |id| {
         post(id, "/interop.Interop/EchoLists", "application/grpc+json", b"\0\0\0\0\x02{}")
     });
-    let _mcp = waits_as_charged(gateway(), &service.started, (10_500, 90), |id| {
+    let _mcp = waits_as_charged(gateway(), &service.started, (11_000, 90), |id| {
         let params = "{\"name\":\"interop_Interop_EchoLists\",\"arguments\":{}}";
         let call = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{params}}}");
         post(id, "/mcp", "application/json", call.as_bytes())
