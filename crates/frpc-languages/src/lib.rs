@@ -38,7 +38,8 @@ mod tag {
     pub(crate) const SERVICE_METHOD: i32 = 2;
 }
 
-/// Rejects codecs other than Polyglot, the only one that these languages support.
+/// Returns an error if the schema is generated for a codec other than Polyglot. The TypeScript and Python runtimes
+/// implement no other.
 fn require_polyglot(checked: &Checked<'_>, language: &str) -> Result<(), Error> {
     if checked.codec == Codec::Polyglot {
         return Ok(());
@@ -46,8 +47,8 @@ fn require_polyglot(checked: &Checked<'_>, language: &str) -> Result<(), Error> 
     Err(Error::new(ErrorKind::Option, format!("{language} needs the Polyglot codec")))
 }
 
-/// Returns the files for which code is generated, grouped by package. Types of protobuf and frpc are generated wherever
-/// they are used, because no library of these languages contains them.
+/// Returns the files for which code is generated, grouped by package: those that the caller selected, and the files of
+/// the packages `google.protobuf` and `frpc` that they use, because no runtime library provides their types.
 fn packages(schema: &Schema) -> BTreeMap<&str, Vec<&FileDescriptorProto>> {
     let is_library = |file: &FileDescriptorProto| ["google.protobuf", "frpc"].contains(&file.package());
     let is_wanted = |file: &&FileDescriptorProto| schema.is_generated(file) || schema.is_used(file) && is_library(file);

@@ -21,8 +21,7 @@ use names::{Attributes, Names};
 /// Message type that is represented by a NumPy array.
 const TENSOR: &str = ".frpc.Tensor";
 
-/// Generated source text before the arguments of `dataclasses.field`, which is called for fields with options such as
-/// `default_factory` or `repr`.
+/// Start of a call of `dataclasses.field` in generated code, for fields that need arguments such as `default_factory`.
 const FIELD: &str = "_dataclasses.field(";
 
 /// The Python back end. Generates one typed module per package, which imports the Python package `frisbee-rpc`. A
@@ -208,7 +207,8 @@ impl Generator<'_> {
         (of, default)
     }
 
-    /// Returns how a class refers to a builtin type. A prefix is needed if one of its fields has the same name.
+    /// Returns the name of a builtin type for use in a class. If the class has an attribute of this name, the result is
+    /// qualified, such as `_builtins.str`.
     fn builtin(names: &Attributes, name: &str) -> String {
         if names.hide(name) { format!("_builtins.{name}") } else { name.to_owned() }
     }
@@ -227,7 +227,8 @@ impl Generator<'_> {
         Self::builtin(names, name)
     }
 
-    /// Returns how this module refers to a type within a class whose members may hide the type's name.
+    /// Returns an expression for a type that is valid within a class. `is_hidden` tells whether an attribute of the
+    /// class has the same name as the type.
     fn used(&self, module: &mut Module<'_>, full_name: &str, is_hidden: impl Fn(&str) -> bool) -> String {
         if full_name == TENSOR {
             return "_frpc.Array".to_owned();
@@ -378,7 +379,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Writes the comment of a field or enum value in the line before it.
+    /// Writes the comment of a field or enum value as `#:` lines above it, which Sphinx reads.
     fn remarks(&self, text: &mut String, file: &FileDescriptorProto, path: &[i32]) {
         for line in self.checked.schema.comment(file, path) {
             let _ = writeln!(text, "    {}", format!("#: {line}").trim_end());
@@ -386,7 +387,7 @@ impl Generator<'_> {
     }
 }
 
-/// Returns the Python type of a stream of replies.
+/// Returns the name of the runtime library's class for streams of replies.
 fn stream(is_async: bool) -> &'static str {
     if is_async { "AsyncStream" } else { "Stream" }
 }

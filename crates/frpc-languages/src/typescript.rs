@@ -251,7 +251,7 @@ impl Generator<'_> {
         name.to_owned()
     }
 
-    /// Returns the letter that represents the type of a field in codec tables.
+    /// Returns the letter by which the runtime library identifies the type of a field, such as `b` for `bool`.
     fn letter(&self, field: &FieldDescriptorProto) -> char {
         match field.r#type() {
             Type::Bool => 'b',
@@ -398,18 +398,19 @@ impl Generator<'_> {
     }
 }
 
-/// Fragments of TypeScript source, from which the entry of a method in its service is generated.
+/// An RPC method, with its types as TypeScript source text. It becomes a property of the generated service object,
+/// which describes all methods of the service.
 struct Rpc {
     name: String,
     operation: u16,
     kind: &'static str,
     request: String,
     reply: String,
-    /// Optional properties of the method's entry, such as its idempotency, as source text.
+    /// Further properties of the method's description, such as `, idempotent: true`. May be empty.
     more: String,
 }
 
-/// Writes the method of a client that calls a method of the service `ident`.
+/// Writes the client method for an RPC method. `ident` is the name of the service object.
 fn put_client_method(text: &mut String, ident: &str, Rpc { name, request, reply, kind, .. }: &Rpc) {
     let takes_stream = matches!(*kind, "ClientStreaming" | "TwoWay");
     let (passed, argument) = match takes_stream {

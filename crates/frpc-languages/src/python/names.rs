@@ -91,7 +91,7 @@ impl Names {
         self.clients.get(full_name).map_or(["object"; 2], |names| names.each_ref().map(String::as_str))
     }
 
-    /// Returns the module name of a package, without its extension.
+    /// Returns the name of the generated Python module for a protobuf package, such as `shop_orders` for `shop.orders`.
     pub(super) fn module(&self, package: &str) -> &str {
         self.modules.get(package).map_or("_", String::as_str)
     }
@@ -166,7 +166,8 @@ fn attribute(name: &str) -> String {
     if is_private { format!("{name}_") } else { name }
 }
 
-/// Returns distinct method names for a client or server class.
+/// Converts the names of RPC methods to snake case, for the methods of a class. Appends `_` to a name that is taken,
+/// such as `close`, which every client has.
 pub(super) fn methods<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     // Reserve the method names that every client has.
     let mut reserved: HashSet<String> = ["close".to_owned()].into();

@@ -86,7 +86,7 @@ const RESERVED: [&str; 71] = [
     "yield",
 ];
 
-/// Property names that generated types must not use. All objects and classes have these properties. The exceptions are
+/// Names that generated properties must not have: those inherited from `Object.prototype` or found on classes,
 /// `toJSON`, which `JSON.stringify` calls, and `__proto__`, which sets the prototype in an object literal.
 const INHERITED: [&str; 10] = [
     "__proto__",
@@ -165,7 +165,8 @@ pub(super) fn import(package: &str) -> String {
     format!("${}", module(package).replace('.', "$"))
 }
 
-/// Returns an identifier for a property that differs from the properties of all objects and from `others`.
+/// Converts a name to a property name. Appends `$` to the names of inherited properties, such as `toString`, and to
+/// those in `others`.
 pub(super) fn property(name: &str, others: &[&str]) -> String {
     let is_reserved = INHERITED.contains(&name) || others.contains(&name) || name.is_empty();
     let before = if name.starts_with(|first: char| first.is_ascii_digit()) { "_" } else { "" };

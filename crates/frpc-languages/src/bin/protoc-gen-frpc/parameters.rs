@@ -46,7 +46,8 @@ struct Languages {
 }
 
 impl Languages {
-    /// Sets the language or an option of a language. Returns false if the parameter is another option.
+    /// Applies a parameter that selects the language or belongs to TypeScript or Python. Returns `false` for all other
+    /// parameters.
     fn set(&mut self, name: &str, value: Option<&str>) -> Result<bool, ParameterError> {
         let typescript = self.typescript.clone();
         match (name, value) {
@@ -83,7 +84,7 @@ enum ParameterError {
     Value(String),
 }
 
-/// Syntax of the value of a boolean parameter, for the help text.
+/// Value of boolean parameters, as shown in the help text.
 const SWITCH: &str = "[=true|false]";
 
 const PATH: &str = "=PATH";
@@ -128,7 +129,7 @@ const PARAMETERS: [(&str, &str, &str); 34] = [
     ("retain_enum_prefix", SWITCH, "keep the name of an enum before those of its values"),
 ];
 
-/// Sets the option that a parameter names.
+/// Applies one plugin parameter, such as `codec=protobuf`, to the builder or to the language options.
 fn set(builder: Builder, languages: &mut Languages, name: &str, value: Option<&str>) -> Outcome {
     let on = || is_on(value);
     let text = || text(value);
@@ -193,7 +194,7 @@ fn is_on(value: Option<&str>) -> Result<bool, ParameterError> {
     }
 }
 
-/// Returns the value of a parameter that requires one.
+/// Returns the value of a parameter, or an error if it is missing or empty.
 fn text(value: Option<&str>) -> Result<&str, ParameterError> {
     value.filter(|value| !value.is_empty()).ok_or(ParameterError::Form)
 }
