@@ -222,8 +222,8 @@ impl Generator<'_> {
         }
     }
 
-    /// Returns the suffix of a field's name in the interface of its message, which is `?` if the field may be absent,
-    /// and the field's type.
+    /// Returns two parts of a field's declaration in an interface: what follows the field's name, which is `?` if the
+    /// field may be absent, and the field's type.
     fn declared(&self, module: &mut Module<'_>, field: &FieldDescriptorProto) -> (&'static str, String) {
         if let Some(entry) = self.checked.index.map_entry(field) {
             let [key, value] = &entry.field[..] else { return ("", String::new()) };

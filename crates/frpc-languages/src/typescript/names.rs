@@ -174,7 +174,7 @@ pub(super) fn property(name: &str, others: &[&str]) -> String {
     format!("{before}{name}{after}")
 }
 
-/// Makes the names of the items unique by appending `$`.
+/// Makes the names of the items unique. A name that an earlier item has gets the suffix `$`.
 pub(super) fn unique<T>(mut items: Vec<T>, name: impl Fn(&mut T) -> &mut String) -> Vec<T> {
     let mut reserved = HashSet::new();
     for item in &mut items {

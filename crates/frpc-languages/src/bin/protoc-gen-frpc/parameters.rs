@@ -46,8 +46,8 @@ struct Languages {
 }
 
 impl Languages {
-    /// Applies a parameter that selects the language or belongs to TypeScript or Python. Returns `false` for all other
-    /// parameters.
+    /// Sets the target language or an option of TypeScript or Python, as a plugin parameter demands. Returns `false`
+    /// for parameters of neither kind, which configure the builder.
     fn set(&mut self, name: &str, value: Option<&str>) -> Result<bool, ParameterError> {
         let typescript = self.typescript.clone();
         match (name, value) {
