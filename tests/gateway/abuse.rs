@@ -1,4 +1,4 @@
-//! Tests that every protocol of the gateway disconnects clients that never stop sending useless requests.
+//! Tests that each protocol of the gateway closes the connection of a client that keeps sending invalid requests.
 
 use crate::gateway::support::server;
 use crate::gateway::web_socket::{BINARY, FRAMES, JSON_RPC, TEXT, frame};

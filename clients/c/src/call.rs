@@ -406,7 +406,7 @@ pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut 
         guarded(error, || {
             let call = handle::get(call)?;
             let next = wait(async {
-                // An async lock, because it is held while waiting for a request.
+                // The lock is held across the wait for a message, so it must be an async one.
                 let mut requests = call.requests.lock().await;
                 match requests.as_mut() {
                     Some(stream) => Some(stream.message().await),

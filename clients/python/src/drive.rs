@@ -363,7 +363,7 @@ static BACKGROUND: Mutex<Option<(fork::Generation, Handle)>> = Mutex::new(None);
 pub(crate) fn background() -> PyResult<Handle> {
     // Held while the thread starts, so that only one is created.
     let mut background = BACKGROUND.lock();
-    // After a fork, the thread of the parent process does not exist here.
+    // Threads do not survive fork(2), so a child process must start a new one.
     if let Some((made, handle)) = &*background
         && made.check().is_ok()
     {

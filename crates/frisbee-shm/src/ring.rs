@@ -135,7 +135,8 @@ impl Writer {
 
     /// Returns the number of bytes in the ring that the peer has not read.
     pub(crate) fn used(&self, head: &Memory) -> Result<u32, Violation> {
-        // Pairs with the release store in `read`: the peer has copied the bytes before it frees their space.
+        // Acquire pairs with the release store in the peer's `read`, so the peer has finished copying the bytes whose
+        // space is reused.
         let claimed = head.word(self.end.other(), Word::Read).load(Ordering::Acquire);
         let (used, ring) = (self.written.wrapping_sub(claimed), self.size());
         if used > ring { Err(Violation::Read { claimed, written: self.written, ring }) } else { Ok(used) }

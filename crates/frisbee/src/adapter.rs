@@ -326,9 +326,11 @@ impl AdapterContext {
         .await;
     }
 
-    /// Creates the context of another client whose requests arrive on this connection, because a trusted proxy forwards
-    /// them. Handlers and access rules see the address of this client, and its memory is charged to the address. The
-    /// transport is not paused for useless requests of the client, so check [`is_throttled`](Self::is_throttled).
+    /// Creates a context for requests that a trusted proxy forwards on this connection for `client`. Handlers and access
+    /// rules see the address of the client, and memory is charged to it.
+    ///
+    /// A client that sends too many useless requests does not pause the transport, because other clients share it. The
+    /// caller must reject requests while [`is_throttled`](Self::is_throttled) returns `true`.
     ///
     /// Returns `None` if the router rejects the client or the server no longer exists.
     pub fn on_behalf_of(&self, client: IpAddr) -> Option<Self> {

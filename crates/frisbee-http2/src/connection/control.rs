@@ -145,7 +145,8 @@ impl Connection {
         };
         let Some(slot) = self.streams.slot(number) else { return Ok(Step::Progress) };
         let stream = slot.key(number);
-        // A client that opens streams and resets them makes the server work for nothing.
+        // Charge resets by clients, because streams that are opened and reset at once cost the server more than the
+        // client (CVE-2023-44487, rapid reset).
         if self.role == Role::Server {
             self.abuse.charge(head.size(), cost::RESET);
         }

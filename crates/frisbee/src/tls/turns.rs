@@ -75,7 +75,8 @@ impl TurnQueue {
 impl Drop for Turn {
     fn drop(&mut self) {
         let mut queue = self.0.0.lock();
-        // Pass the permit on directly, so that a handshake that begins now cannot take it.
+        // Hand the permit to the next waiter while the lock is held, instead of returning it to `free`, where a handshake
+        // that has just arrived could take it first.
         let next = queue.next();
         queue.free += usize::from(next.is_none());
         drop(queue);

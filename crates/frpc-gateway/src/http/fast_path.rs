@@ -327,7 +327,7 @@ impl<'a> FastPath<'a> {
                 };
                 callee
             }
-            // These routes leave the fast path above.
+            // Unreachable, because routes whose response may be a stream were handed over above.
             _ => return self.respond(&Answer::not_found(path), pass, is_last).await,
         };
         let timeout = if let CallTarget::JsonRpc = callee { None } else { timeout.unwrap_or_default() };

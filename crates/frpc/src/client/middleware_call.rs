@@ -42,7 +42,7 @@ pub(crate) async fn within_deadline<B: 'static>(
 ) -> Result<Response<B>, Status> {
     let timeout = context::allowed(timeout);
     let deadline = timeout.and_then(|timeout| clock::now().checked_add(timeout));
-    // Calls of the middleware inherit the deadline.
+    // Set the deadline as the current context, so that calls made by the middleware inherit it.
     let mut bounded =
         HandlerFuture { inherited: InheritedContext { deadline, trace: context::trace() }, future: around };
     let Some(until) = deadline else { return bounded.await };

@@ -92,7 +92,7 @@ impl LoadGuard {
     pub(crate) fn end(self) -> Option<Report> {
         let took = clock::now().saturating_duration_since(self.started).as_micros();
         self.load.measure(self.count, u32::try_from(took).unwrap_or(u32::MAX));
-        // This call is still counted.
+        // Exclude the ending call, which `drop` removes from the count afterwards.
         let in_progress = self.load.in_progress.load(Ordering::Relaxed).saturating_sub(1);
         let micros = self.load.expected(in_progress.saturating_add(1));
         self.is_reported.then_some(Report { in_progress, micros })

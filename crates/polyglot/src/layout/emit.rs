@@ -29,7 +29,8 @@ enum Output<'a> {
 /// An item of the writer's message, with its connections to fields of the reader's message.
 type Source<'a> = (&'a Item, &'a [Edge]);
 
-/// An item of the writer's message, and the reader's slot that is written at this place of the output.
+/// One step of a translation: reads an item of the writer's message, if any, and writes the reader's field with this
+/// slot, if any.
 type Step<'a> = (Option<Source<'a>>, Option<usize>);
 
 /// Returns the writer's items and their slots in output order. A slot without an item follows the slot before it, so

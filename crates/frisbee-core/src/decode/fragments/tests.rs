@@ -98,8 +98,10 @@ fn fragment_with_divided_head_is_not_assembled_apart() {
     let now = Instant::now();
     let (mut client, body) = (client(now), body(200_000));
     let bytes = fragments(&[1], &body, 65_500);
-    let first = bytes.windows(7).position(|bytes| bytes == b"between").expect("packet should follow a fragment") + 7;
-    for end in [10, 11, 12, first - 20, first + 10] {
+    let between = b"between";
+    let short_packet = bytes.windows(between.len()).position(|window| window == between);
+    let second_fragment = short_packet.expect("short packet should follow the first fragment") + between.len();
+    for end in [10, 11, 12, second_fragment - 20, second_fragment + 10] {
         let mut client = self::client(now);
         read(&mut client, &bytes[..end], usize::MAX, now);
         read(&mut client, &bytes[end..end + 40], usize::MAX, now);
