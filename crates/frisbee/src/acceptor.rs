@@ -243,7 +243,8 @@ impl<R: Router> ServerShared<R> {
             Ok(Some(Ok(stated))) => {
                 if stated.is_some() {
                     ends.peer = stated;
-                    // Give up the place of the balancer's address first, so that the connection is never counted twice.
+                    // Release the admission of the proxy's address before admitting the client's address. Otherwise,
+                    // the connection would be charged to both, and the client could be rejected for lack of memory.
                     drop(admission);
                     admission = match self.admit(&ends) {
                         Ok(admission) => admission,
@@ -283,7 +284,8 @@ impl<R: Router> ServerShared<R> {
         let (secured, certificates) = match handshake.await {
             Ok(shaken) => shaken,
             Err(reason) => {
-                // The connection has not been counted as opened, because its engine does not exist yet.
+                // Count the connection as opened, which `Engine::new` does otherwise. Counting only the close would
+                // make `Stats::open` one too low.
                 self.budget.counts.count_opened();
                 self.budget.counts.count_closed(ends.peer, &reason, now());
                 return reason;
@@ -292,7 +294,8 @@ impl<R: Router> ServerShared<R> {
         let is_identified = certificates.is_some();
         let ends = EndpointInfo { certificates, ..ends };
         if is_identified {
-            // From here on, the connection counts for its certificate instead of its address.
+            // Release the admission of the address before admitting the caller that the certificate identifies, so that
+            // the connection is not charged to both.
             drop(admission);
             admission = match self.admit(&ends) {
                 Ok(admission) => admission,
@@ -329,7 +332,8 @@ impl<R: Router> ServerShared<R> {
 
     fn serve_inner(&self, transport: Transport, handle: Connection, allowed: AllowedProtocols) -> Inner<'_> {
         let context = Some(self.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
-        // A nested connection may begin during a shutdown, because its outer connection was admitted before.
+        // Admit nested connections until `Closing`, because the outer connection is still served while the server
+        // drains.
         let Some(entry) = OpenConnections::admit_until(&self.open, ServerPhase::Closing) else {
             return Box::pin(async { CloseReason::Shutdown });
         };
@@ -353,7 +357,7 @@ impl<R: Router> AdapterServer for ServerShared<R> {
         let made = catch_unwind(AssertUnwindSafe(|| Engine::new(core, self.router.clone(), handle.clone())));
         // The panic hook has already reported a panic of the router.
         let mut engine = made.ok()?;
-        // The router rejects a peer by closing the connection in `connected`.
+        // A close command in the mailbox means that `Router::connected` has rejected the peer.
         let is_refused = handle.0.mailbox.lock().order.is_some();
         // Notify the router that the connection has ended, as it does for adapter connections, because no frames will
         // follow.

@@ -131,7 +131,8 @@ impl Budget {
     /// Reserves `count` bytes if `allows`, called with the number of free bytes, returns true. Returns whether the
     /// bytes were reserved.
     fn take_if(&self, count: usize, allows: impl Fn(isize) -> bool) -> bool {
-        // Checked within the update, so that two connections cannot both take the last free bytes.
+        // Check and subtract in one `fetch_update`. With separate steps, two connections could reserve the same free
+        // bytes.
         let take = |free: isize| allows(free).then(|| free.saturating_sub_unsigned(count));
         let is_taken = self.memory.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
         self.trim.record(self.available());
@@ -146,7 +147,8 @@ impl Budget {
     }
 
     pub(crate) fn release(&self, count: usize) {
-        // Release the memory before the waiters are checked. The fence in `wake_waiters` orders the two.
+        // Add to `free` before calling `wake_waiters`, whose fence orders the addition before its load of the waiter
+        // count. Otherwise, a task that joins the queue concurrently could miss both the memory and the wake-up.
         self.memory.free.fetch_add(isize::try_from(count).unwrap_or(isize::MAX), Ordering::Relaxed);
         self.wake_waiters();
     }

@@ -173,7 +173,8 @@ fn hand_over(serve: Arc<Serve>, connection: &Connection, host: &AdapterHost) -> 
 
 /// Serves an adapter connection until its handler returns or the shutdown timeout expires.
 async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext, mut closed: Closed) -> CloseReason {
-    // Applies if this future is dropped or the shutdown timeout expires.
+    // Close reason that `Closed` reports if the shutdown timeout expires or this future is dropped before the handler
+    // returns.
     closed.reason = CloseReason::Shutdown;
     let mut phase = context.host.phase.clone();
     let (inner, abuse) = (context.inner.clone(), context.abuse.clone());
@@ -197,7 +198,8 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext
         Poll::Pending => too_old.as_mut().poll(task).map(|()| Some(Err(CloseReason::MaxAge))),
     });
     match served.await {
-        // Checked first, because the transport of such a peer fails, and the handler reports only this failure.
+        // Check the abuse limit before the handler's result. Reads of an abusive peer fail, so the handler would report
+        // an I/O error instead of the flood.
         Some(_) if abuse.is_exhausted() => closed.reason = ProtocolError::Flood.into(),
         Some(Ok(())) => closed.reason = inner.lock().take().unwrap_or(CloseReason::OtherProtocol),
         Some(Err(reason)) => closed.reason = reason,
@@ -257,7 +259,8 @@ struct AdapterValues(Connection);
 
 impl Drop for AdapterValues {
     fn drop(&mut self) {
-        // Destructors of attachments may use resources of the runtime.
+        // Enter the runtime, because destructors of attachments may call `tokio::spawn`, which panics outside a
+        // runtime.
         let _entered = self.0.0.runtime.enter();
         self.0.0.attachments.drop_values();
     }

@@ -224,7 +224,7 @@ impl ClientBuilder {
     ///
     /// # Errors
     /// If no address accepts the connection in time, the TLS handshake fails, io_uring is required but not available, a
-    /// setting is zero that must not be, or the router reports a [defect](crate::Declaration::check).
+    /// setting that must not be zero is zero, or the router reports a [defect](crate::Declaration::check).
     ///
     /// # Cancel safety
     /// Dropping the future cancels the attempt and closes its sockets.
@@ -309,7 +309,7 @@ impl ClientBuilder {
         #[cfg(all(feature = "uring", target_os = "linux"))]
         let io = match (&pool, io) {
             (WorkerPool::Rings(rings), Transport::Tcp(socket)) => {
-                // The ring has its own poller, so the socket leaves that of tokio.
+                // Deregister the socket from tokio's reactor, because an io_uring worker performs its I/O.
                 let socket = socket.into_std().map_err(failed)?;
                 let (handle, engine) = self.prepare(ends, router, now());
                 rings.drive(socket, |_| engine, Handle::current(), self.settings.busy_poll, tie(&handle));
@@ -394,7 +394,8 @@ impl ClientBuilder {
             let waits = may_be_refused && self.settings.connection.hello;
             let handle = self.drive(secured, ends, router, worker).map_err(not_moved)?;
             if waits {
-                // Aborts the connection if the caller stops waiting.
+                // Aborts the connection if this future is dropped while it waits. Otherwise, the connection would stay
+                // open although the caller has no handle to it.
                 let mut unclaimed = AbortOnDrop(Some(handle.clone()));
                 if let Err(crate::SendError::Closed(reason)) = handle.peer_known().await {
                     return Err(match crate::tls::TlsError::of(&reason) {
@@ -419,7 +420,8 @@ impl ClientBuilder {
     ) -> io::Result<Connection> {
         let (busy, buffers) = (BusyPoll::new(self.settings.busy_poll), io.buffers());
         let (io, now, timer) = {
-            // The socket and the timer must belong to the runtime of the worker.
+            // Enter the worker's runtime, because sockets and timers are registered with the current runtime.
+            // Registered elsewhere, they would wake the driver through another thread.
             let _entered = worker.map(|worker| worker.handle().enter());
             (if worker.is_some() { io.moved()? } else { io }, now(), tokio_timer())
         };
@@ -430,7 +432,8 @@ impl ClientBuilder {
             driver = driver.among_callers();
         }
         let driving = async move {
-            // Dropped when the connection has ended, which also ends the task of `tie`.
+            // Dropping the sender when the driver completes ends the task of `tie`, which holds a handle to the
+            // connection.
             let _tied = tied;
             if let Err(ended) = driver.run().await.done() {
                 ended.hand_over_in_task().await;

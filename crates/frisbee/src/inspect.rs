@@ -122,7 +122,7 @@ pub fn view(connection: &Connection) -> ConnectionView {
     let streams: Vec<_> = state.streams.iter().take(STREAMS_SHOWN).cloned().collect();
     let (peer, stream_count, queued) = (state.peer.clone(), state.streams.len(), state.queued());
     let (is_going_away, closed) = (state.going_away, state.closed.as_deref().cloned());
-    // Release the mailbox before the streams are locked, because senders wait for it.
+    // Release the mailbox before locking the streams. Senders on all streams of the connection contend for its lock.
     drop(state);
     ConnectionView {
         peer,

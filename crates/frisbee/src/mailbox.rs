@@ -179,7 +179,8 @@ impl Mailbox {
     pub(crate) fn write<T>(&self, fill: impl FnOnce(&mut Outbox) -> T) -> Result<T, SendError> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
-        // Before `fill`, so that the outbox enforces the size limit that the server's memory permits now.
+        // Update the charge before `fill`, so that the outbox enforces the size limit for the memory that is available
+        // now.
         inner.update_charge(&self.account);
         let filled = fill(&mut inner.outbox);
         inner.charge(&self.account);
@@ -201,14 +202,16 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         inner.update_charge(&self.account);
-        // Tasks that were woken to use the space have precedence, even if this packet would fit beside theirs.
+        // Wait even if the packet would fit while tasks woken earlier have not yet sent theirs. Otherwise, new senders
+        // could starve them.
         if inner.is_full(self.backlog_max()) || inner.waiters.is_early(place) {
             self.wait_for_room(inner, context, place);
             return Poll::Pending;
         }
         let filled = fill(&mut inner.outbox);
         inner.charge(&self.account);
-        // Leave the queue only after the packet was appended, so that a later arrival cannot use the space first.
+        // Leave the queue only after appending the packet. Leaving earlier would let a later sender use the space
+        // first.
         let entered = place.has_waited().then(|| inner.waiters.leave(place));
         let task = self.to_wake(&inner);
         drop(inner);
@@ -341,7 +344,8 @@ impl Mailbox {
     fn wake_producers(&self, mut inner: MutexGuard<'_, MailboxState>) {
         inner.update_charge(&self.account);
         if inner.is_full(self.backlog_max()) {
-            // No sender could proceed. The driver's next report calls this function again.
+            // Wake no sender while the outbox is full. The driver calls this function again when it reports a smaller
+            // backlog.
             return;
         }
         let (mut producers, others_wait) = inner.waiters.call_producers();
@@ -422,8 +426,8 @@ impl Mailbox {
     /// mailbox.
     pub(crate) fn lock_by_task(&self) -> MutexGuard<'_, MailboxState> {
         let inner = self.inner.lock();
-        // Cleared under the lock and before the mail is taken, so that mail that arrives later notifies the driver
-        // again.
+        // Clear the flag under the lock and before taking the mail. Mail that is added afterwards then notifies the
+        // driver again.
         self.notified.store(false, Ordering::Relaxed);
         inner
     }
@@ -435,7 +439,7 @@ impl Mailbox {
             return None;
         }
         self.notified.store(true, Ordering::Relaxed);
-        // `None` before the driver's first poll, which checks the mailbox in any case.
+        // Before its first poll, the driver has no waker. That poll takes the mailbox in any case.
         inner.task.clone()
     }
 
@@ -458,7 +462,7 @@ impl Mailbox {
         watch: &mut Waiter<'_>,
     ) -> Poll<Result<PeerKind, SendError>> {
         let inner = self.inner.lock();
-        // Checked before `check_open`, because the kind of the peer remains known after the connection has closed.
+        // Check for the kind before `check_open`, because it remains known after the connection has closed.
         if inner.peer != PeerKind::Unknown {
             return Poll::Ready(Ok(inner.peer.clone()));
         }

@@ -409,7 +409,7 @@ impl ServerBuilder {
     /// identifies the addresses in errors.
     ///
     /// # Errors
-    /// If the lookup failed, no address can be bound, or a setting is zero that must not be.
+    /// If the lookup failed, no address can be bound, or a setting that must not be zero is zero.
     pub fn bind_resolved<R: Router>(
         self,
         name: String,

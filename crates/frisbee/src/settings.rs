@@ -59,8 +59,8 @@ macro_rules! settings {
                 }
             )*
 
-            /// Replaces all settings of the builder and checks them. Setters that are called later override them. Zeros
-            /// that setters have set are rejected when the builder is used.
+            /// Checks `settings` and replaces all settings of the builder with them. Setters that are called later
+            /// override individual values unchecked. Zeros among them are rejected when the builder connects or binds.
             ///
             /// # Errors
             /// If a value is out of range or contradicts another value.
@@ -166,8 +166,8 @@ pub(crate) fn check_config(config: &Config) -> Result<(), SettingError> {
     ])
 }
 
-/// Returns an error if the limits of connections are too low or contradict each other. Builders do not check this, since
-/// a connection raises a low [`body_max`](Config::body_max), and works without PING.
+/// Returns an error if `body_max` is too low, or `ping_interval` is not below `idle_timeout`. Setters do not check
+/// this, because a connection raises a low [`body_max`](Config::body_max) itself, and works without PING.
 pub(crate) fn check_consistency(config: &Config) -> Result<(), SettingError> {
     if config.body_max < crate::BODY_MAX_LEAST {
         let problem = format!("must be at least {} bytes", crate::BODY_MAX_LEAST);

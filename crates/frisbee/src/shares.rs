@@ -54,7 +54,7 @@ impl CallShares {
         let Some(held) = self.callers.get_mut(&caller) else { return };
         *held -= 1;
         self.total -= 1;
-        // Remove the entry, because otherwise the map would grow with each address that was ever used.
+        // Remove the entry. Otherwise, the map would grow with every address that ever connected.
         if *held == 0 {
             self.callers.remove(&caller);
         }

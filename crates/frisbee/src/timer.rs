@@ -82,7 +82,7 @@ impl Future for Sleep {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let now = Instant::now();
         if now >= self.deadline {
-            // The task of the timer may not have run yet, so remove the deadline here.
+            // Drop the registration. The timer's task may not have run yet, and would wake this task again.
             self.state = State::New;
             return Poll::Ready(());
         }

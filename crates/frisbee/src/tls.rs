@@ -206,8 +206,9 @@ impl ServerTls {
         self
     }
 
-    /// Sets the maximum number of concurrent TLS handshakes, at least one. Further handshakes wait. Defaults to 512. Clients that
-    /// have not begun their handshake, or have not replied for half a second, are not counted.
+    /// Sets the maximum number of concurrent TLS handshakes, at least one. Further handshakes wait for a permit.
+    /// Defaults to 512. Clients that have not begun their handshake, or have not replied for half a second, are not
+    /// counted.
     #[must_use]
     pub fn handshakes_max(mut self, count: usize) -> Self {
         self.handshakes_max = count.max(1);
@@ -220,7 +221,8 @@ impl ServerTls {
     /// Same as [`new`](Self::new), or if the current settings are a rustls configuration, because its accepted clients
     /// are unknown. On an error the current identity is kept.
     pub fn reload(&self, identity: Identity) -> Result<(), TlsError> {
-        // Held while the configuration is built, so that no other reload changes the clients in between.
+        // Hold the lock while building the configuration. Otherwise, a concurrent reload could replace the trusted
+        // clients, and this one would restore the old ones.
         let mut current = self.current.write();
         current.config = server_config(identity, &current.clients)?;
         Ok(())
@@ -262,7 +264,7 @@ fn server_config(identity: Identity, clients: &Clients) -> Result<Arc<ServerConf
     };
     let mut config = builder.with_single_cert(identity.chain, identity.key)?;
     if let Clients::Trusted(_) = clients {
-        // A resumed session would not check the certificate of the client again.
+        // Disable session resumption, which would skip the verification of the client's certificate.
         config.session_storage = Arc::new(NoServerSessionStorage {});
     }
     Ok(Arc::new(config))
@@ -377,7 +379,7 @@ impl ClientTls {
         let name = ServerName::try_from(name.to_owned()).map_err(|_| {
             TlsError::Configuration(format!("{name:?} is not a valid server name; set `server_name`").into())
         })?;
-        // Cloned, so that the lock is free during the handshake.
+        // Clone the configuration, so that the lock is not held across the handshake's await points.
         let connector = TlsConnector::from(self.current.read().config.clone());
         let (connected, is_requested) = certificate_request::with_use_recorded(connector.connect(name, io)).await;
         let connected = connected.map_err(|error| TlsError::from(&error))?;

@@ -68,7 +68,8 @@ impl CallerKey {
         let (key, rest) = (|bits| Self::Address(Ipv6Addr::from_bits(bits).into()), u128::MAX >> 48);
         let site = network.to_bits() & !rest;
         let has_place = || callers.range(key(site)..=key(site | rest)).count() < NETWORKS_PER_SITE;
-        // A network that already is a caller keeps its entry, whatever the number of networks of its site.
+        // Keep the entry of a known network even if its site has reached the limit. Otherwise, its connections would be
+        // split between two callers, each with its own share.
         if callers.contains_key(&self) || has_place() { self } else { key(site) }
     }
 }
@@ -166,14 +167,14 @@ impl Pool {
     /// Returns how many more bytes of the pool a caller may take. The caller already holds `held` bytes, and `free`
     /// bytes of the pool are free.
     fn share(&self, held: usize, free: usize) -> usize {
-        // A large caller is itself one of those counted.
+        // `large` includes this caller if it is large. Only other large callers compete with it.
         let has_rivals = self.large.load(Ordering::Relaxed) > usize::from(self.is_large(held));
         // Taken bytes reduce the free memory: solve held + share <= times * (free - share).
         let share = match has_rivals {
             true => free.saturating_sub(held.saturating_mul(SHARED_PART)) / (SHARED_PART + 1),
             false => free.saturating_mul(ALONE_TIMES).saturating_sub(held) / (ALONE_TIMES + 1),
         };
-        // The part of the free memory that exceeds half of the pool is not divided, so it may always be taken.
+        // Free memory above half of the pool is not held back for other callers, so any caller may take it.
         share.min(free.saturating_sub(self.total / REPLIES_PART)).max(free.saturating_sub(self.total / 2))
     }
 }
@@ -188,8 +189,8 @@ impl Callers {
 impl Budget {
     /// Admits a connection of this caller, unless the memory pool of connections has no room for it.
     pub(crate) fn admit(self: &Arc<Self>, key: CallerKey) -> Option<Admission> {
-        // The lock is held until the connection has been entered, so that concurrent accepts cannot exceed the share
-        // together.
+        // Hold the lock from the check until the connection is charged. Otherwise, concurrent accepts could pass the
+        // check together and exceed the share.
         let mut callers = self.callers.0.lock();
         let key = key.among(&callers);
         let held = callers.get(&key).map_or(0, |entry| entry.caller.fixed.load(Ordering::Relaxed));
@@ -223,7 +224,8 @@ impl Budget {
         entry.connections -= 1;
         let last = if entry.connections == 0 { callers.remove(&caller.key) } else { None };
         drop(callers);
-        // Drop the caller without the lock, because it holds a reference to the budget, which owns the map.
+        // Release the lock before dropping the entry. The destructor of a caller drops an `Arc<Budget>`, and the budget
+        // owns the locked map.
         drop(last);
     }
 

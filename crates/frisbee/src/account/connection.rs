@@ -81,7 +81,8 @@ impl Account {
     /// Returns whether the caller has used its share of the memory. If so, no more work should begin for it.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
-        // Callers are limited only while memory is short, so the usual case takes a single load.
+        // Check `is_short` first, because shares are enforced only while memory is short. The common path is then a
+        // single atomic load.
         self.budget.is_short() && !self.has_room(1)
     }
 
@@ -190,7 +191,8 @@ impl Account {
         if count == 0 {
             return;
         }
-        // Update these counters before the budget's, because the waiters that its release wakes check all of them.
+        // Update the counters of the connection and the caller before releasing the budget, because the release wakes
+        // waiters that compute their shares from all of them.
         self.granted.fetch_sub(count, Ordering::AcqRel);
         if let Some(caller) = &self.caller {
             self.budget.remove_held(&caller.0, count);

@@ -51,7 +51,7 @@ impl Output {
     /// Updates the backlog limit of the outbox from the available memory. Call before packets are added to the outbox.
     #[inline]
     pub(crate) fn update_charge(&mut self, outbox: &mut Outbox, account: &Account) {
-        // Also called once after a shortage, in order to remove the limit.
+        // If `room` is not `ENOUGH`, a limit from an earlier shortage is still set. `narrow` then removes it.
         if account.is_short() || self.room != ENOUGH {
             self.narrow(outbox, account);
         }
@@ -59,9 +59,9 @@ impl Output {
 
     #[cold]
     fn narrow(&mut self, outbox: &mut Outbox, account: &Account) {
-        // Clients have their own budgets, so shortage at a client is no reason to limit its output.
+        // Limit only the output of servers. A client has its own budget, so limiting its output would not help others.
         let room = (account.is_short() && account.is_shared()).then(|| account.room());
-        // `ENOUGH` would mean that there is no limit.
+        // Stay below `ENOUGH`, which stands for unlimited output.
         let limit = |room: usize| u32::try_from(room.max(BACKLOG_LEAST)).unwrap_or(ENOUGH).min(ENOUGH - 1);
         self.room = room.map_or(ENOUGH, limit);
         outbox.set_room(room.map(|room| room.max(BODY_LEAST)));
@@ -70,7 +70,8 @@ impl Output {
     /// Adjusts the memory charge to the current size of the outbox.
     #[inline]
     pub(crate) fn charge(&mut self, outbox: &Outbox, account: &Account) {
-        // If the outbox has shrunk, the difference wraps around and exceeds the step as well.
+        // If the outbox has shrunk, the subtraction wraps around to a value above `STEP`, so the charge is reduced as
+        // well.
         if outbox.memory().wrapping_sub(self.charged()) >= STEP {
             self.charge_steps(outbox, account);
         }

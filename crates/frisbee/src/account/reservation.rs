@@ -127,7 +127,6 @@ impl MemoryCharge {
         if bytes > self.charge && !self.account.take(bytes - self.charge) {
             return false;
         }
-        // Releases nothing if the charge grows.
         self.account.release(self.charge.saturating_sub(bytes));
         self.account.budget().counts.change_charged(bytes.wrapping_sub(self.charge));
         self.charge = bytes;

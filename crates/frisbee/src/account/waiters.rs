@@ -90,7 +90,8 @@ impl Budget {
     fn wake_first_waiters(&self) {
         let mut queue = self.waiters.queue.lock();
         let woken = queue.take_ready();
-        // Stored under the lock, like every change, so that the count does not fall behind the queue.
+        // Store the count before releasing the lock. Otherwise, this store could overwrite the count of a task that
+        // joins the queue concurrently, and that task would not be woken.
         self.waiters.count.store(queue.tasks.len(), Ordering::Relaxed);
         drop(queue);
         wake_all(woken);
@@ -116,8 +117,8 @@ impl MemoryWaiter {
     pub fn poll_reserve(&mut self, context: &mut Context<'_>, bytes: usize) -> Poll<MemoryCharge> {
         loop {
             if let Some(charge) = MemoryCharge::try_new(&self.account, bytes) {
-                // Leave after the memory was taken, because leaving wakes the next waiter, which must see the
-                // reservation.
+                // Leave the queue only after reserving the memory. Leaving wakes the next waiter, which would otherwise
+                // be offered the same bytes.
                 self.leave();
                 return Poll::Ready(charge);
             }
@@ -142,7 +143,8 @@ impl MemoryWaiter {
         let earlier = queue.tasks.insert((self.account.caller_number(), self.number), task);
         waiters.count.store(queue.tasks.len(), Ordering::Relaxed);
         drop(queue);
-        // Pairs with the fence in `wake_waiters`. The caller checks the free memory once more after this fence.
+        // Pairs with the fence in `wake_waiters`: either the caller's second check sees the released memory, or the
+        // releasing thread sees this task in the count.
         fence(Ordering::SeqCst);
         drop(earlier); // Without the lock, because dropping a waker may run arbitrary code.
     }

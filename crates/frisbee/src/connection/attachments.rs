@@ -129,8 +129,8 @@ impl Attachments {
     pub(crate) fn run_on_close(&self, reason: &CloseReason) {
         let Some(context) = self.context.get() else { return };
         let on_close = std::mem::take(&mut context.lock().on_close);
-        // The lock is no longer held, because the functions may use the attachments. A panic of one must not affect the
-        // others.
+        // Call the functions without the lock, because they may use the attachments. Catch panics, so that the
+        // remaining functions still run.
         for run in on_close {
             if catch_unwind(AssertUnwindSafe(|| run(reason))).is_err() {
                 static LINE: LineLimit = LineLimit::new();

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Delay before a handler that blocks its thread is logged. A panic also blocks the thread while its backtrace is
-/// printed, and is logged separately. The delay is shorter than [`PENALTY_MIN`](crate::rpc::PENALTY_MIN), so the event
-/// is logged while calls still run in tasks. Printing a backtrace can take longer than this, so the log text mentions
-/// panics as a possible cause. Only a panic hook could tell, and hooks belong to the program.
+/// printed, and is logged separately: the delay gives it time to be recorded. Printing can take longer, so the log text
+/// mentions panics as a possible cause. Distinguishing them reliably would require a panic hook, which only the
+/// application may install. The delay is shorter than [`PENALTY_MIN`](crate::rpc::PENALTY_MIN), so the event is logged
+/// while calls still run in tasks.
 const LOGGED_AFTER: Duration = Duration::from_millis(700);
 
 /// Records that a handler of a connection has panicked. Must be called before the panic is logged. Printing the

@@ -39,7 +39,6 @@ impl Connection {
             JobStart::Ended => return Ok(None), // The connection would abort the task immediately.
         };
         let charge = memory.map_or(0, |bytes| self.0.mailbox.account.charge_request(bytes));
-        // From here on, dropping the `Task` releases the charge and the slot.
         let job = make(Task { connection: self.clone(), slot: Some(slot), charge, has_call: call.is_some() });
         let mut assigned = AssignedJob::new(job, slot, placement);
         if let Some(carrier) = spare {
@@ -82,7 +81,8 @@ impl Task {
         let work = &connection.0.work;
         connection.send_now(|outbox| {
             let ended = slot.take().map_or_else(FinishedJob::default, |slot| work.end(slot));
-            // A cancelled call is answered by the code that cancelled it.
+            // If the slot no longer has the call, it was cancelled, and the canceller sends the reply. Writing one here
+            // would send a second reply with the same id.
             if ended.had_call || !*has_call {
                 write(outbox);
             }
@@ -130,7 +130,7 @@ impl Drop for Task {
         if let Some(slot) = self.slot
             && shared.work.end(slot).was_last
         {
-            // The driver may be waiting for the last job before it closes the connection.
+            // Notify the driver, because a graceful close waits until no job is running.
             shared.mailbox.notify();
         }
     }

@@ -57,7 +57,7 @@ impl InlinePermission {
     /// Returns whether handlers may be polled inline. Costs a single atomic load while inline polling is permitted.
     #[inline]
     pub fn is_kept(&self) -> bool {
-        // The lock is taken only after the permission was lost.
+        // Check the flag first, so that the lock is taken only while the permission is revoked.
         !self.is_lost.load(Ordering::Relaxed) || self.is_regained(Instant::now())
     }
 
@@ -86,8 +86,8 @@ impl InlinePermission {
     #[cold]
     fn is_regained(&self, now: Instant) -> bool {
         let is_over = self.penalty.lock().is_over(now);
-        // This may overwrite a loss that happens at the same moment. The next handler that blocks revokes the
-        // permission again.
+        // This store may overwrite a concurrent `lose`. The permission is then kept until the next handler blocks its
+        // thread.
         if is_over {
             self.is_lost.store(false, Ordering::Relaxed);
         }

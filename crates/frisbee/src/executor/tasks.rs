@@ -199,7 +199,8 @@ impl Tasks {
     pub(crate) fn begin(&self, calls_max: Option<usize>, call: Option<Call>, on_worker: bool) -> JobStart {
         let mut tasks = self.table.lock();
         let TaskTable { slots, last, ended } = &mut *tasks;
-        // Checked under the lock that `abort` takes, so that no job starts after all jobs were aborted.
+        // Check the flag under the lock that `abort` takes. Otherwise, a job could start after `abort` has ended all
+        // others, and nothing would end it.
         if *ended {
             return JobStart::Ended;
         }
@@ -225,7 +226,8 @@ impl Tasks {
         }
         if calls_max.is_some() {
             slots.calls_running += 1;
-            // Stored under the lock, so that a start and a concurrent end cannot store their values in the wrong order.
+            // Store the count before releasing the lock. Otherwise, this store could overwrite the newer count of a
+            // concurrent `end`.
             self.calls_running.store(slots.calls_running, Ordering::Relaxed);
         }
         JobStart::Yes { id, spare, on_worker }
@@ -333,7 +335,7 @@ impl Tasks {
     pub(crate) fn abort(&self) {
         let mut tasks = self.table.lock();
         tasks.ended = true;
-        // Jobs that end later find no slot and do nothing.
+        // With the table removed, `end` and `cancel` do nothing for jobs that complete later.
         let slots = tasks.slots.take();
         drop(tasks);
         end_all(slots);
@@ -350,7 +352,7 @@ impl JobSlots {
     /// Frees the slot of a job. Returns `None` if the job has already ended.
     fn leave(&mut self, id: JobSlotId) -> Option<DetachedJob> {
         let slot = self.all.get_mut(id.slot).filter(|slot| slot.job == id.job)?;
-        // Job numbers start at 1, so all references to the job become stale.
+        // Invalidate the ids of this job, which carry its number. No job has the number 0.
         slot.job = 0;
         let on_worker = slot.carrier.as_ref().is_some_and(|carrier| carrier.is_on_worker());
         let spare = self.free.spare(on_worker);

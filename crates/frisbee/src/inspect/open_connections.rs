@@ -69,8 +69,8 @@ impl OpenConnections {
 
     pub(crate) fn admit_until(open: &Arc<Self>, phase: ServerPhase) -> Option<OpenConnection> {
         let mut inner = open.inner.lock();
-        // Checked under the lock that `begin` takes, so that no connection is admitted after the handles were
-        // collected.
+        // Check the phase under the lock that `begin` takes. Otherwise, a connection could be added after `begin` has
+        // collected the handles, and the shutdown would not close it.
         if inner.phase >= phase {
             return None;
         }
@@ -129,7 +129,7 @@ impl OpenConnections {
     /// Waits until all connections have ended. Clients that have not sent anything are closed earlier than others.
     async fn emptied(&self, pending_handshakes: &HandshakeLimiter) {
         loop {
-            // Only clients that were already silent when the wait began are closed.
+            // Take the mark before waiting, so that only handshakes that were pending before the wait are expired.
             let mark = pending_handshakes.mark();
             if tokio::time::timeout(FIRST_WORD, self.is_empty()).await.is_ok() {
                 return;
@@ -178,7 +178,8 @@ impl OpenConnection {
             arrival.connection = Some(connection.clone());
         }
         drop(inner);
-        // A shutdown that begins later finds the handle. One that has begun already must be applied here.
+        // A shutdown that begins after the lock is released finds the stored handle. One that began before has missed
+        // it, so close the connection here.
         if phase == ServerPhase::Stopping {
             connection.close_when_idle();
         }
@@ -189,7 +190,7 @@ impl OpenConnection {
 impl Drop for OpenConnection {
     fn drop(&mut self) {
         let connection = self.open.inner.lock().by_number.remove(&self.number);
-        // The lock is no longer held, because this may drop the last handle of the connection.
+        // Drop the handle without the lock: the last handle drops the attachments, whose destructors are arbitrary code.
         drop(connection);
         self.open.changed.notify_waiters();
     }

@@ -189,7 +189,7 @@ impl Queue {
     #[cold]
     fn take_in_turn(&mut self, place: &mut PermitPlace, free: usize) -> bool {
         let has_grant = matches!(self.tasks.get(&place.0), Some(Waiting::Granted(_)));
-        // The task's own grant is one of the `granted`, and is available to the task itself.
+        // `granted` includes the grant of this task, which does not reduce the permits available to it.
         let takes = free > self.granted - usize::from(has_grant);
         if takes {
             self.remove(place);
@@ -220,7 +220,7 @@ impl Queue {
         }
         let mut left = free - self.granted;
         let mut queued = self.tasks.values_mut().filter(|task| matches!(task, Waiting::Queued(_))).peekable();
-        // Do not read the clock if all waiting tasks have been granted a permit or were passed over.
+        // Skip the clock read if no task is queued: all have a grant or were passed over.
         if queued.peek().is_none() {
             return woken;
         }
@@ -254,7 +254,7 @@ impl Queue {
             if let Waiting::Granted(at) = task
                 && now.saturating_duration_since(*at) >= GRANT_TIME
             {
-                // The entry remains, so that the task gets its old place back when it is polled again.
+                // Keep the entry, so that the task resumes its old place in the queue when it is polled again.
                 *task = Waiting::PassedOver;
                 self.granted -= 1;
             }

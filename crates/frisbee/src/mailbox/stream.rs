@@ -163,7 +163,7 @@ impl ReadBatch {
         let (cost, surplus) = (std::mem::take(&mut self.cost), std::mem::take(&mut self.surplus));
         self.in_a_row = self.in_a_row.saturating_add(cost);
         self.look_at = Window::due(window).min(READ_AT_ONCE.saturating_sub(self.in_a_row));
-        // The fast path reads until `peek_short` returns `None`, and only then checks whether the reader must yield.
+        // Pausing makes `peek_short` return `None`. The fast path checks whether the reader must yield only then.
         if self.in_a_row >= READ_AT_ONCE {
             self.inbox.pause();
         }
@@ -591,7 +591,7 @@ impl StreamShared {
                 inner.state.handle_close();
                 inner.reset = Some(reset);
             }
-            // The stream is already over, and its first end remains the reported one.
+            // Keep the outcome of a stream that has already ended.
             Some(_) => {}
             None => inner.state.handle_end(),
         }

@@ -69,7 +69,7 @@ impl WaitList {
     pub(super) fn call_producers(&mut self) -> (Vec<Waker>, bool) {
         let Some(waiters) = &mut self.waiters else { return (Vec::new(), false) };
         let mut later = waiters.producers.split_off(&(waiters.round + 1));
-        // All tasks of the round have been woken, so the tasks that arrived since form the next round.
+        // The current round is exhausted, so begin the next one with all tasks that have arrived since.
         if waiters.producers.is_empty() {
             std::mem::swap(&mut waiters.producers, &mut later);
             waiters.round = self.last;
@@ -171,7 +171,8 @@ impl WaitList {
         }
         let waiters = self.waiters.get_or_insert_default();
         let earlier = waiters.producers.insert(place.0, waker.clone());
-        // The task had been removed for its wake-up. It was polled and found no space, so it is no longer owed a poll.
+        // A missing entry means that the task was woken, polled again and found no space. The round no longer waits for
+        // its poll.
         if earlier.is_none() {
             waiters.forget_waiter(place.0);
         }
@@ -195,7 +196,7 @@ impl WaitList {
         let number = std::mem::take(&mut place.0); // If the task waits again, it is queued behind the others.
         let Some(waiters) = &mut self.waiters else { return (None, None) };
         let wakers = (waiters.producers.remove(&number), waiters.watchers.remove(&number));
-        // The waker was already taken for a wake-up, and the task may be one whose poll the round still awaits.
+        // A missing waker means that the task was woken before it left. The round must not wait for its poll.
         if let (None, None) = wakers {
             waiters.forget_waiter(number);
         }

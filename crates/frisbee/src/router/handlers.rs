@@ -129,7 +129,8 @@ impl HandlerTable {
     fn change<T>(&self, change: impl FnOnce(&mut Table) -> T) -> T {
         let mut table = self.0.table.lock();
         let changed = change(Arc::make_mut(&mut table));
-        // Incremented after the change, so that a reader of the new version finds the new table.
+        // Increment the version after changing the table, so that a reader that sees the new version also sees the new
+        // table.
         self.0.version.fetch_add(1, Ordering::Release);
         changed
     }
@@ -388,7 +389,8 @@ where
         let handled = catch_unwind(AssertUnwindSafe(|| match policy {
             Policy::Inline if permission.is_kept() => match slot.poll(make) {
                 FirstPoll::Ready(reply) => {
-                    // Packets that the handler has sent through its connection precede the reply.
+                    // Append the packets that the handler has queued in the mailbox before the reply, so that they
+                    // precede it.
                     connection.collect(outbox);
                     send(connection, reply, outbox);
                 }

@@ -146,7 +146,7 @@ impl<R: Router> Engine<R> {
             end_before_session(&handle);
             resume_unwind(panic)
         });
-        // The outer connection of a nested one has been counted already.
+        // Skip nested connections, because their outer connection was counted as opened.
         if !handle.0.is_within {
             handle.0.mailbox.account.budget().counts.count_opened();
         }
@@ -225,11 +225,11 @@ impl<R: Router> Engine<R> {
             return mail;
         }
         if self.goodbye == GoingAway::Due {
-            // Reply after the packets of the handles were taken, so that they precede the reply.
+            // Queue GOING_AWAY after the packets taken from the mailbox, so that they precede it.
             self.goodbye = GoingAway::Answered;
             self.send_going_away();
         }
-        // Carried out without the lock, because this may wake tasks or end the connection.
+        // Handle the hand-off step without the lock, because it may wake tasks or end the connection.
         if let Some(step) = step {
             self.decide(*step, encoded);
         }
@@ -262,7 +262,7 @@ impl<R: Router> Engine<R> {
     pub(crate) fn handle_eof(&mut self, now: Instant) -> Result<(), CloseReason> {
         let reason = self.core.handle_eof();
         let finish = self.core.role() == Role::Server && matches!(reason, CloseReason::ClosedByPeer) && !self.is_idle();
-        // Nothing can be sent to a client whose header format is unknown.
+        // Close immediately if the client's header format is unknown, because no reply can be encoded for it.
         if !finish || self.core.sends().is_none() {
             return Err(reason);
         }
@@ -337,7 +337,8 @@ impl<R: Router> Engine<R> {
                 }
                 continue;
             }
-            // The bytes before the first packet may belong to another protocol.
+            // Until the first packet is decoded, the input may belong to another protocol, whose adapter then takes
+            // over.
             if self.mail_is_held && self.leave_to_adapter() {
                 break;
             }
@@ -520,7 +521,7 @@ impl<R: Router> Engine<R> {
         self.core.handle_written(count, now);
         self.count(Traffic::Written, count);
         self.output.charge(self.core.transmit(), &self.handle.0.mailbox.account);
-        // Use the backlog before the write, because senders that found it full are waiting.
+        // Compare the backlog before the write, because tasks wait only if they found it full.
         if self.handle.0.mailbox.is_full(before) {
             self.notify_producers();
         }
@@ -614,7 +615,8 @@ impl<R: Router> Engine<R> {
                 self.router.event(session, &mut ConnectionEvent::GoingAway);
                 if self.core.role() == Role::Client && !self.router.declaration().closes_by_itself {
                     self.goodbye = GoingAway::Due;
-                    // The driver replies when it has taken the mail that this wakes it for.
+                    // Have the driver take the mailbox again. `take_mail` sends the reply after the packets that it
+                    // finds there.
                     self.handle.0.mailbox.notify();
                 }
             }

@@ -57,7 +57,7 @@ impl Inner {
     /// Removes the oldest pending handshake of the caller that has the most. Returns `None` if that handshake is too
     /// recent to be evicted.
     fn evict(&mut self, now: Instant) -> Option<Pending> {
-        // The list is in order of arrival, so if the first entry is too recent, all are.
+        // The list is in order of arrival. If its first entry is too recent to be evicted, all are.
         let first = self.by_number.front()?;
         if now.saturating_duration_since(first.since) < GRACE {
             return None;
@@ -156,12 +156,13 @@ impl HandshakeLimiter {
     fn enter_as(list: &Arc<Self>, caller: CallerKey, pending: Pending, allowed: AllowedProtocols) -> PendingHandshake {
         let since = now();
         let mut inner = list.inner.lock();
-        // Add the new handshake before evicting, so that it counts for its caller.
+        // Add the new handshake before evicting, so that it counts when the caller with the most handshakes is
+        // determined.
         let number = inner.push(caller, since, pending);
         let surplus = inner.by_number.len().saturating_sub(list.max);
         let evicted: Vec<_> = (0..surplus).map_while(|_| inner.evict(since)).collect();
         drop(inner);
-        // Without the lock, because expiring a connection wakes its task.
+        // Expire the handshakes without the lock, because this wakes tasks and a waker may run arbitrary code.
         evicted.into_iter().for_each(Pending::expire);
         PendingHandshake { list: list.clone(), number, allowed }
     }

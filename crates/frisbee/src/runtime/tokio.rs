@@ -313,7 +313,7 @@ where
             Order::WhenIdle(reason) | Order::Flush(reason) | Order::Now(reason) => reason,
             Order::HandOver => &CloseReason::HandedOff,
         };
-        // This closes the mailbox, so that the packet queued below is the last one.
+        // `end` closes the mailbox, so that no packet of a handle can follow the CLOSE packet queued below.
         self.engine.end(reason);
         match &order {
             Order::Now(_) => return Poll::Ready(false),
@@ -331,7 +331,8 @@ where
     /// Continues to drive a connection that has begun to end, until it is closed.
     #[inline(never)]
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<bool> {
-        // A handle may abort the connection while the peer does not accept its last bytes.
+        // Check for an abort first. Otherwise, a peer that does not read the last output would delay it until the flush
+        // timeout.
         if self.engine.is_aborted() {
             return Poll::Ready(false);
         }
@@ -404,7 +405,8 @@ where
         // Check again, because the write may have made space for bytes that could not be read or routed before.
         let goes_on = self.engine.can_route() || read != ReadStep::Pending && self.engine.wants_input();
         self.goes_on = goes_on || self.engine.wants_batch();
-        // `again` comes first, because it must be called in every poll to record the event.
+        // Call `again` unconditionally, because it records the activity of each poll. After `goes_on ||` it would be
+        // skipped.
         if self.busy.again(happened, now) || self.goes_on {
             yield_last(context);
         }
@@ -546,7 +548,8 @@ where
                 return Ok(Poll::Pending);
             }
             self.unflushed = self.buffers;
-            // The socket may accept more, but other connections must be served before the next piece.
+            // Yield after a full piece although the socket may accept more, so that one connection cannot starve the
+            // others.
             if count == piece {
                 yield_last(context);
                 return Ok(Poll::Pending);

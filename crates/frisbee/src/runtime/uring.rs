@@ -66,7 +66,8 @@ impl RingWatch {
     fn poll<T>(&self, number: u64, poll: impl FnOnce() -> T) -> T {
         // Store the number before counting the start, because the watchdog would otherwise report another connection.
         self.polled.store(number, Ordering::Relaxed);
-        // Sequentially consistent, as required before `is_asleep`.
+        // `is_asleep` requires a sequentially consistent operation before it. Otherwise, the watchdog could miss this
+        // poll and fall asleep.
         self.poll.fetch_add(1, Ordering::SeqCst);
         if watchdog::is_asleep() {
             watchdog::wake_watchdog();
@@ -94,7 +95,7 @@ impl WatchedThread for RingWatch {
 
     fn culprit(&self, poll: PollId) -> Option<Arc<dyn Blocked>> {
         let culprit = self.culprits.lock().get(&self.polled.load(Ordering::Relaxed)).cloned();
-        // Checked after the lookup: if the poll is still running now, it was running during the lookup as well.
+        // Compare the poll after the lookup. If it is still running, `polled` belonged to it during the lookup.
         culprit.filter(|_| self.current_poll() == (poll, true))
     }
 
@@ -103,7 +104,8 @@ impl WatchedThread for RingWatch {
     }
 
     fn hand_over(self: Arc<Self>, _poll: PollId) -> io::Result<()> {
-        // Connections of a ring cannot move to another thread. Success makes the watchdog report the blocked thread.
+        // Report success without moving anything, because connections of a ring are bound to its thread. The watchdog
+        // then only reports the blocked thread.
         Ok(())
     }
 }

@@ -84,8 +84,8 @@ impl Registration {
 impl Drop for Registration {
     fn drop(&mut self) {
         let waker = self.queue.state.lock().waiting.remove(&self.key);
-        // The lock was released at the end of the previous statement, because a waker's destructor may run arbitrary
-        // code.
+        // Drop the waker after the lock guard, a temporary of the previous statement. A waker's destructor may run
+        // arbitrary code.
         drop(waker);
     }
 }
@@ -105,8 +105,8 @@ impl Queue {
             // Start the task without the lock, because a runtime that has shut down drops the task immediately, and its
             // drop takes the lock.
             None => {
-                // Two threads may each start a queue. Both queues work, and the one inserted last is found from then
-                // on.
+                // Two threads may race here and start a queue each. Both work, and later lookups find the one that was
+                // inserted last.
                 let queue = Self::start(&runtime)?;
                 QUEUES.lock().insert(id, Arc::downgrade(&queue));
                 queue
@@ -132,7 +132,8 @@ impl Queue {
         }
         let key = (deadline, state.next);
         if state.waiting.first_key_value().is_none_or(|(first, _)| *first > key) {
-            // Set under the lock, so that a concurrent call cannot replace an earlier deadline by a later one.
+            // Set the timer under the lock. Otherwise, a concurrent insertion could overwrite an earlier deadline with
+            // a later one.
             self.timer.get_ref().set(deadline - now)?;
         }
         state.next += 1;

@@ -74,7 +74,7 @@ impl Handshakes {
             return current;
         }
         let mut offering = self.offering.lock();
-        // The settings are cloned only once for each time that the application replaces them.
+        // Reuse the clone with the ALPN protocols until the application replaces the settings.
         if let Some([of, with]) = &*offering
             && Arc::ptr_eq(of, &current)
         {

@@ -75,8 +75,8 @@ impl TurnQueue {
 impl Drop for Turn {
     fn drop(&mut self) {
         let mut queue = self.0.0.lock();
-        // Hand the permit to the next waiter while the lock is held, instead of returning it to `free`, where a handshake
-        // that has just arrived could take it first.
+        // Hand the permit to the next waiter under the lock. If it were returned to `free` first, a handshake that has
+        // just begun could acquire it ahead of the waiters.
         let next = queue.next();
         queue.free += usize::from(next.is_none());
         drop(queue);

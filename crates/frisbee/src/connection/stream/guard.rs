@@ -102,7 +102,8 @@ impl Guard {
         read: impl FnOnce(Message<'_>) -> T,
     ) -> Poll<Option<T>> {
         if batch.is_enough() {
-            // More messages may be queued, so schedule the task again.
+            // Yield to other tasks after reading a full quota. The messages that remain cause no wake-up, so the task
+            // wakes itself.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }

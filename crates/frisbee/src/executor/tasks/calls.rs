@@ -37,7 +37,7 @@ impl Calls {
     /// Inserts the call of a slot at the front of its hash chain, before earlier calls with the same key.
     #[inline]
     pub(super) fn enter(&mut self, call: Call, index: usize, slots: &mut [JobSlot]) {
-        // The slot already contains the call, so `grow` also inserts it.
+        // `grow` links the calls of all slots, including this one, which already contains its call.
         if slots.len() > self.first.len() {
             return self.grow(slots);
         }
@@ -49,7 +49,7 @@ impl Calls {
         let chain = self.chain(call);
         let Some(first) = self.first.get_mut(chain) else { return };
         let next = std::mem::replace(first, index as u32); // The number of slots is at most that of calls in flight.
-        // `END` is not the index of a slot.
+        // If the chain was empty, `next` is `END`, for which `get_mut` returns `None`.
         if let Some(next) = slots.get_mut(next as usize) {
             next.before = index as u32;
         }

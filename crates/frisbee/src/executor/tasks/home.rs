@@ -98,7 +98,8 @@ impl WorkerTaskShared {
             return;
         }
         self.long_polls += 1;
-        // In a single-threaded runtime, a slow job would block all others just as it does here.
+        // Move slow jobs only if the caller's runtime has several threads. In a single-threaded runtime, they would
+        // block all other tasks just as they block this worker.
         if (self.long_polls >= LONG_POLLS || took >= BLOCKED) && has_threads(self.owner.runtime()) {
             self.is_slow = true;
             self.owner.tasks().detach(now);

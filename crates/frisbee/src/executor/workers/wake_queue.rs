@@ -99,7 +99,8 @@ impl WakeQueue {
         let mut state = self.state.lock();
         state.connections -= 1;
         if state.connections <= DIRECT_MAX {
-            // The forwarding tasks remain, because wake-ups that are already queued must still be forwarded.
+            // Only later wake-ups bypass the queue. The forwarding tasks must stay to forward those that are already
+            // queued.
             self.is_used.store(false, Ordering::Relaxed);
         }
         if state.connections > 0 {
@@ -115,7 +116,7 @@ impl WakeQueue {
     fn push(&self, connection: Arc<Connection>) {
         let mut state = self.state.lock();
         state.woken.push_back(connection);
-        // One task is enough, because it wakes itself until the queue is empty.
+        // Wake a single forwarding task. It wakes itself until the queue is empty.
         let idle = state.idle.pop();
         drop(state);
         if let Some(idle) = idle {
@@ -139,7 +140,7 @@ impl Future for Passing {
         let woken: [_; WOKEN_AT_ONCE] = std::array::from_fn(|_| state.woken.pop_front());
         let is_empty = state.woken.is_empty();
         if is_empty {
-            // Registered under the lock that protects the queue, so that the next wake-up cannot be missed.
+            // Register before releasing the lock. A wake-up that is queued afterwards then finds this task.
             state.idle.push(context.waker().clone());
         }
         drop(state);
@@ -169,7 +170,7 @@ impl Wake for Connection {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // A stale value is harmless, because both paths wake the connection.
+        // A stale value of `is_used` is harmless, because both branches wake the connection.
         if !self.queue.is_used.load(Ordering::Relaxed) {
             self.wake_task();
         } else if !self.is_queued.swap(true, Ordering::AcqRel) {

@@ -106,7 +106,8 @@ pub(crate) fn is_asleep() -> bool {
 /// Wakes the watchdog thread. Starts it if necessary.
 #[cold]
 pub(crate) fn wake_watchdog() {
-    // Take the lock before the flag is cleared, so that only one worker starts the thread.
+    // Hold the lock from the swap until `registry.thread` is set. Otherwise, a worker that finds the flag set again in
+    // between would start a second thread.
     let mut registry = WATCHDOG.registry.lock();
     if !WATCHDOG.is_asleep.swap(false, Ordering::SeqCst) {
         return;
@@ -117,7 +118,7 @@ pub(crate) fn wake_watchdog() {
     match thread::Builder::new().name("frisbee-watchdog".to_owned()).spawn(|| WATCHDOG.watch()) {
         Ok(thread) => registry.thread = Some(thread.thread().clone()),
         Err(error) => {
-            // The next active worker tries again.
+            // Set the flag again, so that the next active worker retries.
             WATCHDOG.is_asleep.store(true, Ordering::SeqCst);
             tracing::debug!(%error, "watchdog thread not started");
         }
@@ -139,7 +140,7 @@ impl Watchdog {
                 if self.check(&mut suspects, &mut reported) {
                     self.is_asleep.store(false, Ordering::SeqCst);
                 }
-                // `park` may return without a call of `unpark`.
+                // `park` may return spuriously.
                 while self.is_asleep.load(Ordering::SeqCst) {
                     thread::park();
                 }

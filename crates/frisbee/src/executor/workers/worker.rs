@@ -378,7 +378,7 @@ impl ExecutorShared {
     /// thread.
     fn take_over(&self, poll: PollId) -> Option<usize> {
         let mut state = self.state.lock();
-        // The record is taken, so that the same poll cannot be taken over twice.
+        // Take the record of the polled task, so that a second hand-over of the same poll fails.
         if state.poll != poll || state.polled.take().is_none() {
             return None;
         }

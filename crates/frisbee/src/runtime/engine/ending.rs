@@ -87,7 +87,8 @@ impl<R: Router> Engine<R> {
     /// Returns whether a handle has requested an immediate close while the driver is writing the last bytes.
     pub(crate) fn is_aborted(&self) -> bool {
         let mailbox = &self.handle.0.mailbox;
-        // This clears the notification too. Only an abort matters now, and a later one must wake the driver again.
+        // Locking also clears the notification. Only an abort matters in this phase, because the mailbox is closed, and
+        // a later abort sets the notification again.
         mailbox.is_notified() && matches!(mailbox.lock_by_task().order.as_deref(), Some(Order::Now(_)))
     }
 
@@ -166,7 +167,7 @@ impl<R: Router> Engine<R> {
         }
         let _entered = runtime.enter();
         let attachments = &self.handle.0.attachments;
-        // After `disconnected`, as documented at `Connection::on_close`.
+        // Run these functions after `disconnected`, as documented for `Connection::on_close`.
         attachments.run_on_close(reason);
         // The values of an adapter connection are dropped with its `AdapterContext`.
         if !matches!(reason, CloseReason::OtherProtocol) {

@@ -67,7 +67,7 @@ impl<R: Router> Engine<R> {
     fn route_deferred(&mut self) -> Option<(Routed, usize)> {
         let Some(DeferredPacket { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.mailbox.account)
         else {
-            // Also forgets the streams with deferred packets and the bytes added to the backlog.
+            // Reset the set of streams with deferred packets and the count of bytes added to the full backlog.
             self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
             self.routing = Routing::All;
             if self.reading == ReadMode::HalfClosed {
@@ -103,7 +103,8 @@ impl<R: Router> Engine<R> {
         let Some(event) = self.defer(event) else { return Ok(Some((Routed::Continue, length))) };
         let next = self.handle_event(event);
         let added = self.core.outbox().len().saturating_sub(before);
-        // Output that is added while the backlog is full counts towards the limit of deferred packets.
+        // Count output that exceeds the full backlog towards the limit of deferred packets. Otherwise, a peer could
+        // grow the outbox without bound.
         if added > 0 {
             self.handle.0.deferred.add(added);
         }

@@ -20,7 +20,7 @@ impl<R: Router> Engine<R> {
     /// Handles the discovery of the peer's kind, native or not.
     #[cold]
     pub(super) fn handle_peer_known(&mut self) -> Routed {
-        // The client has sent its first packet, so it no longer counts as silent.
+        // Remove the connection from the pending handshakes, so that it can no longer be evicted.
         self.pending_handshake = None;
         share_hello(&mut self.core);
         let peer = self.core.peer().clone();

@@ -30,7 +30,8 @@ impl<R: Router> Engine<R> {
     pub(super) fn handle_hand_off(&mut self, event: HandOffEvent) -> Routed {
         match event {
             HandOffEvent::Requested { operation, body } => {
-                // Checked and set under one lock, so that no handle can open a stream or request a hand-off in between.
+                // Check and set the state under one lock. Otherwise, a handle could open a stream or request a hand-off
+                // in between.
                 let mut inner = self.handle.0.mailbox.lock();
                 let is_free = inner.hand_off_state == HandOffState::No && inner.streams.is_empty();
                 let is_free = is_free && self.handle.0.work.len() == 0 && self.handle.0.deferred.is_empty();
@@ -132,7 +133,7 @@ impl<R: Router> Engine<R> {
     /// has been received.
     #[cold]
     pub(super) fn leave(&mut self, take_over: HandOffTarget) {
-        // Packets that handles have sent must be written before the transport changes its owner.
+        // Take the handles' packets, which must be written before the new owner writes to the transport.
         if !self.mail_is_held {
             self.handle.collect(self.core.outbox());
         }

@@ -86,7 +86,7 @@ impl<R: Router> Engine<R> {
         let signal = match stream {
             Some(stream) => {
                 let signal = stream.handle_rejected_body();
-                // `leave_stream` acts on the cached stream.
+                // Cache the stream, because `leave_stream` removes the cached one.
                 self.last_stream = Some(stream);
                 return drop(self.leave_stream(signal));
             }

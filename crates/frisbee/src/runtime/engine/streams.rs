@@ -117,7 +117,7 @@ impl<R: Router> Engine<R> {
             return self.handle_stream(id, body);
         }
         drop(inner);
-        // The lock is no longer held, because the router may use the connection.
+        // Call the router without the mailbox lock, because it may send on the connection.
         let stream = Stream::new(self.handle.0.clone(), shared);
         let Some(session) = &mut self.session else { return Routed::Continue };
         self.router.stream(session, body, stream)
