@@ -70,7 +70,7 @@ async fn rejected_order_lets_traders_continue() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(TIMEOUT, shown).await.expect("trading should be visible within the timeout");
+    tokio::time::timeout(TIMEOUT, shown).await.expect("simulated clients should trade within the timeout");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -87,7 +87,7 @@ async fn browser_connection_carries_books_reports_and_calls() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(TIMEOUT, shown).await.expect("trading should be visible within the timeout");
+    tokio::time::timeout(TIMEOUT, shown).await.expect("simulated clients should trade within the timeout");
     let offer = trading.inquire().await.unwrap();
     // A program serves nothing, and is disconnected if it does not read its reports in time.
     assert!((8..=9).contains(&offer.0.called) && offer.0.answered == 8, "{:?}", offer.0);

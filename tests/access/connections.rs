@@ -74,7 +74,7 @@ async fn calls(authority: &Authority, address: SocketAddr, identity: Identity) -
         .expect("server should accept the connection");
     let native = code(InteropClient::new(channel).add(AddRequest::default()).await);
     let socket = TcpStream::connect(address).await.expect("server should accept the connection");
-    let mut secured = tls.connect_io(socket, "127.0.0.1").await.expect("connection in memory should be accepted");
+    let mut secured = tls.connect_io(socket, "127.0.0.1").await.expect("TLS handshake should succeed");
     let head = "POST /interop.Interop/Add HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
     let request = format!("{head}connection: close\r\ncontent-length: 2\r\n\r\n{{}}");
     secured.write_all(request.as_bytes()).await.expect("write should succeed");

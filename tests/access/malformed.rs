@@ -88,7 +88,7 @@ async fn send_http2(address: SocketAddr, path: &str, fields: &Fields, content_ty
             let _ = response.into_body().collect().await;
         }
     };
-    tokio::time::timeout(TIMEOUT, exchange).await.expect("exchange should complete within the timeout");
+    tokio::time::timeout(TIMEOUT, exchange).await.expect("server should respond within the timeout");
     connection.abort();
 }
 

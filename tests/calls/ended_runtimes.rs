@@ -41,7 +41,7 @@ fn code_of_call(change: impl FnOnce(Channel, Arc<Semaphore>) -> Channel) -> Code
     let server =
         serving.block_on(async { Server::builder().add_service(service).build() }).expect("settings should be valid");
     serving.spawn(async move { server.serve_connection(there).await });
-    let channel = own.block_on(Channel::connect_io(here)).expect("connection in memory should succeed");
+    let channel = own.block_on(Channel::connect_io(here)).expect("in-memory connection should open");
     let client = GreeterClient::new(change(channel, began.clone()));
     let mut request = Request::new(Name::default());
     request.set_timeout(TIMEOUT);
@@ -56,9 +56,9 @@ fn code_of_call(change: impl FnOnce(Channel, Arc<Semaphore>) -> Channel) -> Code
     drop(own);
     let ended = other.block_on(async { tokio::time::timeout(TIMEOUT, call).await });
     ended
-        .expect("call should end in time")
+        .expect("call should end within the timeout")
         .expect("task should not panic")
-        .expect_err("call should fail without an answer")
+        .expect_err("unanswered call should fail")
         .code()
 }
 
@@ -86,7 +86,7 @@ fn call_from_timerless_runtime_ends_at_deadline() {
     let own = Builder::new_current_thread().enable_all().build().expect("runtime should start");
     let other = Builder::new_current_thread().build().expect("runtime should start");
     let (here, _there) = frpc::memory();
-    let channel = own.block_on(Channel::connect_io(here)).expect("connection in memory should succeed");
+    let channel = own.block_on(Channel::connect_io(here)).expect("in-memory connection should open");
     let client = GreeterClient::new(channel);
     let mut request = Request::new(Name::default());
     request.set_timeout(Duration::from_millis(20));
@@ -94,7 +94,7 @@ fn call_from_timerless_runtime_ends_at_deadline() {
     let polled = other.block_on(poll_fn(|context| Poll::Ready(greeted.as_mut().poll(context))));
     assert!(polled.is_pending());
     let greeted = own.block_on(async { tokio::time::timeout(TIMEOUT, greeted).await });
-    let failed = greeted.expect("call should end in time").expect_err("call should fail without an answer");
+    let failed = greeted.expect("call should end within the timeout").expect_err("unanswered call should fail");
     assert_eq!(failed.code(), Code::DeadlineExceeded);
 }
 
@@ -105,13 +105,13 @@ fn entered_runtime_affects_deadlines_of_its_task_alone() {
     let [own, other] =
         [(); 2].map(|()| Builder::new_current_thread().enable_all().build().expect("runtime should start"));
     let (here, _there) = frpc::memory();
-    let channel = own.block_on(Channel::connect_io(here)).expect("connection in memory should succeed");
+    let channel = own.block_on(Channel::connect_io(here)).expect("in-memory connection should open");
     let client = GreeterClient::new(channel);
     let greet = move || {
         let client = client.clone();
         let mut request = Request::new(Name::default());
         request.set_timeout(Duration::from_millis(20));
-        async move { client.greet(request).await.expect_err("call should fail without an answer").code() }
+        async move { client.greet(request).await.expect_err("unanswered call should fail").code() }
     };
     let (entered, call) = (own.handle().clone(), greet());
     let entering = async move {
@@ -128,7 +128,7 @@ fn entered_runtime_affects_deadlines_of_its_task_alone() {
     other.block_on(async {
         let others = (0..40).map(|_| tokio::time::timeout(TIMEOUT, greet())).map(tokio::spawn);
         for other in others.collect::<Vec<_>>() {
-            let code = other.await.expect("task should not panic").expect("call should end in time");
+            let code = other.await.expect("task should not panic").expect("call should end within the timeout");
             assert_eq!(code, Code::DeadlineExceeded);
         }
     });
@@ -137,7 +137,7 @@ fn entered_runtime_affects_deadlines_of_its_task_alone() {
         scope.spawn(|| own.block_on(stopped));
         let ended = other.block_on(async { tokio::time::timeout(TIMEOUT, entering).await });
         drop(stop);
-        ended.expect("call should end in time")
+        ended.expect("call should end within the timeout")
     });
     assert_eq!(ended.expect("task should not panic"), Code::DeadlineExceeded);
 }
@@ -149,7 +149,7 @@ fn call_on_idle_runtime_ends_at_deadline() {
     let [own, other] =
         [(); 2].map(|()| Builder::new_current_thread().enable_all().build().expect("runtime should start"));
     let (here, _there) = frpc::memory();
-    let channel = own.block_on(Channel::connect_io(here)).expect("connection in memory should succeed");
+    let channel = own.block_on(Channel::connect_io(here)).expect("in-memory connection should open");
     let within = channel.with_middleware(async |call: Call, next: Next| next.run(call).await);
     let request = || {
         let mut request = Request::new(Name::default());
@@ -160,7 +160,8 @@ fn call_on_idle_runtime_ends_at_deadline() {
         let client = GreeterClient::new(channel);
         let calls = async move || {
             let greeted = tokio::time::timeout(TIMEOUT, client.greet(request())).await;
-            let greeted = greeted.expect("call should end in time").expect_err("call should fail without an answer");
+            let greeted =
+                greeted.expect("call should end within the timeout").expect_err("unanswered call should fail");
             assert_eq!(greeted.code(), Code::DeadlineExceeded);
             let recited = tokio::time::timeout(TIMEOUT, async {
                 client.recite(request()).await?.into_inner().message().await.map(drop)

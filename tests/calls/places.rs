@@ -144,7 +144,7 @@ fn overlong_call_wakes_waiting_callers_without_lock() {
         });
         done.send(()).expect("receiver should be waiting");
     });
-    is_done.recv_timeout(Duration::from_secs(30)).expect("channel should receive a message in time");
+    is_done.recv_timeout(Duration::from_secs(30)).expect("test should complete within the timeout");
 }
 
 /// A waker that panics, after announcing it.

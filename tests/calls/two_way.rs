@@ -194,7 +194,9 @@ async fn client_request_with_server_id_closes_connection() {
     let mut raw = Raw::connect(address).await;
     raw.write(&[packet(0, 3, b"fris\x01"), packet(0x8007, 18, &[8, 0, 0x0D, 2, 0x0D, 1])].concat()).await;
     let connection = next(&mut connections).await;
-    tokio::time::timeout(TIMEOUT, connection.closed()).await.expect("such a request should close the connection");
+    tokio::time::timeout(TIMEOUT, connection.closed())
+        .await
+        .expect("request with a server id should close the connection");
     let reason = connection.close_reason().expect("connection should be closed").to_string();
     assert!(reason.contains("packet 32775 of operation 18"), "{reason}");
 }

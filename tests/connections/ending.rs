@@ -141,7 +141,7 @@ async fn failed_stream_opening_preserves_connection_end() {
     tokio::task::yield_now().await;
     connection.open_stream(&vec![0; 6 << 20].into()).await.expect_err("stream should fail to open");
     connection.close();
-    timeout(TIMEOUT, waits).await.expect("wait should end within the timeout").expect("task should not panic");
+    timeout(TIMEOUT, waits).await.expect("`closed` should return within the timeout").expect("task should not panic");
 }
 
 /// A transport that accepts all data but never completes its shutdown. TLS behaves like this if the peer stops reading.
@@ -197,7 +197,7 @@ async fn abort_during_last_write_ends_connection() {
     tokio::task::yield_now().await;
     assert!(!waits.is_finished(), "connection should wait while many bytes are unsent");
     connection.abort();
-    timeout(TIMEOUT, waits).await.expect("wait should end within the timeout").expect("task should not panic");
+    timeout(TIMEOUT, waits).await.expect("`closed` should return within the timeout").expect("task should not panic");
 }
 
 #[tokio::test]
@@ -319,7 +319,7 @@ async fn client_acknowledges_end_after_its_queued_packets() {
             sent.push(there.read_u8().await.expect("peer should send a byte"));
         }
     };
-    timeout(TIMEOUT, hears).await.expect("packets should arrive within the timeout");
+    timeout(TIMEOUT, hears).await.expect("GOING_AWAY should arrive within the timeout");
     assert!(sent.ends_with(&[packet(1, 10, b""), going_away.clone()].concat()), "{sent:x?}");
 }
 
@@ -576,7 +576,7 @@ async fn old_header_client_resumes_blocked_senders() {
     let mut packet = Outbox::new(HeaderForm::Old);
     packet.push(PacketId(1), Operation::FIRST_USER, Bytes::new()).expect("packet should be within the limit");
     here.write_all(&packet.take_bytes()).await.expect("write should succeed");
-    timeout(TIMEOUT, sends).await.expect("write should complete within the timeout").expect("task should not panic");
+    timeout(TIMEOUT, sends).await.expect("sender should finish within the timeout").expect("task should not panic");
 }
 
 #[tokio::test(start_paused = true)]
@@ -594,7 +594,7 @@ async fn forgotten_stream_completes_close_when_idle() {
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
     let _connection = receiver.recv().await.expect("channel should stay open");
     connection.close_when_idle();
-    timeout(100 * TIMEOUT, connection.closed()).await.expect_err("future should stay pending");
+    timeout(100 * TIMEOUT, connection.closed()).await.expect_err("`closed` should wait for the open stream");
     stream.forget();
     timeout(TIMEOUT, connection.closed()).await.expect("connection should close within the timeout");
 }
@@ -639,7 +639,7 @@ async fn panicking_waker_lets_others_wake() {
     });
     tokio::task::yield_now().await;
     connection.abort();
-    timeout(TIMEOUT, waits).await.expect("wait should end within the timeout").expect("task should not panic");
+    timeout(TIMEOUT, waits).await.expect("`closed` should return within the timeout").expect("task should not panic");
     timeout(TIMEOUT, is_dropped)
         .await
         .expect("value should be dropped within the timeout")

@@ -59,7 +59,7 @@ async fn shares(builder: ChannelBuilder, scheme: &str) -> bool {
     let connecting = builder.connect(socket.address(scheme));
     let both = async { tokio::join!(accepting, connecting) };
     let (is_shared, channel) =
-        tokio::time::timeout(TIMEOUT, both).await.expect("all tasks should complete within the timeout");
+        tokio::time::timeout(TIMEOUT, both).await.expect("client should connect within the timeout");
     channel.expect("server should be listening");
     is_shared
 }

@@ -144,7 +144,7 @@ fn in_time(test: impl Future<Output = ()> + Send + 'static) {
         runtime.expect("runtime should start").block_on(test);
         done.send(())
     });
-    is_done.recv_timeout(TIMEOUT).expect("channel should receive a message in time");
+    is_done.recv_timeout(TIMEOUT).expect("test should complete within the timeout");
 }
 
 /// An error that makes a call when it is formatted or dropped.
@@ -504,7 +504,7 @@ async fn reader_of_many_messages_yields() {
                 at_once = 0;
                 tokio::time::timeout(TIMEOUT, until("the task is woken", || woken.0.swap(0, Ordering::SeqCst) > 0))
                     .await
-                    .expect("condition should hold within the timeout");
+                    .expect("task should be woken within the timeout");
             }
         }
     }

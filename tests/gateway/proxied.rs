@@ -285,7 +285,7 @@ async fn greedy_client_behind_proxy_leaves_memory() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(TIMEOUT, is_full).await.expect("half bodies should take their share within the timeout");
+    tokio::time::timeout(TIMEOUT, is_full).await.expect("incomplete bodies should use up the client's memory share");
     for (client, expected) in [("192.0.2.1", "HTTP/1.1 429 "), ("192.0.2.2", "HTTP/1.1 200 ")] {
         let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
         let fields = format!("x-forwarded-for: {client}\r\n");

@@ -60,7 +60,7 @@ impl Holding {
                 .lock()
                 .expect("lock should not be poisoned")
                 .recv_timeout(TIMEOUT)
-                .expect("channel should receive a message in time");
+                .expect("test should release the handler within the timeout");
         };
         match self.how {
             How::Blocks => wait(),
@@ -391,7 +391,7 @@ fn handlers_stay_inline_on_single_thread_runtime() {
             let _ = stopped.await;
         });
     });
-    let address = address.recv_timeout(TIMEOUT).expect("channel should receive a message in time");
+    let address = address.recv_timeout(TIMEOUT).expect("server should report its address within the timeout");
     caller().block_on(async {
         let others = others(&address).await;
         let channel = Channel::connect(&address).await.expect("server should accept the connection");

@@ -185,7 +185,8 @@ async fn unknown_message_version_is_rejected_by_name() {
     writer.publish("amounts", unknown).await.unwrap();
     known.publish(&writer, &old::Amount { cents: 7 }).await.unwrap();
     let first = plain.recv().await.unwrap();
-    let layout = <new::Amount as polyglot::Message>::LAYOUT.expect("the message should have a layout").fingerprint();
+    let layout =
+        <new::Amount as polyglot::Message>::LAYOUT.expect("generated message should have a layout").fingerprint();
     assert_eq!(first.payload()[..17], [&[0x12][..], &layout.bytes()].concat());
 
     let refused = amounts.recv().await.unwrap_err();

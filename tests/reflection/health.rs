@@ -290,7 +290,7 @@ async fn readyz_is_503_during_drain_delay() {
         let (stop, _stopped) = oneshot::channel();
         let open = Open { address, stop, served };
         let refused = async { while open.ready().await != "HTTP/1.1 503 Service Unavailable" {} };
-        tokio::time::timeout(TIMEOUT, refused).await.expect("probe should see the shutdown");
+        tokio::time::timeout(TIMEOUT, refused).await.expect("readiness probe should fail after the shutdown begins");
         open.served.abort();
     }
 }

@@ -32,7 +32,7 @@ async fn systemd_socket_is_passed_on_with_notices() {
     let programs = Programs::new();
     let notify = programs.folder.path().join("notify");
     let manager = UnixDatagram::bind(&notify).expect("folder should be writable");
-    manager.set_read_timeout(Some(TIMEOUT)).expect("timeout should not be zero");
+    manager.set_read_timeout(Some(TIMEOUT)).expect("read timeout should be valid");
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address");
 

@@ -151,7 +151,8 @@ impl frisbee_call {
     pub(crate) fn decoded<'m>(&self, message: &'m Message) -> Result<&'m DynamicMessage, Status> {
         let decoded = message.decoded(&self.callable().request, &self.schema);
         decoded.inspect_err(|status| {
-            // Only the first failure is kept. The call ends with it, whatever the function replies.
+            // Keep only the first failure. It becomes the status of the call, even if the function replies with
+            // success.
             self.failed.lock().get_or_insert_with(|| status.clone());
         })
     }
@@ -165,7 +166,7 @@ impl frisbee_call {
         match &self.request {
             Some(message) => read(message),
             None => {
-                // Cloned, so that the lock is free while the request is read.
+                // Clone the `Arc`, so that `read` runs without the lock.
                 let latest = self.latest.lock().clone();
                 let none = || Status::failed_precondition("the call has no request: use frisbee_call_next");
                 read(&*latest.ok_or_else(none)?)
@@ -188,7 +189,7 @@ pub(crate) fn end(
     if matches!(&*open.sink.lock(), Some(Sink::Stream(_))) {
         return Err(Status::failed_precondition("the replies are a stream: use frisbee_call_send and _finish"));
     }
-    // A failure to read the requests ends the call, whatever the function replies.
+    // A failure to decode a request takes precedence over the function's reply.
     let failed = open.failed.lock().take();
     let payload = if failed.is_some() { Payload::default() } else { reply(&open)? };
     let removed = handle::remove(call)?;
@@ -290,7 +291,7 @@ pub extern "C" fn frisbee_call_is_cancelled(call: *mut frisbee_call) -> bool {
         Ok(match &*call.sink.lock() {
             Some(Sink::Single(sink)) => sink.is_closed(),
             Some(Sink::Stream(sink)) => {
-                // Polled once, because this function must not wait.
+                // Poll once with a no-op waker, because this function must not block.
                 let mut closed = std::pin::pin!(sink.closed());
                 let mut context = std::task::Context::from_waker(std::task::Waker::noop());
                 closed.as_mut().poll(&mut context).is_ready()
@@ -372,7 +373,7 @@ pub unsafe extern "C" fn frisbee_call_fail(
             if code == Code::Ok {
                 return Err(Status::invalid_argument("a failure has a code other than FRISBEE_OK"));
             }
-            // Removed first, so that only one of two concurrent replies ends the call.
+            // Remove the handle first, so that only one of two concurrent replies ends the call.
             let call = handle::remove(call)?;
             let mut status = Status::new(code, text);
             let metadata = std::mem::take(&mut *call.reply_metadata.lock());
@@ -421,7 +422,7 @@ pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut 
             let _ = call.spoken.set(message.encoding); // The encoding is the same for all requests.
             let message = Arc::new(Message::new(message));
             call.decoded(&message)?;
-            // Replaced only after decoding, so that `frisbee_call_data` returns only readable requests.
+            // Store the request only after decoding it, so that `frisbee_call_data` never returns a malformed one.
             *call.latest.lock() = Some(message);
             Ok(())
         })

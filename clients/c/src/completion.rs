@@ -42,7 +42,8 @@ pub(crate) fn start(arguments: CallArguments<'_>, completion: Completion, user: 
     // SAFETY: While the pointer is not null, `CallChain::complete` of this thread holds the chain, and uses it only
     // afterwards. No other reference to it exists, because this one ends here.
     match unsafe { COMPLETING.get().as_mut() } {
-        // The first call of a completion callback continues in its task and needs no other.
+        // Run the first call that a completion callback starts in the callback's own task, which saves spawning
+        // another.
         Some(chain) if chain.call.is_none() => {
             UnaryCall::begin(arguments, &mut chain.call)?;
             (chain.completion, chain.user) = (completion, user);

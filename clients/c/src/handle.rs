@@ -131,7 +131,7 @@ impl<T: Handle> Table<T> {
 
     /// Takes a slot that no other thread uses, adding one to the table if necessary.
     fn take_vacant(&self) -> Option<Place> {
-        // The spare slot of this thread needs no lock.
+        // Try the thread's spare slot first, because taking it needs no lock.
         if let Some(at) = T::with_spare(|spare| spare.0.take()).flatten() {
             return Some(at);
         }
@@ -142,7 +142,7 @@ impl<T: Handle> Table<T> {
             Some(index) => index,
             None if vacant.used < INDEX_MAX => {
                 let index = vacant.used;
-                // Each chunk doubles the number of slots, so it begins at a power of two.
+                // Each chunk doubles the number of slots, so a new one is needed when the index reaches a power of two.
                 if index == 0 || (index >= CHUNK_FIRST && index.is_power_of_two()) {
                     let chunk = of.chunks.iter().find(|chunk| chunk.get().is_none())?;
                     let slots = || Slot { state: AtomicU64::new(0), value: UnsafeCell::new(None) };
@@ -239,9 +239,10 @@ fn acquire<T: Handle>(handle: *const T, removes: bool) -> Option<InUse<T>> {
     let (at, slot, generation) = place(handle)?;
     let acquired = slot.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, |state| {
         let is_live = state >> GENERATION_SHIFT == generation && state & LIVE != 0;
-        // A full count fails instead of overflowing into the flags.
+        // Fail if the count is at its maximum, because an increment would overflow into the flags.
         let used = (is_live && state & USERS_MAX < USERS_MAX).then(|| state + 1)?;
-        // The remover counts as a user, so the object lives at least until it is done.
+        // Count the remover as a user, so that a concurrent release does not drop the object before the remover is
+        // done.
         Some(if removes { used & !LIVE } else { used })
     });
     acquired.ok()?;

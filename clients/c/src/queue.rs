@@ -71,7 +71,7 @@ impl Bell {
     }
 
     fn ring(&self) {
-        // A single byte is enough until it has been read.
+        // Write at most one byte until it is read, because one keeps the descriptor readable.
         if !self.is_rung.swap(true, Ordering::SeqCst) {
             // The write cannot block, because the flag prevents a second byte.
             let _ = (&self.writer).write(&[1]);
@@ -111,7 +111,7 @@ impl frisbee_queue {
         let mut work = self.work.lock();
         work.running.push(Box::pin(tokio::task::unconstrained(event)));
         self.run_batch(&mut work);
-        // An operation may have completed at its first poll, which wakes no thread.
+        // Ring for an operation that completed at its first poll, because its waker is never called.
         if !work.done.is_empty() {
             self.bell.ring();
         }
@@ -135,7 +135,7 @@ impl frisbee_queue {
             self.run_batch(&mut work);
         }
         let event = work.done.pop_front();
-        // The descriptor must stay readable while events are left.
+        // Keep the descriptor readable while events are left, because callers may poll it before taking the next one.
         if !work.done.is_empty() {
             self.bell.ring();
         }
@@ -148,11 +148,13 @@ impl frisbee_queue {
         if left.is_some_and(|left| left.is_zero()) {
             return Ok(false);
         }
-        // A time beyond the range is waited for in parts, because the caller waits again.
+        // Replace a timeout that `Timespec` cannot represent by one second. The caller calls `wait` again until
+        // `until`.
         let timeout = left.map(|left| Timespec::try_from(left).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 }));
         let polled = poll(&mut [PollFd::new(&self.bell.reader, PollFlags::IN)], timeout.as_ref());
         match polled {
-            // Even if the time has passed, the caller looks for an event once more.
+            // Return true even after a timeout, so that the caller takes an event that has just arrived before it
+            // fails.
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(true),
             Err(error) => Err(Status::internal(format!("poll: {error}"))),
         }

@@ -24,7 +24,7 @@ impl RunningFunctions {
     pub(crate) fn begin(&self) -> Option<RunningGuard<'_>> {
         // Count first: either `end` sees this function, or this function sees that the server has ended.
         let before = self.state.fetch_add(1, Ordering::Acquire);
-        // The guard undoes the count even if the server has ended.
+        // Create the guard even if the server has ended, because its drop reverts the increment.
         let guard = RunningGuard(self);
         (before & ENDED == 0).then_some(guard)
     }
@@ -42,7 +42,7 @@ impl RunningFunctions {
 
 impl Drop for RunningGuard<'_> {
     fn drop(&mut self) {
-        // Only the last function after the end notifies, because nothing waits before.
+        // Notify only for the last function after `end`, because nothing waits before `end` is called.
         if self.0.state.fetch_sub(1, Ordering::AcqRel) == ENDED | 1 {
             self.0.are_over.notify_waiters();
         }

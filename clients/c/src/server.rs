@@ -282,7 +282,8 @@ impl Function {
             if let Some(status) = refused {
                 call.refuse(status);
             }
-            // Released only after the function has returned, because it occupies the thread until then.
+            // Release the permit only after the function has returned: a cancelled call leaves it running on its
+            // thread.
             drop(taken);
         });
     }
@@ -370,7 +371,8 @@ impl frisbee_server {
         };
         let running = self.running.clone();
         let ended = async move |served: Result<(), frpc::Error>| {
-            // The outcome is published only once the last function has returned.
+            // Publish the outcome only after the last function has returned, so that none runs after the end is
+            // reported.
             running.end().await;
             ending.send_replace(Some(served.map_err(|error| error.to_string())));
         };
@@ -594,7 +596,7 @@ pub unsafe extern "C" fn frisbee_server_run(
                 stop(&server)
             });
             shown.inspect_err(|status| {
-                // Without `error`, the caller would not see the text.
+                // Print the text if the caller passed no `error` to receive it.
                 if error.is_null() {
                     eprintln!("frisbee_server_run: {}", status.message());
                 }
@@ -619,7 +621,7 @@ pub unsafe extern "C" fn frisbee_server_stop(server: *mut frisbee_server, error:
 
 fn stop(server: &frisbee_server) -> Result<(), Status> {
     may_stop()?;
-    // Taken out, so that the lock is free when the state is dropped.
+    // Take the state out, so that it is dropped without the lock.
     let state = std::mem::replace(&mut *server.state.lock(), State::Stopped);
     match state {
         State::Serving(stop) => drop(stop),

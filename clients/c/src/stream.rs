@@ -150,7 +150,8 @@ async fn exchange(
             false => single(channel.client_streaming::<_, Payload>(method, request).await?, replies).await,
         };
     }
-    // Without a receiver, requests of the caller fail instead of filling the channel.
+    // Drop the receiver, because the method takes one message: further sends then fail instead of blocking on a full
+    // channel.
     drop(requests);
     call.encode()?;
     let (request, channel) = (call.request, &call.target.client.channel);

@@ -321,7 +321,8 @@ impl Drop for Channel {
     fn drop(&mut self) {
         let Some(parts) = self.parts.take() else { return };
         if self.made.check().is_err() {
-            // The sockets and threads belong to the parent process, so they are left alone.
+            // After fork(2), the sockets are shared with the parent process and the threads do not exist. Leak both,
+            // because dropping them could shut down the parent's connections or wait for the threads.
             std::mem::forget(parts);
             return;
         }
@@ -330,7 +331,7 @@ impl Drop for Channel {
             Parts::Serving(serving) => serving.close(),
             Parts::Caller(..) => {}
             Parts::Blocking(channel, drive) => {
-                // The channel goes first, because this runtime drives its connection.
+                // Drop the channel before the runtime that drives its connection.
                 drop(channel);
                 // Detach from Python, because the background thread may need the GIL to release the memory of a
                 // message. Without an interpreter, nothing needs it.
@@ -431,7 +432,7 @@ impl Messages {
         drop(place);
         let reply = self.next_reply(py, &mut stream);
         let mut place = self.stream.lock();
-        // If the stream was closed meanwhile, dropping it here cancels the call.
+        // If `close` was called during the wait, drop the stream, which cancels the call.
         if matches!(*place, ReplyStream::InUse) {
             *place = if matches!(reply, Ok(Some(_))) { ReplyStream::Open(stream) } else { ReplyStream::Over };
         }
@@ -443,7 +444,7 @@ impl Messages {
     fn close(&self) {
         let stream = std::mem::replace(&mut *self.stream.lock(), ReplyStream::Over);
         if matches!(stream, ReplyStream::InUse) {
-            // The other thread has taken the stream, so it must be told to stop.
+            // Notify the iterating thread, because it has taken the stream out of the lock.
             self.closing.notify_one();
         }
     }
@@ -612,7 +613,7 @@ impl Started {
     fn cancel(&self) {
         if !self.task.is_finished() {
             self.task.abort();
-            // The cancellation is sent only when the runtime runs.
+            // Wake the event loop, because the CANCEL is sent only when the loop drives the runtime.
             self.site.ring();
         }
     }

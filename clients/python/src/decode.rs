@@ -53,7 +53,7 @@ impl Reader<'_> {
         if self.levels == 0 {
             return Err(PyValueError::new_err(format!("messages nest deeper than {NESTING_MAX}")));
         }
-        // Not restored after an error, because decoding ends with it.
+        // An early return need not restore the level, because decoding stops at the first error.
         self.levels -= 1;
         // Charged before the fields are decoded, so that a short body cannot create many objects.
         self.charge(OBJECT.saturating_add(plan.fields.len().saturating_mul(SLOT_BYTES)))?;

@@ -112,7 +112,7 @@ where
     F: Future + Send,
     F::Output: Send,
 {
-    // This thread runs a runtime already and cannot enter another, so another thread waits.
+    // Block on another thread, because `block_on` panics on a thread that is already driving a runtime.
     if drives() {
         return py.detach(|| {
             let joined = thread::scope(|scope| scope.spawn(|| handle.block_on(future)).join());
@@ -124,7 +124,7 @@ where
     }
     let mut future = Box::pin(future);
     loop {
-        // The wait is interrupted regularly to run Python's signal handlers.
+        // Interrupt the wait every `SIGNALS` to run Python's signal handlers, which run only on this thread.
         let waited = py.detach(|| handle.block_on(async { tokio::time::timeout(SIGNALS, future.as_mut()).await }));
         match waited {
             Ok(output) => return Ok(output),
@@ -233,7 +233,7 @@ impl Shared {
             }
             #[allow(clippy::redundant_closure_for_method_calls)] // Only a closure works for every lifetime.
             if let Err(error) = Python::attach(|py| py.check_signals()) {
-                // Dropped before the flush, because dropping the call cancels it.
+                // Drop the call before the flush, because the drop queues its CANCEL.
                 future = None;
                 drop(future);
                 // Flush to send the CANCEL immediately.
@@ -269,7 +269,8 @@ impl Shared {
 
     fn enter(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        // Counted before the keeper's flag is read. The keeper sets its flag before it reads the count.
+        // Count before reading the keeper's flag. The keeper sets its flag before it reads the count, so at least one
+        // sees the other, and no caller waits for a keeper that was not notified.
         self.waiting.fetch_add(1, Ordering::SeqCst);
         if self.has_keeper.load(Ordering::SeqCst) {
             self.leave.notify_one();
@@ -289,7 +290,8 @@ impl Shared {
             }
             drop(is_over);
             let calls = self.calls.load(Ordering::Relaxed);
-            // Calls were made since the last check, and their callers have driven the connections.
+            // Do not take over if calls were made since the last check, because their callers have driven the
+            // connections.
             if std::mem::replace(&mut calls_before, calls) != calls {
                 quiet = 0;
                 continue;
@@ -300,7 +302,8 @@ impl Shared {
                 continue;
             }
             quiet += 1;
-            // The keeper waits for some quiet, because the next caller has to wait for it to leave.
+            // Take over only after `IDLE` checks without calls, because the next caller must wait until the keeper
+            // leaves the runtime.
             if quiet < IDLE {
                 continue;
             }
@@ -326,7 +329,7 @@ impl Drop for BlockingRuntime {
             std::mem::forget((keeper, shared));
             return;
         }
-        // Set before both notifications, so that the keeper does not wait again.
+        // Set the flag before notifying, so that the keeper sees it and ends instead of waiting again.
         *shared.is_over.lock() = true;
         shared.over.notify_one();
         shared.leave.notify_one();
@@ -361,7 +364,7 @@ static BACKGROUND: Mutex<Option<(fork::Generation, Handle)>> = Mutex::new(None);
 
 /// Returns the runtime of the background thread, which lives as long as the process.
 pub(crate) fn background() -> PyResult<Handle> {
-    // Held while the thread starts, so that only one is created.
+    // Hold the lock while the thread starts, so that concurrent callers do not start two.
     let mut background = BACKGROUND.lock();
     // Threads do not survive fork(2), so a child process must start a new one.
     if let Some((made, handle)) = &*background

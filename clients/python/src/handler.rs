@@ -138,7 +138,7 @@ pub(crate) struct RequestContext {
 
 impl RequestContext {
     pub(crate) fn of<T>(request: &Request<T>, function: &Function) -> Option<Self> {
-        // Copying the metadata would be wasted on a function that does not receive the context.
+        // Return early if the function has no context parameter, to avoid cloning the metadata.
         function.context.as_ref()?;
         let metadata = Some(request.metadata()).filter(|metadata| !metadata.is_empty()).cloned();
         let caller = request.channel().zip(Handle::try_current().ok());

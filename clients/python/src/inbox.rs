@@ -107,7 +107,7 @@ impl Drop for Inbox {
 
 impl CallbackQueue {
     fn take(&mut self) -> Vec<LoopCallbackFn> {
-        // Callbacks queued from now on need a wake-up again.
+        // Clear the flag, so that callbacks queued later wake the event loop again.
         self.is_quiet = false;
         std::mem::take(&mut self.left)
     }
@@ -159,7 +159,7 @@ impl Sender {
         for callback in left {
             let Err(error) = callback(py) else { continue };
             if error.is_instance_of::<PyKeyboardInterrupt>(py) || error.is_instance_of::<PySystemExit>(py) {
-                // The remaining callbacks still run, because tasks wait for them.
+                // Run the remaining callbacks before raising, because asyncio tasks wait for them.
                 ending = Err(error);
             } else {
                 error.write_unraisable(py, None);

@@ -134,7 +134,7 @@ async fn connected(address: String, loop_runtime: Weak<LoopRuntime>, sender: Sen
             () = done.closed() => return,
         };
         let _ = done.send(stream);
-        // The event loop must be woken, because this runs on another thread.
+        // Ring, because a result sent from another thread does not wake the event loop that drives the receiver.
         sender.ring();
     });
     let stream = connected.await.map_err(io::Error::other)??;
@@ -214,7 +214,7 @@ impl Lanes {
         for (loop_runtime, channel) in &*self.by_loop.lock() {
             channel.close();
             if let Some(loop_runtime) = loop_runtime.upgrade() {
-                // Its connection closes only when the runtime of the loop runs.
+                // Wake the loop, because the connection closes only when the loop drives its runtime.
                 loop_runtime.sender().ring();
                 loops.push(loop_runtime);
             }
@@ -266,7 +266,7 @@ impl Site {
     /// run periodically.
     pub(crate) fn expect(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
         match (self, timeout) {
-            // Slightly later, so that the deadline has passed when the runtime runs.
+            // Run the runtime a millisecond late, so that the deadline has passed when it checks its timers.
             (Self::Loop(loop_runtime), Some(timeout)) if timeout < 1.0 => loop_runtime.run_after(py, timeout + 0.001),
             _ => Ok(()),
         }

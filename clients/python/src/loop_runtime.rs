@@ -163,7 +163,7 @@ impl LoopRuntime {
             self.sender.ring();
             return Ok(());
         }
-        // The run in progress repeats once its callbacks have returned.
+        // The run in progress is delivering its callbacks. Request another pass instead of a nested run.
         if self.is_shared.load(Ordering::Relaxed) {
             self.is_wanted.store(true, Ordering::Relaxed);
             return Ok(());
@@ -175,7 +175,7 @@ impl LoopRuntime {
     }
 
     fn run_soon(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
-        // One scheduled run serves all calls until it starts.
+        // Schedule at most one run, because it serves all calls that start before it.
         if !self.is_due.swap(true, Ordering::Relaxed)
             && let Some(event_loop) = self.event_loop(py)?
         {
@@ -199,7 +199,7 @@ impl LoopRuntime {
             return Ok(());
         }
         self.made.check()?;
-        // Callbacks queued during the run are delivered below and need no wake-up.
+        // Suppress wake-ups for callbacks queued during the run, because they are delivered right after it.
         self.sender.suppress_wakeups();
         self.run();
         called_by_loop(false, || self.sender.deliver(py))
@@ -214,7 +214,8 @@ impl LoopRuntime {
         for _ in 0..SUCCESSIVE_POLLS_MAX {
             self.sender.suppress_wakeups();
             self.run();
-            // Several tasks may start calls when they continue, and these wait for a common run.
+            // If several callbacks are queued, the tasks that they resume may all start calls. Let these calls share
+            // the next pass.
             self.is_shared.store(self.sender.waiting() > 1, Ordering::Relaxed);
             delivered = called_by_loop(true, || self.sender.deliver(py));
             self.is_shared.store(false, Ordering::Relaxed);
@@ -222,7 +223,7 @@ impl LoopRuntime {
                 break;
             }
         }
-        // The limit was reached, so other callbacks of the loop come first.
+        // The limit of passes was reached. Schedule the next run, so that other callbacks of the event loop run first.
         if self.is_wanted.swap(false, Ordering::Relaxed) {
             self.run_soon(py)?;
         }
@@ -290,7 +291,8 @@ async fn tick(loop_runtime: Weak<LoopRuntime>, calls: Arc<Calls>, sender: Sender
         tokio::time::sleep(TICK).await;
         ticks += 1;
         let now = calls.started.load(Ordering::Relaxed);
-        // Calls that start run the runtime themselves, so only a pause needs a wake-up.
+        // A call that starts drives the runtime itself. Wake the loop only if calls are in flight and none started in
+        // this tick.
         let waits = std::mem::replace(&mut started_before, now) == now && calls.in_flight.load(Ordering::Relaxed) > 0;
         if waits || ticks >= TICKS_IDLE {
             ticks = 0;

@@ -88,7 +88,7 @@ impl Reply {
         match outcome {
             Some(result) => Err(PyStopIteration::new_err((result?,))),
             None => {
-                // asyncio checks this attribute of the object that a future yields.
+                // asyncio requires this attribute to be true on the object that a future yields.
                 slf.get().is_blocking.store(true, Ordering::Relaxed);
                 Ok(slf)
             }
@@ -145,7 +145,7 @@ impl Reply {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.event_loop)?;
-        // Waiting could deadlock, because the collector may run while a thread holds the lock.
+        // Do not block on the lock: the garbage collector may run on the thread that holds it, which would deadlock.
         let Some(state) = self.state.try_lock() else { return Ok(()) };
         for (callback, context) in &state.callbacks {
             visit.call(callback)?;

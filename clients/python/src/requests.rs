@@ -57,7 +57,7 @@ impl Stream for IterableMessages {
         if let Some(next) = slot.next.take() {
             return Poll::Ready(next);
         }
-        // Stored before the notification, because the reader ignores it without a waker.
+        // Store the waker before notifying, because the reader ignores a notification if no waker is stored.
         slot.waker = Some(context.waker().clone());
         drop(slot);
         self.0.wanted.notify_one();
@@ -115,7 +115,7 @@ impl IterableSource {
     fn supply(&self, py: Python<'_>) -> PyResult<()> {
         // Without a waker, no message is requested, and the previous one is still in the slot.
         let Some(waker) = self.shared.slot.lock().waker.take() else { return Ok(()) };
-        // The lock is free here, because the iterable may run any code.
+        // Read the iterable without the lock, because it may run arbitrary Python code.
         let next = self.values.bind(py).clone().next();
         let next = next.map(|value| encode::payload(&self.plans, self.index, &value?)).transpose()?;
         self.shared.slot.lock().next = Some(next);
@@ -164,7 +164,7 @@ impl Requests {
     fn close(&self) {
         let sender = self.sender.lock().take();
         drop(sender);
-        // The end is sent only when the runtime runs.
+        // Wake the event loop, because the end is sent only when the loop drives the runtime.
         self.site.ring();
     }
 }

@@ -89,7 +89,7 @@ struct MethodDocuments {
 impl Documents {
     fn of(schema: &Schema, layout: &'static Layout) -> &'static Self {
         static KNOWN: Mutex<Vec<&'static Documents>> = Mutex::new(Vec::new());
-        // Held during the construction, so that the documents are leaked only once.
+        // Hold the lock during construction, so that concurrent callers do not leak the documents twice.
         let mut known = KNOWN.lock();
         let is_it = |known: &&'static Self| std::ptr::eq(known.layout, layout) && known.files == schema.files;
         if let Some(found) = known.iter().copied().find(is_it) {
@@ -200,7 +200,7 @@ impl Server {
         let builder = settings.apply(builder)?;
         let (stop, stopped) = oneshot::channel();
         let (ending, ended) = watch::channel(None);
-        // Resolving and binding may block, and other Python threads should continue.
+        // Release the GIL, because resolving and binding may block.
         let bound = py.detach(|| runtime.block_on(serve(builder, address, stopped, ending)));
         Ok(Self {
             address: bound.map_err(failed)?,
@@ -259,7 +259,7 @@ impl Server {
             _ => {
                 let waited = Waiter::Other(&handle)
                     .wait(py, async move { tokio::time::timeout(limit, outcome(&mut ended)).await.unwrap_or(Ok(())) });
-                // Handlers that still run need the GIL to end.
+                // Release the GIL, because running handlers need it to return, and `end` waits for them.
                 py.detach(|| self.end());
                 waited?.map_err(PyRuntimeError::new_err)?;
             }
@@ -333,7 +333,7 @@ async fn outcome(ended: &mut watch::Receiver<Ended>) -> Result<(), String> {
 
 impl Server {
     fn end(&self) {
-        // Taken out, so that the lock is free while the runtime shuts down.
+        // Take the runtime out, so that the lock is not held while it shuts down.
         let runtime = self.runtime.lock().take();
         if let Some(runtime) = runtime {
             runtime.shutdown_timeout(STOP);
@@ -347,7 +347,8 @@ impl Drop for Server {
         if self.made.check().is_ok() {
             runtime.shutdown_background();
         } else {
-            // The threads of the runtime belong to the parent process.
+            // After fork(2), the runtime's threads exist only in the parent process. Leak the runtime instead of
+            // shutting it down.
             std::mem::forget(runtime);
         }
     }
@@ -587,7 +588,7 @@ async fn in_pool(function: Arc<Function>, call: Call) -> Outcome {
     let taken = function.pool.clone().acquire_owned().await;
     let run = move || {
         let outcome = drive::in_pool(|| function.run(call));
-        // Released only after the function has returned, because it occupies the thread until then.
+        // Release the permit only after the function has returned: a cancelled call leaves it running on its thread.
         drop(taken);
         outcome
     };

@@ -59,7 +59,7 @@ impl Serving {
 
     /// Closes the connection, so that calls in flight fail.
     pub(crate) fn close(&self) {
-        // First, so that no new connection replaces the closed one.
+        // Abort the reconnecting task first, because it would replace the closed connection.
         self.staying.abort();
         self.channel.close();
     }

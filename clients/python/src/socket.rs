@@ -104,7 +104,7 @@ impl Socket {
     ) -> Poll<io::Result<T>> {
         let mut state = self.shared.sides[side].lock();
         state.reads += u32::from(side == READING);
-        // The number of reads is limited, so that a fast peer leaves time to the event loop.
+        // After `READS` reads, wait for the event loop, so that a fast peer cannot starve its other callbacks.
         if !state.is_blocked && state.reads <= READS {
             match run(&self.shared.stream) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => state.is_blocked = true,

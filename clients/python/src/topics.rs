@@ -142,7 +142,7 @@ impl Topics {
     /// parent process of a fork, it stays open.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let Ok(shared) = self.shared() else { return Ok(()) };
-        // First, so that callers that are still connecting give up and release the lock.
+        // Set the flag first, so that callers that are still connecting fail and release the lock of `client`.
         shared.is_closed.send_replace(true);
         self.wait(py, async move {
             if let Some(client) = shared.client.lock().await.take()
@@ -196,7 +196,7 @@ impl Shared {
     async fn client(&self) -> Result<Client, Status> {
         let mut is_closed = self.is_closed.subscribe();
         tokio::select! {
-            // The flag is checked first, so that a closed object makes no connection.
+            // Poll the flag first, so that a closed object opens no connection.
             biased;
             () = async { drop(is_closed.wait_for(|is_closed| *is_closed).await) } => Err(Status::failed_precondition("the topics are closed")),
             client = self.connected() => client,
@@ -204,7 +204,7 @@ impl Shared {
     }
 
     async fn connected(&self) -> Result<Client, Status> {
-        // Held while connecting, so that only one client is created.
+        // Hold the lock while connecting, so that concurrent callers do not create two clients.
         let mut client = self.client.lock().await;
         if let Some(known) = client.as_ref() {
             let known = known.clone();
@@ -349,7 +349,7 @@ impl Subscribed {
         slot.take();
         match slot.stream().try_lock() {
             Ok(mut open) => open.subscription = None,
-            // The reader holds the subscription, so it must be told to end.
+            // Notify the reader, because it holds the lock of the subscription.
             Err(_) => self.over.notify_one(),
         }
     }

@@ -139,7 +139,7 @@ impl Fleet {
     }
 
     async fn next_connection(&self) -> Result<PickedConnection, Status> {
-        // While a call waits, the tasks of the members connect without delay.
+        // Count the call as waiting, so that the members reconnect without backoff.
         let _waiter = self.urgency.wait();
         loop {
             let mut made = pin!(self.clock.connected.notified());
@@ -197,7 +197,7 @@ impl Fleet {
         if let Some(resolving) = self.resolving.get() {
             resolving.stop();
         }
-        // Waiting calls check the flag when they are woken.
+        // Wake calls that wait for a connection. They check the flag and fail.
         self.clock.connected.notify_waiters();
     }
 

@@ -36,7 +36,7 @@ impl<T> Mailbox<T> {
     pub(crate) fn take(&self, to: &mut VecDeque<T>, task: &Context<'_>) {
         let mut inner = self.inner.lock();
         to.append(&mut inner.events);
-        // Under the same lock, so that an event after this take finds the waker.
+        // Register the waker under the same lock, so that an event posted after the take wakes the task.
         if !inner.waker.as_ref().is_some_and(|waker| waker.will_wake(task.waker())) {
             inner.waker = Some(task.waker().clone());
         }

@@ -202,7 +202,7 @@ async fn one(messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Op
     let Some(timeout) = timeout else { return Ok((reading.await?, None)) };
     let late = |_| Status::deadline_exceeded("the request did not arrive in time");
     let message = tokio::time::timeout(timeout, reading).await.map_err(late)??;
-    // The time spent on the request counts towards the timeout of the call.
+    // Subtract the time spent receiving the request, because the client's timeout covers the whole call.
     Ok((message, Some(timeout.saturating_sub(crate::clock::now() - started))))
 }
 

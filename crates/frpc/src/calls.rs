@@ -313,7 +313,7 @@ impl Calls {
         let allowed = calls_max.and_then(|max| usize::try_from(max).ok());
         let allowed = allowed.map(|allowed| allowed.clamp(1, CALLS_MAX));
         match &mut self.paused {
-            // Applied when the pause ends.
+            // Store the limit until `resume`, because setting it now would end the pause.
             Some((_, later)) => *later = allowed,
             None => self.allowed = allowed,
         }
@@ -393,7 +393,8 @@ impl Calls {
                 None
             }
             State::Abandoned => {
-                // Only the reply permits reusing the id.
+                // Free the slot of a cancelled call only when its reply arrives. Otherwise, the reply could be taken
+                // for that of a later call.
                 entry.vacate(slot, &mut self.free);
                 self.note_late();
                 self.abandoned -= 1;
@@ -504,7 +505,7 @@ impl Calls {
     /// reached, all calls are examined. If all calls have the same timeout, this happens once per timeout.
     #[inline(always)]
     pub(crate) fn handle_time(&mut self, now: Instant, wake: &mut Vec<Waker>) -> Option<Instant> {
-        // The cached time applies to a single poll of the driver.
+        // Clear the cached time, which is valid only within one poll of the driver.
         self.now = None;
         if self.next_deadline.is_some_and(|next| next <= now) {
             self.handle_due(now, wake);

@@ -153,7 +153,7 @@ impl Router for Endpoint {
                 return self.route_prefixed(session, packet, outbox);
             }
         }
-        // Replies are matched at the end of the batch, under a single lock.
+        // Collect the replies and match them at the end of the batch, so that the call table is locked once per batch.
         if self.calls.is_some() {
             session.replies.get_or_insert_default().packets.push(packet);
             return Routed::Continue;
@@ -678,7 +678,7 @@ fn settle(
             }
         }
     }
-    // After the replies, so that a call that was answered in this poll does not expire.
+    // Handle deadlines after the replies, so that a call answered in this poll does not expire.
     let (due, unmatched) = (table.handle_time(now, wake), table.unmatched());
     let due = if table.queue.is_empty() { due } else { look_at_slots(&mut table, now, wake, due) };
     // Observers and woken tasks may make calls, which lock the table.

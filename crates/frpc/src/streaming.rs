@@ -362,7 +362,7 @@ impl<M: Message> Streaming<M> {
     fn handle_end(&mut self) -> Option<Result<M, Status>> {
         // A deadline that has passed takes precedence over packets from the server.
         let is_late = self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now());
-        // The status in the trailers says more than the reason of the close.
+        // Prefer the status in the trailers, which comes from the handler, to one derived from the close reason.
         let broken = self.trailers().or_else(|| self.broken());
         if let StreamEnd::Ended | StreamEnd::Reset { .. } | StreamEnd::Refused { .. } = self.close_reason() {
             self.handle_answer(broken.as_ref().map_or(Code::Ok, Status::code));
@@ -507,7 +507,7 @@ impl<M> Streaming<M> {
 
 impl<M> Drop for Streaming<M> {
     fn drop(&mut self) {
-        // Has no effect if the end was recorded already.
+        // Does nothing if the end was already recorded.
         self.record_end(Code::Cancelled);
         self.finish(false);
     }

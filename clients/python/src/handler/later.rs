@@ -74,7 +74,7 @@ impl Completion {
 
 impl Drop for Completion {
     fn drop(&mut self) {
-        // A cancelled call needs neither a reply nor a logged exception.
+        // Return if the call was cancelled: nobody receives a reply, and the exception need not be logged.
         let Some(reply) = self.reply.lock().take().filter(|reply| !reply.is_closed()) else { return };
         introduce_thread();
         let error = PyRuntimeError::new_err("the handler ended without a reply");
@@ -133,7 +133,7 @@ async fn run_awaitable(
         }
     }));
     let outcome = replied.await;
-    // Set only now, so that dropping this future earlier cancels the task.
+    // Set the flag only after the reply, so that dropping this future earlier cancels the task.
     guard.is_over = true;
     outcome.unwrap_or_else(|_| Err(loop_closed()))
 }

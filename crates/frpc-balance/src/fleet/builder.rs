@@ -248,7 +248,7 @@ impl FleetBuilder {
         if let Some(connected) = first(all.iter().map(|(links, _)| links.dial())).await {
             connected?;
         }
-        // Add the members only now, because their tasks connect as well, and would repeat the attempts above.
+        // Add the members after the initial dials, because their tasks would dial the same servers at the same time.
         if let Some(fleet) = made {
             let rows = all.into_iter().map(|(links, estimate)| {
                 let endpoint = Arc::new(Endpoint::new(links.name()));

@@ -174,7 +174,7 @@ impl CandidateSet {
                 tier.weights.push(row.weight());
             }
         }
-        // Without a nearby server, calls go to the distant ones.
+        // Use the distant servers if no nearby one is connected.
         if near.servers.is_empty() {
             std::mem::swap(&mut near, &mut far);
         }

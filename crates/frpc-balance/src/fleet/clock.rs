@@ -57,7 +57,8 @@ impl FleetClock {
         let since = instant.saturating_duration_since(self.made);
         // The number of nanoseconds stays below 2^63 for centuries.
         let now = since.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(since.subsec_nanos())).max(1);
-        // Not atomic: a concurrent call may store a slightly earlier time, which is harmless.
+        // The check and the store are separate: a concurrent call may store a slightly earlier time, which only delays
+        // a refresh.
         if now > self.now() {
             self.now.store(now, Ordering::Relaxed);
             if self.is_due() {
@@ -101,14 +102,15 @@ impl FleetClock {
 
     /// Requires that the costs of the servers are recomputed before the next call.
     pub(super) fn expire(&self) {
-        // Pairs with the exchange in `take_due`.
+        // Pairs with the exchange in `take_due`, so that the caller that recomputes the costs sees the preceding
+        // changes.
         self.due.store(0, Ordering::Release);
         self.mark();
     }
 
     /// Records that a connection to a server was added or removed.
     pub(super) fn change(&self) {
-        // Set before the costs expire, so that their computation takes the change into account.
+        // Set the flag before expiring the costs, so that the caller that recomputes them sees the change.
         self.changed.store(true, Ordering::Release);
         self.expire();
     }

@@ -455,7 +455,7 @@ impl ServerObserver for ServerEstimate {
             ServerEvent::Alive => self.show(),
             ServerEvent::Connected => {
                 self.connect();
-                // The event is recorded before waiting calls are woken, because they look for the new connection.
+                // Record the connection before waking waiting calls, because they look for it at once.
                 self.clock.connected.notify_waiters();
             }
             ServerEvent::Retired => self.disconnect(),

@@ -121,7 +121,7 @@ impl Member {
 
     /// Drains the member's connection: calls in progress complete, and no new ones start.
     pub(crate) fn drain(&self) {
-        // Stop reconnecting before the connection is closed.
+        // Abort the reconnecting task first, because it would replace the closed connection.
         self.keeping.abort();
         self.links.close();
     }

@@ -122,7 +122,8 @@ impl Follower {
         let (mut removal, mut pause) = (None, Duration::ZERO);
         loop {
             let answer = {
-                // The request continues while members are removed, so that its answer is not lost.
+                // Keep the request pending while members are removed, because dropping the future would lose its
+                // answer.
                 let mut asking = pin!(async {
                     tokio::time::sleep(std::mem::take(&mut pause)).await;
                     without_panic(self.resolver.next()).await
@@ -244,7 +245,7 @@ impl Fleet {
         let next = |members: &super::members::Members| {
             members.rows().iter().filter_map(|row| row.missing_since).min().map(end)
         };
-        // Usually no member is due for removal, and a shared lock suffices to find out.
+        // Check under the read lock first, because usually no member is due for removal.
         if next(&self.members.read()).is_none_or(|end| end > now) {
             return next(&self.members.read());
         }

@@ -210,7 +210,7 @@ impl KubernetesResolver {
             }
         };
         self.version = version.or(self.version.take());
-        // An event shows that the API server knows the version.
+        // An event proves that the API server still has the version, so reset the backoff for discarded ones.
         self.discarded = 0;
         Ok(outcome)
     }

@@ -260,7 +260,7 @@ impl Slices {
     /// Adds an EndpointSlice, replacing the one with the same name.
     pub(crate) fn insert(&mut self, slice: EndpointSlice) {
         let name = slice.metadata.name.clone().unwrap_or_default();
-        // Removed first, so that it does not count towards the limits.
+        // Remove the previous version first, so that the limits do not count the slice twice.
         let before = self.remove(&name).and_then(|slice| slice.failure);
         let slice = Slice::new(slice, &self.port);
         if self.slices.len() == SLICES_MAX || self.backends + slice.backends.len() > BACKENDS_MAX {
@@ -289,7 +289,7 @@ impl Slices {
     /// Returns the endpoints of all EndpointSlices sorted by address, or the reason why there are none.
     pub(crate) fn endpoints(&self) -> Result<Vec<Endpoint>, String> {
         let ready = self.in_state(State::Ready);
-        // Endpoints that terminate but still serve are better than none.
+        // Fall back to terminating endpoints that still serve if none is ready.
         let chosen = if ready.is_empty() { self.in_state(State::Leaving) } else { ready };
         if chosen.is_empty() {
             return Err(self.failure());

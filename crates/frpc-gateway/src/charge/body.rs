@@ -46,7 +46,7 @@ impl GrowingBody {
         if self.bytes.capacity() - length >= more {
             return Ok(());
         }
-        // A buffer at least doubles, unless that exceeds the expected length.
+        // Double the capacity to amortize the copies, but not beyond the expected length.
         let doubled = 2 * self.bytes.capacity();
         let least = (length + more).max(if most > length + more { doubled.min(most) } else { doubled });
         let mut capacity = most.min(GROWTH * received).max(least);
@@ -114,7 +114,7 @@ mod tests {
         while body.bytes.len() < length {
             let part = PART.min(length - body.bytes.len());
             let received = body.bytes.len() + part;
-            body.grow(None, part, length, received).expect("body of a client should not be limited");
+            body.grow(None, part, length, received).expect("body without a context should have no memory limit");
             assert!(body.bytes.capacity() <= GROWTH * received, "capacity should be proportional to received bytes");
             body.bytes.resize(received, 0);
             capacities.push(body.bytes.capacity());

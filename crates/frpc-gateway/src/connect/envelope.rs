@@ -178,7 +178,7 @@ impl Messages {
                     }
                     return Poll::Ready(None);
                 }
-                // A stream may pause between messages, but not within one.
+                // Apply the minimum receive rate only within a message, because a stream may be idle between messages.
                 Poll::Pending if self.buffer.bytes.is_empty() && !self.is_single => return Poll::Pending,
                 Poll::Pending => {
                     ready!(self.pace.poll_too_slow(task));
@@ -195,7 +195,7 @@ impl Stream for Messages {
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let next = ready!(self.poll_message(task));
         if !matches!(next, Some(Ok(_))) {
-            // Freed now, because the stream may be kept after its end.
+            // Free the buffers and release their charge now, because the handler may keep the stream after its end.
             (self.body, self.buffer, self.hold) = (None, GrowingBody::default(), None);
         }
         Poll::Ready(next)

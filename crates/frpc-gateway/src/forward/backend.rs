@@ -48,7 +48,7 @@ impl Link {
         let peer = self.channel.connection().map(|connection| connection.peer());
         let hello = peer.as_ref().and_then(|peer| peer.hello());
         let max = hello.map_or(u32::MAX, |hello| if is_stream { hello.streams_max } else { hello.calls_max });
-        // One lock covers the count and the take, so that two calls cannot share the last slot.
+        // Hold the lock from the count to the take, so that two calls cannot share the last slot.
         let mut shares = self.shares(is_stream).lock();
         // After a reconnect, the limit may be lower than the number of calls in progress.
         let free = (max as usize).saturating_sub(shares.total());
@@ -185,7 +185,7 @@ fn bodies(
         failure = Some(failed);
         requests
     });
-    (request, failure.unwrap_or_else(|| unreachable!("`map` should call its function")))
+    (request, failure.unwrap_or_else(|| unreachable!("`Request::map` should call its closure")))
 }
 
 /// Returns the encoding of the backend's replies.

@@ -167,7 +167,7 @@ impl ForwardFields {
             self.requests.apply(metadata)
         })();
         added.map_err(|error| Status::invalid_argument(format!("the fields of the gateway do not fit: {error}")))?;
-        Ok(request.map(|()| message.unwrap_or_else(|| unreachable!("`map` should call its function"))))
+        Ok(request.map(|()| message.unwrap_or_else(|| unreachable!("`Request::map` should call its closure"))))
     }
 
     /// Applies the header rules to the metadata of a reply or an error.

@@ -76,7 +76,7 @@ impl Exchange {
     /// Records that all encoded output was flushed to the transport.
     pub(crate) fn handle_flush(&self) {
         let mut state = self.0.lock();
-        // More output can follow this flush while a request is in progress.
+        // Keep the flag while a request is in progress: its response is incomplete, so the connection is not idle.
         if state.in_progress == 0 && state.is_unwritten {
             state.is_unwritten = false;
             state.active = now();

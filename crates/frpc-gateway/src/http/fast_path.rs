@@ -133,7 +133,7 @@ impl<'a> FastPath<'a> {
         let context = self.context;
         let mut stopping = pin!(context.stopping());
         loop {
-            // Pipelined requests must not grow the output without limit.
+            // Flush here, because a client that pipelines requests without pause could grow the output without limit.
             if self.output.len() >= OUTPUT_MAX {
                 self.flush(&[]).await?;
                 continue;
@@ -266,7 +266,8 @@ impl<'a> FastPath<'a> {
         if &bytes[..] == HTTP2 {
             return Ok(NextAction::HandOver(Handover::Http2(self.unread(bytes))));
         }
-        // The fast path serves a single client.
+        // Hand connections of a trusted proxy over to hyper: each request may name another client, but the fast path
+        // charges all requests of a connection to one.
         if self.is_proxied {
             return Ok(NextAction::HandOver(Handover::Http1(self.unread(bytes))));
         }
@@ -282,7 +283,7 @@ impl<'a> FastPath<'a> {
         let (path, query) =
             head.target.split_once('?').map_or((head.target, None), |(path, query)| (path, Some(query)));
         let (pass, route) = self.admit(RequestHead { method: head.method, path, known: &known, is_http2: false });
-        // The fast path does not support responses that may be streams.
+        // Hand over to hyper, because the fast path writes only complete responses with a `content-length`.
         if route.may_stream() {
             return Ok(NextAction::HandOver(Handover::Http1(self.unread(bytes))));
         }
@@ -327,7 +328,8 @@ impl<'a> FastPath<'a> {
                 };
                 callee
             }
-            // Unreachable, because routes whose response may be a stream were handed over above.
+            // Unreachable, because requests with the remaining routes were handed over to hyper before their body was
+            // read.
             _ => return self.respond(&Answer::not_found(path), pass, is_last).await,
         };
         let timeout = if let CallTarget::JsonRpc = callee { None } else { timeout.unwrap_or_default() };
@@ -432,7 +434,7 @@ impl<'a> FastPath<'a> {
         if let Poll::Ready(done) = first {
             return Ok(Some(done));
         }
-        // Earlier responses must not wait for this call.
+        // Flush before waiting, so that earlier responses are not delayed by a slow call.
         self.flush(&[]).await?;
         self.own_input();
         let mut probe = Probe::default();

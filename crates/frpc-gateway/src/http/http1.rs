@@ -174,7 +174,8 @@ pub(crate) async fn serve(
     let (input, transport) = parts.io.into_inner().into_parts();
     let (mut early, mut transport) = transport.into_parts();
     if let Some((upgrade, metadata, context)) = exchange.take_upgrade() {
-        // This is the order on the wire: hyper has read first, then the guard, then the fast path.
+        // Join in wire order: hyper's buffer holds the oldest bytes, then come those in the guard's buffer, and last
+        // those that the guard has not read.
         let read = [&parts.read_buf[..], &input, &early].concat();
         early = BytesMut::from(&read[..]);
         // Remove the limits of the transport, because WebSocket messages have their own timeouts.

@@ -177,7 +177,8 @@ pub(crate) async fn serve(service: Service, early: BytesMut, transport: RawTrans
 
 fn failed(kind: io::ErrorKind) -> impl FnOnce(ConnectionError) -> io::Error {
     move |error| match error.code {
-        // Count the connection like those of abusive peers in other protocols.
+        // Close with `ProtocolError::Flood`, so that the close is counted like that of a flooding peer in other
+        // protocols.
         ErrorCode::ENHANCE_YOUR_CALM => io::Error::other(ProtocolError::Flood),
         _ => io::Error::new(kind, error),
     }
@@ -247,7 +248,7 @@ impl<'a> Driver<'a> {
 
     /// Runs driver iterations until none makes progress. Completes when the connection has ended.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // The number of turns is limited, so that a busy connection leaves time to others.
+        // Yield to the executor after `TURNS_MAX` iterations, so that a busy connection cannot starve other tasks.
         for _ in 0..TURNS_MAX {
             self.now = now();
             let handled = self.handle(task);
@@ -286,23 +287,24 @@ impl<'a> Driver<'a> {
             self.expire()?;
         }
         self.is_short = self.context.is_overloaded();
-        // Under overload, clients get less window, so that they send less than could be buffered.
+        // Under overload, shrink the flow-control window, so that clients send less data for the server to buffer.
         self.http2.set_stream_window(if self.is_short { WINDOW_LEAST } else { self.context.config().stream_credit });
-        // Taken before input is read, so that an event from now on wakes the task again.
+        // Register the waker before reading input, so that an event posted during the read wakes the task again.
         self.mailbox.take(&mut self.events, task);
         let mut is_busy = !self.events.is_empty();
         while let Some(event) = self.events.pop_front() {
             match event {
                 StreamEvent::Done(key, result, _hold) => self.finish_call(key, result),
-                // Polled after the input, so that the stream sees the data of this turn.
+                // Queue the stream instead of polling it, so that it is polled with the input of this turn.
                 StreamEvent::Wake(key) => self.ready.push_back(key),
             }
         }
         is_busy |= self.read(task)?;
         self.handle_events().map_err(failed(io::ErrorKind::InvalidData))?;
-        // Only requests that are still incomplete are copied out of the read buffer.
+        // Copy incomplete requests out of the thread's read buffer, which other connections reuse.
         self.keep_begun();
-        // First in, first out: a stream that has used its turn goes behind the others.
+        // Poll in FIFO order: a stream that has used its turn is queued behind the others, so that it cannot starve
+        // them.
         while let Some(key) = self.ready.pop_front() {
             self.poll_stream(key);
         }
@@ -317,7 +319,8 @@ impl<'a> Driver<'a> {
         let input = match read_some(Pin::new(&mut self.transport), task) {
             Poll::Ready(Ok(input)) => input,
             Poll::Ready(Err(error)) => {
-                // The transport limits useless requests. Reply with GOAWAY, like to useless frames.
+                // A `ProtocolError` means that the client exceeded the limit of useless requests. Send GOAWAY with
+                // ENHANCE_YOUR_CALM, as for useless frames.
                 if error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<ProtocolError>) {
                     self.http2.close_abusive();
                 }
@@ -400,7 +403,7 @@ impl<'a> Driver<'a> {
         let now = self.now;
         self.http2.handle_timeout(now).map_err(failed(io::ErrorKind::TimedOut))?;
         if self.overdue.is_some_and(|overdue| now >= overdue) {
-            // Reset first, because `serve_incomplete` sets the next time.
+            // Reset before `serve_incomplete`, which sets the next deadline.
             self.overdue = None;
             self.serve_incomplete();
         }

@@ -188,7 +188,7 @@ fn route_call(http: &Http, context: &AdapterContext, request: &RequestHead<'_>, 
     }
     let accepted = if found.kind() == CallKind::Unary { ACCEPTED } else { ACCEPTED_OF_STREAMS };
     let is_unary = found.kind() == CallKind::Unary;
-    // A unary protocol for a stream of messages is rejected, and the reverse.
+    // Reject a unary content type for a streaming method and a streaming one for a unary method.
     let is_accepted = |protocol: &Protocol| match protocol {
         Protocol::Unary(_) => is_unary,
         Protocol::Stream(_) => !is_unary,

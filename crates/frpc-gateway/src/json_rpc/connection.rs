@@ -118,7 +118,7 @@ impl Connection<'_> {
     /// Reads, handles and writes messages until no more progress is possible. Completes when the connection has ended.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         let now = now();
-        // The number is limited, so that a busy client leaves time to others.
+        // Yield to the executor after `BATCHES_MAX` iterations, so that a busy client cannot starve other tasks.
         for _ in 0..BATCHES_MAX {
             let has_read = self.read(task, now)?;
             // Poll once for finished calls, and again if more output was available than fits.
@@ -142,12 +142,11 @@ impl Connection<'_> {
 
     /// Reads once and handles the messages that are now complete. Returns false if nothing was read.
     fn read(&mut self, task: &mut Context<'_>, now: Instant) -> io::Result<bool> {
-        // A client that does not read its replies is slowed down by not being read either.
+        // Apply backpressure: stop reading from a client that does not read its replies.
         if self.session.is_full() {
             return Ok(false);
         }
         if !self.pending.is_empty() {
-            // Messages left from an earlier read are handled before new ones are read.
             let pending = std::mem::take(&mut self.pending);
             self.handle(pending, now);
             self.wait_for_rest();
@@ -175,7 +174,8 @@ impl Connection<'_> {
             Poll::Pending => {
                 scratch::put_input(scratch);
                 if self.reading == ReadState::Last {
-                    // All bytes that arrived before the shutdown have now been read.
+                    // The read would block, so all requests sent before the shutdown have been handled. Reject later
+                    // calls.
                     self.reading = ReadState::Draining;
                     self.session.refuse_calls();
                     return Ok(true);
@@ -279,7 +279,7 @@ impl Connection<'_> {
     fn charge(&mut self) {
         let buffered = self.input.capacity() + self.pending.len() + self.session.output().capacity();
         let has_grown = self.charge.set(self.context, buffered);
-        // Only growth is refused: a charge that shrinks helps against the overload.
+        // Refuse only growth: a buffer that shrinks reduces the overload.
         if has_grown && self.context.is_overloaded() && !self.input.is_empty() {
             self.context.connection().count_rejected();
             self.session.fail(&overloaded());

@@ -206,7 +206,7 @@ impl<'a> Plain<'a> {
                 cursor.colon()?;
                 let text = cursor.id()?;
                 if id.replace(text).is_some() {
-                    // The general parser reports the repeated member.
+                    // Fall back to the general parser, which reports the repeated member.
                     return None;
                 }
             } else if cursor.take(b"\"method\"").is_some() {

@@ -63,7 +63,8 @@ impl MessageFraming {
                 match bytes.get(*at) {
                     Some(b'"') => *is_in_string = false,
                     Some(b'\\') if bytes.len() > *at + 1 => *at += 1,
-                    // A backslash at the end waits for the escaped byte.
+                    // Stop before a backslash at the end of the input, so that the next scan sees it together with the
+                    // escaped byte.
                     Some(b'\\') | None => return Framed::Incomplete,
                     Some(_) => return Framed::Refused(FramingError::NotJson),
                 }

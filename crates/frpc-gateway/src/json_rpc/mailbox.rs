@@ -43,7 +43,8 @@ impl SessionMailbox {
     /// Sends the result of a call. Replaces it with an error if the reply exceeds the client's memory limit.
     pub(super) fn finish(&self, number: CallNumber, result: Result<Response<Bytes>, Status>, context: &AdapterContext) {
         let result = result.and_then(|response| check_room(context, response.get_ref().len()).map(|()| response));
-        // Charged from here until the session has copied the reply to its output.
+        // Charge the reply until the session has copied it to its output, because a slow client can leave many in the
+        // mailbox.
         let hold = context.charge(result.as_ref().map_or(0, |response| response.get_ref().len()));
         self.send(SessionMessage::Done(number, result, hold));
     }

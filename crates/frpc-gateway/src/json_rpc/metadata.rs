@@ -79,7 +79,7 @@ mod tests {
         let numbers: String = (0..100_000).map(|number| format!("\"b{number}\":7,")).collect();
         for (entries, limit) in [(many + "\"c\":\"x\",", "256"), (long, "61440 bytes")] {
             let json = format!("{{{entries}{numbers}\"last\":7}}");
-            let refused = read(&json, &mut Metadata::new()).expect_err("excess entries should be rejected");
+            let refused = read(&json, &mut Metadata::new()).expect_err("metadata over the limit should be rejected");
             assert!(refused.contains(limit), "{refused}");
         }
     }

@@ -153,7 +153,7 @@ struct McpEndpoint<'a> {
 impl McpEndpoint<'_> {
     async fn serve(&self, request: &Request<'_>, metadata: Metadata, body: &Bytes) -> Result<Outcome, RequestError> {
         let Self { gateway, mcp, context, known } = self;
-        // The caller is checked first, so that only accepted callers reach the parser of the params.
+        // Authenticate before parsing the params, so that rejected callers cannot make the server parse them.
         if let Err(status) = context.methods().check_caller(&metadata) {
             context.charge_abuse(body.len());
             let mut out = Vec::new();

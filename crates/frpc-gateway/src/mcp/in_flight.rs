@@ -36,7 +36,7 @@ impl InFlight {
     /// this id.
     pub(crate) fn register(self: &Arc<Self>, session: &[u8], id: &str, call: Canceller) -> Option<Registered> {
         let key: Key = (session.into(), id.into());
-        // One lock covers the check and the insertion, so that one of two calls with the same id fails.
+        // Hold the lock from the check to the insertion, so that of two concurrent calls with the same id one fails.
         let mut calls = self.calls.lock();
         if calls.contains_key(&key) {
             return None;

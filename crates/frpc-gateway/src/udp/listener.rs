@@ -84,7 +84,7 @@ struct Listener {
 impl Listener {
     /// Completes once the server has stopped and no call is in progress.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<()> {
-        // The number is limited, so that other tasks of the thread get their turn.
+        // Yield to the executor after `DATAGRAMS_PER_POLL` datagrams, so that a flood cannot starve other tasks.
         for _ in 0..DATAGRAMS_PER_POLL {
             let received = !self.is_stopping && self.poll_receive(task).is_ready();
             let mut has_ended = false;
@@ -148,7 +148,7 @@ impl Listener {
             *source = make();
         }
         let Ok(context) = &source.context else { return };
-        // Counted before the checks, because dropped datagrams have used the network too.
+        // Count the bytes before the checks, so that dropped datagrams are counted too.
         context.count_bytes(length, 0);
         if context.is_throttled() {
             return;
@@ -165,7 +165,7 @@ impl Listener {
             return self.sources.put_back(peer, session);
         }
         let network = context.connection().caller_network();
-        // The share is taken only now, because most datagrams leave no call in progress.
+        // Take a share only for calls that stay in progress; most datagrams have been answered at this point.
         if !shares.take(network, udp.calls_max.saturating_sub(shares.total())) {
             // Drop the session, which cancels its calls.
             return context.connection().count_rejected();
@@ -227,7 +227,7 @@ impl Future for Pending {
         {
             if waiting.poll(task).is_pending() {
                 ready!(deadline.as_mut().poll(task));
-                // Dropping the session cancels its calls. The peer gets no reply.
+                // The call timed out. Dropping the session cancels its calls, and the peer gets no reply.
                 *session = None;
             }
         }

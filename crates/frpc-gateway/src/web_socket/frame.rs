@@ -214,7 +214,8 @@ impl Decoder {
             let Some(head) = self.frame else {
                 let Some(head) = self.read_head(input, at)? else { return Ok(None) };
                 self.begin(head)?;
-                // Frames with data are limited by their bytes, but these would cost the client almost nothing.
+                // Limit the number of control and empty frames, because limits on bytes would let a client flood the
+                // server with them.
                 if (head.opcode.is_control() || head.length == 0) && !self.spare.take(now()) {
                     return Err(Fault::new(CloseCode::POLICY, "too many frames without data"));
                 }
@@ -228,7 +229,7 @@ impl Decoder {
             let range = *at..*at + count;
             *at = range.end;
             let Some(payload) = input.get_mut(range.clone()) else { return Ok(None) };
-            // The position in the mask follows from `missing`, so this comes before the subtraction.
+            // Unmask before reducing `missing`, because the mask offset is `length - missing`.
             unmask(payload, head.mask, head.length - self.missing);
             self.missing -= count as u64;
             let is_whole = self.missing == 0;
@@ -247,7 +248,6 @@ impl Decoder {
             if ends {
                 (self.message, self.length) = (None, 0);
             }
-            // An empty frame that does not end the message yields no event.
             if count > 0 || ends {
                 return Ok(Some(Event::Data { kind, range, ends }));
             }
@@ -333,7 +333,7 @@ impl Decoder {
         }
         if !head.opcode.is_control() {
             self.length = self.length.saturating_add(head.length);
-            // The announced length is checked before any of the payload is buffered.
+            // Check the announced length, so that the payload of a message over the limit is never buffered.
             if self.length > self.length_max {
                 return Err(Fault::new(CloseCode::TOO_LONG, "a message that is longer than the limit"));
             }

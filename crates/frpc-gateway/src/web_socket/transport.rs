@@ -157,7 +157,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
 
     /// Closes the connection. Waits up to one second for the peer to close it too.
     pub(crate) async fn close(mut self, (code, reason): Ending) {
-        // Read before `poll_close`, which shuts the connection down.
+        // Read the flag before `poll_close`, which sets it when it shuts the connection down.
         let was_shut = self.is_shut;
         let (code, reason) = match self.fault {
             Some(fault) => (fault.code, fault.text.to_owned()),

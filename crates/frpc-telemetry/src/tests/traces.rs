@@ -322,7 +322,7 @@ async fn durations_follow_semantic_conventions() {
     for name in ["Ada", "Eve", ""] {
         let _ = client.greet(named(name)).await;
     }
-    meters.force_flush().expect("connection in memory should succeed");
+    meters.force_flush().expect("in-memory exporter should accept the metrics");
     let metrics = exporter.get_finished_metrics().expect("exporter should be running");
     let mut points = Vec::new();
     for metric in metrics.iter().flat_map(ResourceMetrics::scope_metrics).flat_map(ScopeMetrics::metrics) {

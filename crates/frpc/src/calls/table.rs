@@ -189,7 +189,7 @@ impl CallTable {
     /// Stops new calls on the connection and releases its link. The link is released immediately rather than at the
     /// next call, because there may be no further call and a server that shuts down waits for the connection to close.
     pub(crate) fn retire(&self) {
-        // Set before the waiters are woken, because they check it.
+        // Set the flag before waking the waiters: a waiter that does not see it would queue again for a slot.
         self.retired.store(true, Ordering::Release);
         self.dismiss_waiters();
         self.retirement.notify_waiters();

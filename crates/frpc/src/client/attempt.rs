@@ -205,11 +205,11 @@ impl SentCall {
             }
             (None, CallOutcome::Disconnected { status, until }) => (status, SentState::Disconnected { until }),
             (None, CallOutcome::Expired) => {
-                // An expired call keeps its slot until it is cancelled.
+                // Cancel the call, because the expiry of its deadline does not free its slot.
                 self.link.abandon(ticket);
                 (self.expired(), SentState::Answered)
             }
-            (None, CallOutcome::Reply(())) => unreachable!("reply should have been read before"),
+            (None, CallOutcome::Reply(())) => unreachable!("undecoded reply should have its body in `unread`"),
         };
         let mut failure = Failure::new(status, sent);
         if let Some(over) = over {
@@ -279,7 +279,8 @@ impl<B: Message> Future for InFlight<B> {
                     Body::Copied(body) => {
                         reply = body::whole_reply(body, call.link.nesting);
                         if reply.is_none() {
-                            // Copied, because decompression and translation must not run under the lock.
+                            // Copy the reply, so that decompression and translation do not delay other calls by holding
+                            // the lock.
                             unread = Some(Bytes::copy_from_slice(body));
                         }
                     }
@@ -293,7 +294,7 @@ impl<B: Message> Future for InFlight<B> {
             }
         });
         if let Some(ending) = rare {
-            // The call has ended, so dropping this future must not cancel it.
+            // Clear the ticket, so that dropping the future does not cancel a call that has ended.
             call.ticket = None;
             return Poll::Ready(self.finish(*ending));
         }

@@ -48,7 +48,8 @@ pub(crate) fn replace_link(shared_link: &Arc<CurrentLink>, link: Link) {
     }
     current.link = Some(Arc::new(link));
     drop(current);
-    // Without the lock, because a connection that has been retired since releases its link, which takes the lock.
+    // Release the lock first: if the connection was retired in the meantime, `set_owner` releases its link, which takes
+    // the same lock.
     let shared_link: Weak<CurrentLink> = Arc::downgrade(shared_link);
     calls.set_owner(shared_link);
 }

@@ -184,7 +184,8 @@ fn poll_send(
             return Poll::Ready(());
         }
         let next = ready!(requests.as_mut().poll_next(task));
-        // Set even if the message cannot be sent, because a consumed message cannot be sent by another attempt.
+        // Set the flag as soon as a message is consumed, even if sending it fails: another attempt could not send it
+        // again.
         *has_sent = true;
         let is_end = next.is_none();
         let message = match next.transpose() {
@@ -520,7 +521,8 @@ impl Shared {
             changed.await;
             has_waited = true;
             let pool = self.pool.lock();
-            // Only an attempt that has ended since the check above concerns this call.
+            // Fail only if a dial has ended during the wait: an earlier error says nothing about the server's present
+            // state.
             if pool.dials != dials
                 && (pool.links.is_empty() || caller.is_some())
                 && let Some(error) = &pool.dial_error

@@ -101,7 +101,7 @@ impl HandOffCall<'_> {
             let pause = || link.calls.pause().inspect(|_| *is_requested = true);
             let answered = connection.hand_off_if(operation, body, pause).await;
             if !*is_requested && matches!(answered, Err(HandOffError::Closed(_))) {
-                // The request was not sent, so it can be sent on another connection.
+                // Retry on another connection, because the request was not sent.
                 continue;
             }
             let is_reply = matches!(answered, Ok(_) | Err(HandOffError::Refused(_)));

@@ -161,7 +161,8 @@ impl Link {
                 debug_assert!(sent.is_ok(), "short packet should be within every limit");
             });
         });
-        // This also wakes the next queued caller, now that the mailbox is no longer locked.
+        // Lock the table again after `send_now` has released the mailbox: `with` wakes the next queued caller, which
+        // may lock the mailbox.
         let cancelled = table.with(|calls| {
             if cancelled.is_err() {
                 calls.abandon(ticket, |_, _| {}); // The connection has closed, so no CANCEL can be sent.

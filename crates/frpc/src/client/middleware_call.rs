@@ -48,7 +48,8 @@ pub(crate) async fn within_deadline<B: 'static>(
     let Some(until) = deadline else { return bounded.await };
     let mut late = pin!(clock::wait_until(runtime, until));
     let late_status = |is_due| if is_due { expired(&method) } else { Status::unavailable(RUNTIME_ENDED) };
-    // The call is polled before the timer, so that a response at the deadline still counts.
+    // Poll the call before the timer, so that a response that is ready at the deadline is returned instead of
+    // DEADLINE_EXCEEDED.
     poll_fn(|context| match Pin::new(&mut bounded).poll(context) {
         Poll::Ready(answered) => Poll::Ready(answered),
         Poll::Pending => late.as_mut().poll(context).map(|is_due| Err(late_status(is_due))),

@@ -20,7 +20,8 @@ impl<const EARNED: u32> AttemptBudget<EARNED> {
 
     /// Adds the hundredths earned by one call to the budget.
     pub(crate) fn earn(&self) {
-        // Concurrent calls may exceed the maximum slightly, which has no effect on its purpose.
+        // The check and the addition are separate, so concurrent calls may exceed the maximum slightly. That permits at
+        // most a few more retries.
         if self.hundredths.load(Ordering::Relaxed) < ATTEMPTS * 100 {
             self.hundredths.fetch_add(EARNED, Ordering::Relaxed);
         }

@@ -110,7 +110,7 @@ impl Channel {
                 if let Some(failed) = failure.take() {
                     self.prepare_retry(*failed, &mut progress).await?;
                 }
-                // No time may be left after the pause before a retry.
+                // Fail if the backoff has used up the timeout, because no time is left for another attempt.
                 if until.is_some_and(|until| until <= clock::now()) {
                     return Err(progress.attempts.verdict(out_of_time(), method));
                 }
@@ -121,7 +121,8 @@ impl Channel {
                         Err(status) => return Err(progress.attempts.verdict(status, method)),
                     },
                 };
-                // The server receives the time that is left for this attempt.
+                // Send the remaining time rather than the original timeout, so that the server stops at the deadline of
+                // the call.
                 if let Some(until) = until {
                     call.options.timeout = Some(until.saturating_duration_since(clock::now()));
                 }

@@ -185,7 +185,7 @@ where
             Err(status) => return Err(status),
         }
     };
-    // Freed now, because the message may be long and the stream may last.
+    // Free the request now, so that a long-lived stream does not hold it in memory.
     drop(message);
     // Compat servers take the request as the end of this side's messages.
     sender.end();
@@ -318,7 +318,7 @@ async fn send_requests(
     if let Err(status) = sent {
         // `Unavailable` means that the server has ended the call. The receiver will report the reason.
         if status.code() != Code::Unavailable {
-            // Stored before the stream is closed, because the receiver then reads it.
+            // Store the error before closing the stream, because the close wakes the receiver, which reads it.
             let _ = failed.set(status.may_run());
         }
         sender.close();
@@ -384,7 +384,7 @@ impl OpenDeadlines {
         started: &'a mut Option<tokio::time::Instant>,
     ) -> Pin<Box<dyn Future<Output = Result<OpenedStream, Status>> + Send + 'a>> {
         Box::pin(async move {
-            // A call without time left must not wait for a connection.
+            // Fail before requesting a connection if the deadline has passed.
             if time_left(self.open_until).is_some_and(|left| left.is_zero()) {
                 return Err(out_of_time());
             }
@@ -435,7 +435,7 @@ impl OpenDeadlines {
                                 Replies { receiver, end, reading, deadline, translation: translation.clone() };
                             return Ok(OpenedStream { sender, replies, link, connection, flags, translation });
                         }
-                        // Nothing was sent, so the next connection is tried.
+                        // The connection closed before anything was sent, so retry on the next one.
                         Err(SendError::Closed(_)) => {}
                         Err(error) => return Err(error.into()),
                     }

@@ -125,7 +125,8 @@ where
             self.state = self.start_layered();
             return false;
         }
-        // An idle runtime does not enforce deadlines, so the call needs a timer of its own.
+        // If the connection's runtime is single-threaded and not in `block_on`, nothing expires its calls. Use the slow
+        // path, which has a timer for each call.
         if clock::may_be_idle(&channel.inner.runtime) {
             self.state = UnaryState::Retrying(self.retry(None, None, None));
             return false;

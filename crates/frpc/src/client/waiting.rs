@@ -79,7 +79,7 @@ impl PendingCall<'_> {
             (connection.waiter(), SlotWaiter { link, connection, place: PermitPlace::default() });
         loop {
             let sent = poll_fn(|context| {
-                // The connection no longer accepts calls, so a waiting call uses the next one.
+                // Stop waiting for a slot of a retired connection. The error makes the call use the next connection.
                 if link.is_left() {
                     return Poll::Ready(Err(left()));
                 }
@@ -94,7 +94,7 @@ impl PendingCall<'_> {
                     context,
                 ) {
                     Err(NotSent::Full) => {
-                        // Recorded for the status if the deadline passes during the wait.
+                        // Record what the call waits for, so that the status names it if the deadline passes.
                         *obstacle.lock() = Obstacle::Slots;
                         slot.poll_wait(context)
                     }

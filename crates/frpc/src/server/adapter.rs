@@ -257,7 +257,7 @@ impl AdapterMethod {
                 tokio::time::timeout(timeout, single(messages)).await.unwrap_or_else(|_| Err(caller_gone()))?
             }
         };
-        // The wait for the request counts towards the timeout of the call.
+        // Subtract the time spent waiting for the request, because the timeout covers the whole call.
         let timeout = timeout.map(|timeout| timeout.saturating_sub(clock::now().saturating_duration_since(started)));
         let response = self.unary(Request::from_parts_with_extras(message, timeout, origin, extras), format).await?;
         // Take only the guard of the stream, because the call was counted against the limit and has completed.
@@ -312,7 +312,7 @@ impl AdapterMethod {
             log(status, entry.method, connection);
         }
         let sleep = ends.map(|(at, status)| {
-            // A timer belongs to the runtime in whose context it is created.
+            // Enter the connection's runtime, because `sleep_until` registers the timer with the current one.
             let _entered = call.runtime.enter();
             (Box::pin(tokio::time::sleep_until(at.into())), status)
         });

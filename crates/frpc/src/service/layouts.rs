@@ -189,7 +189,8 @@ impl PeerLayouts {
                 continue;
             }
             let ours = own(&theirs.service);
-            // The number of unserved operations is limited, because the peer determines it.
+            // Limit the claims for operations that are not served here: the peer chooses their number, and each takes
+            // memory.
             let mut absent = ABSENT_MAX.saturating_sub(state.claims.len() + fresh.len());
             for (method, &operation) in theirs.operations.iter().enumerate() {
                 if ours.is_none() && !has(operation) {
@@ -213,7 +214,7 @@ impl PeerLayouts {
         state.charges.push(connection.charge_request(fresh.len() * size_of::<Claim>()));
         state.claims.extend(fresh);
         state.claims.sort_by_key(|claim| claim.operation);
-        // No service may answer an operation that two of them claim.
+        // Mark an operation claimed by two services as contested, because it is unknown which of them the peer means.
         state.claims.dedup_by(|next, first| {
             let is_same = next.operation == first.operation;
             if is_same {
@@ -221,7 +222,7 @@ impl PeerLayouts {
             }
             is_same
         });
-        // No packet is written with the lock held.
+        // Release the lock first, because `ask` sends a packet.
         drop(state);
         if !unknown.is_empty() {
             Self::ask(connection, &unknown);
@@ -440,7 +441,7 @@ impl PeerLayouts {
         let mut state = self.state.lock();
         for service in &mut state.services {
             if let LayoutState::Asked(own) = service.layout {
-                // A late description is still accepted, but calls no longer wait for it.
+                // Accept a late description, but do not hold further calls for it.
                 service.layout = LayoutState::Late(own);
             }
         }

@@ -225,7 +225,7 @@ where
         }
         let inherited = inherited.is_something().then_some(&inherited);
         let request = Request::from_parts_with_extras(message, timeout, call.reply.origin(caller), extras);
-        // Compressing the reply takes long too.
+        // Report the call as slow if its reply will be compressed.
         let is_slow = is_slow || self.state.flags.has(Flags::COMPRESSED);
         let started = StartedHandler { caller, inherited, memory, is_slow };
         // A handler that has lost the permission runs as a task from the start.
@@ -238,7 +238,7 @@ where
         } else {
             self.slot.poll(|| (self.handler)(self.service.clone(), request))
         };
-        // The context applies only while the handler is polled.
+        // Restore the thread's context, so that other calls on the thread do not inherit this call's deadline.
         drop(inherited);
         match polled {
             FirstPoll::Ready(result) => {
@@ -262,7 +262,8 @@ where
     }
 
     fn is_needed(&self) -> bool {
-        // Calls in progress hold clones of the permits, so their limit must be kept.
+        // Keep the instance while calls hold clones of its permits: a new instance would start with all permits free
+        // and exceed the limit.
         self.state.permits.as_ref().is_some_and(|permits| Arc::strong_count(permits) > 1)
     }
 }
@@ -347,7 +348,8 @@ impl MethodState {
         Self {
             permission: (running.policy == Policy::Inline)
                 .then(|| PermissionHandle::of_connection(&running.permission)),
-            // All formats of a method share the permits that an adapter passes.
+            // Prefer the semaphore that an adapter passes, so that the limit applies to all formats of the method
+            // together.
             permits: permits.or_else(|| running.permits()),
             chain: chain.cloned(),
             about,
@@ -482,7 +484,7 @@ impl MethodState {
         let code = status.code();
         match reply {
             ReplyTo::Packet { id, operation, outbox } => {
-                // Packets that were sent through connection handles precede the reply.
+                // Collect packets sent through connection handles first, so that they precede the reply on the wire.
                 caller.connection.collect(outbox);
                 let before = outbox.len();
                 body::put_failure(outbox, id, operation, &status, caller.style, is_refused);

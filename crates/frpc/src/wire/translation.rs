@@ -155,7 +155,7 @@ impl ServicePlans {
     pub(crate) fn compat(own: &'static Layout, peer: &Layout, caller: Caller) -> Result<Arc<Self>, String> {
         let key = (own.fingerprint, peer.fingerprint, caller, Form::Flat);
         let cached = CACHE.lock().get_or_insert_default().find(&key);
-        // The lock is free here, because `new` locks the cache again.
+        // The lock guard was dropped with its statement: `new` locks the cache again and would deadlock.
         cached.map_or_else(|| Self::new(own, peer.description, caller, Form::Flat), Ok)
     }
 
@@ -209,7 +209,7 @@ impl ServicePlans {
         let methods: Vec<_> = pairs.into_iter().map(method).collect();
         let (incoming, outgoing) = plans;
         let memory = size_of::<Self>() + size_of_val(&*methods) + incoming.memory() + outgoing.memory();
-        // Locked only now, because compiling the plans may take long.
+        // Lock the cache only after compiling the plans, so that the compilation does not block other connections.
         let mut cache = CACHE.lock();
         let cache = cache.get_or_insert_default();
         let counts = cache.counts.entry(own.service).or_default().clone();
@@ -342,7 +342,7 @@ impl TranslatedService {
         let Some(cache) = &*cache else { return Vec::new() };
         let service = |(service, counts): (&&'static str, &Arc<TranslationCounts>)| {
             let is_used = |plans: &ServicePlans| Arc::ptr_eq(&plans.counts, counts);
-            // The cache itself holds one reference to each plan.
+            // A count above 1 means that a connection uses the plans, because the cache holds one reference itself.
             let of_service =
                 cache.plans.iter().filter(|(_, (plans, _))| is_used(plans) && Arc::strong_count(plans) > 1);
             let mut layouts: Vec<_> = of_service.map(|((_, peer, ..), _)| *peer).collect();

@@ -66,7 +66,7 @@ impl StreamLink {
     /// Begins a poll of the stream, so that later wake-ups are sent to the driver again. Returns the number of bytes
     /// consumed since the last poll.
     pub(super) fn begin_poll(&self) -> usize {
-        // Cleared before the data is taken, so that a wake-up from now on is posted again.
+        // Clear the flag before taking the data, so that a wake-up in between is posted again rather than lost.
         self.is_posted.store(false, Ordering::Release);
         std::mem::take(&mut self.body.lock().consumed)
     }
@@ -75,7 +75,7 @@ impl StreamLink {
     /// limit.
     pub(super) fn push(&self, context: &AdapterContext, part: &[u8], end: Option<BodyEnd>) {
         let mut body = self.body.lock();
-        // Data after the end or of an abandoned body would only use memory.
+        // Discard data after the end or of an abandoned body, because nothing will read it.
         if body.end.is_none() && !body.is_abandoned {
             body.end = match body.arrived.extend(context, part, 0) {
                 Ok(()) => end,
@@ -100,7 +100,7 @@ impl Wake for StreamLink {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // One message in the mailbox is enough until the driver begins the next poll.
+        // Post one event until the driver begins the next poll; further wake-ups would only grow the mailbox.
         if !self.is_posted.swap(true, Ordering::AcqRel) {
             self.mailbox.send(StreamEvent::Wake(self.key));
         }
@@ -117,7 +117,8 @@ impl RequestBody {
         if !body.arrived.bytes.is_empty() {
             let part = std::mem::take(&mut body.arrived).bytes.freeze();
             let has_ended = body.end.is_some();
-            // The window of the first bytes was returned when they were received.
+            // Skip the bytes received before the body existed: their window was returned on arrival, and returning it
+            // twice would widen the client's window.
             body.consumed += part.len() - std::mem::take(&mut body.credited);
             drop(body);
             // After the end, the window is not needed.
@@ -126,7 +127,7 @@ impl RequestBody {
             }
             return Poll::Ready(Some(Ok(Frame::data(part))));
         }
-        // Trailers and errors are returned once. After them, the body reports its end.
+        // Replace trailers and errors with `Whole`, so that they are returned once and the next poll reports the end.
         match body.end.replace(BodyEnd::Whole) {
             None => {
                 body.end = None;

@@ -259,12 +259,14 @@ impl<'a> Driver<'a> {
         let Some(StreamState::Unary(call)) = self.streams.get_mut(key) else { return };
         let count = part.len();
         match call.push(self.context, part) {
-            // The window is not needed after the end.
+            // Return no window after the end of the request, because the client sends no more data.
             Ok(_) if is_end => {}
             Ok(is_whole) => {
-                // The window is returned at once, because the message is limited by its own buffer instead.
+                // Return the window on arrival rather than when the message is decoded: `push` already limits the
+                // buffered message.
                 match call.rest() {
-                    // Leave room for the prefix of another message, which is rejected when it arrives.
+                    // Leave room for the prefix of a second message, so that it can arrive and be rejected instead of
+                    // stalling.
                     Some(rest) if !is_whole && !self.is_short => self.http2.consume_part(key, count, rest + PREFIX),
                     _ => self.http2.consume(key, count),
                 }
@@ -316,7 +318,7 @@ impl<'a> Driver<'a> {
                     let has_fields =
                         !response.metadata().is_empty() || response.extensions().get::<Trailers>().is_some();
                     let checked = check_room(context, length);
-                    // Only a reply without own fields can use the prepared head and trailers.
+                    // The prepared head and trailers have no metadata, so use them only for a reply without any.
                     if checked.is_ok() && !has_fields && end_envelope(out, start, options.accepted) {
                         return true;
                     }
@@ -410,7 +412,7 @@ impl<'a> Driver<'a> {
             let (context, timeout) = (self.context.clone(), call.timeout(self.now));
             let options = CallOptions { timeout, ..call.options };
             let mut envelopes = EnvelopeTracker::default();
-            // The tracker must know the bytes received so far, because the next part continues them.
+            // Feed the tracker the bytes received so far, because the next part may begin in the middle of a message.
             envelopes.advance(&call.kept.bytes);
             let (link, body) = StreamLink::new(&self.mailbox, key, call.kept, 0);
             let answering = async move {

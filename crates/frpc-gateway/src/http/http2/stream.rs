@@ -254,7 +254,7 @@ impl Driver<'_> {
         let before = stream.memory();
         // This fails only if the client has reset the stream.
         let is_over = stream.poll(&mut self.http2, key, self.now).is_ready();
-        // The future of the response was dropped if the body has begun.
+        // Subtract the memory that `poll` freed: once the body begins, the response future has been dropped.
         let freed = before - stream.memory();
         let has_yielded = std::mem::take(&mut stream.has_yielded);
         self.streams.served -= freed;

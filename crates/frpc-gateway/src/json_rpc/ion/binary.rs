@@ -90,7 +90,7 @@ impl<'a> BinaryReader<'a> {
             if !self.output.symbols.contains(id) {
                 return malformed(format!("the annotation ${id} is not defined"));
             }
-            // Only the first annotation marks a symbol table.
+            // Ion treats a value as a symbol table only if its first annotation is `$ion_symbol_table`.
             is_table.get_or_insert(self.output.symbols.get(id) == Some(SYMBOL_TABLE));
         }
         inner.at = annotations.end;

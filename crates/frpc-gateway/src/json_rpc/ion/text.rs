@@ -119,7 +119,7 @@ impl<'a> TextReader<'a> {
                             Symbol::Id(id) => id.and_then(|id| self.output.symbols.get(id)) == Some(SYMBOL_TABLE),
                             _ => self.content == SYMBOL_TABLE,
                         };
-                        // Only the first annotation marks a symbol table.
+                        // Ion treats a value as a symbol table only if its first annotation is `$ion_symbol_table`.
                         is_table |= is_marked && !is_annotated;
                         is_annotated = true;
                         self.skip_space()?;

@@ -91,7 +91,6 @@ impl Batches {
         let Some(batch) = self.get(number).filter(|batch| !batch.is_too_long) else { return };
         let start = batch.replies.len();
         put(&mut batch.replies);
-        // A notification adds no reply.
         if batch.replies.len() == start {
             return;
         }

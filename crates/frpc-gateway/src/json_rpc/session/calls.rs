@@ -45,7 +45,7 @@ impl MessageBatch<'_> {
         accepts: impl FnOnce(&[u8]) -> bool,
     ) -> Option<usize> {
         let Self { context, inner, methods } = self;
-        // The general parser replies with the refusal.
+        // Fall back to the general parser, which replies with the refusal.
         if inner.refusal.is_some() {
             return None;
         }
@@ -294,7 +294,7 @@ impl Inner {
         work: CallTask,
         context: &AdapterContext,
     ) {
-        // The caller has taken the number and advanced `next`.
+        // The caller has advanced `next`, so the call's number is the previous one.
         let number = self.next - 1;
         let charge = id.map_or(0, <[u8]>::len);
         let charge = (charge >= ID_CHARGED).then(|| context.charge(charge));
@@ -341,7 +341,7 @@ pub(super) fn invoke(
     out: &mut Vec<u8>,
 ) -> AdapterCall {
     slot.call(methods, request, out, || {
-        // Only a call that stays in progress takes a number.
+        // Runs only if the call stays in progress: a call that completes at once needs no number.
         let (number, mailbox) = (*next, mailbox.clone());
         *next += 1;
         move |result, hold| mailbox.send(SessionMessage::Done(number, result, hold))

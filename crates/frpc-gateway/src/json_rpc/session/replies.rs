@@ -15,7 +15,7 @@ impl Inner {
                 if let Some(call) = self.end(number) {
                     self.answer(call, result, context);
                 }
-                // The reply stays charged until it is part of the output.
+                // Release the charge only now that the reply is part of the output, which is charged separately.
                 drop(hold);
             }
             SessionMessage::Item(number, item, permits, hold) => {
@@ -96,7 +96,7 @@ impl Inner {
                     context.charge_abuse(message.len());
                     return reply::failure(out, id, &status);
                 }
-                // Also the first document, because each HTTP request has a session of its own.
+                // Charge each request, although the session caches the document: each HTTP request has a new session.
                 context.charge_abuse(cost::DISCOVER as usize);
                 let document = self.discovered.get_or_init(|| discover::document(context.methods()));
                 if document.len() > self.reply_max {

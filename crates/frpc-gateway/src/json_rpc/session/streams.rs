@@ -88,7 +88,7 @@ impl Inner {
         if self.ids.get(id).is_some() {
             return Err(Status::already_exists("another call in progress has the id of the streaming call"));
         }
-        // All checks come before the task is spawned, so that a refusal has nothing to undo.
+        // Do all checks before spawning the task, so that a refusal need not abort it.
         check_room(context, id.len())?;
         let hold = self.charge_stream(context)?;
         let Some(called) = self.called.get(at) else { return Ok(()) };
@@ -275,7 +275,7 @@ impl Stream for Items {
         };
         self.queued.fetch_sub(item.len(), Ordering::Relaxed);
         self.consumed += 1;
-        // Credit is granted in steps, so that most items cost no message.
+        // Grant credit once per `ITEMS_EACH` items, so that most items need no credit message.
         if self.consumed == ITEMS_EACH {
             self.consumed = 0;
             self.mailbox.send(SessionMessage::Consumed(self.number, ITEMS_EACH));

@@ -195,7 +195,7 @@ impl MessageBatch<'_> {
             let text = format!("unknown tool {:?}: see tools/list", super::shortened(name));
             return super::reject(context, out, id, reply::INVALID_PARAMS, &text);
         };
-        // Neither the client nor a cancellation could tell two calls with the same id apart.
+        // Reject a duplicate id, because replies and cancellations identify a call only by its id.
         if inner.ids.get(id).is_some() {
             let text = "the id is that of a request in progress: use another one";
             return super::reject(context, out, id, reply::INVALID_REQUEST, text);
@@ -440,7 +440,7 @@ impl Inner {
         if let Some(token) = call.token.as_deref().filter(|_| output.len() < PROGRESS_MAX) {
             put_progress(output, token, call.count, item);
         }
-        // The window is returned now, because the stored item has its own limit.
+        // Return the stream's window although the item is still stored: stored items have a limit of their own.
         ends.window.add_permits(permits);
         true
     }

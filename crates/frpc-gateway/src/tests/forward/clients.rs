@@ -61,9 +61,10 @@ async fn body_limit_of_channel_rejects_long_replies() {
     for address in [native, format!("grpc://{}", serve_backend())] {
         let builder = Channel::builder().config(Config::default().body_max(2000));
         let client = GreeterClient::new(builder.connect(&address).await.expect("server should accept the connection"));
-        client.greet(name("Ada")).await.expect("reply should be short enough");
+        client.greet(name("Ada")).await.expect("short reply should be accepted");
         // The request is within the limit, but the reply contains eight bytes more.
-        let refused = client.greet(name(&"x".repeat(1990))).await.expect_err("reply should be too long");
+        let refused =
+            client.greet(name(&"x".repeat(1990))).await.expect_err("reply over the body limit should be rejected");
         assert_eq!(refused.code(), Code::ResourceExhausted, "{address}: {refused}");
     }
 }

@@ -108,7 +108,7 @@ impl Future for ChainFuture {
         let coming = if std::mem::take(&mut last.is_coming) { last.parts.as_deref_mut() } else { None };
         if let Some(parts) = &coming {
             last.is_own = parts.origin.transport.is_none();
-            // Assumed when the call starts. A failure below states whether it has run.
+            // Assume that the call runs. If it fails, its status below determines whether it has.
             last.has_run.store(true, Ordering::Relaxed);
         }
         let ended = ready!(last.call.as_mut().poll(coming, &mut last.extras, context));

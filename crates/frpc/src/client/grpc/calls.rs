@@ -287,7 +287,7 @@ impl PendingCall<'_> {
         let sent_timeout = timeout.filter(|_| sends_timeout);
         let call = GrpcCall::new(self.method, sent_timeout, self.extras, self.trace.copied());
         let mut timer = CallTimer::start(table);
-        // From here on, the server may run the call.
+        // Set the flag before sending, because the server may run the call even if it fails afterwards.
         is_sent.store(true, Ordering::Relaxed);
         let reply = links.call_single(&call, requests);
         let reply = match timeout.and_then(|timeout| clock::now().checked_add(timeout)) {
@@ -306,11 +306,11 @@ impl PendingCall<'_> {
                 table.handle_answer(Code::Ok);
                 return Ok(reply);
             }
-            // Another server of the fleet may be able to answer an idempotent call.
+            // Report UNAVAILABLE as a refusal, so that an idempotent call is retried on another server of the fleet.
             Err((status, SentState::Answered)) if status.code() == Code::Unavailable && is_retried => {
                 (status, SentState::Refused { until: None })
             }
-            // Without another server to ask, the refusal is the reply.
+            // Report a refusal as the reply if the call is not retried.
             Err((status, SentState::Refused { .. })) if !is_retried => (status, SentState::Answered),
             Err(failed) => failed,
         };
@@ -332,7 +332,7 @@ impl<'a> CallTimer<'a> {
     }
 
     fn end(&mut self, end: Option<MeasuredEnd>) {
-        // Taken, because the drop must not measure the call again.
+        // Take the table, so that `drop` does not measure the call again.
         if let Some(table) = self.0.take() {
             table.calls.lock().measure_grpc(end, clock::now());
         }

@@ -386,7 +386,7 @@ impl Call {
     /// Polls for the response head. Also returns whether the head already contains the trailers.
     pub(super) fn poll_head(&mut self, task: &mut Context<'_>) -> Poll<Result<(Head, bool), CallError>> {
         let mut reply = self.sender.reply.lock();
-        // A head that arrived before the failure is returned first.
+        // Check the head before the error, so that a response head that arrived before the stream failed is not lost.
         if let Some(head) = reply.head.take() {
             return Poll::Ready(Ok(head));
         }
@@ -436,7 +436,7 @@ impl Call {
         }
         // Release this lock before the connection is locked, because the driver takes the two in the opposite order.
         drop(reply);
-        // A stream that has ended needs no credit.
+        // Return flow-control credit only while the stream is open, because the server sends nothing after the end.
         if credit > 0 && end.is_none() {
             let mut state = self.sender.link.0.lock();
             state.http2.consume(self.sender.key, credit);

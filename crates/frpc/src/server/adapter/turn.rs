@@ -47,7 +47,7 @@ pub struct AdapterBatch<'a> {
 impl Drop for AdapterBatch<'_> {
     fn drop(&mut self) {
         let connection = &self.adapter.connection;
-        // Reset, so that a later delay of the thread is not attributed to a method.
+        // Clear the operation, so that the watchdog does not blame the last method if the thread is blocked later.
         connection.set_routed(0);
         let clock = || tokio::time::Instant::now().into_std();
         // This also logs methods that block their thread.
@@ -147,7 +147,7 @@ impl AdapterSlot {
         }
         let answered = match outcome {
             Some(AdapterOutcome::Ready(result)) => AdapterCall::Ready(result),
-            // The call stays counted until its task has ended.
+            // Return before `leave_call`: the task's guard removes the call from the count when the task ends.
             Some(AdapterOutcome::Pending(pending)) => return AdapterCall::InProgress(self.method.spawn(pending, make)),
             None => AdapterCall::Ready(Err(Status::internal("the method has not answered"))),
         };
@@ -170,7 +170,7 @@ impl AdapterMethod {
         let caller = &self.methods.caller;
         let mut call = InProgress::entered(caller, false);
         call.observed_call = observed_call;
-        // A pending handler also occupies its own memory.
+        // Charge the handler's future in addition to its request.
         let memory = memory + size_of_val(&*work);
         let (hold, done) = (caller.connection.charge_request(memory), make());
         let task = caller.connection.runtime_handle().spawn(async move {

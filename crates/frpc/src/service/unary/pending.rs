@@ -128,7 +128,8 @@ impl MethodState {
                     let outcome = handler.outcome();
                     Box::pin(async move {
                         let worked = with_deadline(permits, inherited, outcome).await;
-                        // The call is no longer in progress when its caller receives the reply.
+                        // Deregister the call before replying, so that a caller with the reply does not find its call
+                        // still in progress.
                         drop(entered);
                         answer.then(worked);
                     })
