@@ -521,7 +521,8 @@ impl Connection {
     #[inline(never)]
     fn handle_reserved(&mut self, packet: Packet, now: Instant) -> Result<Event, ProtocolError> {
         let ours = matches!(self.peer, PeerKind::Native(_));
-        // Keepalive packets must not keep the connection from counting as idle.
+        // Subtract keepalive packets from the traffic count. Otherwise, PINGs would keep the connection from ever being
+        // idle.
         if matches!(packet.operation, Operation::PING | Operation::PONG) {
             self.usage.carry_sign(self.outbox.header_size());
         }
@@ -534,7 +535,7 @@ impl Connection {
             // Ignore a PING that crossed the hand-off request, because this end may not send anything after the
             // request.
             Operation::PING if self.hand_off.is_some() => {}
-            // At most one PONG is pending, however many PINGs have arrived.
+            // Queue at most one PONG, so that a peer that sends PINGs without reading cannot grow the outbox.
             Operation::PING if !self.pong_waits => {
                 self.send_sign(PacketId(0), Operation::PONG);
                 self.pong_waits = true;
@@ -552,7 +553,7 @@ impl Connection {
             Operation::EXTENSION if ours && packet.id == extension::FRAGMENT => {
                 let length = packet.body.len();
                 let complete = self.decoder.add_fragment(packet.body)?;
-                // A short fragment costs more than its bytes suggest.
+                // Charge short fragments, because processing one costs more than its length suggests.
                 if complete.is_none() && length < FRAGMENT_LEAST {
                     self.charge_abuse(length);
                 }

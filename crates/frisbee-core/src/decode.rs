@@ -163,7 +163,7 @@ impl Decoder {
         let header = Header::decode(input.first_chunk()?).ok()?;
         let available = input.len().saturating_sub(HeaderForm::Current.size());
         let length = header.length as usize;
-        // Control packets and errors are left to `next`, which checks them.
+        // Leave control packets, incomplete bodies and lengths above the limit to `next`.
         let is_control = header.operation.is_reserved() && header.operation != Operation::STREAM;
         if is_control || length > available || header.length > self.limit {
             return None;
@@ -357,13 +357,13 @@ impl Decoder {
         if partial.piece > 0 {
             return None;
         }
-        // The rest of the body follows in another fragment.
+        // The fragment is complete, but the rest of the packet's body follows in another one.
         if partial.missing > 0 {
             return None;
         }
         let Partial { header, received, is_discarded, next, .. } = *self.body.take()?;
         self.body = next;
-        // The caller received this packet when it was discarded.
+        // Return nothing, because `discard_body` has already returned this packet to the caller.
         if is_discarded {
             return None;
         }

@@ -248,7 +248,7 @@ impl Outbox {
     /// Like [`append`](Self::append), but always copies, so that each outbox keeps its buffer.
     fn append_copy(&mut self, other: &mut Self) {
         (self.tail, other.tail) = (LastPacket::default(), LastPacket::default());
-        // The shift may be negative, so the offsets are computed with wrapping arithmetic.
+        // `shift` may be negative, so the offsets wrap around.
         let shift = self.buffer.len().wrapping_sub(other.written);
         self.buffer.extend_from_slice(other.buffer.get(other.written..).unwrap_or_default());
         if !other.bulk.is_empty() {
@@ -356,7 +356,7 @@ impl Outbox {
 
     #[cold]
     fn drop_written(&mut self) {
-        // The last packet has moved within the buffer.
+        // Forget the offsets of the last packet, because draining the buffer shifts it.
         self.tail = LastPacket::default();
         self.buffer.drain(..self.written);
         if !self.bulk.is_empty() {

@@ -138,14 +138,16 @@ impl WriteProgress {
         let least = self.at_least_rate(stall_timeout);
         let little = self.at_least_rate(Duration::from_millis(self.timeout.into()));
         let Some(state) = self.pending.as_mut().filter(|_| self.waits) else { return false };
-        // While the transport accepts nothing, only received bytes show progress.
+        // `stalled` is the time of the last accepted write. After the timeout, only received bytes show that the peer
+        // still reads.
         if now.saturating_duration_since(state.stalled) >= stall_timeout {
             if consumed.saturating_sub(state.consumed) < (least / 2).max(1) {
                 return true;
             }
             (state.stalled, state.consumed) = (now, consumed);
         }
-        // If the transport accepts a few bytes, their rate is checked over a longer window.
+        // Each accepted byte resets `stalled`, so a peer could read one byte at a time. Check the rate over a longer
+        // window too.
         if now.saturating_duration_since(state.window) >= stall_timeout.saturating_mul(2) {
             let moved = state.moved.saturating_add(consumed.saturating_sub(state.consumed_before));
             if moved < least && pending as u64 > little {

@@ -342,7 +342,7 @@ impl Connection {
         let count = before.saturating_sub(input.len());
         self.received = self.received.saturating_add(count as u64);
         self.batch = self.batch.saturating_add(count);
-        // `None` means that the input is used up, which ends the batch.
+        // `None` ends the batch: the input is exhausted, or output must be written before more of it is handled.
         let result = match result {
             Ok(None) => self.end_batch(now).map(|()| None),
             result => result,
@@ -390,7 +390,7 @@ impl Connection {
             }
             Reading::Payload(head) => {
                 let Some(payload) = self.gather(input, head.length as usize) else { return Ok(Step::Wait) };
-                // Set before the payload is handled, because that may begin another state.
+                // Reset the state before handling the payload, because `handle_payload` may set another one.
                 self.reading = Reading::Head;
                 self.handle_payload(head, &payload, now)
             }
@@ -425,7 +425,7 @@ impl Connection {
 
     /// Splits off `count` bytes of the input. If fewer are available, buffers them and returns `None`.
     fn gather(&mut self, input: &mut Bytes, count: usize) -> Option<Bytes> {
-        // In the usual case the input contains the whole frame, and nothing is copied.
+        // Usually the input contains the whole frame, which is then split off without a copy.
         if self.partial.is_empty() && input.len() >= count {
             return Some(input.split_to(count));
         }
@@ -508,8 +508,8 @@ impl Connection {
         Ok(Step::Progress)
     }
 
-    /// Closes the connection because the peer causes excessive load, such as by useless requests. Useless frames need no
-    /// call. The output ends with a GOAWAY.
+    /// Closes the connection because the peer causes excessive load, such as by useless requests. The output ends with
+    /// a GOAWAY. The connection limits useless frames itself, so callers need not report them.
     pub fn close_abusive(&mut self) {
         self.fail(ConnectionError::calm("too many useless requests"));
     }

@@ -100,7 +100,7 @@ impl Abuse {
     }
 
     pub(crate) fn charge_ping(&mut self, length: u32) {
-        // A PING that follows output may measure the round trip, so it costs nothing.
+        // Do not charge the first PING after output, because the peer may measure the round-trip time with it.
         if !std::mem::replace(&mut self.has_sent, false) {
             self.charge(length, cost::PING);
         }

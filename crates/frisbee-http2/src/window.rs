@@ -35,8 +35,8 @@ impl SendWindow {
     }
 }
 
-/// Maximum stream window in bytes for the rest of a body whose length is known. Most long messages are shorter. Each
-/// grant costs a write and wakes the peer.
+/// Maximum stream window in bytes for the rest of a body whose length is known. Large enough to cover most long
+/// messages with a single grant, because each grant costs a write and wakes the peer.
 const REST_MAX: u32 = 1 << 20;
 
 /// Receive window of a stream: the number of bytes that the peer may still send, and the number of received bytes whose

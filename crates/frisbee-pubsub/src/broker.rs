@@ -336,7 +336,7 @@ impl Router for Broker {
     }
 
     fn batch_ended(&self, session: &mut BrokerSession, batch: &mut BatchEnd<'_>) -> Option<Instant> {
-        // Deliver first, so that messages to this connection itself are sent in the same turn.
+        // Flush the fan-out before `pull`, so that messages to this connection itself are sent in the same poll.
         session.fanout.flush(&self.0, &*session.subscriber);
         if session.subscriber.pull(batch.outbox, session.body_max) {
             batch.again_when_written();
@@ -379,7 +379,7 @@ fn answered(outbox: &mut Outbox, packet: &Packet, outcome: Result<(), Refusal>) 
     }
 }
 
-/// Rejects a packet with a message of this operation.
+/// Rejects a packet with a reply that has the given operation.
 #[cold]
 fn reject(outbox: &mut Outbox, packet: &Packet, operation: Operation, (reason, text): Refusal) -> Routed {
     refuse(outbox, packet.id, operation, reason, &text);
@@ -418,7 +418,7 @@ impl BrokerShared {
         let Some(history) = self.histories.of(topic) else { return };
         let mut records = self.histories.lock();
         let (ring, first) = self.histories.skip(&mut records, topic, history, missed, from);
-        // Each connection receives the report once, even if several of its subscriptions match.
+        // Group the subscriptions by connection, so that each connection receives the topic position once.
         let mut connections = BTreeMap::<u64, (Arc<Subscriber>, Vec<u16>)>::new();
         self.subscriptions.read().for_each_match(topic, |(number, id), target| {
             if target.group.is_none() {

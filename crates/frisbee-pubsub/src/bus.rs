@@ -245,7 +245,8 @@ impl Bus {
     /// Removes a subscription from the registered pattern `interest`. Removes the pattern from the backplane with its
     /// last subscription, unless it belongs to a history.
     pub(super) fn leave(&self, interest: &Arc<Interest>, subscriber: u64, id: u16) {
-        // The lock is held, so that a pattern that is being registered again is not removed.
+        // Hold the lock across the check and the removal. Otherwise, a concurrent `join` could enter this interest in
+        // between, and its subscription would receive nothing.
         let mut interests = self.interests.lock();
         if interest.exit(subscriber, id) && !interest.has_history() {
             if interest.group().is_none() {
@@ -300,7 +301,7 @@ impl Node {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };
         if frame::is_hello(frame) {
-            // Answered at the next tick, so that several announcements cause a single reply.
+            // Reply at the next tick, so that several announcements cause a single reply.
             bus.marks_due.store(true, Ordering::Relaxed);
             // Start a new epoch, because messages may have been lost while the backplane was disconnected. The counts
             // do not reveal lost first messages of new topics.
@@ -338,8 +339,8 @@ impl Node {
         }
         let version = broker.version.load(Ordering::Acquire);
         if bus.refreshed.swap(version, Ordering::Relaxed) != version {
-            // Collect the registrations first, because joining and leaving must not wait until all of them are
-            // refreshed.
+            // Clone the list, so that the lock is not held while the registrations are refreshed. Subscribing and
+            // unsubscribing would otherwise wait.
             let interests: Vec<_> = bus.interests.lock().values().chain(bus.histories()).cloned().collect();
             interests.iter().for_each(|interest| interest.refresh(&broker));
         }

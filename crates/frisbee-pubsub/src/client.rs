@@ -296,7 +296,8 @@ impl Client {
     async fn connect_by(dial: Dial) -> Result<Self, frisbee::Error> {
         let router = ClientRouter::new();
         let Self(shared, _) = router.client();
-        // Set before dialling, so that an early loss of the connection does not end the client.
+        // Set the flag before dialling. Otherwise, a connection that is lost early would close the client instead of
+        // being replaced.
         shared.is_persistent.store(true, Ordering::Relaxed);
         let own = Arc::new(OwnedConnection(Mutex::new(dial(router).await?)));
         // The references are weak, because the task must not keep the client alive.

@@ -194,11 +194,11 @@ impl Fanout {
     ) -> Result<Published, TopicError> {
         let mut published = Published::AsUsual;
         if self.version != broker.version.load(Ordering::Acquire) {
-            // Deliver the collected messages by the old routes before these are discarded.
+            // Deliver the collected messages before discarding their routes.
             self.flush(broker, from);
             self.forget(broker);
         }
-        // Consecutive messages often have the same topic.
+        // Look up the route only if the topic has changed, because consecutive messages often have the same topic.
         if self.routes.get(self.last).is_none_or(|last| *last.topic != *topic) {
             let routes_before = self.routes.len();
             self.last = self.find(broker, from, topic)?;
@@ -214,7 +214,8 @@ impl Fanout {
         let body = copied.as_ref().unwrap_or(body);
         let recipients = found.recipients;
         if found.is_special {
-            // The bus distributes messages among the group members of all brokers, unless it is away.
+            // Deliver to groups locally only without a connected bus. A connected bus selects one member of each group
+            // among all brokers.
             let mut groups_are_here = true;
             if found.is_for_bus {
                 match pass_on(broker, found, body) {

@@ -65,7 +65,7 @@ impl<'a> Request<'a> {
         };
         let mut positions = HashMap::new();
         for position in Positions(rest) {
-            // Checked before the insertion, because the client determines the number.
+            // Check the limit before each insertion, because the client determines the number of positions.
             if positions.len() >= positions_max {
                 return Err(RequestDefect::Refused(Reason::Full, "too many positions"));
             }
@@ -78,7 +78,8 @@ impl<'a> Request<'a> {
     /// Returns the point in a topic's history at which the subscription starts.
     pub(super) fn begin(&self, ring: &Ring) -> StartPoint {
         match self.positions.get(ring.topic.as_bytes()) {
-            // Offsets of another epoch belong to a history that no longer exists.
+            // Use an offset only in its own epoch. The history of another epoch was discarded, and its offsets denote
+            // other messages.
             Some(next) if next.epoch == ring.epoch => StartPoint::At(next.offset),
             _ => self.opening.begin(),
         }
@@ -97,7 +98,7 @@ impl<'a> Iterator for Positions<'a> {
         }
         let one = take_position(&mut self.0);
         if one.is_none() {
-            // Nothing after a malformed position can be decoded.
+            // End the iteration, because the start of the next position is unknown.
             self.0 = &[];
         }
         Some(one)
@@ -211,7 +212,7 @@ impl ReplayedPositions {
             ReplayMark::Answer { id, body } => self.answers.push((id, body)),
             ReplayMark::Messages { id, ring, next } => {
                 let next = NextOffset { epoch: ring.epoch, offset: next };
-                // Only the latest position of a topic counts.
+                // Replace an earlier position of the topic, because only the latest one is sent again.
                 self.positions.insert((id.0, ring.topic.clone()), next);
             }
         }

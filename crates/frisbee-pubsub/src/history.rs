@@ -234,7 +234,7 @@ impl Histories {
         from: &impl Source,
     ) -> Recording {
         let budget = from.budget();
-        // The cached history may have been evicted since the last call.
+        // Look up the history again if it was evicted after the last call cached it.
         if known.as_ref().is_none_or(|ring| ring.contents.lock().is_removed) {
             *known = Some(self.ring(records, topic, limits, from));
         }
@@ -365,7 +365,7 @@ impl Records {
             self.remove(std::mem::take(&mut contents.messages));
             self.bytes -= TOPIC_COST + ring.topic.len();
             self.topics.remove(&ring.topic);
-            // A later history of the same topic starts at offset 1 again, so it needs another epoch.
+            // Begin another epoch, because a later history of the same topic starts at offset 1 again.
             self.epoch = self.epoch.wrapping_add(2);
             return;
         }

@@ -167,7 +167,7 @@ impl Subscription {
                 if let Some(reason) = &queue.closed {
                     return Poll::Ready(Err(RecvError::Closed(reason.clone())));
                 }
-                // Registered under the lock, so that a message that arrives now wakes the reader.
+                // Register the waker under the lock. A message that arrives afterwards then wakes the reader.
                 queue.reader = Some(context.waker().clone());
                 return Poll::Pending;
             }

@@ -150,7 +150,8 @@ impl BrokerShared {
             } else if state.want(fingerprint, from.connection(), from.publisher())
                 && let Some(bus) = &self.bus
             {
-                // Release the lock, because the reply may arrive before this call returns.
+                // Release the lock before sending. The in-memory bus may deliver the reply before this call returns,
+                // which takes the lock.
                 drop(state);
                 bus.send_control(bus::frame::ASK, &fingerprint);
             }

@@ -172,7 +172,7 @@ impl BrokerShared {
     /// Sends the list of a topic's subscribers to a subscription that observes them.
     pub(super) fn send_presence(&self, subscriber: &Subscriber, id: PacketId, pattern: &str) {
         let Some(topic) = pattern.strip_prefix(PREFIX) else { return };
-        // The lock is held until the list is queued, so that the events that follow it apply to this list.
+        // Hold the lock until the list is queued, so that no event is queued before the list that it changes.
         let topics = self.presences.topics.lock();
         let names = topics.get(topic);
         let listed = names.into_iter().flatten().take(LISTED_MAX);

@@ -225,7 +225,7 @@ impl Subscriber {
         if overflows && self.bounds.slow == SlowSubscriberPolicy::Disconnect {
             let text =
                 format!("slow subscriber: {} bytes are queued, which exceeds queue_max of {queue_max}", queue.bytes);
-            // Close the queue before the connection, so that later messages are ignored from now on.
+            // Close the queue first, so that no message is queued for a connection that is being closed.
             self.close_queue(&mut queue, before);
             self.connection.abort_for(text);
             return;
@@ -282,7 +282,7 @@ impl Subscriber {
             if segment.longest <= limit && segment.packets.header_size() == outbox.header_size() {
                 outbox.append(&mut segment.packets);
             } else {
-                // The packets exceed the peer's limit or were encoded with another header format.
+                // Encode the packets again, because some exceed the peer's limit or they have another header format.
                 let marks = std::mem::take(&mut segment.marks);
                 let lost = reframe(segment, outbox, limit);
                 self.bounds.lost.fetch_add(lost, Ordering::Relaxed);

@@ -235,7 +235,7 @@ impl ClientSession {
             return self.receive_replayed(shared, &topic, body, before);
         }
         if self.version != shared.version.load(Ordering::Acquire) {
-            // Subscriptions have changed. First deliver the messages that were collected for the earlier ones.
+            // Deliver the messages collected for the previous subscriptions before discarding their routes.
             self.settle(shared);
             self.forget();
             self.version = shared.version.load(Ordering::Acquire);
@@ -382,7 +382,7 @@ impl ClientSession {
 
     fn forget(&mut self) {
         self.by_topic = HashMap::new();
-        // Keep the positions, by which lost messages are detected after a reconnect.
+        // Keep the positions of the discarded routes. After a reconnect, lost messages are detected from them.
         for Route { topic, next, .. } in std::mem::take(&mut self.routes) {
             if next != 0 {
                 self.stream.insert(topic.name.clone(), NextOffset { epoch: topic.epoch, offset: next });

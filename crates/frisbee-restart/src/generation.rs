@@ -292,7 +292,7 @@ impl Generation {
         }
         if let Some(wire) = &mut self.predecessor {
             if self.phase == Phase::Successor {
-                // Set first, so that a call after a cancelled one does not announce twice.
+                // Set the phase before sending. Otherwise, a call after a cancelled one would announce readiness twice.
                 self.phase = Phase::Announced;
                 // Ignore the error: if the previous generation has exited, there is nothing to read. If it has refused,
                 // its reason can still be read.
@@ -315,7 +315,7 @@ impl Generation {
         self.phase = Phase::Ready;
         for socket in self.inherited.drain(..) {
             tracing::info!(target: "frisbee::restart", name = socket.name, kind = ?socket.kind, "closing unused inherited socket");
-            // Without a server, the file of the socket would only mislead clients.
+            // Remove the socket file, because clients would otherwise connect to a path on which no server accepts.
             if socket.origin != Origin::Manager {
                 socket.remove_file();
             }

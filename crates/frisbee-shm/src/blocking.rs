@@ -215,7 +215,7 @@ impl BlockingShared {
         if !self.spin.is_zero() && self.spin(wait, started)? {
             return Ok(());
         }
-        // Setting the flag checks once more, so that no wake-up of the peer is missed.
+        // `may_sleep` sets the sleep flag and then checks for progress once more, so that no wake-up is missed.
         if !self.exchange.may_sleep(wait) {
             return Ok(());
         }
@@ -238,7 +238,7 @@ impl BlockingShared {
                 std::hint::spin_loop();
             }
             let now = Instant::now();
-            // The socket shows whether the peer has ended, but checking it takes a system call.
+            // Check only occasionally whether the peer has closed the socket, because the check is a system call.
             if now.saturating_duration_since(looked) >= SOCKET_EVERY {
                 looked = now;
                 self.check_socket()?;
@@ -258,13 +258,14 @@ impl BlockingShared {
         let Line { own, socket, .. } = &self.line;
         let mut watched = [PollFd::new(own, PollFlags::IN), PollFd::new(socket, PollFlags::IN)];
         match rustix::event::poll(&mut watched, most.as_ref()) {
-            // The caller checks again, whatever has ended the wait.
+            // The reason of the return does not matter, because the caller checks the shared memory again.
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
         let [has_rung, has_come] = watched.map(|watched| !watched.revents().is_empty());
         if has_rung {
-            // Drained before the state is read, so that a later ring is not lost.
+            // Drain the wake-ups before reading the shared state. A wake-up that is sent afterwards then ends the next
+            // `poll`.
             crate::bell::drain(own);
             self.exchange.handle_bell()?;
         }

@@ -61,7 +61,8 @@ impl Permit {
         if ring_max < RING_MIN {
             return Err(Refusal::Memory(host.memory_max));
         }
-        // Counted under the lock under which the limits were checked.
+        // Update the counts before releasing the lock. Otherwise, concurrent handshakes could exceed the limits
+        // together.
         state.connections += 1;
         state.bytes += most_of(ring_max);
         drop(state);
@@ -85,7 +86,7 @@ fn most_of(ring_max: u32) -> usize {
 
 impl SharingServer {
     fn shared(&self) -> MutexGuard<'_, HandshakeState> {
-        // The counts are valid even if a thread has panicked.
+        // Ignore lock poisoning, because the counts remain valid if a thread panics.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -170,7 +171,8 @@ impl PendingConnection {
         let mut context = Context::from_waker(&waker);
         loop {
             if self.socket.poll_read_ready(&mut context)?.is_pending() {
-                // If this end writes before it has received an offer, the connection stays plain.
+                // A client that waits for the server's first bytes makes no offer. Use the plain socket, because both
+                // ends would otherwise wait for each other.
                 let writes_first = wait == WaitEvent::Room && self.made.is_none();
                 return if writes_first { Poll::Ready(Ok(Decision::Plain)) } else { Poll::Pending };
             }
@@ -193,7 +195,7 @@ impl PendingConnection {
             return match message.map(|message| message.content) {
                 Some(OfferContent::Confirmed) => Ok(Some(Decision::Shared)),
                 Some(OfferContent::Declined) => {
-                    // Frees the memory and the permit.
+                    // Dropping the result frees the shared memory and releases the permit.
                     self.made = None;
                     Ok(Some(Decision::Plain))
                 }
@@ -227,7 +229,7 @@ impl PendingConnection {
         crate::system::check_system()?;
         let ring_max = self.host.ring_max.min(offer.ring);
         crate::system::check_ring(ring_max)?;
-        // Taken before the allocations, which it limits.
+        // Acquire the permit before allocating, because it limits the total shared memory of the server.
         let permit = Permit::take(&self.host, ring_max)?;
         let ring_max = permit.ring_max;
         let (head, file) = Memory::create(HEAD)?;

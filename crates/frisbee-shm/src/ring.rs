@@ -214,7 +214,7 @@ impl Writer {
             }
             self.written = self.written.wrapping_add(count as u32);
             self.unread = used + count as u32;
-            // Release publishes the bytes that were stored above.
+            // Release orders the copied bytes before the counter, so that the peer sees them when it reads the counter.
             head.word(self.end, Word::Written).store(self.written, Ordering::Release);
         }
         Ok(count)
@@ -281,7 +281,8 @@ impl Reader {
         now: impl FnOnce() -> Instant,
         receive: impl FnOnce() -> io::Result<Option<Memory>>,
     ) -> io::Result<()> {
-        // Ordered by the acquiring load of `Written` in `follow`.
+        // Relaxed suffices, because the acquire load of `Written` in `follow` orders this load after the peer's store
+        // of `Ring`.
         let claimed = head.word(self.from, Word::Ring).load(Ordering::Relaxed);
         if claimed == self.large.as_ref().map_or(0, Memory::len) {
             return Ok(());

@@ -167,7 +167,8 @@ impl SharedStream {
 
     /// Completes once bytes or space may be available. Otherwise registers the task to be woken then.
     fn poll_wait(&mut self, wait: WaitEvent, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // A task that spins stays runnable, so that the peer need not wake it.
+        // Keep a spinning task runnable instead of setting the sleep flag, so that the peer makes no system call to
+        // wake it.
         if self.spin.goes_on() {
             context.waker().wake_by_ref();
             return Poll::Pending;
@@ -175,7 +176,8 @@ impl SharedStream {
         if self.poll_announced(wait, context)?.is_ready() {
             return Poll::Ready(Ok(()));
         }
-        // The task is registered by now. Setting the flag checks once more for bytes or space.
+        // Set the sleep flag only after the waker is registered. `may_sleep` then checks for progress once more, so
+        // that no wake-up is missed.
         if self.exchange.may_sleep(wait) { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
@@ -188,7 +190,7 @@ impl SharedStream {
             exchange.handle_bell()?;
             return Ok(Poll::Ready(()));
         }
-        // A socket that has ended would stay readable and wake the task forever.
+        // Do not poll a socket that has ended. It stays readable, so it would wake the task in a loop.
         if exchange.has_ended() {
             return Ok(Poll::Pending);
         }

@@ -107,7 +107,7 @@ impl Stream {
     fn poll_decided(&mut self, wait: WaitEvent, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let State::Deciding(deciding) = &mut self.state else { return Poll::Ready(Ok(())) };
         let decision = ready!(deciding.poll(wait, context));
-        // The state remains `Failed` if the conversion below fails.
+        // If the conversion below returns an error, the state remains `Failed`.
         let State::Deciding(deciding) = std::mem::replace(&mut self.state, State::Failed) else {
             return Poll::Ready(Ok(()));
         };

@@ -261,7 +261,7 @@ impl World {
         (state.node(one), state.node(other))
     }
 
-    /// Injects a fault of a link, which lasts at least for this time. Waits for as long.
+    /// Injects a link fault that lasts at least for `time`, and waits for that time.
     async fn disturb(&self, from: &str, to: &str, time: Duration, fault: impl Fn(&mut LinkFaults) -> &mut u64) {
         self.extend(self.numbers(from, to), time, fault);
         sleep(time).await;

@@ -247,7 +247,8 @@ impl Ring {
     /// Like [`submit`](Self::submit), but waits until an operation completes or the timeout expires.
     pub(crate) fn submit_and_wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.fill();
-        // Do not wait while operations remain that did not fit into the submission queue.
+        // Do not wait while the backlog contains operations that did not fit into the submission queue, because the
+        // wait might be for one of them.
         if !self.backlog.is_empty() {
             return self.submit();
         }

@@ -281,7 +281,8 @@ impl Sockets {
         if let Some(code) = state.writing.failed {
             return Poll::Ready(Err(io::Error::from_raw_os_error(code)));
         }
-        // No operation is in flight, so no more bytes can arrive.
+        // Release the socket only when no operation is in flight, because a receive operation could still take bytes
+        // from it.
         if state.operations == 0 && state.writing.is_idle() {
             let mut received = std::mem::take(&mut state.reading.spilled);
             let mut from = std::mem::take(&mut state.reading.inbox_read);
@@ -354,7 +355,7 @@ impl Sockets {
                 self.ring.send_quietly(&state.stream, key, staged);
             }
         }
-        // The staged bytes were handed to the kernel above, so the socket can be closed.
+        // End a dropped socket only after queueing the send of its staged bytes, which would otherwise be lost.
         if state.dropped {
             return self.end(key);
         }

@@ -179,7 +179,7 @@ impl WorkerShared {
     /// Marks the worker as waiting. Returns false if messages are queued, so that it must not wait.
     fn fall_asleep(&self) -> bool {
         let mut mailbox = self.lock();
-        // Determined under the lock, so that a later message finds the flag and wakes the worker.
+        // Set the flag under the lock. A message that is queued afterwards then finds it and wakes the worker.
         mailbox.is_asleep = mailbox.queue.is_empty();
         mailbox.is_asleep
     }
@@ -275,7 +275,7 @@ impl LocalWorker {
             tracing::error!(target: "frisbee::worker", %error, "a ring failed, its connections are closed");
         }
         let mut mailbox = local.shared.lock();
-        // From now on, senders drop their messages themselves.
+        // Senders that find this flag drop their messages, because the worker no longer takes any.
         mailbox.has_ended = true;
         let unread = std::mem::take(&mut mailbox.queue);
         drop(mailbox);
@@ -300,7 +300,8 @@ impl LocalWorker {
             for _ in 0..ROUNDS {
                 self.poll_ready();
             }
-            // A worker with ready tasks must not be marked as asleep.
+            // Do not mark a worker with ready tasks as asleep. It will not wait, so waking it would be a needless
+            // system call.
             let wait = self.ready.borrow().is_empty() && self.shared.fall_asleep();
             let wait = wait.then(|| self.timers.borrow().time_left());
             let mut sockets = self.sockets.borrow_mut();

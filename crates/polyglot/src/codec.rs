@@ -144,7 +144,7 @@ impl<C: Codec> Codec for Vec<C> {
     #[inline]
     fn decode(from: &mut Decoder<'_>) -> Result<Vec<C::Target>, DecodeError> {
         let len = from.list(C::KIND)?;
-        // Charged before the allocation, because the peer determines the length.
+        // Charge the memory before allocating it, because the peer determines the length.
         from.charge::<C::Target>(len)?;
         let mut list = Vec::with_capacity(len);
         for index in 0..len {

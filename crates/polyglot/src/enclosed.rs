@@ -54,7 +54,8 @@ impl Encoder<'_> {
         if written == len {
             return Ok(());
         }
-        // The head announces `len` bytes, so any other length would corrupt the rest of the body.
+        // Fail instead of writing fewer or more bytes than the head announces, which would corrupt the rest of the
+        // body.
         self.rewind(mark);
         Err(EncodeError::new(EncodeReason::Content { announced: len, written }))
     }

@@ -73,7 +73,7 @@ where
     M: prost::Message + Protobuf + Default,
 {
     let malformed = |error: prost::DecodeError| DecodeError::new(DecodeReason::Content(error.to_string()), offset);
-    // Counted before decoding, because prost does not limit the memory.
+    // Charge the memory before decoding, because prost does not limit what it allocates.
     from.charge::<u8>(memory_of::<M>(message.as_ref()).map_err(malformed)?)?;
     match message {
         RawMessage::Shared(bytes) => M::decode(bytes),

@@ -103,7 +103,7 @@ impl Connection {
         let mut head = Vec::with_capacity(3);
         tlv::put_varint(&mut head, operation.number().into());
         put(&mut self.outbox, &head, body)?;
-        // Sealed after the request, so that nothing follows it until the reply.
+        // Seal the outbox after the request, so that no packet follows the request before the reply arrives.
         self.seal(Stage::Requested, now.checked_add(Duration::from_millis(self.hand_off_timeout.into())));
         Ok(())
     }
@@ -134,7 +134,7 @@ impl Connection {
     /// If the peer has no open hand-off request.
     pub fn answer_hand_off(&mut self, answer: HandOffAnswer, body: &Bytes, now: Instant) -> Result<(), TooLong> {
         assert!(self.is_at(Stage::Deciding), "hand-off request of the peer should be pending");
-        // Encoded first, so that an error leaves the request of the peer open.
+        // Encode the reply first. If the body is too long, the peer's request remains open and can still be rejected.
         put(&mut self.outbox, &[answer as u8], body)?;
         self.hand_off = None;
         self.is_special = false;
@@ -200,7 +200,7 @@ impl Connection {
         }
         let Some(packet) = self.decoder.next(input)? else { return Ok(PacketKind::Stop) };
         match &mut self.hand_off {
-            // A second CANCEL is an error, because a client sends only one.
+            // Accept a single CANCEL. A client sends at most one, so a second one is a protocol violation.
             Some(deciding) if packet.operation == Operation::CANCEL && !deciding.is_abandoned => {
                 deciding.is_abandoned = true;
                 Ok(PacketKind::Abandoned)
@@ -238,7 +238,7 @@ impl Connection {
                     hand_off.last.append(&mut self.outbox);
                     self.outbox = hand_off.last;
                     self.is_special = false;
-                    // No idle timeout applied during the hand-off, so its period starts again.
+                    // Restart the idle period, because no idle timeout applied during the hand-off.
                     self.keepalive.received(now);
                 }
                 HandOffEvent::Answered { answer, body }

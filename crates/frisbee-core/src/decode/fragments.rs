@@ -102,12 +102,12 @@ impl Decoder {
         };
         let head = input.len().saturating_sub(rest.len());
         partial.piece = length.saturating_sub(head);
-        // An empty fragment makes no progress, and a peer could send them endlessly.
+        // Reject empty fragments. They make no progress, so a peer could send them endlessly for one packet.
         if partial.piece == 0 || partial.piece > partial.missing {
             return Err(FragmentError::Length { length: partial.piece, missing: partial.missing }.into());
         }
         input.advance(head);
-        // The body that is being received is the first in the list.
+        // Insert at the front of the list, because `continue_body` receives into its first entry.
         partial.next = self.body.take();
         self.body = Some(partial);
         Ok(())
@@ -168,7 +168,7 @@ impl Packet {
     fn must_follow(&self, incomplete: Header) -> bool {
         let is_of_stream = incomplete.operation == Operation::STREAM;
         match self.operation {
-            // Credit may overtake, because it concerns the other direction of a stream.
+            // CREDIT may overtake the messages of its stream, because it concerns the other direction.
             Operation::CREDIT => false,
             Operation::CANCEL => !is_of_stream && self.id == incomplete.id,
             operation if operation.is_reserved() => is_of_stream && self.stream() == Some(incomplete.id),

@@ -331,7 +331,8 @@ impl Connection {
             self.reading = Reading::Data(data);
             return Ok(Step::Progress);
         }
-        // An empty DATA frame that does not end its stream has no purpose.
+        // Charge an empty DATA frame that does not end its stream. Flow control does not limit these frames, so a peer
+        // could send them endlessly (CVE-2019-9518).
         if !data.is_end {
             self.abuse.charge(frame::HEAD as u32, cost::EMPTY_DATA);
         }
@@ -362,7 +363,7 @@ impl Connection {
             return self.begin_body(data, now);
         }
         let bytes = input.split_to(input.len().min(data.left as usize));
-        // The stream was reset while its frame was arriving.
+        // Discard the rest of a DATA frame whose stream was reset after the frame header arrived.
         if self.streams.get(data.stream).is_none() {
             self.advance_body(data, bytes.len())?;
             return Ok(Step::Progress);

@@ -17,8 +17,8 @@ use std::time::Instant;
 /// Payload of the PING frames that [`Connection::ping`] sends.
 pub(super) const PING: [u8; 8] = *b"frisbee1";
 
-/// Maximum size in bytes of the frames waiting to be written. Beyond it, no further body is divided into frames. Equal
-/// to two writes of a usual socket buffer.
+/// Maximum size in bytes of the frames waiting to be written. Beyond it, no further body is divided into frames.
+/// Sockets with a usual send buffer accept half of it in a single write.
 const FRAMED_MAX: usize = 256 * 1024;
 
 /// Number of streams that a client may open before it has received the server's SETTINGS. RFC 9113, section 6.5.2,
@@ -106,7 +106,7 @@ impl Connection {
     pub fn send_head(&mut self, stream: StreamKey, head: &Head, is_end: bool) -> Result<(), SendError> {
         let slot = self.streams.get_mut(stream).ok_or(SendError::Closed)?;
         if std::mem::replace(&mut slot.has_sent_head, head.status().is_none_or(|status| status >= 200)) {
-            // Restore the flag, which `replace` may have cleared.
+            // Restore the flag, which `replace` has cleared if the rejected head is informational.
             slot.has_sent_head = true;
             return Err(SendError::OutOfOrder);
         }
@@ -259,7 +259,8 @@ impl Connection {
         if let Some(slot) = self.streams.get_mut(stream)
             && !std::mem::replace(&mut slot.is_waiting, true)
         {
-            // A new stream goes before the others once, so that its first part does not wait for a round of long ones.
+            // Queue a new stream ahead of the others once, so that its first part does not wait behind the bodies of
+            // all others.
             match slot.load {
                 Load::Unknown => self.waiting.push_front(stream),
                 Load::Light | Load::Bulk => self.waiting.push_back(stream),

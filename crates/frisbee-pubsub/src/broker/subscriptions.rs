@@ -101,7 +101,8 @@ impl BrokerShared {
         let mut subscriptions = self.subscriptions.write();
         let nodes_max = self.settings.total_max.saturating_mul(NODES_PER_SUBSCRIPTION);
         let before = subscriptions.nodes();
-        // Checked under the lock, so that concurrent subscriptions cannot exceed the limit together.
+        // Check the limits under the lock that is held for the insertion. Otherwise, concurrent subscriptions could
+        // exceed them together.
         if subscriptions.len() >= self.settings.total_max || before >= nodes_max {
             return Err((
                 Reason::Full,
@@ -219,7 +220,7 @@ impl BrokerShared {
         let mut subscriptions = self.subscriptions.write();
         let removed = subscriptions.remove(&subscribed.pattern, &(session.subscriber.number, id.0));
         self.disown_nodes(subscribed.nodes, subscriptions.nodes(), &session.subscriber);
-        // Incremented under the lock, as in `subscribe`.
+        // Increment the version under the lock, so that a reader of the new version does not find the subscription.
         self.version.fetch_add(1, Ordering::Release);
         drop(subscriptions);
         debug_assert!(removed.is_some(), "subscription of a session should be in the subscription tree");

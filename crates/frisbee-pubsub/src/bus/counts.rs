@@ -57,7 +57,8 @@ impl SentCounts {
     pub(super) fn row(&mut self, topic: &str) -> Row<'_> {
         if !self.topics.contains_key(topic) {
             if self.topics.len() >= SENT_MAX {
-                // All counts start again, which the new epoch tells the receivers.
+                // Discard all counts and begin a new epoch, which tells the receivers that the counts start at zero
+                // again.
                 self.topics = HashMap::new();
                 self.epoch += 1;
             }
@@ -141,7 +142,7 @@ impl ReceivedCounts {
     fn assess(&mut self, topic: &str, stamp: SequenceStamp, before: u64) -> StampVerdict {
         let rows = self.origins.get_mut(&stamp.origin);
         let Some(row) = rows.and_then(|rows| rows.get_mut(topic)) else {
-            // Without an earlier count, no message is known to be missing.
+            // The first stamp sets the baseline, because without it no message is known to be missing.
             self.insert(topic, stamp);
             return StampVerdict::New(0);
         };
@@ -153,7 +154,8 @@ impl ReceivedCounts {
             if epoch - stamp.epoch <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }
         } else {
             let missed = if stamp.epoch == epoch { before - count } else { before };
-            // An unlikely gap comes from a forged stamp, which must not advance the count.
+            // Reject an implausible gap, which indicates a forged stamp. Accepting it would report a false loss and
+            // advance the count past genuine messages.
             let is_likely = missed <= MISSED_MAX && stamp.epoch - epoch <= MISSED_MAX;
             if is_likely { StampVerdict::New(missed) } else { StampVerdict::Malformed }
         };
@@ -164,7 +166,7 @@ impl ReceivedCounts {
     }
 
     fn insert(&mut self, topic: &str, stamp: SequenceStamp) {
-        // Relaxed, because concurrent brokers may exceed the limit slightly.
+        // Concurrent insertions may exceed the limit slightly, so a relaxed counter suffices.
         let all = self.remembered.fetch_add(1, Ordering::Relaxed);
         if self.rows >= HEARD_MAX || all >= HEARD_BY_ALL_MAX {
             self.forget();

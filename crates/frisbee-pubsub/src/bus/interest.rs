@@ -161,7 +161,7 @@ impl Interest {
     }
 
     fn answer(&self) {
-        // From now on, `is_joined_or_answers` returns true.
+        // Taking the list marks the pattern as active: from now on, `is_joined_or_answers` returns true.
         let asked = self.asked.lock().take();
         if let Some(broker) = self.history.as_ref().and_then(|rule| rule.broker.upgrade())
             && !self.followers().is_empty()
@@ -184,7 +184,7 @@ impl Interest {
         messages: impl IntoIterator<Item = (T, Bytes)>,
     ) -> usize {
         let mut malformed = 0;
-        // The lock is held for the whole batch, which keeps the frames in order.
+        // Hold the lock for the whole batch, so that concurrent calls do not interleave their frames.
         let arrivals = &mut *self.arrivals.lock();
         for (topic, frame) in messages {
             if !self.take(arrivals, broker, own, topic.as_ref(), &frame) {

@@ -73,7 +73,8 @@ impl MemoryBus {
         let mut members = self.0.lock();
         let is_back = std::mem::replace(&mut members.is_away, is_away) && !is_away;
         let nodes: Vec<_> = members.nodes.values().cloned().collect();
-        // Release the lock, because brokers may publish on the bus while they handle this.
+        // Release the lock before calling `linked` and `tick`, because they may publish on the bus, which takes the
+        // lock.
         drop(members);
         if is_back {
             nodes.iter().for_each(Node::linked);
@@ -113,7 +114,7 @@ impl Backplane for MemoryMember {
 
     fn publish(&self, topic: &str, frame: Bytes) -> Result<(), BackplaneError> {
         let recipients = self.bus.0.lock().recipients(self.number, topic)?;
-        // The lock is no longer held, because brokers may publish on the bus while they handle a frame.
+        // Deliver without the lock, because a broker that handles a frame may publish on the bus, which takes the lock.
         for (node, interest) in recipients {
             node.deliver(&interest, [(topic, frame.clone())]);
         }
@@ -124,7 +125,8 @@ impl Backplane for MemoryMember {
         let members = self.bus.0.lock();
         let others = members.nodes.iter().filter(|(number, _)| **number != self.number && !members.is_away);
         let others: Vec<_> = others.map(|(_, node)| node.clone()).collect();
-        // Release the lock, because brokers may reply on the bus while they handle the frame.
+        // Release the lock before delivering, because a broker that handles the frame may reply on the bus, which takes
+        // the lock.
         drop(members);
         others.iter().for_each(|node| node.control(&frame));
     }

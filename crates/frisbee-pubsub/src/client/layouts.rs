@@ -49,7 +49,8 @@ impl ClientShared {
         let connection = self.connection.lock().clone()?;
         let (sender, described) = oneshot::channel();
         {
-            // Register before the request is sent, so that the reply cannot be missed.
+            // Register before sending the request. Otherwise, the reply could arrive before the registration and be
+            // ignored.
             let waiting = &mut self.inner.lock().layouts.waiting;
             waiting.retain(|(_, sender)| !sender.is_closed());
             waiting.push((fingerprint, sender));

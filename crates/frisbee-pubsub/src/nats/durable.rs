@@ -184,7 +184,8 @@ impl DurableTopic {
             let limit = ATTEMPT.min(self.shared.timeout.saturating_sub(begun.elapsed()));
             let reason = match self.attempt(subject.clone(), message(), limit).await {
                 Ok(stored) => return Ok(stored),
-                // An earlier attempt may have stored the message, although this one was rejected.
+                // An earlier attempt without a reply may have stored the message, so the rejection of this one does not
+                // mean that it is not stored.
                 Err(Failure::Refused(reason)) if is_unknown => return Err(PublishError::Unknown(reason)),
                 Err(Failure::Refused(reason)) => return Err(PublishError::NotStored(reason)),
                 Err(Failure::Away(reason)) => reason,

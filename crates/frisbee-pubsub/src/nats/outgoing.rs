@@ -112,7 +112,8 @@ impl Outgoing {
         let charge = frame.len() + FRAME_CHARGE;
         self.charged.fetch_add(charge, Ordering::Relaxed);
         queue.push(QueuedMessage { subject, payload: Payload::Frame(frame), charge });
-        // The writer takes the whole queue, so it waits only while the queue is empty.
+        // Notify only for the first message. The writer takes the whole queue at once, so it waits only while the queue
+        // is empty.
         if queue.len() == 1 {
             self.filled.notify_one();
         }
@@ -134,7 +135,7 @@ impl Writer {
             if !portion.is_empty() {
                 return;
             }
-            // A notification is stored until it is awaited, so a message that was queued in between is not missed.
+            // `notify_one` stores a permit if no task waits, so a message that was queued in between is not missed.
             self.0.filled.notified().await;
         }
     }

@@ -50,7 +50,7 @@ impl Sockets {
     ) {
         let Some(state) = self.table.get_mut(key) else { return };
         let reading = &mut state.reading;
-        // The kernel has ended the multishot receive operation.
+        // A completion without `IORING_CQE_F_MORE` is the last one of the multishot receive operation.
         if !more {
             reading.receive = None;
             reading.is_stopping = false;
@@ -85,7 +85,7 @@ impl Sockets {
         }
         let reading = &mut state.reading;
         let waits = reading.waker.is_some();
-        // The task still waits for bytes, so start another receive operation.
+        // Start another receive operation, because the task was waiting for bytes when the last one ended.
         if reading.receive.is_none() && reading.end.is_none() && waits && !reading.is_bulk {
             reading.is_wanted = true;
             mark(state, key, &mut self.dirty);

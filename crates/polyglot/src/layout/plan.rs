@@ -501,7 +501,7 @@ impl Builder {
             let (Some(pair), Some(is_seen)) = (self.pairs.get(at as usize), is_seen.get_mut(at as usize)) else {
                 continue;
             };
-            // Messages may be recursive, so each pair is visited once.
+            // Visit each pair once, because recursive messages would otherwise make this loop endless.
             if std::mem::replace(is_seen, true) {
                 continue;
             }

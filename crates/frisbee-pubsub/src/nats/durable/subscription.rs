@@ -253,7 +253,7 @@ impl Subscription {
                 None => match self.item().await {
                     Item::Message(delivery) => delivery,
                     Item::Behind(missed, delivery) => {
-                        // Kept for the next call, because the loss is reported first.
+                        // Report the loss first, and keep the delivery for the next call.
                         self.next = Some(delivery);
                         return Err(RecvError::Lagged(missed));
                     }
@@ -264,7 +264,7 @@ impl Subscription {
             if !delivery.is_stale() {
                 return Ok(delivery);
             }
-            // Too little time is left to acknowledge it, so NATS should deliver it again.
+            // Return a delivery to NATS if too little time is left to acknowledge it. NATS then delivers it again.
             self.return_all(vec![delivery]);
         }
     }
@@ -275,7 +275,7 @@ impl Subscription {
     }
 
     async fn item(&mut self) -> Item {
-        // An item that has arrived needs no request.
+        // Return an item that has already arrived without requesting more.
         if let Ok(item) = self.items.try_recv() {
             return item;
         }
@@ -297,7 +297,8 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        // Closed first, so that no delivery can arrive after the loop.
+        // Close the channel before emptying it. Otherwise, a delivery that arrives after the loop would not be returned
+        // to NATS.
         self.items.close();
         let mut unread: Vec<_> = self.next.take().into_iter().collect();
         while let Ok(item) = self.items.try_recv() {
