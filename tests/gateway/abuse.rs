@@ -12,7 +12,7 @@ use tokio::time::Instant;
 /// Number of useless bytes per second that the servers accept.
 const RATE: u32 = 10_000;
 
-/// Maximum number of requests that a client sends. A client that is not disconnected stops here.
+/// Maximum number of requests that a client sends, so that a test ends even if the server does not disconnect it.
 const REQUESTS_MAX: u32 = 20_000;
 
 fn open() -> Acceptor {
@@ -24,7 +24,7 @@ fn open() -> Acceptor {
 /// Sends `beginning` and then `input` for the numbers from 0, until the server closes the connection. Returns the kind
 /// of the close, the time until then in seconds, and the output of the server.
 async fn abuse(server: &Acceptor, beginning: &[u8], input: impl Fn(u32) -> Vec<u8>) -> (CloseKind, u64, Vec<u8>) {
-    // The server reads few requests at once, so that they do not exceed its limit of concurrent calls.
+    // Use a small pipe, so that the server reads few requests at once and does not reach its limit of concurrent calls.
     let (here, there) = tokio::io::duplex(1024);
     let (mut reader, mut writer) = tokio::io::split(here);
     let began = Instant::now();
@@ -38,7 +38,7 @@ async fn abuse(server: &Acceptor, beginning: &[u8], input: impl Fn(u32) -> Vec<u
     let mut output = Vec::new();
     let serving = async { (server.serve_connection(there).await, began.elapsed().as_secs()) };
     let ((reason, seconds), sent, read) = tokio::join!(serving, sending, reader.read_to_end(&mut output));
-    // The server closes the transport while the client sends.
+    // Ignore I/O errors, because the server closes the transport while the client is still sending.
     let _ = (sent, read);
     (reason.kind(), seconds, output)
 }
@@ -58,7 +58,7 @@ fn post(path: &str, fields: &str, body: &str) -> Vec<u8> {
     format!("POST {path} HTTP/1.1\r\nhost: localhost\r\n{fields}content-length: {length}\r\n\r\n{body}").into_bytes()
 }
 
-/// Operation of a PONG, which no PING precedes here.
+/// Operation number of a PONG. Without a preceding PING, the server counts it as a useless packet.
 const PONG: u16 = 1;
 
 const JSON: &str = "content-type: application/json\r\n";
@@ -198,7 +198,8 @@ async fn useless_http2_requests_and_frames_end_in_goaway() {
     for (kind, stream, payload) in [(PRIORITY, 1, &[0, 0, 0, 0, 16][..]), (PING, 0, &[0; 8]), (SETTINGS, 0, b"")] {
         let subject = format!("frame type {kind}");
         let output = expect_flood(&beginning, |_| http2_frame(kind, 0, stream, payload), &subject).await;
-        // The replies to PING and SETTINGS fill the transport, and GOAWAY is sent only if it has room.
+        // Do not expect a GOAWAY: unread replies to PING and SETTINGS fill the transport, which may have no room for
+        // it.
         if kind == PRIORITY {
             expect_goaway(&output, &subject);
         }

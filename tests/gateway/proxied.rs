@@ -280,7 +280,7 @@ async fn greedy_client_behind_proxy_leaves_memory() {
         while stats.memory_held() < 2 << 20 {
             tokio::task::yield_now().await;
         }
-        // The bodies that still arrive are accepted or rejected.
+        // Yield until the server has accepted or rejected the bodies that are still arriving.
         for _ in 0..10_000 {
             tokio::task::yield_now().await;
         }

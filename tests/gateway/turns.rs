@@ -54,7 +54,7 @@ async fn recite(server: &Acceptor, beginning: Vec<u8>, lengths: &[usize]) -> Dup
         bytes.extend(http2_request(number, "/greet.Greeter/Recite", "application/grpc+json", &body));
     }
     here.write_all(&bytes).await.expect("server should read the requests");
-    // The clock is paused, so this waits until the server is idle.
+    // With a paused clock, `sleep` returns only when all tasks are idle, so the server has handled the input.
     tokio::time::sleep(Duration::from_secs(1)).await;
     here
 }

@@ -78,7 +78,7 @@ impl Message {
             Format::Json => json,
             Format::Protobuf => protobuf,
         };
-        // Kept until the call is freed, because the caller receives a pointer to the bytes.
+        // Cache the bytes in the call, because the returned pointer must stay valid until the call is freed.
         let shown = index.get_or_init(show).as_ref().map_err(Clone::clone)?;
         let nul = usize::from(format == Format::Json);
         Ok(frisbee_bytes { len: shown.len().saturating_sub(nul), ..frisbee_bytes::of(shown) })
@@ -407,7 +407,7 @@ pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut 
         guarded(error, || {
             let call = handle::get(call)?;
             let next = wait(async {
-                // The lock is held across the wait for a message, so it must be an async one.
+                // Hold tokio's mutex across the `await`, so that concurrent readers receive messages one at a time.
                 let mut requests = call.requests.lock().await;
                 match requests.as_mut() {
                     Some(stream) => Some(stream.message().await),

@@ -297,7 +297,7 @@ impl frisbee_client {
 
     /// Fetches the schema from the server unless it is known. Concurrent calls wait for the same fetch.
     async fn fetch_schema(&self) -> Result<&Arc<Schema>, Status> {
-        // A failure leaves the cell empty, so that the next call tries again.
+        // `get_or_try_init` leaves the cell empty after a failure, so that the next call fetches again.
         let fetched = self.schema.get_or_try_init(async || {
             let shown = ServerSchema::fetch(&self.channel).await.map_err(without_schema)?;
             Schema::of_server(&shown).map(Arc::new)
@@ -507,7 +507,7 @@ pub unsafe extern "C" fn frisbee_cancel_new(
     // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(error, || {
-            // A watch keeps the state, so that calls started later are cancelled too.
+            // Use a watch channel, because it keeps the state: calls started after the cancellation are cancelled too.
             put("cancel", cancel, || handle::insert(Arc::new(frisbee_cancel { fired: watch::Sender::new(false) })))
         })
     }
@@ -523,7 +523,7 @@ pub unsafe extern "C" fn frisbee_cancel_fire(cancel: *mut frisbee_cancel, error:
     // SAFETY: The caller guarantees that the argument is valid.
     unsafe {
         guarded(error, || {
-            // Unlike `send`, this sets the state even if no call is in progress.
+            // Use `send_replace`, because `send` fails without changing the state if no call is in progress.
             handle::get(cancel)?.fired.send_replace(true);
             Ok(())
         })

@@ -220,7 +220,7 @@ pub(crate) fn insert<T: Handle>(value: T::Owner) -> Result<*mut T, Status> {
     // SAFETY: The slot is vacant, so no other thread uses it.
     unsafe { *slot.value.get() = Some(value) };
     let generation = slot.state.load(Ordering::Relaxed) >> GENERATION_SHIFT;
-    // Released after the value is written, so that `acquire` reads the whole value.
+    // Release: a thread that acquires the handle sees the value written above.
     slot.state.store(generation << GENERATION_SHIFT | LIVE, Ordering::Release);
     let mut bits = usize::from(T::KIND);
     bits = bits << GENERATION_BITS | generation as usize;
@@ -292,7 +292,7 @@ pub(crate) fn free<T: Handle>(handle: *const T) -> Result<(), Status> {
 fn remove_unused<T: Handle>(handle: *const T) -> Option<(Place, &'static Slot<T>, u64)> {
     let (at, slot, generation) = place(handle)?;
     let unused = generation << GENERATION_SHIFT | LIVE;
-    // Succeeds only without users, so that this thread alone has the object.
+    // The exchange succeeds only if there are no users, so this thread has exclusive access to the object.
     slot.state.compare_exchange(unused, unused - LIVE, Ordering::Acquire, Ordering::Relaxed).ok()?;
     Some((at, slot, generation))
 }
@@ -324,7 +324,7 @@ impl<T: Handle> Deref for InUse<T> {
 impl<T: Handle> Drop for InUse<T> {
     fn drop(&mut self) {
         let state = self.slot.state.fetch_sub(1, Ordering::AcqRel);
-        // The last user of a freed handle drops the object.
+        // Drop the object if the handle was freed and this was its last user.
         if state & (LIVE | USERS_MAX) == 1 {
             self.vacate(state >> GENERATION_SHIFT);
         }

@@ -178,7 +178,8 @@ unsafe fn parameter<T: Copy>(
     // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
         guarded(std::ptr::null_mut(), || {
-            // Stored first, so that the value is defined even if the parameter cannot be read.
+            // Store the default first, so that the caller never reads an uninitialized value if the parameter cannot be
+            // read.
             put("value", to, || Ok(otherwise))?;
             put("value", to, || handle::get(call)?.parameter(text("name", name)?, read))
         })

@@ -267,7 +267,7 @@ pub(crate) fn put_metadata(metadata: &mut Metadata, key: &str, value: &[u8]) -> 
 /// # Safety
 /// `to` is null, or valid for a write.
 pub(crate) unsafe fn put<T>(name: &str, to: *mut T, value: impl FnOnce() -> Result<T, Status>) -> Result<(), Status> {
-    // Checked before the value is created, because a caller without it could not free the value.
+    // Check the pointer before creating the value, because a handle that the caller does not receive would leak.
     if to.is_null() {
         return Err(null(name));
     }

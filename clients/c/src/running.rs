@@ -32,7 +32,7 @@ impl RunningFunctions {
     /// Prevents further functions from starting and waits for the running ones.
     pub(crate) async fn end(&self) {
         let mut are_over = pin!(self.are_over.notified());
-        // Registered before the state changes, so that the last function's notification is not missed.
+        // Register before setting `ENDED`, so that the notification of the last function is not missed.
         are_over.as_mut().enable();
         if self.state.fetch_or(ENDED, Ordering::AcqRel) & !ENDED > 0 {
             are_over.await;

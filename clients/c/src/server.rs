@@ -305,7 +305,8 @@ impl Building {
             let names = signatures.iter().map(|signature| format!("{}/{}", self.service, signature.name));
             handlers.extend(names.zip(functions));
             let text = proto(&self.service, &signatures);
-            // Parsed last, so that its operation numbers follow those of the other schemas.
+            // Parse the generated schema last, so that its operation numbers do not collide with those of the other
+            // schemas.
             let first = Schema::free_operation(self.schemas.iter().map(|schema| &**schema));
             self.schemas.push(Arc::new(Schema::parse(&text, frisbee_codec::FRISBEE_CODEC_POLYGLOT, first)?));
         }
@@ -339,7 +340,7 @@ impl frisbee_server {
     }
 
     fn start(&self, address: &str) -> Result<(), Status> {
-        // The state is `Starting` while the lock is free, so that a second start fails.
+        // Set the state to `Starting` before unlocking, so that a concurrent second start fails.
         let building = {
             let mut state = self.state.lock();
             match std::mem::replace(&mut *state, State::Starting) {

@@ -81,7 +81,7 @@ impl frisbee_stream {
     }
 
     async fn send(&self, message: Body) -> Result<(), Status> {
-        // Cloned, so that the lock is free while the send waits.
+        // Clone the sender, so that the lock is not held while the send blocks.
         let sender = self.requests.lock().clone();
         let sender = sender.ok_or_else(|| Status::failed_precondition("the requests of the stream have ended"))?;
         let (schema, index) = self.method().await?;
@@ -305,7 +305,7 @@ pub unsafe extern "C" fn frisbee_stream_submit_next(
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_stream_free(stream: *mut frisbee_stream) -> frisbee_code {
     if let Ok(stream) = handle::get(stream) {
-        // Other threads may still use the stream, so the call is ended here rather than by the last drop.
+        // End the call here instead of in `drop`, because threads that wait on the stream keep it alive.
         stream.requests.lock().take();
         stream.task.abort();
     }

@@ -528,7 +528,6 @@ impl AsyncMessages {
         if let (Some(open), Ok(mut messages)) = (self.open.lock().take(), self.slot.get()?.stream().try_lock()) {
             messages.stage = Stage::Opening(open(lane.channel));
         }
-        // Another thread may have set it while the lock was free.
         Ok(site.get_or_insert(lane.site).clone())
     }
 }

@@ -55,7 +55,8 @@ impl Reader<'_> {
         }
         // An early return need not restore the level, because decoding stops at the first error.
         self.levels -= 1;
-        // Charged before the fields are decoded, so that a short body cannot create many objects.
+        // Charge the object before decoding its fields, so that a short body with many nested messages cannot exhaust
+        // memory.
         self.charge(OBJECT.saturating_add(plan.fields.len().saturating_mul(SLOT_BYTES)))?;
         let value = if matches!(plan.form, PyForm::Tensor) {
             tensor::decode(py, plan, from)?

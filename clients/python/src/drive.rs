@@ -253,14 +253,15 @@ impl Shared {
             *looking = Some(context.waker().clone());
         }
         drop(looking);
-        // Checked after the waker is stored. `wake_for_signals` does the reverse, so no check is missed.
+        // Read the flag after storing the waker. `wake_for_signals` sets the flag before taking the waker, so no
+        // request is missed.
         if self.looks.swap(false, Ordering::SeqCst) { Poll::Ready(None) } else { Poll::Pending }
     }
 
     /// Wakes a waiting caller so that it checks for signals.
     fn wake_for_signals(&self) {
         self.looks.store(true, Ordering::SeqCst);
-        // Cloned, so that it is woken without the lock.
+        // Clone the waker, so that it is woken without the lock.
         let waker = self.looking.lock().clone();
         if let Some(waker) = waker {
             waker.wake();

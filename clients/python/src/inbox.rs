@@ -67,7 +67,7 @@ impl Inbox {
     fn open(&self, py: Python<'_>) -> PyResult<()> {
         // One byte announces all callbacks. The read fails only if there is no byte.
         let _ = (&self.shared.ear).read(&mut [0; 16]);
-        // Cleared after the read and before the callbacks are taken, so that a later ring is not lost.
+        // Clear the flag after reading the byte and before taking the callbacks. Any other order could lose a wake-up.
         self.shared.is_rung.store(false, Ordering::SeqCst);
         let loop_runtime = self.loop_runtime.lock().clone();
         match loop_runtime {
@@ -119,7 +119,7 @@ impl Sender {
     pub(crate) fn leave(&self, callback: LoopCallbackFn) {
         let mut callbacks = self.0.callbacks.lock();
         if callbacks.is_closed {
-            // Released first, because dropping the callback may run Python code.
+            // Release the lock first, because dropping the callback may run Python code that takes it again.
             drop(callbacks);
             drop(callback);
             return;
@@ -153,7 +153,7 @@ impl Sender {
     /// Runs the queued callbacks on the thread of the event loop. Returns an exception that must exit the program, if
     /// one was raised.
     pub(crate) fn deliver(&self, py: Python<'_>) -> PyResult<()> {
-        // Taken out, because a callback may queue another one.
+        // Take the callbacks out of the lock, because a callback may queue another one.
         let left = self.0.callbacks.lock().take();
         let mut ending = Ok(());
         for callback in left {

@@ -115,7 +115,7 @@ impl LoopRuntime {
             calls: calls.clone(),
             made: fork::Generation::current(),
         });
-        // A weak reference, so that the task ends with the runtime.
+        // Pass a weak reference, so that the task does not keep the runtime alive.
         drive::background()?.spawn(tick(Arc::downgrade(&loop_runtime), calls, sender));
         Ok(loop_runtime)
     }
@@ -145,7 +145,7 @@ impl LoopRuntime {
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         self.calls.started.fetch_add(1, Ordering::Relaxed);
         self.calls.in_flight.fetch_add(1, Ordering::Relaxed);
-        // Dropped together with the task, so that an aborted call is no longer counted.
+        // Move the guard into the task, so that an aborted call is removed from the count too.
         let ended = Ended(self.calls.clone());
         let task = self.handle().spawn(async move {
             work.await;
@@ -158,7 +158,7 @@ impl LoopRuntime {
     /// there is one run for all calls that start before the event loop continues or while other tasks handle their
     /// replies.
     pub(crate) fn begin(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
-        // Only the thread of the event loop may run the runtime.
+        // Wake the event loop if this is another thread, because only the loop's thread may drive the runtime.
         if !self.is_in_loop() {
             self.sender.ring();
             return Ok(());
@@ -236,7 +236,6 @@ impl LoopRuntime {
         if self.last.lock().elapsed() < AWAY || !self.is_in_loop() {
             return Ok(());
         }
-        // This also removes sockets that no longer exist.
         self.sockets.lock().retain(|socket| socket.upgrade().map(|socket| socket.mark_readable()).is_some());
         self.run_batch(py)
     }
@@ -308,7 +307,7 @@ pub(crate) struct LoopCallback(Arc<LoopRuntime>);
 #[pymethods]
 impl LoopCallback {
     fn __call__(&self, py: Python<'_>) -> PyResult<()> {
-        // Cleared before the run, so that a call started in it schedules another one.
+        // Clear the flag before the run, so that a call started during it schedules another run.
         self.0.is_due.store(false, Ordering::Relaxed);
         self.0.run_from_loop(py)
     }

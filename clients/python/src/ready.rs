@@ -40,7 +40,7 @@ impl<S: NextItem<T>, T: Send + 'static> ReadySlot<S, T> {
     /// Waits until the next item of the stream has arrived.
     pub(crate) async fn fill(self) {
         let mut stream = self.stream.lock().await;
-        // Another reader may have filled it while this one waited for the stream.
+        // Check again under the lock, because another reader may have stored an item in the meantime.
         if self.ready.lock().is_none() {
             let item = stream.next_item().await;
             *self.ready.lock() = Some(item);

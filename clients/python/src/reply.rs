@@ -129,7 +129,7 @@ impl Reply {
             state.callbacks.push((callback, context));
             return Ok(());
         }
-        // Released first, because the event loop may run Python code.
+        // Release the lock first, because `call_soon` may run Python code that uses this object.
         drop(state);
         Self::call_soon(&slf, (callback, context))
     }
@@ -159,7 +159,7 @@ impl Reply {
 
     fn __clear__(&self) {
         let state = std::mem::take(&mut *self.state.lock());
-        // Dropped without the lock, because that may run Python code.
+        // Drop the state without the lock, because its destructors may run Python code that uses this object.
         drop(state);
     }
 }

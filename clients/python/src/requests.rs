@@ -87,7 +87,7 @@ impl IterableSource {
         let outcome = loop {
             let turn = async {
                 tokio::select! {
-                    // The outcome comes first, so that no message is read for a call that has ended.
+                    // Poll the call first, so that no message is taken from the iterable after the call has ended.
                     biased;
                     output = part.as_mut() => Some(output),
                     () = self.shared.wanted.notified() => None,

@@ -33,7 +33,7 @@ impl Serving {
             .build()?;
         let pool = Arc::new(Semaphore::new(threads.clamp(1, Semaphore::MAX_PERMITS)));
         let services = services(py, functions, report.bind(py), shows_errors, &pool, event_loop.as_ref())?;
-        // A channel must be built within its runtime.
+        // Enter the runtime, because the channel is bound to the one that is current when it is built.
         let context = runtime.enter();
         let channel = settings.channel_with(|builder| {
             services.into_iter().fold(builder.add_service(Reflection::new()), frpc::ChannelBuilder::add_service)

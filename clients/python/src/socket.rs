@@ -123,7 +123,7 @@ impl Socket {
         {
             let shared = self.shared.clone();
             let weak = Arc::downgrade(&loop_runtime);
-            // Only the event loop itself may watch a descriptor.
+            // Register the descriptor in a callback, because asyncio's methods may only be called on the loop's thread.
             loop_runtime.sender().leave(Box::new(move |py| watch(py, shared, side, &weak)));
         }
         Poll::Pending
@@ -142,7 +142,7 @@ impl Shared {
         state.is_blocked = false;
         state.reads = 0;
         let waker = state.waker.take();
-        // Released first, because the woken task locks this side.
+        // Release the lock before waking, because the woken task locks this side.
         drop(state);
         waker.map(Waker::wake).is_some()
     }

@@ -25,7 +25,7 @@ impl<T> Mailbox<T> {
         let mut inner = self.inner.lock();
         inner.events.push_back(event);
         let waker = inner.waker.take();
-        // The lock is released first, because the woken task takes the events at once.
+        // Release the lock before waking, because the woken task locks the mailbox.
         drop(inner);
         if let Some(waker) = waker {
             waker.wake();

@@ -387,7 +387,8 @@ impl Calls {
                 caller
             }
             State::Expired => {
-                // The slot stays occupied until the caller polls the call.
+                // Discard the late reply, but keep the slot until the caller has polled the call and received the
+                // expiry.
                 entry.state = State::Late;
                 self.note_late();
                 None
@@ -430,8 +431,7 @@ impl Calls {
                 Poll::Ready(ended)
             }
             State::Pending | State::Timed => {
-                // Not checked in the state `Replied`, because a reply that arrived before the connection ended is still
-                // returned.
+                // Check this only without a reply: one that arrived before the connection ended is still returned.
                 if let Some(status) = &self.ended {
                     let outcome = CallOutcome::Disconnected { status: status.clone(), until: self.deadlines[slot] };
                     entry.vacate(slot, &mut self.free);

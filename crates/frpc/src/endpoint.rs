@@ -335,7 +335,7 @@ impl Router for Endpoint {
         let reply = ReplyTo::HandOff(Box::new((request, HandOff::default())));
         // Spawn the handler, because no call may be in progress when the connection is handed off.
         let (caller, trace) = (&session.caller, trace.as_ref());
-        // Checked before the handler starts, so that a rejected call has not run.
+        // Check the limit before starting the handler, so that a rejected call can be reported as not run.
         let has_permit = caller.connection.has_call_permit();
         instance.serve(Incoming { caller, envelope, trace, reply, inline: false, has_permit }).into()
     }
@@ -437,7 +437,7 @@ impl Endpoint {
         session.replies = None;
         if let Some(calls) = self.calls.as_ref().or(session.calls.as_ref()) {
             let released = calls.calls.lock().release();
-            // The lock was released at the end of the previous statement, because destructors may use the table.
+            // Drop the released memory without the lock, because destructors may use the table.
             drop(released);
         }
     }
@@ -459,7 +459,7 @@ impl Endpoint {
         };
         let inline = session.inline_runs.begin();
         let (caller, reply) = (&session.caller, ReplyTo::Packet { id, operation, outbox });
-        // Checked before the handler starts, so that a rejected call has not run.
+        // Check the limit before starting the handler, so that a rejected call can be reported as not run.
         let has_permit = caller.connection.has_call_permit();
         instance.serve(Incoming { caller, envelope, trace, reply, inline, has_permit }).into()
     }

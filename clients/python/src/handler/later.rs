@@ -181,7 +181,7 @@ impl Drop for CancelOnDrop {
 pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result<Response<Payload>, Status> {
     let (reply, replied) = oneshot::channel();
     let task = Arc::new(Mutex::new(None));
-    // Created before the function is called, so that a cancellation reaches the task at any time.
+    // Create the guard before calling the function, so that dropping this future always cancels the task.
     let abandon = CancelOnDrop { task: task.clone() };
     attached(&function, |py| {
         let spoken = call.spoken();
@@ -198,7 +198,7 @@ pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result
         Ok(())
     })?;
     let outcome = replied.await;
-    // The completion has taken the task, so this cancels nothing after a reply.
+    // After a reply this does nothing, because the completion has taken the task out of the guard's slot.
     drop(abandon);
     single(outcome.unwrap_or_else(|_| Err(ending())))
 }
@@ -247,7 +247,7 @@ impl AsyncGenerated {
                 let made = function.start(py, &variables, call)?.unbind();
                 *generator.lock() = Some(Arc::new(OpenGenerator { generator: made, variables }));
             }
-            // Cloned, so that Python code runs without the lock.
+            // Clone the reference, so that Python code runs without the lock.
             let open = generator.lock().clone();
             let open = open.ok_or_else(|| Status::cancelled("the generator is closed"))?;
             let step = open.generator.bind(py).getattr(intern!(py, "__anext__"));

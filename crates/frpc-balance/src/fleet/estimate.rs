@@ -296,7 +296,7 @@ impl ServerEstimate {
             true if now >= state.ejected_until => (PROBE, 0),
             true => (EXCLUDED, 0),
         };
-        // Written under the lock, but read without it when a server is chosen.
+        // Write under the lock, so that updates do not interleave. Choosing a server reads the values without the lock.
         self.open.store(is_open, Ordering::Relaxed);
         self.set_cost(cost);
     }

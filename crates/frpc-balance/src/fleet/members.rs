@@ -169,7 +169,8 @@ pub(crate) struct Urgency {
 impl Urgency {
     /// Counts a call as waiting for a connection until the returned guard is dropped.
     pub(crate) fn wait(&self) -> impl Drop + '_ {
-        // Counted before the notification, because `pause` registers for it and then checks the count.
+        // Count before notifying: `pause` registers for the notification and then checks the count, so it misses no
+        // call.
         self.waiters.fetch_add(1, Ordering::AcqRel);
         self.started.notify_waiters();
         UrgentCall(self)

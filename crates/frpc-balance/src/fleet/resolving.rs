@@ -139,7 +139,7 @@ impl Follower {
                     }
                 }
             };
-            // Upgraded only now, because the wait for an answer must not keep the fleet alive.
+            // Upgrade only after the wait, because a strong reference during it would keep a dropped fleet alive.
             let Some(fleet) = fleet.upgrade() else { return };
             let judged = answer.and_then(|endpoints| self.judged(endpoints));
             match judged {

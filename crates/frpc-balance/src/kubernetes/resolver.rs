@@ -161,14 +161,14 @@ impl KubernetesResolver {
                 }
             };
             self.watch = None;
-            // A random part of the pause prevents clients from returning at the same time.
+            // Sleep for a random part of the pause, so that clients do not reconnect at the same time.
             sleep(longest.mul_f64(fastrand::f64())).await;
         }
     }
 
     /// Lists all EndpointSlices of the Service, page by page.
     async fn list(&mut self) -> kube::Result<Outcome> {
-        // Collected separately, so that a failed list keeps the known endpoints.
+        // Collect the slices separately, so that a list that fails on a later page does not lose the known endpoints.
         let mut slices = self.slices.without_slices();
         let mut page = ListParams::default().labels(&self.selector()).limit(PAGE);
         for _ in 0..PAGES_MAX {

@@ -296,7 +296,7 @@ impl Slices {
         }
         let is_preferred = |address: &SocketAddr| address.is_ipv6() == self.prefers_v6;
         let preferred = chosen.iter().filter(|(address, _)| is_preferred(address));
-        // A pod with addresses of both families is used once, by the preferred one.
+        // Use only the preferred address of a dual-stack pod, because two would give it twice its share of calls.
         let found: BTreeSet<&str> = preferred.filter_map(|(_, backend)| backend.uid.as_deref()).collect();
         let is_found = |backend: &Backend| backend.uid.as_deref().is_some_and(|uid| found.contains(uid));
         let wanted = chosen.iter().filter(|(address, backend)| is_preferred(address) || !is_found(backend));

@@ -151,7 +151,7 @@ impl Messages {
         // Charge the bytes here, because nothing else limits the bodies of many streams to the memory of the server.
         let Some(text) = &mut self.text else { return buffer.extend(context, part, 0) };
         text.extend_from_slice(part);
-        // Only whole groups of four characters can be decoded.
+        // Decode only whole groups of four characters, and keep the rest for the next part.
         let whole = text.split_to(text.len() / 4 * 4);
         buffer.reserve(context, whole.len() / 4 * 3, 0)?;
         let invalid = || Status::invalid_argument("the body is not base64");

@@ -130,7 +130,8 @@ impl<'a> Calls<'a> {
                 std::mem::swap(session.output(), out);
                 session.handle(&body);
                 std::mem::swap(session.output(), out);
-                // The head assumes a complete reply, so it is undone if calls are pending or no reply is due.
+                // Undo the response head if calls are pending or no reply is due, because it announces a complete JSON
+                // reply.
                 if session.calls() > 0 || out.len() == begin {
                     session.output().extend_from_slice(out.get(begin..).unwrap_or_default());
                     open.undo(out);

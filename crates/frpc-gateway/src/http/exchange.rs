@@ -68,7 +68,8 @@ impl Exchange {
         let mut state = self.0.lock();
         state.in_progress += 1;
         state.requests_in_progress += 1;
-        // The response is unwritten from the start, so that the connection never appears idle in between.
+        // Mark the response as unwritten now, so that the connection does not look idle while a complete response is
+        // not flushed yet.
         state.is_unwritten = true;
         InProgress { exchange: self.clone(), is_waiting: true }
     }

@@ -162,7 +162,8 @@ impl<'a> FastPath<'a> {
                 ReadDeadline::Request(after(now(), self.gateway.idle_timeout))
             } else {
                 self.own_input();
-                // The deadline counts from the first byte of the head. Later bytes do not extend it.
+                // Count the deadline from the first byte of the head, so that a client that sends single bytes cannot
+                // extend it.
                 ReadDeadline::Head(after(*self.started.get_or_insert_with(now), context.first_header_timeout()))
             };
             let mut outcome = self.read(wait, stopping.as_mut()).await?;

@@ -311,7 +311,8 @@ impl Connection<'_> {
             self.is_flushing = true;
             self.charge();
         } else if *written >= session.output().len() / 2 && *written > 0 {
-            // Written bytes are removed once they are half of the output, so that moving the rest stays cheap.
+            // Remove the written bytes once they are half of the output, so that each byte is moved only once on
+            // average.
             session.output().drain(..std::mem::take(written));
             self.charge();
         }

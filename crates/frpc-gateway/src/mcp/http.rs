@@ -189,7 +189,7 @@ impl McpEndpoint<'_> {
                     })?)
                 }
             };
-        // Called after the registration, so that a cancellation finds the call from its start.
+        // Start the call after registering it, so that a cancellation that arrives at once finds it.
         session.handle_mcp(request, &params, revision, body);
         if session.has_progress() {
             return Ok(Outcome::Events(Box::new(Events { session, _registered: registered, _charged: charged })));

@@ -269,7 +269,7 @@ impl Decoder {
             self.head[have] = *byte;
             self.have += 1;
             *at += 1;
-            // Checked byte by byte, so that an invalid frame is rejected before its head is complete.
+            // Check each byte on arrival, so that an invalid frame is rejected before its header is complete.
             if have == 0 {
                 self.check_kind(*byte)?;
             } else if have == 1 {

@@ -118,7 +118,7 @@ impl LeasedShard {
 impl Drop for LeasedShard {
     fn drop(&mut self) {
         if let (Some(shards), Some(lease)) = (self.of.upgrade(), self.lease.take()) {
-            // Returned for the next thread, so that exited threads leave no unused shards.
+            // Return the shard to the free list, so that short-lived threads reuse shards instead of adding more.
             shards.free.lock().push(lease);
         }
     }

@@ -46,7 +46,7 @@ use tokio::time::error::Elapsed;
 /// ```
 impl From<io::Error> for Status {
     fn from(error: io::Error) -> Self {
-        // A status that was wrapped in an I/O error keeps its code.
+        // Unwrap a status that was wrapped in an I/O error, so that its code is kept.
         let error = match error.downcast::<Self>() {
             Ok(status) => return status,
             Err(error) => error,

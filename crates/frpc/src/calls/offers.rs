@@ -79,7 +79,7 @@ impl CalledServices {
         }
         let compat = self.compat.iter().copied().find(|theirs| theirs.service == layout.service && *theirs != layout);
         match &self.peer {
-            // The encoding depends on the kind of the server, so the call must wait until the kind is known.
+            // Wait until the kind of the server is known, because the encoding of the request depends on it.
             PeerKind::Unknown if compat.is_some() || !self.named.contains(&layout) => return Err(NotSent::Unclear),
             PeerKind::Native(hello) => {
                 let theirs = PeerLayout::all(hello, OFFERED).find(|theirs| theirs.service == layout.service);

@@ -167,7 +167,7 @@ impl SentCall {
     /// Counts the end of a call and reports it to its observer.
     fn observe_end(&self, code: Code, over: &EndedCall) {
         self.link.calls.calls.lock().count(self.method, code, over);
-        // The lock is no longer held, because an observer may make calls.
+        // Notify without the lock, because an observer may make calls, which lock the table.
         self.notify_end(over.tracked.token, code, over.tracked.sizes);
     }
 

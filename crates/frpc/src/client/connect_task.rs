@@ -199,7 +199,7 @@ impl ConnectTask {
         {
             return Err(unreachable(progress.failure.as_deref().unwrap_or(&self.dialler.name)));
         }
-        // Checked under the lock that is still held when the task is stored, so that only one task runs.
+        // Hold the lock until the task is stored, so that only one task runs.
         if progress.task.is_none() {
             self.spawn(&mut progress, None);
         }
@@ -254,7 +254,7 @@ impl ConnectTask {
                 return NextStep::Attempt;
             }
         }
-        // Cleared under the lock, so that a caller that begins to wait from now on starts another task.
+        // Clear the task under the lock, so that the next caller starts another one instead of waiting for this one.
         progress.task = None;
         NextStep::Nothing
     }
@@ -324,7 +324,7 @@ impl ConnectTask {
     /// Stops connecting because the channel was dropped or closed.
     pub(crate) fn stop(&self) {
         let task = self.progress.lock().task.take();
-        // The lock is no longer held, because aborting may drop the connection attempt, which may run user code.
+        // Abort without the lock, because it may drop the connection attempt, which may run user code.
         if let Some(task) = task {
             task.abort();
         }

@@ -42,7 +42,7 @@ pub(crate) fn replace_link(shared_link: &Arc<CurrentLink>, link: Link) {
     let calls = link.calls.clone();
     let mut current = shared_link.lock();
     if current.is_closed {
-        // The new link is dropped on return. Release the lock first, because this closes the connection.
+        // Release the lock before the new link is dropped on return, because the drop closes the connection.
         drop(current);
         return;
     }

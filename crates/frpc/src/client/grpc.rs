@@ -416,7 +416,7 @@ impl GrpcLinks {
                     return Ok(replies);
                 }
                 Err(error) => {
-                    // A request stream that has been read cannot be sent again.
+                    // Do not retry once a message of the request stream was consumed, because it cannot be sent again.
                     if attempt == ATTEMPTS_MAX || !error.has_not_run() || has_sent {
                         let status = explain(error.status(links.authority()), deadline, links.authority());
                         return Err((status, error.sent_state()));
@@ -464,10 +464,10 @@ impl Shared {
         }
         for (key, value) in call.metadata.iter().filter(|(key, _)| !OF_REQUEST.contains(key)) {
             match key {
-                // The trace context of the call replaces that of the metadata.
+                // Skip the metadata's `traceparent` if the call has a trace context, which was added above.
                 "traceparent" if call.trace.is_some() => {}
                 _ if key.ends_with("-bin") => head.push(key, status::BASE64.encode(value)),
-                // The header compression does not store these fields, because they contain secrets.
+                // Send secrets as never-indexed literals, so that HPACK does not keep them in its dynamic table.
                 "authorization" | "cookie" => head.push_sensitive(key, value.trim_ascii()),
                 _ => head.push(key, value.trim_ascii()),
             }
@@ -551,7 +551,7 @@ impl Shared {
             pool.dials += 1;
             pool.dial_error = None;
             match opened {
-                // The channel was closed while this connection was being established.
+                // Close a connection that was established after the channel had been closed.
                 Ok(link) if pool.is_closed => link.close(),
                 Ok(link) => {
                     pool.links.push(link);

@@ -133,7 +133,7 @@ impl Channel {
                     .or(configured.map(|after| Hedge { after, is_probe: false, until }));
                 match self.attempt_on(call, (message, reader), link, hedge, &mut progress).await {
                     Ok(reply) => {
-                        // Only successful calls earn, so that retries cease when most calls fail.
+                        // Earn budget only for successful calls, so that retries stop when most calls fail.
                         self.inner.retries.earn();
                         return Ok(reply);
                     }
@@ -160,7 +160,7 @@ impl Channel {
         if !can_continue {
             return Err(std::mem::take(attempts).verdict(failed.status, method));
         }
-        // The call has not run, so the next attempt needs neither a pause nor budget.
+        // Skip backoff and budget if the call has not run, because another attempt adds no load to the server.
         if !is_retry {
             attempts.fail(failed);
             return Ok(());

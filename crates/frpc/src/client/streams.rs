@@ -399,7 +399,7 @@ impl OpenDeadlines {
                     };
                     let PickedConnection { link, .. } = channel.link_for(&call, self.open_until, started).await?;
                     let connection = link.native()?.clone();
-                    // Read after a timeout to tell which wait was too long.
+                    // Mark the wait for the server's kind, so that a timeout reports the wait that was too long.
                     is_unclear.store(true, Ordering::Relaxed);
                     let peer = link.unless_abandoned(connection.peer_known()).await;
                     is_unclear.store(false, Ordering::Relaxed);

@@ -146,7 +146,7 @@ where
                         std::mem::forget(std::mem::replace(&mut self.state, sent));
                         return true;
                     }
-                    // The attempt that waits keeps this choice of connection.
+                    // Keep the chosen connection for the attempt, which waits until it has room.
                     None => Some(PickedConnection::new(link)),
                 }
             }
@@ -184,7 +184,7 @@ where
         let inner = channel.within(observed);
         let mut around = PooledCall::of(chain);
         around.begin(&about, request, move |request| UnaryCall::new(Cow::Owned(inner), method, request));
-        // Without an observer, a timeout and a context, the call needs no wrapper.
+        // Avoid boxing the call if there is no observer, timeout or inherited context for the wrapper to handle.
         if observed_call.is_none() && timeout.is_none() && !context::is_something() {
             return UnaryState::Within(around);
         }

@@ -35,7 +35,7 @@ impl PendingCall<'_> {
             return self.attempt_grpc(message, reader, (&link.calls, links), is_sent, runtime).await;
         }
         let ticket = self.send_when_possible(message, &link, runtime).await?;
-        // Set before the wait, because a failure from now on leaves open whether the call has run.
+        // Set the flag before waiting, because after a failure from here on the server may have run the call.
         is_sent.store(true, Ordering::Relaxed);
         (reader.wait)(link, self, ticket).await
     }
@@ -164,7 +164,7 @@ impl SlotWaiter<'_> {
     fn poll_wait<T>(&mut self, context: &Context<'_>) -> Poll<Result<T, NotSent>> {
         let Self { link, connection, place } = self;
         let earlier = link.calls.with(|calls| calls.wait(place, context, connection));
-        // Dropped without the lock, because dropping a waker may run any code.
+        // Drop the replaced waker without the lock, because its destructor may run arbitrary code.
         drop(earlier);
         // Check again after joining the queue, because retiring the connection only woke the callers already in it.
         if link.is_left() { Poll::Ready(Err(left())) } else { Poll::Pending }

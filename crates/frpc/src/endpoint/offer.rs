@@ -198,7 +198,7 @@ impl ServiceOffer {
 
     /// Runs the shutdown hooks of all services, one after the other.
     pub(crate) async fn stopping(&self) {
-        // Set first, so that health checks report the shutdown while the hooks run.
+        // Set the flag first, so that health checks report the shutdown while the hooks run.
         self.is_stopping.store(true, Ordering::Relaxed);
         for lifecycle in &self.lifecycles {
             lifecycle.stopping().await;

@@ -145,7 +145,7 @@ impl Session {
     pub(crate) fn calls(&mut self) -> Option<&Arc<CallTable>> {
         if self.calls.is_none() {
             let attachments = self.caller.connection.attachments();
-            // Read before the search, so that a table that is attached in between is found the next time.
+            // Read the change counter before searching, so that a table attached in between triggers another search.
             self.looked = attachments.changes();
             self.calls = attachments.get::<CallTable>();
         }

@@ -69,7 +69,7 @@ impl ServedMethod {
         mut options: Option<Box<Prefix>>,
     ) -> Result<(Box<Prefix>, Option<ObservedCall>), Status> {
         let trace = options.as_ref().and_then(|options| options.trace);
-        // Observed before the rules are checked, so that denied calls are reported too.
+        // Begin observing before checking the rules, so that denied calls are reported too.
         let observed_call = self.method_observer.as_ref().map(|method_observer| method_observer.begin(trace));
         match admit(self.guard(rules).as_ref(), &mut options) {
             Ok(()) => Ok((options.unwrap_or_default(), observed_call)),
@@ -145,7 +145,7 @@ impl Table {
         let ruled = access.into_iter().flat_map(Authorize::methods);
         let is_unknown =
             |name: &String| name.split_once('/').and_then(|(service, name)| table.operation(service, name)).is_none();
-        // The least name makes the error independent of the order of the rules.
+        // Report the smallest name, so that the error does not depend on the order of the rules.
         let unknown = ruled.filter(is_unknown).min();
         match settings.into_iter().map(|(name, _)| name).chain(unknown).next() {
             Some(unknown) => Err(Error::UnknownMethod(unknown)),

@@ -199,7 +199,7 @@ impl AdapterMethod {
         match called {
             AdapterCall::Ready(result) => result.map(|response| response.map(|()| Bytes::from(out))),
             AdapterCall::InProgress(_task) => {
-                // The task stays in scope, because dropping it would cancel the call.
+                // Keep the task in scope while waiting, because dropping it cancels the call.
                 let shutting_down = Status::unavailable("the server is shutting down");
                 receiver.await.map_or(Err(shutting_down), |(result, _hold)| result)
             }
@@ -294,7 +294,7 @@ impl AdapterMethod {
         let (ends, inherited) = (end_of_time(deadline, expires), InheritedContext { deadline, trace });
         let handler = HandlerFuture { inherited, future: ParkedFuture::new(handler) };
         let worked = async move {
-            // Charged until the handler has returned its response.
+            // Hold the request's memory charge until the handler has returned its response.
             let _hold = hold;
             let Some((at, status)) = ends else { return handler.await };
             tokio::time::timeout_at(at.into(), handler).await.unwrap_or_else(|_| Ok(Err(status())))

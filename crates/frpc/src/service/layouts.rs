@@ -344,7 +344,7 @@ impl PeerLayouts {
         let waiting = async {
             loop {
                 let mut changed = pin!(self.changed.notified());
-                // Registered before the check, so that a change in between is not missed.
+                // Register before checking, so that a notification in between is not missed.
                 changed.as_mut().enable();
                 if is_clear() {
                     return;
@@ -430,7 +430,7 @@ impl PeerLayouts {
             std::mem::take(&mut state.held).into_iter().partition(|(call, _)| waits(&state, call));
         state.held = held;
         state.held_bytes = state.held.iter().map(|(call, _)| call.cost()).sum();
-        // Released before the notification, because woken callers lock the state at once.
+        // Release the lock before notifying, because woken callers lock the state.
         drop(state);
         self.changed.notify_waiters();
         Some(released.into_iter().map(|(call, _)| call).collect())
@@ -447,7 +447,7 @@ impl PeerLayouts {
         }
         let held = std::mem::take(&mut state.held);
         state.held_bytes = 0;
-        // Released first, because `find` locks the state.
+        // Release the lock first, because `find` takes it.
         drop(state);
         self.changed.notify_waiters();
         for (call, _charge) in held {

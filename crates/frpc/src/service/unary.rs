@@ -406,7 +406,7 @@ impl MethodState {
             *body = compressed::decompressed(mem::take(body), compressed::REQUEST, by, self.reading.decompresses)?;
         }
         if let Some(translation) = &self.translation {
-            // Checked before the translation, whose cost grows with the length.
+            // Check the length before the translation, whose cost grows with it.
             body::check_length(body.len(), self.reading.length_max())?;
             translation.count_call();
             translation.read(body, translated, compressed::REQUEST, by, self.reading.nesting)?;

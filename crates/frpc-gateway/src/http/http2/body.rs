@@ -86,7 +86,7 @@ impl StreamLink {
             };
         }
         let reader = body.reader.take();
-        // The lock is released first, because the woken task may read the body at once.
+        // Release the lock before waking, because the woken task locks the body.
         drop(body);
         if let Some(reader) = reader {
             reader.wake();

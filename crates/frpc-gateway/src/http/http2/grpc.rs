@@ -117,7 +117,7 @@ impl UnaryCall {
         let length = self.length(limit)?;
         let mut request = match std::mem::take(&mut self.slice) {
             slice if slice.is_empty() => std::mem::take(&mut self.kept).bytes.freeze(),
-            // A request that arrived in one part is decoded without a copy.
+            // The request arrived in one part, so decode it from the read buffer without a copy.
             slice => slice,
         };
         match length {

@@ -51,7 +51,7 @@ impl MessageBatch<'_> {
         }
         let Plain { id, method, params, end } = Plain::read(input, inner.bounds)?;
         let slot = inner.unary(method, context)?;
-        // Checked before anything is changed, because `None` makes the caller parse the message again.
+        // Check before changing any state, because `None` makes the caller handle the message again from the start.
         if !accepts(input.get(end..)?) {
             return None;
         }

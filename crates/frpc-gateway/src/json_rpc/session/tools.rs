@@ -61,7 +61,7 @@ impl Session {
         message: &Bytes,
     ) {
         self.run_batch(super::now(), |batch| {
-            // Taken out, because `answer_mcp` borrows the whole session.
+            // Move the output out, because `answer_mcp` borrows the whole session.
             let mut out = std::mem::take(&mut batch.inner.output);
             let start = out.len();
             batch.answer_mcp(request, params, revision, message, &mut out);
@@ -110,7 +110,7 @@ impl MessageBatch<'_> {
                 // MCP cancels only tool calls, not JSON-RPC calls of the same connection.
                 && inner.calls.get(&number).is_some_and(|call| call.tool.is_some())
             {
-                // A cancelled call gets no reply.
+                // Drop the call without a reply, as MCP requires for cancelled requests.
                 drop(inner.end(number));
             }
             return true;
@@ -242,7 +242,7 @@ impl MessageBatch<'_> {
         let token = params.progress_token.map(Into::into);
         let (shape, items, charge) = (tool.shape, Vec::new(), Charge::default());
         let mut form = ToolCall { revision, shape, token, count: 0, items, charge };
-        // Read before the call starts, which advances `next`.
+        // Read the number before starting the call, which advances `next`.
         let number = inner.next;
         if shape == ResultShape::Items {
             let id = Some(id);

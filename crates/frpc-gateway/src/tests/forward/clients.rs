@@ -62,7 +62,7 @@ async fn body_limit_of_channel_rejects_long_replies() {
         let builder = Channel::builder().config(Config::default().body_max(2000));
         let client = GreeterClient::new(builder.connect(&address).await.expect("server should accept the connection"));
         client.greet(name("Ada")).await.expect("short reply should be accepted");
-        // The request is within the limit, but the reply contains eight bytes more.
+        // Make the reply exceed the limit but not the request: the greeting is eight bytes longer than the name.
         let refused =
             client.greet(name(&"x".repeat(1990))).await.expect_err("reply over the body limit should be rejected");
         assert_eq!(refused.code(), Code::ResourceExhausted, "{address}: {refused}");

@@ -156,7 +156,8 @@ impl<T> PooledCall<T> {
         last.rest = InnerChain::of(&self.chain, 1);
         let Some(outermost) = self.outermost() else { return };
         // Construct the state in place, because it would otherwise be copied from the stack.
-        // A reused call usually shares the flag already.
+        // Compare first, because a reused call usually has the flag already, and cloning the `Arc` costs an atomic
+        // operation.
         if !outermost.has_run.as_ref().is_some_and(|has_run| Arc::ptr_eq(has_run, &last.has_run)) {
             outermost.has_run = Some(last.has_run.clone());
         }

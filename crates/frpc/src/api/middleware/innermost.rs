@@ -94,7 +94,8 @@ where
         }
         let Some(making) = this.making.as_mut().as_pin_mut() else { return Poll::Pending };
         let ended = ready!(making.poll(context));
-        // Dropped before the response is returned, because the future may hold resources.
+        // Drop the future before returning the response, because the call's memory is reused and would keep what it
+        // holds.
         this.making.set(None);
         Poll::Ready(match ended {
             Ok(response) => {

@@ -135,7 +135,7 @@ impl LinkState {
             self.callers.release(caller.0);
         }
         self.http2.reset(key, code);
-        // A single stream has become free, so one waiting call can proceed.
+        // Wake a single waiting call, because a single stream has become free.
         self.changes.calls.notify_one();
         Some(reply)
     }
@@ -172,7 +172,8 @@ impl LinkState {
                 if is_end {
                     self.finish(stream, Ok(None));
                 } else if !is_whole {
-                    // Messages that arrive in many small frames cost more than their bytes suggest.
+                    // Charge each fragment of an incomplete message, so that a flood of tiny DATA frames counts as
+                    // abuse.
                     self.http2.charge_fragment();
                 }
             }
@@ -348,7 +349,7 @@ impl Sender {
         if state.http2.poll_writable(self.key)? {
             return Poll::Ready(Ok(()));
         }
-        // Registered under the lock of the connection, under which the driver takes the waker, so that no wake-up is
+        // Register while holding the connection lock: the driver takes the waker under the same lock, so no wake-up is
         // missed.
         self.reply.lock().writer = Some(task.waker().clone());
         Poll::Pending
@@ -408,7 +409,7 @@ impl Call {
         let mut message = None;
         if let Some((&[flags, a, b, c, d], _)) = reply.body.split_first_chunk() {
             let length = u32::from_be_bytes([a, b, c, d]);
-            // Checked before the body arrives, so that no more than the limit is buffered.
+            // Check the announced length, so that the body of a message over the limit is not buffered.
             if length > message_max {
                 let text = format!("a message of {length} bytes exceeds the limit of {message_max}");
                 return Poll::Ready(Err(Status::resource_exhausted(text)));
@@ -541,8 +542,8 @@ impl Driver {
                 }
                 state.http2.release();
             }
-            // Registered under the lock that has been held since the last check, so that a call made afterwards wakes
-            // the driver.
+            // Register without releasing the lock since the last check, so that a call made afterwards wakes the
+            // driver.
             state.driver = Some(task.waker().clone());
             let due = [state.http2.next_timeout(), self.keepalive_due()].into_iter().flatten().min();
             let due = due.unwrap_or_else(|| after(now, FAR)).into();

@@ -45,7 +45,7 @@ impl Stream for AdapterResponses {
     type Item = Result<Bytes, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        // The deadline takes precedence over messages that are ready.
+        // Check the deadline first, so that a handler that always has a message ready cannot exceed it.
         if let Poll::Ready(status) = self.poll_expired(context) {
             return Poll::Ready(Some(Err(status)));
         }

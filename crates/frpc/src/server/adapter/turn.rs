@@ -179,7 +179,7 @@ impl AdapterMethod {
                 true => Err(overloaded()),
                 false => Ok(response),
             });
-            // Charged before the request is released, so that the sum never falls below the actual memory.
+            // Charge the reply before releasing the request, so that the total never falls below the memory in use.
             let reply = connection.charge_request(response.as_ref().map_or(0, |response| response.get_ref().len()));
             call.end(response.as_ref().map_or_else(Status::code, |_| crate::Code::Ok));
             // Release the call before reporting its result, because the client may immediately make its next call.

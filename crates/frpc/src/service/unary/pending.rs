@@ -121,7 +121,8 @@ impl MethodState {
                     let observed_call = observed_call();
                     let call = AnsweredCall { id, operation, style, flags, is_layered, name, observed_call, working };
                     let answer = Answer { task, call };
-                    // Without a deadline, a permit or a registry entry, the handler itself becomes the task.
+                    // Spawn the handler itself if no deadline, permit or registry entry needs a wrapper, which saves an
+                    // allocation.
                     if !inherited.is_something() && permits.is_none() && entered.is_none() {
                         return handler.answered_by(answer);
                     }
@@ -169,7 +170,7 @@ impl MethodState {
             return if is_slow { ServeProgress::Slow } else { ServeProgress::Started };
         };
         connection.count_rejected();
-        // A handler that has been polled may have had side effects, so its call does not count as rejected.
+        // Report the call as possibly run if its handler was polled, because it may have had side effects.
         self.fail(caller, reply, too_many(connection), !was_polled);
         ServeProgress::Refused
     }
