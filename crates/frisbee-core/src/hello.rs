@@ -187,7 +187,7 @@ impl Hello {
                 CHANNELS => hello.fragment_channels = u8::try_from(number()?).unwrap_or(u8::MAX),
                 Self::MUST_UNDERSTAND.. => return Err(HelloError::Unknown { item: kind }),
                 Self::FIRST_USER_ITEM.. => tlv::put_item(&mut items, kind, value),
-                // Unknown optional items are ignored, even if they occur twice.
+                // Ignore unknown optional items, even if they occur twice.
                 _ => continue,
             }
             if let Some(seen) = seen.get_mut(usize::from(kind))

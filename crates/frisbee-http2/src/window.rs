@@ -114,7 +114,8 @@ impl ConnectionWindow {
             .available
             .checked_sub(count.into())
             .ok_or(ConnectionError::flow_control("DATA exceeds the window of the connection"))?;
-        // Credit is returned on arrival, so as far as the adaptation is concerned, the reader is always waiting.
+        // Record the reader as waiting. Credit is returned on arrival, so the reader never limits the rate, and the
+        // window may grow.
         self.growth.wait();
         let Some(credit) = self.growth.consume(count.into()) else { return Ok(None) };
         let credit = self.growth.adapt(credit, now).min(u64::from(WINDOW_MAX).saturating_sub(self.available));

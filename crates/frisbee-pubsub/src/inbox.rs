@@ -163,7 +163,8 @@ impl Subscription {
         if self.received.is_empty() {
             let mut queue = self.inbox.0.lock();
             if queue.entries.is_empty() {
-                // Checked only if the queue is empty, so that messages that arrived before the end are returned first.
+                // Report the end only if the queue is empty, so that messages that arrived before it are returned
+                // first.
                 if let Some(reason) = &queue.closed {
                     return Poll::Ready(Err(RecvError::Closed(reason.clone())));
                 }

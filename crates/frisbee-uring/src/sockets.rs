@@ -175,7 +175,7 @@ impl Sockets {
     ) -> Poll<io::Result<()>> {
         let state = &mut self.table[key];
         let reading = &mut state.reading;
-        // Bytes that were received before the end are returned first.
+        // Return bytes that were received before the end of the stream, and report the end only afterwards.
         if buffer.remaining() == 0 || reading.take(&mut self.ring, buffer) {
             return Poll::Ready(Ok(()));
         }

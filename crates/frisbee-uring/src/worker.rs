@@ -279,7 +279,7 @@ impl LocalWorker {
         mailbox.has_ended = true;
         let unread = std::mem::take(&mut mailbox.queue);
         drop(mailbox);
-        // Without the lock, because destructors may send messages.
+        // Drop the messages without the lock, because their destructors may send others.
         drop(unread);
         local.end();
         CURRENT.set(None);
@@ -342,7 +342,7 @@ impl LocalWorker {
     }
 
     fn poll(&self, task: &Arc<Task>) {
-        // Cleared before the poll, so that a wake-up during the poll queues the task again.
+        // Clear the flag before the poll, so that a wake-up during the poll queues the task again.
         task.woken.clear();
         let mut tasks = self.tasks.borrow_mut();
         // Check the task, because a waker may outlive it, and the slot may belong to another task.

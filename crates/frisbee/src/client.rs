@@ -303,7 +303,7 @@ impl ClientBuilder {
             return self.begin(Transport::Shared(stream), ends, name, router, pool.least()).await;
         }
         let is_path = cfg!(unix) && name.starts_with("unix:");
-        // Created first, so that no socket is opened if the threads cannot be started.
+        // Start the worker threads before opening a socket, so that none is opened if this fails.
         let pool = self.pool(!is_path && !self.is_secured()).map_err(failed)?;
         let (io, ends) = open_socket(address, &name).await.map_err(failed)?;
         #[cfg(all(feature = "uring", target_os = "linux"))]

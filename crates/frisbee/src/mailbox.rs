@@ -255,7 +255,7 @@ impl Mailbox {
         place: &mut PermitPlace,
     ) {
         let queued = inner.queued() as u64;
-        // Locks the stream while the mailbox is locked. Code that holds a stream's lock never locks the mailbox.
+        // Lock order: the mailbox, then the stream. Code that holds a stream's lock must not lock the mailbox.
         let start = |latest| stream.inner.lock().start_of_turn(latest, queued);
         let earlier = context.and_then(|context| inner.waiters.enter_turn(context, place, start));
         // Wake the driver, because it may have written its backlog without a report.
@@ -350,7 +350,7 @@ impl Mailbox {
         }
         let (mut producers, others_wait) = inner.waiters.call_producers();
         let turns = inner.grant_turns(self.backlog_max());
-        // Streams that did not get a turn need a report after the next write, whatever the length of the backlog.
+        // While streams wait for turns, the driver must report after each write, whatever the length of its backlog.
         self.is_starved.store(inner.waiters.has_turns(), Ordering::Relaxed);
         // Have the driver poll again to wake the remaining tasks and to revoke expired grants, because the woken tasks
         // may never send.
@@ -508,7 +508,8 @@ impl Mailbox {
     /// Removes a task that no longer waits for permission to open a stream.
     #[cold]
     pub(crate) fn leave_slot(&self, place: &mut PermitPlace) {
-        // Dropped after `grant_slots` has released the lock, because the waker may be the last reference to a task.
+        // `left` outlives the lock that `grant_slots` takes, because dropping the waker may drop the last reference to
+        // a task.
         let mut left = None;
         self.grant_slots(|inner| left = inner.openers.leave(place));
     }
@@ -516,7 +517,8 @@ impl Mailbox {
     /// Removes a task that no longer waits for its stream's turn to send.
     #[cold]
     pub(crate) fn leave_turn(&self, place: &mut PermitPlace) {
-        // Dropped after `grant_slots` has released the lock, because the waker may be the last reference to a task.
+        // `left` outlives the lock that `grant_slots` takes, because dropping the waker may drop the last reference to
+        // a task.
         let mut left = None;
         self.grant_slots(|inner| left = inner.waiters.leave_turn(place));
     }

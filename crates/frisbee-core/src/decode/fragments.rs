@@ -9,7 +9,7 @@ use std::fmt;
 /// packet also of its operation, id and length as varints.
 const HEAD_MAX: usize = 1 + 3 * 10;
 
-/// Channel of a partially received header of a fragment. The number of channels is below this.
+/// Pseudo-channel of a fragment whose own header is partially received. Above every valid channel.
 pub(super) const HEAD: u8 = u8::MAX;
 
 /// Maximum number of bytes that are read past the end of a fragment. They contain the packet header and the channel of

@@ -38,7 +38,8 @@ impl Connection {
         // Acknowledge after the values have been applied, as section 6.5.3 requires.
         frame::put_settings_ack(self.output.framed());
         self.settings_acks = self.settings_acks.saturating_add(1);
-        // Unwritten acknowledgements are counted until the output has been written up to this point.
+        // Remember the end of this acknowledgement in the output. The count of unwritten acknowledgements, which limits
+        // reading, is reset only when the output has been written up to it.
         self.acks_end = self.written.saturating_add(self.output.len() as u64);
         Ok(())
     }

@@ -358,7 +358,8 @@ impl Connection {
             data.left = left.ok_or(ConnectionError::protocol("padding exceeds its frame"))?;
             (data.padding, data.length) = (Some(padding), data.left);
             self.abuse.charge(padding, cost::FRAME.saturating_add(padding.into()));
-            // Padding uses credit but is never read, so return its credit here.
+            // Return the credit of the padding here, because padding counts towards the windows but is never passed to
+            // the caller.
             self.consume(data.stream, (padding as usize).saturating_add(1));
             return self.begin_body(data, now);
         }

@@ -271,8 +271,8 @@ impl Connection {
 
     fn is_writable(&self, stream: StreamKey) -> bool {
         let Some(slot) = self.streams.get(stream) else { return false };
-        // Each scheduled stream sends up to a quantum before this one. Short parts need no turn, because they are sent
-        // at once.
+        // Leave a quantum of the connection window and the output to each scheduled stream, because these streams send
+        // first. Short parts are not scheduled, because they are sent immediately.
         let ahead = if slot.load == Load::Light { 0 } else { self.scheduler.len().saturating_mul(QUANTUM) };
         slot.queue.is_none()
             && slot.send.available() > 0

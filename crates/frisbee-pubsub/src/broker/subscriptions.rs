@@ -288,7 +288,7 @@ impl RemovedSubscriptions {
             owned += nodes;
         }
         self.broker.disown_nodes(owned, tree.nodes(), &self.subscriber);
-        // Incremented once per batch, because each increment clears the route caches of all publishers.
+        // Increment the version once per batch, because each increment clears the route caches of all publishers.
         self.broker.version.fetch_add(1, Ordering::Release);
     }
 }

@@ -100,7 +100,7 @@ impl ClientShared {
         if group.is_empty() {
             inner.by_pattern.insert(pattern, id, inbox.clone());
         }
-        // Incremented under the lock, so that a reader of the new version finds the subscription.
+        // Increment the version under the lock, so that a reader of the new version finds the subscription.
         self.version.fetch_add(1, Ordering::Release);
         drop(inner);
         let (pattern, group) = (pattern.into(), group.into());
@@ -115,7 +115,7 @@ impl ClientShared {
         if subscription.group.is_empty() {
             inner.by_pattern.remove(&subscription.pattern, &subscription.id);
         }
-        // Incremented under the lock, so that a reader of the new version does not find the subscription.
+        // Increment the version under the lock, so that a reader of the new version does not find the subscription.
         self.version.fetch_add(1, Ordering::Release);
         let closed = inner.closed.is_some();
         drop(inner);

@@ -100,7 +100,7 @@ impl Outgoing {
         if self.has_ended.load(Ordering::Relaxed) {
             return Err(BackplaneError::Away("its runtime has ended".to_owned()));
         }
-        // Checked without the lock, so concurrent publishers may exceed the limit by one message each.
+        // Check without the lock. Concurrent publishers may therefore exceed the limit by one message each.
         let charged = self.charged.load(Ordering::Relaxed);
         if charged > WAITING_MAX {
             return Err(BackplaneError::Away(format!("{charged} unwritten bytes for NATS")));

@@ -112,7 +112,8 @@ impl LimitCounts {
     /// Like [`count_closed`](Self::count_closed), but for a connection that was rejected because of the bytes before
     /// its first frame, such as a PROXY header.
     pub(crate) fn count_refused(&self, peer: Option<SocketAddr>, reason: &CloseReason, now: Instant) {
-        // Also counted as opened, because the number of open connections is the difference of the two counters.
+        // Count the connection as opened too, because the number of open connections is the difference of the two
+        // counters.
         self.count_opened();
         self.count_ended(peer, reason, true, now);
     }

@@ -58,13 +58,14 @@ impl Budget {
     /// Returns freed memory to the operating system if usage has dropped far enough. Called when connections become
     /// idle or end.
     pub(crate) fn trim(self: &Arc<Self>, runtime: &Handle) {
-        // Swap after the check, which is cheap and usually fails, so that a single task is scheduled.
+        // Swap only if the cheap check succeeds, which is rare. The swap ensures that a single task is scheduled.
         if self.is_worth_trimming() && !self.trim.is_due.swap(true, Ordering::Relaxed) {
             let budget = self.clone();
             let trimming: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
                 // Wait, because usage may keep dropping, in which case more memory can be returned.
                 tokio::time::sleep(SETTLED).await;
-                // Reset before the memory is returned, so that a later drop of usage schedules another task.
+                // Reset `is_due` before returning the memory, so that another drop of usage in the meantime schedules
+                // another task.
                 budget.trim.is_due.store(false, Ordering::Relaxed);
                 if budget.is_worth_trimming() {
                     budget.trim.least_left.store(budget.available(), Ordering::Relaxed);

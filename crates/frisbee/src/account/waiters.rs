@@ -60,7 +60,7 @@ impl WaiterQueue {
                 (has_wrapped, from) = (true, 0);
                 continue;
             };
-            // All callers after the start were checked before the search wrapped around.
+            // After the search has wrapped around, stop at the caller where it started.
             if has_wrapped && key.0 > start {
                 break;
             }

@@ -146,7 +146,7 @@ impl Attachments {
     pub(crate) fn drop_values(&self) {
         let Some(context) = self.context.get() else { return };
         let values = std::mem::take(&mut context.lock().values);
-        // The lock is no longer held, because destructors may use the attachments.
+        // Drop the values without the lock, because their destructors may use the attachments.
         drop(values);
     }
 }

@@ -168,12 +168,13 @@ pub(crate) async fn request<K: Send + 'static>(
         return Err(HandOffError::Unsupported);
     }
     let answered = begin(connection, |inner| {
-        // Checked under the lock that opening a stream takes, so that no stream is opened before the request is
-        // registered.
+        // Check under the lock that opening a stream takes. Otherwise, a stream could be opened between the check and
+        // the registration of the request.
         let is_free = inner.streams.is_empty() && connection.running() == 0;
         let guard = is_free.then(may).flatten().ok_or(HandOffError::Busy)?;
         let (answer, answered) = oneshot::channel();
-        // Packets that were queued before the request must be sent before it, and later ones only after the reply.
+        // Split the outbox at the request: packets queued before must precede it, and packets queued later must wait
+        // for the reply.
         let empty = inner.outbox.new_like();
         let before = std::mem::replace(&mut inner.outbox, empty);
         let asking = HandOffWaiter::new(operation, answer, guard);

@@ -162,7 +162,7 @@ where
         self.slot().set(Some(make()));
         let polled = self.poll_slot();
         if let FirstPoll::Ready(_) = polled {
-            // Dropped now, so that the values of the future do not live until the next call.
+            // Drop the completed future now. Otherwise, its captured values would live until the next call.
             self.slot().set(None);
         }
         polled

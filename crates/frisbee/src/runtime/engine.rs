@@ -276,7 +276,8 @@ impl<R: Router> Engine<R> {
     /// Routes the packets in the received bytes, up to a limit, and calls the router's `batch_ended`. If bytes remain,
     /// [`has_input`](Self::has_input) returns true.
     pub(crate) fn route(&mut self, now: Instant) -> Result<(), CloseReason> {
-        // Once per batch rather than per packet, because the available memory is shared with other threads.
+        // Update the charge once per batch rather than per packet, because it reads an atomic counter that all
+        // connections modify.
         self.output.update_charge(self.core.outbox(), &self.handle.0.mailbox.account);
         self.guarded(|engine| {
             engine.route_input(now)?;
@@ -637,11 +638,11 @@ impl<R: Router> Drop for Engine<R> {
     /// handles of the connection would wait forever.
     fn drop(&mut self) {
         self.end(&CloseReason::Shutdown);
-        // After `end`, because handles that wait for the connection to finish return the close reason that it sets.
+        // Finish the mailbox after `end`, because handles that wait for it return the close reason that `end` sets.
         self.handle.0.mailbox.finish();
         self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
         self.handle.0.mailbox.account.release(self.body_charge + self.hello_charge);
-        // An empty outbox has no charge, so this releases that of the connection's output.
+        // Charge an empty outbox, which releases the whole charge of the connection's output.
         self.output.charge(&Outbox::default(), &self.handle.0.mailbox.account);
         self.handle.0.mailbox.account.budget().trim(&self.handle.0.runtime);
     }

@@ -627,7 +627,7 @@ where
     /// Completes when the final flush has exceeded its deadline, or when the peer has accepted no bytes for too long.
     fn poll_flush_timer(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let by = self.engine.core.flushed_by().unwrap_or_else(|| now() + NEVER);
-        // Set the timer only if its deadline has changed, because that takes a lock which all timers of the runtime
+        // Reset the timer only if its deadline has changed, because this takes a lock that all timers of the runtime
         // share.
         if by != self.timer.deadline() {
             self.timer.reset(by);

@@ -99,7 +99,8 @@ impl Carrier {
         }
         debug_assert!(next.job.is_none(), "job slot should be free");
         next.job = Some(assigned);
-        // Set before the wake-up, which may be consumed while another job runs. The task checks it after that job.
+        // Set the flag before waking. If the wake-up arrives while the task polls its current job, the task checks the
+        // flag after that job.
         self.has_next.store(true, Ordering::Release);
         drop(next);
         self.wake();
@@ -144,8 +145,8 @@ impl Future for CarrierFuture {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let Self { carrier, current, resident } = &mut *self;
-        // Set the waker under the lock: a change made under the lock before is seen by the checks below, and a later
-        // one finds the waker.
+        // Set the waker under the lock that `give` and `end` take. The checks below see their earlier changes, and
+        // later ones find the waker.
         if carrier.waker.get().is_none() {
             let _next = carrier.next.lock();
             let _ = carrier.waker.set(context.waker().clone());
@@ -154,8 +155,8 @@ impl Future for CarrierFuture {
             return Poll::Ready(());
         }
         if current.is_none() {
-            // The flag is cleared under the lock together with taking the job, so that it cannot hide a job assigned
-            // later.
+            // Take the job and clear the flag under one lock. Otherwise, this store could hide a job that is assigned
+            // in between.
             let mut next = carrier.next.lock();
             carrier.has_next.store(false, Ordering::Relaxed);
             *current = next.job.take();
@@ -190,11 +191,12 @@ impl Drop for CarrierFuture {
     fn drop(&mut self) {
         let _entered = self.resident.as_ref().map(WorkerTaskShared::enter);
         let mut next = self.carrier.next.lock();
-        // From now on, `give` returns the job to its caller instead of assigning it to a task that is never polled.
+        // Once the flag is set, `give` returns the job to its caller instead of assigning it to a task that is never
+        // polled.
         next.is_dead = true;
         let job = next.job.take();
         drop(next);
-        // Without the lock, because destructors of jobs run arbitrary code.
+        // Drop the jobs without the lock, because their destructors may run arbitrary code.
         drop((job, self.current.take()));
     }
 }

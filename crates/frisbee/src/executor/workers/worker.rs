@@ -357,7 +357,7 @@ impl ExecutorShared {
     /// stopped. Moves some of the yielded tasks to `last`.
     fn poll_look(&self, has_looked: &mut bool, last: &mut Vec<DeferredTask>, context: &mut Context<'_>) -> Poll<bool> {
         let mut state = self.state.lock();
-        // Determined under the lock: a task that is queued later sees the flag and wakes the thread.
+        // Set the flag under the lock. A task that is queued afterwards then finds it and wakes the thread.
         state.is_asleep = state.ready.is_empty() && state.last.is_empty() && !state.is_stopped;
         if state.is_asleep {
             self.waker.get_or_init(|| context.waker().clone());
@@ -430,7 +430,8 @@ impl Core {
         let run = move || {
             let number = match instead {
                 None => 0,
-                // Checked in the new thread, because the blocked poll may return while this thread starts.
+                // Take over in the new thread. If the blocked poll has returned while the thread started, there is
+                // nothing to take over.
                 Some(poll) => match core.shared.take_over(poll) {
                     Some(number) => number,
                     None => return,

@@ -128,7 +128,7 @@ impl<R: Router> Engine<R> {
             && !self.has_input()
             && self.routing != Routing::Deferring
             && self.handle.0.work.len() == 0
-            // Checked last, because this takes the lock.
+            // Check the mailbox last, because this takes its lock.
             && {
                 let inner = self.handle.0.mailbox.lock();
                 inner.outbox.is_empty() && inner.streams.is_empty() && inner.hand_off_state == HandOffState::No

@@ -71,7 +71,7 @@ impl<R: Router> Engine<R> {
             self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
             self.routing = Routing::All;
             if self.reading == ReadMode::HalfClosed {
-                // Set before the readers are woken, because they check the flag when they find no message.
+                // Set the flag before waking the readers, because they check it when they find no message.
                 self.handle.0.is_at_eof.store(true, Ordering::Relaxed);
                 let streams: Vec<_> = self.handle.0.mailbox.lock().streams.iter().cloned().collect();
                 streams.iter().for_each(|stream| stream.handle_eof());
