@@ -332,7 +332,7 @@ impl Records {
         }
         for ring in std::mem::take(&mut self.topics).into_values() {
             let mut contents = ring.contents.lock();
-            // Publishers may have cached this history. The flag makes them look it up again.
+            // Mark the history as removed, so that publishers that have cached it look it up again.
             contents.is_removed = true;
             contents.messages = VecDeque::new();
         }

@@ -253,7 +253,8 @@ impl Subscriber {
     /// Moves up to [`WINDOW`] bytes of queued packets to the outbox. Called by the subscriber's own task. `body_max` is
     /// the maximum body size of the peer. Returns whether packets remain in the queue.
     pub(super) fn pull(&self, outbox: &mut Outbox, body_max: u32) -> bool {
-        // Fast path without the lock. A publisher sets the flag after it has added packets, and then wakes this task.
+        // Fast path without the lock. It cannot miss packets, because a publisher sets the flag after adding them and
+        // then wakes this task.
         if !self.scheduled.load(Ordering::Acquire) {
             return false;
         }

@@ -346,7 +346,7 @@ impl Generation {
             _ => pending().await,
         }
         self.phase = Phase::Replaced;
-        // The files belong to the successor, so only the descriptors are closed.
+        // Close only the descriptors, because the socket files now belong to the successor.
         self.sockets.clear();
         self.control = None;
     }

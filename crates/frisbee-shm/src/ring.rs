@@ -321,7 +321,7 @@ impl Reader {
             }
             self.available -= count as u32;
             self.read = self.read.wrapping_add(count as u32);
-            // Release, so that the bytes have been copied before the peer may overwrite them.
+            // Release orders the copy before the counter, so that the peer overwrites only bytes that have been copied.
             head.word(self.from.other(), Word::Read).store(self.read, Ordering::Release);
         }
         count

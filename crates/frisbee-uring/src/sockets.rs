@@ -293,7 +293,7 @@ impl Sockets {
             }
             return Poll::Ready(state.stream.try_clone().map(|stream| (stream, received)));
         }
-        // Cancel only after the written bytes were accepted, because this cancels sends as well.
+        // Cancel the operations only after all written bytes were accepted, because the cancellation also aborts sends.
         if state.writing.is_idle() && !state.cancelled {
             state.cancelled = true;
             state.operations += 1;

@@ -374,7 +374,7 @@ fn drift_resumes_after_fault_within_it() {
         let drift = |millionths, time| Fault::Drift { node: "a".to_owned(), millionths, time: millis(time) };
         let (outer, inner) = (drift(500_000, 3_000), drift(-500_000, 1_000));
         world.inject(Faults::schedule([(millis(0), outer), (millis(1_000), inner)]));
-        // Seconds of this clock after each second of world time.
+        // Expected readings of the node's clock, one per second of world time.
         for seconds in [1.5, 2.0, 3.5, 4.5] {
             sleep(millis(1_000)).await;
             assert!((clock.monotonic().as_secs_f64() - seconds).abs() < 0.01, "{:?}", clock.monotonic());

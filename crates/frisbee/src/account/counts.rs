@@ -175,8 +175,8 @@ impl Stats {
 
     /// Returns the number of open connections.
     pub fn open(&self) -> u64 {
-        // Load the counters of closed connections first, because each of these connections has also been counted as
-        // opened.
+        // Load the counters of closed connections first. Otherwise, connections that open and close between the loads
+        // would be subtracted without having been added.
         let closed = self.closed().map(|(_, count)| count).sum();
         self.opened().saturating_sub(closed)
     }

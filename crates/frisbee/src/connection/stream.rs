@@ -322,8 +322,8 @@ impl StreamSender {
             return Ok(());
         }
         let written = self.0.connection.mailbox.write(|outbox| {
-            // The state is checked and the packet appended under the locks, so that HEADERS cannot follow the end of
-            // the stream.
+            // Check the state and append the packet under both locks. Otherwise, HEADERS could follow the end of the
+            // stream.
             shared.inner.lock().check_open()?;
             Ok(outbox.push_stream_items(extension::HEADERS, shared.id, |_| items.to_vec())?)
         });
@@ -350,7 +350,8 @@ impl StreamSender {
     pub fn send_now<T>(&self, write: impl FnOnce(&mut Outbox, PacketId) -> T) -> Result<T, SendError> {
         let shared = &self.0.shared;
         let written = self.0.connection.mailbox.write(|outbox| {
-            // Both locks are held until the message has been appended, so that the stream cannot end in between.
+            // Hold both locks until the message is appended. Otherwise, the stream could end in between, and the
+            // message would follow its end.
             let mut inner = shared.inner.lock();
             inner.check_open()?;
             Ok(inner.spending(outbox, |outbox| write(outbox, shared.id)))

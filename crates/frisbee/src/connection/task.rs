@@ -42,7 +42,7 @@ impl Connection {
         let job = make(Task { connection: self.clone(), slot: Some(slot), charge, has_call: call.is_some() });
         let mut assigned = AssignedJob::new(job, slot, placement);
         if let Some(carrier) = spare {
-            // The idle task may have ended in the meantime. It then returns the job.
+            // If the idle task has ended in the meantime, `give` returns the job, and a new task is spawned for it.
             match carrier.give(assigned) {
                 Ok(()) => return Ok(Some(slot)),
                 Err(back) => assigned = back,

@@ -206,7 +206,7 @@ impl<R: Router> Engine<R> {
         let mail = handle.0.mailbox.take(mail_reader, waker, yielded, backlog, |inner| {
             step = inner.hand_off.take();
             *slots_due = inner.grants_due();
-            // Encode the request before the outbox is appended, because its packets were queued after the request.
+            // Encode the request before appending the outbox, whose packets were queued after the request.
             if let Some(step) = &mut step {
                 encoded = hand_off::request(core, step);
             }
