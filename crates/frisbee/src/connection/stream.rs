@@ -322,8 +322,8 @@ impl StreamSender {
             return Ok(());
         }
         let written = self.0.connection.mailbox.write(|outbox| {
-            // Check the state and append the packet under both locks. Otherwise, HEADERS could follow the end of the
-            // stream.
+            // Check the state under the mailbox lock, which `write` holds. Ending the stream takes it too, so HEADERS
+            // cannot be queued after the end of the stream.
             shared.inner.lock().check_open()?;
             Ok(outbox.push_stream_items(extension::HEADERS, shared.id, |_| items.to_vec())?)
         });
