@@ -257,14 +257,14 @@ async fn client_of_trusted_http_proxy_is_stated_address() {
     socket.send(&web_socket::frame(true, web_socket::TEXT, call)).await;
     let (_, _, reply) = socket.frame().await;
     assert!(String::from_utf8_lossy(&reply).contains("192.0.2.4:0"), "{reply:?}");
-    // Other peers cannot state an address.
+    // Peers that are not trusted proxies cannot claim another address.
     let (address, _) = serve(builder()).await;
     let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     let answer = post_for(&mut socket, "x-forwarded-for: 192.0.2.1\r\n", "Ada").await;
     assert!(answer.contains("127.0.0.1:"), "{answer}");
 }
 
-/// Clients behind a proxy have shares of the memory of their own.
+/// Each client behind a proxy has its own share of the memory limit, so that one cannot use up that of the others.
 #[tokio::test]
 async fn greedy_client_behind_proxy_leaves_memory() {
     let (address, stats) = serve(trusting().memory_max(4 << 20)).await;

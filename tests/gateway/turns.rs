@@ -88,7 +88,8 @@ async fn http2_streams_without_turn_take_no_items() {
     }
 }
 
-/// Streams with a window of one byte hold an item each, up to the client's share of the memory.
+/// A stream with a window of one byte buffers a whole item. These items are charged, so that together they stay within
+/// the client's memory share.
 #[tokio::test(start_paused = true)]
 async fn items_for_tiny_http2_windows_are_charged() {
     const MEMORY: usize = 16 * MIB;
@@ -115,8 +116,8 @@ async fn http2_streams_share_connection_evenly() {
     }
 }
 
-/// A stream of short items waits for the long items that are being sent, of which there are eight, but not for an item
-/// of every other stream.
+/// A short item is sent after the eight long items that are already being sent, not after one of each of the 40
+/// streams.
 #[tokio::test(start_paused = true)]
 async fn short_items_pass_long_ones_on_http2() {
     let reciter = Reciter::default();

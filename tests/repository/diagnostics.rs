@@ -51,7 +51,7 @@ fn compiler_names_generated_server_for_bare_implementation() {
     assert!(text.contains("`add_service(GreeterServer::new(…))`"), "{text}");
 }
 
-/// Regression test: the compiler suggested `observer`.
+/// Regression test: the compiler suggested the method `observer` instead of `bind`.
 #[test]
 fn compiler_names_bind_for_serve_of_builder() {
     let source = "pub async fn f() { let _ = frpc::Server::builder().serve(\"[::]:80\").await; }";

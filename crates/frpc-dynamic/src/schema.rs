@@ -47,7 +47,8 @@ pub fn pool(files: &[u8]) -> Result<DescriptorPool, String> {
     // Google's.
     let make = || match is_changed {
         true => DescriptorPool::from_file_descriptor_set(set),
-        // Keeps the values of custom options.
+        // Decode the original bytes, because `set` has lost the values of custom options, which prost-types does not
+        // know.
         false => DescriptorPool::decode(files),
     };
     let made = std::panic::catch_unwind(|| make().map_err(|error| error.to_string()));

@@ -46,7 +46,7 @@ impl TrustedProxies {
                 15 if name.eq_ignore_ascii_case("x-forwarded-for") => (&mut forwarded_for, of_node),
                 _ => continue,
             };
-            // Later fields were added by later proxies.
+            // Read the fields in order, because each proxy appends its address after those of earlier proxies.
             for element in std::str::from_utf8(value).unwrap_or_default().split(',') {
                 match parse(element.trim()) {
                     Some(address) if self.contains(address) && client.is_some() => {}

@@ -375,7 +375,7 @@ impl Calls {
     pub(crate) fn handle_reply(&mut self, packet: Packet) -> Option<Waker> {
         let slot = Self::slot_of(packet.id);
         let Some(entry) = self.slots.get_mut(slot) else { return self.count_unmatched() };
-        // The alternating bit of the id distinguishes a duplicate reply to the previous call in the slot.
+        // Compare the whole id: its alternating bit rejects a duplicate reply to the previous call in the slot.
         if entry.id != packet.id || entry.operation != packet.operation {
             return self.count_unmatched();
         }
@@ -574,7 +574,7 @@ impl Calls {
     /// the server has replied.
     fn leave(&mut self, slot: usize, answered: bool) -> bool {
         let entry = &mut self.slots[slot];
-        // After the connection has ended no reply can arrive, so the id need not stay reserved.
+        // Free the slot if the connection has ended, because no late reply can arrive that would match a later call.
         if answered || self.ended.is_some() {
             entry.vacate(slot, &mut self.free);
             return false;

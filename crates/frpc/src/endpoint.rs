@@ -681,7 +681,7 @@ fn settle(
     // Handle deadlines after the replies, so that a call answered in this poll does not expire.
     let (due, unmatched) = (table.handle_time(now, wake), table.unmatched());
     let due = if table.queue.is_empty() { due } else { look_at_slots(&mut table, now, wake, due) };
-    // Observers and woken tasks may make calls, which lock the table.
+    // Release the lock before notifying observers and waking tasks, because they may make calls, which lock the table.
     drop(table);
     if let Some(late) = late {
         late.count();

@@ -99,7 +99,7 @@ fn waiting_calls_are_charged_as_allocated() {
     let service = ParrotServer::new(Silent(started.clone()));
     let _native =
         waits_as_charged(Server::builder().add_service(service), &started, (1000, 90), |id| packet(id, 10, &REQUEST));
-    // The future of this handler takes 1248 bytes.
+    // The handler's future takes 1248 bytes, which the limits for waiting calls below include.
     let (service, _release) = Hoard::new(Duration::ZERO);
     let gateway = || {
         let gateway =
@@ -137,7 +137,7 @@ fn post(number: u16, path: &str, content_type: &str, body: &[u8]) -> Vec<u8> {
     let stream = 2 * u32::from(number) + 1;
     let request = [http2_frame(1, 4, stream, &block), http2_frame(0, 1, stream, body)].concat();
     match number {
-        // SETTINGS, and the acknowledgement of the server's.
+        // Send the preface, the client's SETTINGS, and the acknowledgement of the server's SETTINGS.
         0 => [HTTP2_PREFACE, &http2_frame(4, 0, 0, b""), &http2_frame(4, 1, 0, b""), &request].concat(),
         _ => request,
     }

@@ -132,7 +132,7 @@ impl Messages {
         let message = self.buffer.bytes.split_to(length).freeze();
         self.pace.complete();
         if self.buffer.bytes.is_empty() {
-            // This also releases the charge of the buffer.
+            // Clear the empty buffer to release its memory charge while the stream waits for the next message.
             self.buffer.clear();
         }
         let message = decode(flags, message, self.encoding, limit)?;

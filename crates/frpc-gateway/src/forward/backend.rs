@@ -50,7 +50,7 @@ impl Link {
         let max = hello.map_or(u32::MAX, |hello| if is_stream { hello.streams_max } else { hello.calls_max });
         // Hold the lock from the count to the take, so that two calls cannot share the last slot.
         let mut shares = self.shares(is_stream).lock();
-        // After a reconnect, the limit may be lower than the number of calls in progress.
+        // Saturate, because the limit may be below the number of calls in progress after a reconnect.
         let free = (max as usize).saturating_sub(shares.total());
         shares.take(caller, free).then(|| Slot { link: self.clone(), caller, is_stream })
     }

@@ -192,7 +192,7 @@ impl Drop for InProgress {
     fn drop(&mut self) {
         let mut state = self.exchange.0.lock();
         state.in_progress -= 1;
-        // `answer` has already subtracted a request whose response has begun.
+        // Subtract the request only if its response has not begun, because `answer` has subtracted it otherwise.
         state.requests_in_progress -= usize::from(self.is_waiting);
         state.active = now();
     }

@@ -167,7 +167,7 @@ impl<'a> FastPath<'a> {
                 ReadDeadline::Head(after(*self.started.get_or_insert_with(now), context.first_header_timeout()))
             };
             let mut outcome = self.read(wait, stopping.as_mut()).await?;
-            // An idle connection is closed without an error response.
+            // Close an idle connection without an error response, because there is no request to respond to.
             if matches!(outcome, ReadOutcome::Late) && self.input.is_empty() {
                 outcome = ReadOutcome::End;
             }
@@ -503,7 +503,8 @@ impl<'a> FastPath<'a> {
                     Poll::Ready(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                     Poll::Ready(count) => written += count,
                     Poll::Pending => {
-                        // Output is charged only while it waits for the client.
+                        // Charge the output only once the transport is full, because most responses are written at
+                        // once.
                         hold.get_or_insert_with(|| context.charge(total));
                         return Poll::Pending;
                     }

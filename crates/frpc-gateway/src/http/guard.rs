@@ -218,7 +218,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guard<T> {
                     }
                     return Poll::Ready(Ok(()));
                 }
-                // hyper gets no more input. `serve` sends the refusal once earlier requests have been answered.
+                // Give hyper no more input. `serve` sends the refusal once hyper has answered the earlier requests.
                 State::Refused => return Poll::Pending,
             }
         }

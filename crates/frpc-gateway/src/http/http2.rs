@@ -266,7 +266,7 @@ impl<'a> Driver<'a> {
             if is_busy {
                 continue;
             }
-            // An idle connection gives back the buffers that a burst has enlarged.
+            // Free the buffers of an idle connection, because a burst may have enlarged them.
             if is_flushed && self.http2.stream_count() == 0 && self.memory() > CHARGED_MIN {
                 self.http2.release();
                 self.streams = Streams::default();
@@ -301,7 +301,8 @@ impl<'a> Driver<'a> {
         }
         is_busy |= self.read(task)?;
         self.handle_events().map_err(failed(io::ErrorKind::InvalidData))?;
-        // Copy incomplete requests out of the thread's read buffer, which other connections reuse.
+        // Copy incomplete requests out of the thread's read buffer, because a slice would keep the whole buffer from
+        // being reused.
         self.keep_begun();
         // Poll in FIFO order: a stream that has used its turn is queued behind the others, so that it cannot starve
         // them.

@@ -75,7 +75,7 @@ impl Sessions {
     fn next(&self) -> String {
         let mut next = self.next.lock();
         *next += 1;
-        // The secret keys of the hash prevent clients from guessing the session ids of others.
+        // Hash the counter with secret keys, so that a client cannot guess the session ids of others.
         let [first, second] = [0, 1].map(|at| self.keys.get(at).map_or(0, |key: &RandomState| key.hash_one(*next)));
         format!("{first:016x}{second:016x}")
     }

@@ -305,7 +305,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
                 }
                 Ok(Some(Event::Data { kind, range, ends })) => {
                     let is_whole = ends && self.message.body.bytes.is_empty();
-                    // A message in a single frame stays in the input and needs no buffer of its own.
+                    // Reserve a buffer only for fragmented messages; a message in a single frame is read from the
+                    // input.
                     if !is_whole && !self.reserve(range.len(), 0) {
                         return;
                     }

@@ -166,7 +166,7 @@ impl Shards {
     pub(crate) fn sums(&self) -> BTreeMap<Key, Histogram> {
         let mut sums: BTreeMap<Key, Histogram> = BTreeMap::new();
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        // Cloned, so that threads can add shards while the sums are built.
+        // Clone the list, so that the lock is not held while summing and other threads can add shards.
         let shards = self.all.lock().clone();
         for shard in shards {
             for series in shard.lock().iter() {

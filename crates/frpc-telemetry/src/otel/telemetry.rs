@@ -150,7 +150,8 @@ impl Observer for Telemetry {
         self.lives.with(token.0, |live| {
             let Some(span) = &mut live.span else { return };
             let code = KeyValue::new(names::STATUS_CODE, names::code(failed.code()));
-            // A hedged attempt continues, see `Observer::retry`. It ends with the call, or with the next failure.
+            // DEADLINE_EXCEEDED marks a hedge, see `Observer::retry`. Keep the spans open, because the slower attempt
+            // continues until the call ends or an attempt fails.
             let is_hedged = failed.code() == Code::DeadlineExceeded;
             let event = if is_hedged { "attempt hedged" } else { "attempt failed" };
             span.add_event(event, vec![KeyValue::new(names::ATTEMPT, i64::from(live.attempts)), code]);

@@ -211,7 +211,8 @@ impl CallTable {
     pub(crate) fn set_owner(&self, owner: Weak<dyn ReleaseLink>) {
         let is_first = self.owner.set(owner).is_ok();
         debug_assert!(is_first, "new connection should belong to a single channel");
-        // Pairs with the fence in `retire`.
+        // Pairs with the fence in `retire`: if that call did not see the owner, the connection is seen as retired
+        // below.
         fence(Ordering::SeqCst);
         if self.is_retired() {
             self.retire(); // The connection was retired before it had an owner.

@@ -82,7 +82,7 @@ impl Channel {
             Poll::Pending
         })
         .await;
-        // Dropping the slower attempt cancels it.
+        // Drop both attempts now, which cancels the slower one.
         drop((first, second));
         if by == 1 && failures[0].is_none() && hedge.is_probe {
             link.calls.report(ServerEvent::Overtaken);

@@ -305,7 +305,7 @@ impl AdapterMethod {
         };
         let response = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), entry.method, connection)));
         if let Err(status) = &response {
-            // Charge a malformed request, like that of a unary call.
+            // Count a malformed request as abuse, as for unary calls.
             if status.code() == Code::InvalidArgument && !status.may_have_run() {
                 caller.context.charge_abuse(0);
             }

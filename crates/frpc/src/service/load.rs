@@ -44,7 +44,7 @@ impl Load {
     fn measure(&self, count: u32, micros: u32) {
         let Some(average) = self.nanos_each.get(power(count)) else { return };
         let each = (u64::from(micros) * 1_000 / u64::from(count.max(1))).max(1);
-        // Concurrent updates may overwrite each other, which an average tolerates.
+        // The load and the store are separate: a concurrent update may be lost, which barely changes an average.
         let (before, now) = (average.load(Ordering::Relaxed).cast_signed(), each.cast_signed());
         let next = if before == 0 { now } else { before + (now - before) / SMOOTHING };
         // Move the average towards the measured value by the smoothing divisor.

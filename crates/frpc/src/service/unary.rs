@@ -228,7 +228,8 @@ where
         // Report the call as slow if its reply will be compressed.
         let is_slow = is_slow || self.state.flags.has(Flags::COMPRESSED);
         let started = StartedHandler { caller, inherited, memory, is_slow };
-        // A handler that has lost the permission runs as a task from the start.
+        // Spawn the call unless it may be polled inline. The permission is revoked when a handler of the method blocks
+        // its thread.
         if !call.inline || !self.state.permission.as_ref().is_some_and(|permission| permission.is_kept()) {
             return self.call_as_task(request, started, call.reply);
         }

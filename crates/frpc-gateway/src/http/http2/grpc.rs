@@ -322,7 +322,7 @@ impl<'a> Driver<'a> {
                     if checked.is_ok() && !has_fields && end_envelope(out, start, options.accepted) {
                         return true;
                     }
-                    // Returning false makes `reply` discard its output, so the message is copied first.
+                    // Copy the message, because returning false makes `reply` discard its output.
                     let message = Bytes::copy_from_slice(out.get(start + PREFIX..).unwrap_or_default());
                     unsent = Some(Ok(checked.map(|()| response.map(|()| message))));
                 }

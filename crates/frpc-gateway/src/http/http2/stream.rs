@@ -260,7 +260,8 @@ impl Driver<'_> {
         self.streams.served -= freed;
         if has_yielded {
             self.ready.push_back(key);
-            // Charge the part before another stream produces one.
+            // Charge the part before polling another stream, so that parts of many streams cannot exceed the memory
+            // limit uncharged.
             self.set_charge();
         }
         if is_over {

@@ -72,7 +72,7 @@ impl MessageBatch<'_> {
 
     /// Handles a complete message.
     pub(in crate::json_rpc) fn handle_whole(&mut self, message: &Bytes) {
-        // Text that is not JSON goes to the parser below, which reports a parse error.
+        // Pass text that is not JSON on to the general parser, which reports a parse error.
         if let Framed::Refused(refusal) = MessageFraming::default().scan(message, self.inner.bounds)
             && refusal != FramingError::NotJson
         {

@@ -123,7 +123,8 @@ impl Inner {
         };
         let format = if is_positional { POSITIONAL } else { NAMED };
         let items = takes_items.then_some(items);
-        // The task may send messages at once, but the session reads them only after `begin` below.
+        // Spawning before `begin` loses no message: the task sends to the mailbox, which the session reads after
+        // `begin`.
         let task = context.connection().runtime_handle().spawn(out.run(method, params, items, format));
         // `begin` registers the call as `next - 1`.
         self.next += 1;

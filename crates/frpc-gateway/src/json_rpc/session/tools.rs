@@ -107,10 +107,11 @@ impl MessageBatch<'_> {
         let Some(id) = request.id else {
             if let (CANCELLED, Ok(Params { request_id: Some(id), .. })) = (&*request.method, &read)
                 && let Some(number) = inner.ids.get(id.as_bytes())
-                // MCP cancels only tool calls, not JSON-RPC calls of the same connection.
+                // Check the kind of the call: `notifications/cancelled` must not cancel a JSON-RPC call on the same
+                // connection.
                 && inner.calls.get(&number).is_some_and(|call| call.tool.is_some())
             {
-                // Drop the call without a reply, as MCP requires for cancelled requests.
+                // Drop the call without a reply, as MCP recommends for cancelled requests.
                 drop(inner.end(number));
             }
             return true;
@@ -436,7 +437,7 @@ impl Inner {
         }
         call.items.extend_from_slice(item);
         call.count += 1;
-        // Progress is optional, so it is omitted while much output is unsent.
+        // Skip progress notifications, which are optional, while the client has not read much of its output.
         if let Some(token) = call.token.as_deref().filter(|_| output.len() < PROGRESS_MAX) {
             put_progress(output, token, call.count, item);
         }

@@ -141,7 +141,7 @@ impl LinkState {
     }
 
     fn finish(&mut self, key: StreamKey, end: Result<Option<Head>, CallError>) {
-        // Lock order: first the connection, then a reply.
+        // Lock order: connection, then reply. The caller holds the connection lock.
         if let Some(reply) = self.remove(key, ErrorCode::NO_ERROR) {
             reply.lock().finish(end);
         }
