@@ -449,7 +449,7 @@ pub unsafe extern "C" fn frisbee_call_send(
         guarded(error, || {
             let call = handle::get(call)?;
             let payload = call.payload(Format::new(format)?, bytes("data", data, len)?)?;
-            // Cloned, so that the lock is free while the send waits.
+            // Clone the sender, so that the lock is not held while the send blocks.
             let sink = match &*call.sink.lock() {
                 Some(Sink::Stream(sink)) => sink.clone(),
                 _ => return Err(Status::failed_precondition("the call has a single reply: use frisbee_call_reply")),

@@ -54,7 +54,7 @@ async fn messages_are_batched_unless_group_exists() {
             }
         }
     };
-    let few = timeout(TIMEOUT, few).await.expect("other subscribers should receive most of a batch within the timeout");
+    let few = timeout(TIMEOUT, few).await.expect("row should arrive in few NATS messages within the timeout");
     let mut shares = Vec::new();
     for client in &clients[1..] {
         let mut jobs =
@@ -79,7 +79,7 @@ async fn messages_are_batched_unless_group_exists() {
             }
         }
     };
-    timeout(TIMEOUT, single).await.expect("one subscriber should receive a whole batch within the timeout");
+    timeout(TIMEOUT, single).await.expect("row should arrive unbatched within the timeout");
     let before: Vec<_> = shares.iter().map(|share| share.load(Ordering::SeqCst)).collect();
     assert_eq!(row(&clients[0], &mut written, &mut received).await, ROW);
     until("the group receives all messages", || sum() == published + ROW).await;

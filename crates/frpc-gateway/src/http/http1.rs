@@ -127,7 +127,8 @@ pub(crate) async fn serve(
     let mut connection = builder.serve_connection(
         io,
         service_fn(move |request: Request<Incoming>| {
-            // Begun outside the future, because hyper may read more input before it polls the future.
+            // Call `begin` outside the future, so that the request counts as in progress if hyper reads more input
+            // before it polls the future.
             let (service, mut in_progress) = (service.clone(), service.exchange().begin());
             async move {
                 let response = service.respond(request).await;
