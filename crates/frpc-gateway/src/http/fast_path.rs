@@ -56,6 +56,20 @@ enum NextAction {
     HandOver(Handover),
 }
 
+/// A request whose head and body have been received.
+struct ReceivedRequest<'a> {
+    path: &'a str,
+    query: Option<&'a str>,
+    body: Bytes,
+    metadata: Metadata,
+    timeout: Result<Option<Duration>, ()>,
+    pass: Pass<'a>,
+    /// Whether the client requests to close the connection after the response.
+    is_last: bool,
+    /// Length of the request head in bytes.
+    head_length: usize,
+}
+
 /// Result of waiting for further input from the client.
 enum ReadOutcome {
     Bytes,
@@ -302,10 +316,18 @@ impl<'a> FastPath<'a> {
             Err(_) => Metadata::new(),
         };
         let timeout = known.connect_timeout();
+        let received =
+            ReceivedRequest { path, query, body, metadata, timeout, pass, is_last, head_length: bytes.len() };
+        self.respond_to(route, received).await
+    }
+
+    /// Responds to a request that was received completely.
+    async fn respond_to(&mut self, route: Route, request: ReceivedRequest<'_>) -> io::Result<NextAction> {
+        let ReceivedRequest { path, query, body, metadata, timeout, pass, is_last, head_length } = request;
         let callee = match route {
             Route::Answer(answer) => {
                 if answer.status >= 400 {
-                    self.context.charge_abuse(bytes.len() + body.len());
+                    self.context.charge_abuse(head_length + body.len());
                 }
                 return self.respond(&answer, pass, is_last).await;
             }
@@ -316,6 +338,7 @@ impl<'a> FastPath<'a> {
                 return self.respond_by(pin!(call), pass, is_last).await;
             }
             Route::Get(method) => {
+                let limit = self.context.config().body_limit().into();
                 let call = get(&method, query, limit, metadata, timeout);
                 return self.respond_by(pin!(call), pass, is_last).await;
             }

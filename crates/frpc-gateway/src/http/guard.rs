@@ -149,6 +149,39 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Guard<T> {
         // Return without registering a waker, because the driver of the connection polls this again.
         Poll::Pending
     }
+
+    /// Passes bytes of a head or a body to hyper, of which `left` bytes remain.
+    fn poll_passing(
+        &mut self,
+        left: u64,
+        framing: BodyFraming,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let max = usize::try_from(left).unwrap_or(usize::MAX);
+        let passed = if self.input.is_empty() {
+            let room = buffer.remaining().min(max);
+            let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
+            ready!(Pin::new(&mut self.io).poll_read(context, &mut part))?;
+            let count = part.filled().len();
+            buffer.advance(count);
+            count
+        } else {
+            copy_available(&mut self.input, max, buffer)
+        };
+        let left = left.saturating_sub(passed as u64);
+        if self.input.is_empty() {
+            // Free the buffer, because the connection is idle.
+            self.input = BytesMut::new();
+        }
+        self.state = match framing {
+            _ if left > 0 => State::Passing(left, framing),
+            BodyFraming::Chunked => State::Open(Default::default()),
+            BodyFraming::Length(_) if self.input.is_empty() => State::Head(0),
+            BodyFraming::Length(_) => self.parse_head(0),
+        };
+        Poll::Ready(Ok(()))
+    }
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guard<T> {
@@ -175,31 +208,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guard<T> {
                     this.input.extend_from_slice(read.filled());
                 }
                 State::Passing(left, framing) => {
-                    let max = usize::try_from(*left).unwrap_or(usize::MAX);
-                    let passed = if this.input.is_empty() {
-                        let room = buffer.remaining().min(max);
-                        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
-                        ready!(Pin::new(&mut this.io).poll_read(context, &mut part))?;
-                        let count = part.filled().len();
-                        buffer.advance(count);
-                        count
-                    } else {
-                        copy_available(&mut this.input, max, buffer)
-                    };
-                    *left = left.saturating_sub(passed as u64);
-                    let is_passed = *left == 0;
-                    if this.input.is_empty() {
-                        // Free the buffer, because the connection is idle.
-                        this.input = BytesMut::new();
-                    }
-                    if is_passed {
-                        this.state = match *framing {
-                            BodyFraming::Chunked => State::Open(Default::default()),
-                            BodyFraming::Length(_) if this.input.is_empty() => State::Head(0),
-                            BodyFraming::Length(_) => this.parse_head(0),
-                        };
-                    }
-                    return Poll::Ready(Ok(()));
+                    let (left, framing) = (*left, *framing);
+                    return this.poll_passing(left, framing, context, buffer);
                 }
                 State::Open(last) => {
                     let before = buffer.filled().len();

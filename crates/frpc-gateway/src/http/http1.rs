@@ -2,7 +2,7 @@
 
 use super::answer::Answer;
 use super::calls::ResponseOptions;
-use super::exchange::{Deadline, InProgress};
+use super::exchange::{Deadline, Exchange, InProgress};
 use super::guard::Guard;
 use super::head::Malformed;
 use super::service::{Reply, Service};
@@ -15,7 +15,7 @@ use crate::web_socket::Upgrade;
 use bytes::{Bytes, BytesMut};
 use frisbee::{MemoryCharge, RawTransport};
 use frpc::{AdapterContext, Metadata};
-use http::Request;
+use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -111,6 +111,41 @@ impl ConnectionEnd {
     }
 }
 
+/// Handles a request. `in_progress` ends with the response body.
+async fn respond(
+    service: Service,
+    request: Request<Incoming>,
+    mut in_progress: InProgress,
+) -> Result<Response<Outgoing>, Infallible> {
+    let response = service.respond(request).await;
+    in_progress.answer();
+    let context = service.context().clone();
+    Ok(response.map(|reply| {
+        let hold = charge(&context, reply.buffered());
+        Outgoing { reply, _in_progress: in_progress, context, hold }
+    }))
+}
+
+/// Waits until the connection must end because of a malformed request or a timeout. Completes with `None` if a deadline
+/// has passed after which hyper must be polled again.
+fn poll_limits(
+    exchange: &Exchange,
+    alarm: &mut LazyTimer,
+    (idle_timeout, head_timeout): (Duration, Duration),
+    task: &mut Context<'_>,
+) -> Poll<Option<ConnectionEnd>> {
+    if let Some(malformed) = exchange.refused() {
+        return Poll::Ready(Some(ConnectionEnd::Refused(malformed)));
+    }
+    let Some(deadline) = exchange.deadline(idle_timeout, head_timeout, now()) else { return Poll::Pending };
+    ready!(alarm.poll(task, deadline.due()));
+    Poll::Ready(match deadline {
+        Deadline::Idle(_) => Some(ConnectionEnd::Idle),
+        Deadline::Head(_) => Some(ConnectionEnd::Refused(Malformed::TooSlow)),
+        Deadline::Gone(_) => None,
+    })
+}
+
 /// Serves an HTTP/1 connection that begins with `early`, until it ends or is upgraded.
 pub(crate) async fn serve(
     service: Service,
@@ -129,16 +164,7 @@ pub(crate) async fn serve(
         service_fn(move |request: Request<Incoming>| {
             // Call `begin` outside the future, so that the request counts as in progress if hyper reads more input
             // before it polls the future.
-            let (service, mut in_progress) = (service.clone(), service.exchange().begin());
-            async move {
-                let response = service.respond(request).await;
-                in_progress.answer();
-                let context = service.context().clone();
-                Ok::<_, Infallible>(response.map(|reply| {
-                    let hold = charge(&context, reply.buffered());
-                    Outgoing { reply, _in_progress: in_progress, context, hold }
-                }))
-            }
+            respond(service.clone(), request, service.exchange().begin())
         }),
     );
     let mut stopping = pin!(context.stopping());
@@ -156,17 +182,8 @@ pub(crate) async fn serve(
                 Pin::new(&mut connection).graceful_shutdown();
                 continue;
             }
-            if let Some(malformed) = exchange.refused() {
-                return Poll::Ready(ConnectionEnd::Refused(malformed));
-            }
-            let Some(deadline) = exchange.deadline(idle_timeout, head_timeout, now()) else { return Poll::Pending };
-            if alarm.poll(task, deadline.due()).is_pending() {
-                return Poll::Pending;
-            }
-            match deadline {
-                Deadline::Idle(_) => return Poll::Ready(ConnectionEnd::Idle),
-                Deadline::Head(_) => return Poll::Ready(ConnectionEnd::Refused(Malformed::TooSlow)),
-                Deadline::Gone(_) => {}
+            if let Some(end) = ready!(poll_limits(&exchange, &mut alarm, (idle_timeout, head_timeout), task)) {
+                return Poll::Ready(end);
             }
         }
     })

@@ -249,7 +249,7 @@ impl Service {
         known: &KnownFields<'_>,
         body: Inbound,
     ) -> Response<Reply> {
-        let (method, (path, query)) = (parts.method(), parts.target());
+        let (method, (path, _)) = (parts.method(), parts.target());
         let is_http2 = matches!(parts, RequestParts::Http2(_));
         let request_head = RequestHead { method, path, known, is_http2 };
         let route = match route(&self.gateway, http, &self.context, request_head) {
@@ -269,6 +269,19 @@ impl Service {
             }
             (Err(invalid), _) => return respond(invalid.answer()),
         };
+        self.call(route, parts, known, metadata, body).await
+    }
+
+    /// Makes the call of a request that was routed.
+    async fn call(
+        &self,
+        route: Route,
+        parts: RequestParts<'_>,
+        known: &KnownFields<'_>,
+        metadata: Metadata,
+        body: Inbound,
+    ) -> Response<Reply> {
+        let (path, query) = parts.target();
         let answer = match route {
             Route::Answer(answer) => answer,
             Route::NoMethod(_) => Answer::not_found(path),
@@ -298,13 +311,10 @@ impl Service {
                 },
                 Err(answer) => answer,
             },
-            Route::Get(method) => {
-                let limit = self.context.config().body_limit().into();
-                match get::Query::parse(query, limit) {
-                    Ok(query) => self.unary(&method, query.format, metadata, known, query.message).await,
-                    Err(answer) => answer,
-                }
-            }
+            Route::Get(method) => match get::Query::parse(query, self.context.config().body_limit().into()) {
+                Ok(query) => self.unary(&method, query.format, metadata, known, query.message).await,
+                Err(answer) => answer,
+            },
             Route::Call(method, Protocol::Unary(format)) => match self.whole(body, known).await {
                 Ok(body) => self.unary(&method, format, metadata, known, body).await,
                 Err(answer) => answer,
