@@ -36,7 +36,7 @@ use crate::wire::body::{self, OpenPacket};
 use crate::wire::compressed::{self, DECOMPRESSES, ZSTD};
 use crate::wire::envelope::Envelope;
 use crate::wire::layouts::{CALLED, OFFERED, malformed_item};
-use crate::wire::prefix::{self, Prefix};
+use crate::wire::prefix::{self, Prefix, PrefixError};
 use crate::wire::report;
 use crate::wire::translation::Translation;
 use crate::{Policy, Status, clock};
@@ -186,29 +186,8 @@ impl Router for Endpoint {
         let offer = &*self.offer;
         let (operation, prefix) = match body::opening(&first) {
             OpenPacket::Names(operation, prefix) => (operation, prefix),
-            _ if offer.mounts.has_fallback() => {
-                if let Some(Err(status)) = session.rules.as_ref().map(|rules| rules.admit_fallback()) {
-                    refuse(&stream, &status);
-                    return Routed::Discarded;
-                }
-                return offer.mounts.stream(&mut session.mounted, first, stream);
-            }
-            OpenPacket::Malformed(error) if offer.mounts.is_empty() => {
-                refuse(&stream, &error.of_request());
-                return Routed::Discarded;
-            }
-            _ if stream.is_native() => {
-                let status = Status::invalid_argument("the packet that opens the stream names no operation");
-                refuse(&stream, &status);
-                return Routed::Discarded;
-            }
-            // This may be a packet of a Go stream that was sent before its sender knew that the stream was closed. Do
-            // not count such packets, because many of them may arrive for each stream that is closed early. Packets on
-            // the streams of mounted routers may have any content.
-            OpenPacket::Malformed(_) | OpenPacket::Nothing => {
-                stream.forget();
-                return Routed::Continue;
-            }
+            OpenPacket::Malformed(error) => return self.open_unnamed(session, Some(error), first, stream),
+            OpenPacket::Nothing => return self.open_unnamed(session, None, first, stream),
         };
         let (own, translation) = match session.find(operation) {
             PeerMethod::Served { operation, translation } => (operation, translation),
@@ -418,6 +397,39 @@ impl Endpoint {
                 calls.handle_client_known(peer);
             }
         }
+    }
+
+    /// Handles a stream whose first packet names no operation. `malformed` is the error if it has a malformed prefix.
+    fn open_unnamed(
+        &self,
+        session: &mut Session,
+        malformed: Option<PrefixError>,
+        first: Bytes,
+        stream: Stream,
+    ) -> Routed {
+        let mounts = &self.offer.mounts;
+        match malformed {
+            _ if mounts.has_fallback() => {
+                if let Some(Err(status)) = session.rules.as_ref().map(|rules| rules.admit_fallback()) {
+                    refuse(&stream, &status);
+                    return Routed::Discarded;
+                }
+                return mounts.stream(&mut session.mounted, first, stream);
+            }
+            Some(error) if mounts.is_empty() => refuse(&stream, &error.of_request()),
+            _ if stream.is_native() => {
+                let status = Status::invalid_argument("the packet that opens the stream names no operation");
+                refuse(&stream, &status);
+            }
+            // This may be a packet of a Go stream that was sent before its sender knew that the stream was closed. Do
+            // not count such packets, because many of them may arrive for each stream that is closed early. Packets on
+            // the streams of mounted routers may have any content.
+            _ => {
+                stream.forget();
+                return Routed::Continue;
+            }
+        }
+        Routed::Discarded
     }
 
     /// Returns whether calls of the accepting end or held calls are in progress.

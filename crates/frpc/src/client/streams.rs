@@ -397,47 +397,8 @@ impl OpenDeadlines {
                         trace: trace.as_ref(),
                         ..PendingCall::new(method, channel.options(None), extras)
                     };
-                    let PickedConnection { link, .. } = channel.link_for(&call, self.open_until, started).await?;
-                    let connection = link.native()?.clone();
-                    // Mark the wait for the server's kind, so that a timeout reports the wait that was too long.
-                    is_unclear.store(true, Ordering::Relaxed);
-                    let peer = link.unless_abandoned(connection.peer_known()).await;
-                    is_unclear.store(false, Ordering::Relaxed);
-                    let Some(Ok(peer)) = peer else { continue };
-                    if link.backward && !takes_calls(&peer) {
-                        return Err(takes_no_calls());
-                    }
-                    if peer.hello().is_some_and(|hello| hello.streams_max == 0) {
-                        return Err(Status::unimplemented("the peer does not accept streams").not_run());
-                    }
-                    let prepared = link.unless_abandoned(link.prepare(method)).await;
-                    let Some((operation, translation)) = prepared.transpose()? else { continue };
-                    let reading = link.reading();
-                    // Compute the timeout here, so that it excludes the time spent waiting for a slot.
-                    let first = || match peer.hello() {
-                        Some(_) => body::open(operation, call.prefix(time_left(self.until))),
-                        None => body::open(operation, PrefixFields::default()),
-                    };
-                    // If the connection stops accepting calls, a stream waiting for a slot must use the next
-                    // connection.
-                    let opening = link.unless_abandoned(connection.open_stream_with(first));
-                    let Some(opened) = opening.await else { continue };
-                    match opened {
-                        Ok(stream) => {
-                            let (sender, receiver) = stream.split();
-                            let compresses = link.compresses(method, &peer);
-                            let flags = Flags::LOSSLESS
-                                .when(channel.inner.options.strict)
-                                .with(Flags::COMPRESSED.when(compresses));
-                            let end = ReceiverEnd::Client(Some(connection.clone()), Arc::default());
-                            let deadline = self.sleep();
-                            let replies =
-                                Replies { receiver, end, reading, deadline, translation: translation.clone() };
-                            return Ok(OpenedStream { sender, replies, link, connection, flags, translation });
-                        }
-                        // The connection closed before anything was sent, so retry on the next one.
-                        Err(SendError::Closed(_)) => {}
-                        Err(error) => return Err(error.into()),
+                    if let Some(opened) = self.try_open(channel, &call, &is_unclear, started).await? {
+                        return Ok(opened);
                     }
                 }
             };
@@ -445,6 +406,54 @@ impl OpenDeadlines {
             opened
                 .unwrap_or_else(|_| Err(if is_unclear.load(Ordering::Relaxed) { unidentified() } else { not_opened() }))
         })
+    }
+
+    /// Opens the stream of a call on the connection that the channel selects for it. Returns `None` if the call
+    /// must use another connection. `is_unclear` is set while the kind of the server is awaited.
+    async fn try_open(
+        &self,
+        channel: &Channel,
+        call: &PendingCall<'_>,
+        is_unclear: &AtomicBool,
+        started: &mut Option<tokio::time::Instant>,
+    ) -> Result<Option<OpenedStream>, Status> {
+        let method = call.method;
+        let PickedConnection { link, .. } = channel.link_for(call, self.open_until, started).await?;
+        let connection = link.native()?.clone();
+        // Mark the wait for the server's kind, so that a timeout reports the wait that was too long.
+        is_unclear.store(true, Ordering::Relaxed);
+        let peer = link.unless_abandoned(connection.peer_known()).await;
+        is_unclear.store(false, Ordering::Relaxed);
+        let Some(Ok(peer)) = peer else { return Ok(None) };
+        if link.backward && !takes_calls(&peer) {
+            return Err(takes_no_calls());
+        }
+        if peer.hello().is_some_and(|hello| hello.streams_max == 0) {
+            return Err(Status::unimplemented("the peer does not accept streams").not_run());
+        }
+        let prepared = link.unless_abandoned(link.prepare(method)).await;
+        let Some((operation, translation)) = prepared.transpose()? else { return Ok(None) };
+        let reading = link.reading();
+        // Compute the timeout here, so that it excludes the time spent waiting for a slot.
+        let first = || match peer.hello() {
+            Some(_) => body::open(operation, call.prefix(time_left(self.until))),
+            None => body::open(operation, PrefixFields::default()),
+        };
+        // If the connection stops accepting calls, a stream waiting for a slot must use the next connection.
+        let opening = link.unless_abandoned(connection.open_stream_with(first));
+        let stream = match opening.await {
+            Some(Ok(stream)) => stream,
+            // The connection closed before anything was sent, so retry on the next one.
+            None | Some(Err(SendError::Closed(_))) => return Ok(None),
+            Some(Err(error)) => return Err(error.into()),
+        };
+        let (sender, receiver) = stream.split();
+        let flags = Flags::LOSSLESS
+            .when(channel.inner.options.strict)
+            .with(Flags::COMPRESSED.when(link.compresses(method, &peer)));
+        let end = ReceiverEnd::Client(Some(connection.clone()), Arc::default());
+        let replies = Replies { receiver, end, reading, deadline: self.sleep(), translation: translation.clone() };
+        Ok(Some(OpenedStream { sender, replies, link, connection, flags, translation }))
     }
 
     fn sleep(&self) -> Option<Pin<Box<Sleep>>> {

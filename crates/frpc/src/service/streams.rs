@@ -228,18 +228,23 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
             send_error(&sender, &status);
         }
         send_end(&sender);
-        let mut waiter = sender.waiter();
-        let ended = poll_fn(|context| match shared_receiver.poll_drain(context) {
-            Poll::Ready(_) => Poll::Ready(()),
-            Poll::Pending => waiter.poll_closed(context),
-        });
-        let _ = tokio::time::timeout(END_TIMEOUT, ended).await;
-        if !sender.is_native() && shared_receiver.sent.load(Ordering::Relaxed) > CLOSED_AT_ONCE_MAX {
-            let _ = tokio::time::timeout(CLOSED_LATER, sender.closed()).await;
-        }
-        // Close the stream, because Go does not do so and would keep it for the life of the connection.
-        sender.close();
+        close(&sender, &shared_receiver).await;
     });
+}
+
+/// Closes a stream once the client has ended its sending side, or after [`END_TIMEOUT`].
+async fn close(sender: &StreamSender, shared_receiver: &SharedReceiver) {
+    let mut waiter = sender.waiter();
+    let ended = poll_fn(|context| match shared_receiver.poll_drain(context) {
+        Poll::Ready(_) => Poll::Ready(()),
+        Poll::Pending => waiter.poll_closed(context),
+    });
+    let _ = tokio::time::timeout(END_TIMEOUT, ended).await;
+    if !sender.is_native() && shared_receiver.sent.load(Ordering::Relaxed) > CLOSED_AT_ONCE_MAX {
+        let _ = tokio::time::timeout(CLOSED_LATER, sender.closed()).await;
+    }
+    // Close the stream, because Go does not do so and would keep it for the life of the connection.
+    sender.close();
 }
 
 impl SharedReceiver {

@@ -159,7 +159,8 @@ struct Instance<S, H, A, B, F: Future> {
 
 /// The part of an instance that is independent of the method's types, so that its code is compiled once.
 struct MethodState {
-    /// Permission to poll handlers inline under [`Policy::Inline`].
+    /// Permission to poll handlers inline under [`Policy::Inline`]. Revoked when a handler of the method blocks its
+    /// thread.
     permission: Option<PermissionHandle>,
     /// Permits that limit concurrent calls under [`Policy::AtMost`].
     permits: Option<Arc<Semaphore>>,
@@ -185,6 +186,7 @@ struct StartedHandler<'a> {
     /// Deadline and trace context that the handler's own calls inherit. `None` if there is neither.
     inherited: Option<&'a InheritedContext>,
     memory: usize,
+    /// Whether decoding the request was expensive, or the reply will be compressed.
     is_slow: bool,
 }
 
@@ -201,9 +203,8 @@ where
     fn serve(&mut self, mut call: Incoming<'_>) -> ServeProgress {
         let caller = call.caller;
         let mut inherited = InheritedContext { deadline: None, trace: call.trace.copied() };
-        if let Err((status, served)) =
-            self.state.admit(caller, call.has_permit, &mut call.envelope, &mut inherited.trace)
-        {
+        let admitted = self.state.admit(caller, call.has_permit, &mut call.envelope, &mut inherited.trace);
+        if let Err((status, served)) = admitted {
             return self.state.refuse(caller, call.reply, status, served);
         }
         let decoded = if self.state.prepares(&call.envelope.body) {
@@ -225,11 +226,9 @@ where
         }
         let inherited = inherited.is_something().then_some(&inherited);
         let request = Request::from_parts_with_extras(message, timeout, call.reply.origin(caller), extras);
-        // Report the call as slow if its reply will be compressed.
         let is_slow = is_slow || self.state.flags.has(Flags::COMPRESSED);
         let started = StartedHandler { caller, inherited, memory, is_slow };
-        // Spawn the call unless it may be polled inline. The permission is revoked when a handler of the method blocks
-        // its thread.
+        // Spawn the call unless it may be polled inline.
         if !call.inline || !self.state.permission.as_ref().is_some_and(|permission| permission.is_kept()) {
             return self.call_as_task(request, started, call.reply);
         }

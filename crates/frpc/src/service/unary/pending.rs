@@ -6,6 +6,7 @@
 //! a hundred methods.
 
 use super::{Codec, MethodState, StartedHandler, code, no_format};
+use crate::api::hand_off::HandOff;
 use crate::api::metadata::Metadata;
 use crate::context::{HandlerFuture, InheritedContext};
 use crate::observe::observers::ObservedCall;
@@ -21,7 +22,7 @@ use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::rpc::ConnectionExt;
 use frisbee::rpc::{Continuation, Job, ParkedFuture, Placement, Task, UnwindResult};
-use frisbee::{Connection, Operation, Outbox, PacketId};
+use frisbee::{Connection, HandOffRequest, Operation, Outbox, PacketId};
 use polyglot::{Form, Message};
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -103,65 +104,25 @@ impl MethodState {
         permits: Option<Arc<Semaphore>>,
         reply: ReplyTo<'_>,
     ) -> ServeProgress {
+        let started = StartedHandler { memory: started.memory + handler.size(), ..started };
         let StartedHandler { caller, inherited, memory, is_slow } = started;
-        let inherited = inherited.copied().unwrap_or_default();
-        let memory = memory + handler.size();
         // A handler that was already polled must continue on the same worker.
         let was_polled = matches!(placement, Placement::Home(..));
-        let (connection, name) = (&caller.connection, *self.about.method());
-        let observed_call = || self.method_observer.as_ref().map(|observer| Box::new(observer.continue_as_task()));
+        let connection = &caller.connection;
         let refused = match reply {
             ReplyTo::Packet { id, operation, outbox } => {
-                let (style, flags, is_layered) = (caller.style, self.flags, self.chain.is_some());
-                // Only native peers can cancel calls.
-                let call = caller.is_native().then_some((id, operation));
-                let entered = caller.enter(id, name, inherited.deadline);
-                let working = caller.work();
-                let spawned = connection.spawn_call(call, memory, placement, |task| {
-                    let observed_call = observed_call();
-                    let call = AnsweredCall { id, operation, style, flags, is_layered, name, observed_call, working };
-                    let answer = Answer { task, call };
-                    // Spawn the handler itself if no deadline, permit or registry entry needs a wrapper, which saves an
-                    // allocation.
-                    if !inherited.is_something() && permits.is_none() && entered.is_none() {
-                        return handler.answered_by(answer);
-                    }
-                    let outcome = handler.outcome();
-                    Box::pin(async move {
-                        let worked = with_deadline(permits, inherited, outcome).await;
-                        // Deregister the call before replying, so that a caller with the reply does not find its call
-                        // still in progress.
-                        drop(entered);
-                        answer.then(worked);
-                    })
-                });
+                let spawned = self.spawn_answered(handler, started, placement, permits, (id, operation));
                 (!spawned).then_some(ReplyTo::Packet { id, operation, outbox })
             }
             ReplyTo::HandOff(requested) => {
-                let (mut requested, translation) = (Some(requested), self.translation.clone());
-                let spawned = connection.spawn_call(None, memory, Placement::Runtime, |task| {
-                    let (requested, observed_call, outcome) = (requested.take(), observed_call(), handler.outcome());
-                    let translation = translation.clone();
-                    let work = async move {
-                        let worked = with_deadline(permits, inherited, outcome).await;
-                        let code = worked.as_ref().map_or(Code::Internal, code);
-                        observed_call.into_iter().for_each(|observed_call| observed_call.end(code, 0));
-                        worked
-                    };
-                    Box::pin(async move {
-                        if let Some((requested, decision)) = requested.map(|requested| *requested) {
-                            let writing = Writing::new(Flags::default(), translation.as_deref());
-                            hand_off::decide(requested, name, &decision, work, task, writing).await;
-                        }
-                    })
-                });
-                requested.filter(|_| !spawned).map(ReplyTo::HandOff)
+                self.spawn_hand_off(handler, started, permits, requested).map(ReplyTo::HandOff)
             }
             ReplyTo::Adapter { outcome, .. } => {
                 let handler = handler.formatted();
-                let memory = memory + handler.size();
+                let (memory, name) = (memory + handler.size(), *self.about.method());
+                let inherited = inherited.copied().unwrap_or_default();
                 let work = Box::pin(adapter_outcome(permits, inherited, handler, name, connection.clone()));
-                let observed_call = observed_call();
+                let observed_call = self.continue_observed();
                 *outcome = Some(AdapterOutcome::Pending(PendingHandler { work, memory, observed_call }));
                 None
             }
@@ -173,6 +134,80 @@ impl MethodState {
         // Report the call as possibly run if its handler was polled, because it may have had side effects.
         self.fail(caller, reply, too_many(connection), !was_polled);
         ServeProgress::Refused
+    }
+
+    /// Spawns a task that completes a handler and sends its reply. Returns whether the task was spawned.
+    fn spawn_answered(
+        &self,
+        handler: &mut dyn WaitingHandler,
+        started: StartedHandler<'_>,
+        placement: Placement,
+        permits: Option<Arc<Semaphore>>,
+        (id, operation): (PacketId, Operation),
+    ) -> bool {
+        let StartedHandler { caller, inherited, memory, .. } = started;
+        let inherited = inherited.copied().unwrap_or_default();
+        let (connection, name) = (&caller.connection, *self.about.method());
+        let (style, flags, is_layered) = (caller.style, self.flags, self.chain.is_some());
+        // Only native peers can cancel calls.
+        let call = caller.is_native().then_some((id, operation));
+        let entered = caller.enter(id, name, inherited.deadline);
+        let working = caller.work();
+        connection.spawn_call(call, memory, placement, |task| {
+            let observed_call = self.continue_observed();
+            let call = AnsweredCall { id, operation, style, flags, is_layered, name, observed_call, working };
+            let answer = Answer { task, call };
+            // Spawn the handler itself if no deadline, permit or registry entry needs a wrapper, which saves an
+            // allocation.
+            if !inherited.is_something() && permits.is_none() && entered.is_none() {
+                return handler.answered_by(answer);
+            }
+            let outcome = handler.outcome();
+            Box::pin(async move {
+                let worked = with_deadline(permits, inherited, outcome).await;
+                // Deregister the call before replying, so that a caller with the reply does not find its call
+                // still in progress.
+                drop(entered);
+                answer.then(worked);
+            })
+        })
+    }
+
+    /// Spawns a task that completes the handler of a hand-off request. Returns the request if the task cannot be
+    /// spawned.
+    fn spawn_hand_off(
+        &self,
+        handler: &mut dyn WaitingHandler,
+        started: StartedHandler<'_>,
+        permits: Option<Arc<Semaphore>>,
+        requested: Box<(HandOffRequest, HandOff)>,
+    ) -> Option<Box<(HandOffRequest, HandOff)>> {
+        let StartedHandler { caller, inherited, memory, .. } = started;
+        let inherited = inherited.copied().unwrap_or_default();
+        let (connection, name) = (&caller.connection, *self.about.method());
+        let (mut requested, translation) = (Some(requested), self.translation.clone());
+        let spawned = connection.spawn_call(None, memory, Placement::Runtime, |task| {
+            let (requested, observed_call, outcome) = (requested.take(), self.continue_observed(), handler.outcome());
+            let translation = translation.clone();
+            let work = async move {
+                let worked = with_deadline(permits, inherited, outcome).await;
+                let code = worked.as_ref().map_or(Code::Internal, code);
+                observed_call.into_iter().for_each(|observed_call| observed_call.end(code, 0));
+                worked
+            };
+            Box::pin(async move {
+                if let Some((requested, decision)) = requested.map(|requested| *requested) {
+                    let writing = Writing::new(Flags::default(), translation.as_deref());
+                    hand_off::decide(requested, name, &decision, work, task, writing).await;
+                }
+            })
+        });
+        requested.filter(|_| !spawned)
+    }
+
+    /// Returns the observed call of a handler that continues as a task.
+    fn continue_observed(&self) -> Option<Box<ObservedCall>> {
+        self.method_observer.as_ref().map(|observer| Box::new(observer.continue_as_task()))
     }
 }
 
