@@ -11,23 +11,24 @@ pub(crate) mod inline_runs;
 mod layouts;
 pub(crate) mod offer;
 pub(crate) mod session;
+mod settle;
 pub(crate) mod table;
 
 use crate::api::hand_off::HandOff;
 use crate::calls::failures::{closed_early_status, closed_status};
-use crate::calls::table::{CallTable, wake_all};
-use crate::calls::{Calls, ServerKind, is_of_accepting_end};
+use crate::calls::table::CallTable;
+use crate::calls::{ServerKind, is_of_accepting_end};
 use crate::debug::opaque_debug;
 use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::offer::ServiceOffer;
-use crate::endpoint::session::{Replies, Session};
+use crate::endpoint::session::Session;
+use crate::endpoint::settle::settle;
 use crate::endpoint::table::ServedMethod;
 use crate::observe::TraceContext;
 use crate::observe::batch_calls::BatchCalls;
-use crate::observe::observers::nanos;
 use crate::service::caller::Caller;
 use crate::service::erased::{AcceptedStream, Entry, Kind, StreamingMethod};
-use crate::service::failures::{close_for_unmatched, overloaded};
+use crate::service::failures::overloaded;
 use crate::service::hand_off;
 use crate::service::invoke::{Incoming, ReplyTo};
 use crate::service::layouts::{HeldCall, PeerLayouts, PeerMethod};
@@ -48,12 +49,7 @@ use frisbee::{
 };
 use std::mem;
 use std::sync::Arc;
-use std::task::Waker;
 use std::time::Instant;
-
-/// Maximum number of received packets that match no call. Beyond it, the peer is considered faulty or malicious, and
-/// the connection is closed. Duplicate replies to a burst of calls stay below this limit.
-const UNMATCHED_MAX: u64 = 100_000;
 
 /// Size in bytes of unsent replies at which the dialling end rejects further calls of its peer: 64 times the size at
 /// which the accepting end stops reading. The dialling end must continue to read, because two ends that stop reading
@@ -432,28 +428,6 @@ impl Endpoint {
         Routed::Discarded
     }
 
-    /// Returns whether calls of the accepting end or held calls are in progress.
-    fn is_busy(&self, session: &mut Session) -> bool {
-        // Whether calls made on this accepted connection are in flight. Calls of a channel do not count, because the
-        // channel closes its connection when they have ended.
-        let has_calls = self.calls.is_none() && session.calls().is_some_and(|calls| !calls.is_idle());
-        let is_held = session.layouts.as_ref().is_some_and(|layouts| layouts.holds_calls());
-        has_calls || is_held
-    }
-
-    /// Frees memory that an idle connection does not need.
-    fn release_memory(&self, session: &mut Session) {
-        session.last = session.last.take().filter(|(_, instance)| instance.is_needed());
-        session.instances.retain(|(_, instance)| instance.is_needed());
-        session.instances.shrink_to_fit();
-        session.replies = None;
-        if let Some(calls) = self.calls.as_ref().or(session.calls.as_ref()) {
-            let released = calls.calls.lock().release();
-            // Drop the released memory without the lock, because destructors may use the table.
-            drop(released);
-        }
-    }
-
     /// Serves a request that a peer sent.
     #[inline(always)]
     fn serve(
@@ -491,31 +465,6 @@ impl Endpoint {
         {
             method_observer.refuse(status.code());
         }
-    }
-
-    /// Completes a poll of the driver on connections with mounted routers, unmatched packets or observed calls. `calls`
-    /// is the earliest deadline of a call. `ended` is the time at which the poll ended, if handlers were polled inline.
-    #[inline(never)]
-    fn end_mixed_batch(
-        &self,
-        session: &mut Session,
-        batch: &mut BatchEnd<'_>,
-        calls: Option<Instant>,
-        ended: Option<Instant>,
-    ) -> Option<Instant> {
-        if let Some(batch_calls) = session.caller.batch_calls().filter(|batch_calls| !batch_calls.is_empty()) {
-            // No handler was polled, but rejected calls must be counted too.
-            let ended = ended.unwrap_or_else(clock::now);
-            batch_calls.flush(nanos(ended.saturating_duration_since(batch.now)));
-        }
-        if u64::from(session.unmatched) > UNMATCHED_MAX {
-            close_for_unmatched(&session.caller.connection, session.unmatched.into());
-        }
-        if self.offer.mounts.is_empty() {
-            return calls;
-        }
-        let mounted = self.offer.mounts.batch_ended(&mut session.mounted, batch);
-        [mounted, calls].into_iter().flatten().min()
     }
 
     /// Counts a rejected request that could not be assigned to a method.
@@ -668,55 +617,6 @@ fn open(
         translation,
     });
     Routed::Continue
-}
-
-/// Completes calls with the replies received in one poll of the driver, and expires calls whose deadline has passed.
-/// Returns the earliest deadline of the remaining calls.
-#[inline(always)]
-fn settle(
-    calls: &CallTable,
-    caller: &Caller,
-    Replies { packets, wake }: &mut Replies,
-    now: Instant,
-) -> Option<Instant> {
-    let mut table = calls.calls.lock();
-    let mut late = None;
-    if !packets.is_empty() {
-        if table.is_observed() {
-            late = table.handle_replies(packets, now, wake);
-        } else {
-            for packet in packets.drain(..) {
-                wake.extend(table.handle_reply(packet));
-            }
-        }
-    }
-    // Handle deadlines after the replies, so that a call answered in this poll does not expire.
-    let (due, unmatched) = (table.handle_time(now, wake), table.unmatched());
-    let due = if table.queue.is_empty() { due } else { look_at_slots(&mut table, now, wake, due) };
-    // Release the lock before notifying observers and waking tasks, because they may make calls, which lock the table.
-    drop(table);
-    if let Some(late) = late {
-        late.count();
-    }
-    if !wake.is_empty() {
-        wake_all(wake.drain(..));
-    }
-    if unmatched > UNMATCHED_MAX {
-        close_for_unmatched(&caller.connection, unmatched);
-    }
-    due
-}
-
-/// Revokes slots that were granted to callers but not used in time, and grants them to the next callers. Adds these
-/// callers to `wake`. Returns the time of the next check.
-#[cold]
-fn look_at_slots(table: &mut Calls, now: Instant, wake: &mut Vec<Waker>, due: Option<Instant>) -> Option<Instant> {
-    table.queue.expire(now);
-    wake.extend(table.grant_slots().0);
-    match (due, table.queue.due()) {
-        (Some(due), Some(slots)) => Some(due.min(slots)),
-        (due, slots) => due.or(slots),
-    }
 }
 
 opaque_debug!([] Endpoint, "Endpoint", |this| operations = this.declaration().operations);
