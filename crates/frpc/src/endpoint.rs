@@ -12,6 +12,7 @@ mod layouts;
 pub(crate) mod offer;
 pub(crate) mod session;
 mod settle;
+mod side;
 pub(crate) mod table;
 
 use crate::api::hand_off::HandOff;
@@ -23,6 +24,7 @@ use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::session::Session;
 use crate::endpoint::settle::settle;
+use crate::endpoint::side::Side;
 use crate::endpoint::table::ServedMethod;
 use crate::observe::TraceContext;
 use crate::observe::batch_calls::BatchCalls;
@@ -63,18 +65,16 @@ const REPLIES_END: usize = REPLIES_MAX + 4 * 1024 * 1024;
 /// Protocol router of a client or server connection: serves requests and matches replies to calls.
 pub(crate) struct Endpoint {
     offer: Arc<ServiceOffer>,
-    /// Call table of the side that dialled. An accepting side stores the table in the attachments of its connection
-    /// instead.
-    calls: Option<Arc<CallTable>>,
+    side: Side,
 }
 
 impl Endpoint {
     pub(crate) fn serving(offer: Arc<ServiceOffer>) -> Self {
-        Self { offer, calls: None }
+        Self { offer, side: Side::Accepting }
     }
 
     pub(crate) fn calling(offer: Arc<ServiceOffer>, calls: Arc<CallTable>) -> Self {
-        Self { offer, calls: Some(calls) }
+        Self { offer, side: Side::Dialling(calls) }
     }
 }
 
@@ -88,20 +88,17 @@ impl Router for Endpoint {
         let compat = compat.iter().flat_map(|layout| layout.operations()).map(|operation| *operation..=*operation);
         let offered = table.layouts.iter().map(|layout| (OFFERED, layout.item()));
         let called = called.iter().map(|layout| (CALLED, layout.item()));
-        // Request load reports from servers, because pickers balance calls by load.
-        let is_of_fleet = self.calls.as_ref().is_some_and(|calls| calls.is_of_fleet());
-        let load_report = is_of_fleet.then(|| (report::REPORT_REQUEST_ITEM, Bytes::new()));
+        let load_report = self.side.requests_load().then(|| (report::REPORT_REQUEST_ITEM, Bytes::new()));
         let decompresses = compression.iter().map(|_| (DECOMPRESSES, Bytes::from_static(&[ZSTD])));
         declaration
             .operations(table.operations().into_iter().chain(compat).chain(operations))
             .hello_items(offered.chain(called).chain(load_report).chain(decompresses).chain(items))
-            // A channel closes its connections itself, after its own work.
-            .closes_by_itself(self.calls.is_some())
+            .closes_by_itself(self.side.closes_by_itself())
     }
 
     fn connected(&self, connection: &Connection) -> Session {
-        self.offer.end(self.calls.as_ref()).attach(connection);
-        if let Some(calls) = &self.calls {
+        self.offer.end(self.side.calls()).attach(connection);
+        if let Side::Dialling(calls) = &self.side {
             // Handle the peer now: a client that sends no HELLO treats its server as a compat peer from the start.
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
@@ -150,7 +147,7 @@ impl Router for Endpoint {
             }
         }
         // Collect the replies and match them at the end of the batch, so that the call table is locked once per batch.
-        if self.calls.is_some() {
+        if self.side.receives_replies() {
             session.replies.get_or_insert_default().packets.push(packet);
             return Routed::Continue;
         }
@@ -208,7 +205,7 @@ impl Router for Endpoint {
                 }
                 return offer.mounts.stream(&mut session.mounted, first, stream);
             }
-            None if self.calls.is_some() && offer.table.is_empty() => {
+            None if self.offers_nothing() => {
                 session.unmatched += 1;
                 if stream.is_native() {
                     refuse(&stream, &Status::unimplemented("the called peer offers no service"));
@@ -227,8 +224,8 @@ impl Router for Endpoint {
 
     fn discarded(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, .. } = packet;
-        let is_reply = self.calls.is_none() && session.caller.is_native() && is_of_accepting_end(id);
-        if is_reply && !self.offer.mounts.contains(operation) {
+        let may_be_reply = session.caller.is_native() && self.side.may_discard_reply(id);
+        if may_be_reply && !self.offer.mounts.contains(operation) {
             let is_pending = |calls: &Arc<CallTable>| calls.with(|calls| calls.is_pending(id, operation));
             if !session.calls().is_some_and(is_pending) {
                 session.unmatched += 1;
@@ -250,7 +247,7 @@ impl Router for Endpoint {
     fn event(&self, session: &mut Session, event: &mut ConnectionEvent<'_>) {
         match event {
             ConnectionEvent::PeerKnown(peer) => self.handle_peer_known(session, peer),
-            ConnectionEvent::GoingAway => self.calls.iter().for_each(|calls| calls.retire()),
+            ConnectionEvent::GoingAway => self.side.calls().into_iter().for_each(|calls| calls.retire()),
             ConnectionEvent::Idle => self.release_memory(session),
             ConnectionEvent::Closing { is_busy } => *is_busy |= self.is_busy(session),
             ConnectionEvent::Extension { id, body, outbox, routed } => {
@@ -323,11 +320,11 @@ impl Router for Endpoint {
             session.warn_slow();
         }
         // Check whether the accepting end has made calls since the last poll of the driver.
-        if self.calls.is_none() && connection.attachments().changes() != session.looked {
+        if self.side.attaches_calls() && connection.attachments().changes() != session.looked {
             session.calls();
         }
         let Session { caller, calls, replies, .. } = session;
-        let due = match self.calls.as_ref().or(calls.as_ref()) {
+        let due = match self.side.calls().or(calls.as_ref()) {
             Some(calls) => settle(calls, caller, replies.get_or_insert_default(), now),
             None => None,
         };
@@ -352,10 +349,10 @@ impl Router for Endpoint {
     }
 
     fn disconnected(&self, mut session: Session, reason: &CloseReason) {
-        match &self.calls {
-            Some(calls) if !calls.has_shown() => calls.end(closed_early_status(reason)),
-            Some(calls) => calls.end(closed_status(reason)),
-            None => session.calls().into_iter().for_each(|calls| calls.end(closed_status(reason))),
+        match &self.side {
+            Side::Dialling(calls) if !calls.has_shown() => calls.end(closed_early_status(reason)),
+            Side::Dialling(calls) => calls.end(closed_status(reason)),
+            Side::Accepting => session.calls().into_iter().for_each(|calls| calls.end(closed_status(reason))),
         }
         self.offer.mounts.disconnected(session.mounted, reason);
     }
@@ -375,22 +372,25 @@ impl Endpoint {
         let compression = self.offer.compression.as_ref().filter(|_| hello.is_some_and(compressed::decompresses));
         session.decompresses = hello.is_some() && self.offer.compression.is_some();
         session.compresses = compression.is_some();
-        if let Some(calls) = &self.calls {
-            calls.with(|calls| {
-                calls.handle_peer_known(hello.map(|hello| hello.calls_max));
-                calls.offers.handle_peer_known(peer);
-                if compression.is_some_and(|compression| !compression.is_empty()) {
-                    calls.server = ServerKind::Decompressing;
-                }
-            });
-            calls.show();
-        } else {
-            match hello {
-                Some(hello) => self.compare_layouts(session, hello),
-                None => self.use_compat_layouts(session),
+        match &self.side {
+            Side::Dialling(calls) => {
+                calls.with(|calls| {
+                    calls.handle_peer_known(hello.map(|hello| hello.calls_max));
+                    calls.offers.handle_peer_known(peer);
+                    if compression.is_some_and(|compression| !compression.is_empty()) {
+                        calls.server = ServerKind::Decompressing;
+                    }
+                });
+                calls.show();
             }
-            if let Some(calls) = session.calls() {
-                calls.handle_client_known(peer);
+            Side::Accepting => {
+                match hello {
+                    Some(hello) => self.compare_layouts(session, hello),
+                    None => self.use_compat_layouts(session),
+                }
+                if let Some(calls) = session.calls() {
+                    calls.handle_client_known(peer);
+                }
             }
         }
     }
@@ -467,6 +467,11 @@ impl Endpoint {
         }
     }
 
+    /// Returns whether this end only makes calls, so that each request is due to a defect of the peer.
+    fn offers_nothing(&self) -> bool {
+        matches!(self.side, Side::Dialling(_)) && self.offer.table.is_empty()
+    }
+
     /// Counts a rejected request that could not be assigned to a method.
     fn count_unserved(&self) {
         if let Some(observers) = &self.offer.observers {
@@ -501,7 +506,7 @@ impl Endpoint {
     #[inline(never)]
     fn route_mounted(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let operation = packet.operation.number();
-        if self.calls.is_none() && session.caller.connection.is_overloaded() {
+        if self.side.limits_memory() && session.caller.connection.is_overloaded() {
             session.caller.connection.count_rejected();
             return self.offer.mounts.discarded(&mut session.mounted, packet, outbox);
         }
@@ -517,7 +522,7 @@ impl Endpoint {
     #[cold]
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
-        if let Some(calls) = &self.calls {
+        if let Side::Dialling(calls) = &self.side {
             // The call table receives replies at the end of the driver poll.
             calls.handle_prefix(&body);
             session.replies.get_or_insert_default().packets.push(Packet { id, operation, body });
@@ -536,7 +541,7 @@ impl Endpoint {
     #[cold]
     fn route_of_accepting_end(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
-        if self.calls.is_none() {
+        if let Side::Accepting = self.side {
             if !session.calls().is_some_and(|calls| calls.with(|calls| calls.has_made(id))) {
                 return Routed::close(format!(
                     "packet {id} of operation {operation} matches no call: requests of a client have ids below 32768"
@@ -565,7 +570,7 @@ impl Endpoint {
         trace: Option<&TraceContext>,
         outbox: &mut Outbox,
     ) -> Routed {
-        if self.offer.table.is_empty() {
+        if self.offers_nothing() {
             session.unmatched += 1;
             return Routed::Continue;
         }

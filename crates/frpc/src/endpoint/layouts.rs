@@ -33,7 +33,7 @@ impl Endpoint {
                 }
                 Routed::Continue
             }
-            extension::CALLS if self.calls.is_none() => match PeerLayout::read(body) {
+            extension::CALLS if self.side.accepts_announcements() => match PeerLayout::read(body) {
                 Some(theirs) => {
                     let mut called = vec![theirs];
                     // The operation numbers of services with equal layouts may conflict with those of this service.
@@ -88,7 +88,7 @@ impl Endpoint {
     #[cold]
     fn describe_layouts(&self, body: &[u8], outbox: &mut Outbox) -> Routed {
         let Some(asked) = asked(body) else { return Routed::close("malformed ASK: it has no list of fingerprints") };
-        let named = self.calls.as_ref().map(|calls| calls.with(|calls| calls.offers.named()));
+        let named = self.side.calls().map(|calls| calls.with(|calls| calls.offers.named()));
         for fingerprint in asked {
             let offered = self.offer.table.layouts.iter().chain(named.iter().flatten());
             put_layout(outbox, fingerprint, offered.copied().find(|layout| layout.fingerprint == fingerprint));

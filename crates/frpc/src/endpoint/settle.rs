@@ -5,6 +5,7 @@ use crate::calls::Calls;
 use crate::calls::table::{CallTable, wake_all};
 use crate::clock;
 use crate::endpoint::session::{Replies, Session};
+use crate::endpoint::side::Side;
 use crate::observe::observers::nanos;
 use crate::service::caller::Caller;
 use crate::service::failures::close_for_unmatched;
@@ -19,9 +20,11 @@ const UNMATCHED_MAX: u64 = 100_000;
 impl Endpoint {
     /// Returns whether calls of the accepting end or held calls are in progress.
     pub(super) fn is_busy(&self, session: &mut Session) -> bool {
-        // Whether calls made on this accepted connection are in flight. Calls of a channel do not count, because the
-        // channel closes its connection when they have ended.
-        let has_calls = self.calls.is_none() && session.calls().is_some_and(|calls| !calls.is_idle());
+        let has_calls = match self.side {
+            Side::Accepting => session.calls().is_some_and(|calls| !calls.is_idle()),
+            // The channel closes the connection when its calls have ended.
+            Side::Dialling(_) => false,
+        };
         let is_held = session.layouts.as_ref().is_some_and(|layouts| layouts.holds_calls());
         has_calls || is_held
     }
@@ -32,7 +35,7 @@ impl Endpoint {
         session.instances.retain(|(_, instance)| instance.is_needed());
         session.instances.shrink_to_fit();
         session.replies = None;
-        if let Some(calls) = self.calls.as_ref().or(session.calls.as_ref()) {
+        if let Some(calls) = self.side.calls().or(session.calls.as_ref()) {
             let released = calls.calls.lock().release();
             // Drop the released memory without the lock, because destructors may use the table.
             drop(released);
