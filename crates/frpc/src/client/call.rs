@@ -62,6 +62,45 @@ pub struct PendingCall<'a> {
     pub(crate) avoid: Option<&'a Arc<Link>>,
 }
 
+/// Encoding of a request, which depends on what is known about the server.
+#[derive(Clone, Copy)]
+struct SendForm {
+    form: Form,
+    flags: Flags,
+    /// Whether the kind and the limits of the server are still unknown.
+    is_early: bool,
+}
+
+impl SendForm {
+    /// Uncompressed requests to a native server.
+    const NATIVE: Self = Self { form: Form::Extended, flags: Flags::NONE, is_early: false };
+
+    /// Returns the form of a call that is sent now.
+    ///
+    /// # Errors
+    /// If the call must wait until the kind of the server is known, or cannot be made.
+    fn new(server: ServerKind, call: &PendingCall<'_>, link: &Link) -> Result<Self, NotSent> {
+        let flat = |is_early| {
+            let flags = Flags::LOSSLESS.when(is_early || call.options.strict);
+            Ok(Self { form: Form::Flat, flags, is_early })
+        };
+        match server {
+            // Wait until the kind of the server is known, because it determines how metadata and traces are sent.
+            ServerKind::Unknown if link.backward || call.metadata().is_some() || call.trace.is_some() => {
+                Err(NotSent::Unclear)
+            }
+            ServerKind::Unknown => flat(true),
+            ServerKind::Compat if link.backward => Err(NotSent::Failed(takes_no_calls())),
+            ServerKind::Compat => flat(false),
+            ServerKind::Native => Ok(Self::NATIVE),
+            ServerKind::Decompressing => {
+                let compresses = link.compression.as_ref().is_some_and(|compression| compression.has(call.method));
+                Ok(Self { flags: Flags::COMPRESSED.when(compresses), ..Self::NATIVE })
+            }
+        }
+    }
+}
+
 impl<'a> PendingCall<'a> {
     pub(crate) fn new(method: &'static Method, options: CallOptions, extras: Option<&'a Extras>) -> Self {
         Self { method, kind: CallKind::Unary, options, extras, trace: None, observer: None, avoid: None }
@@ -154,41 +193,65 @@ impl<'a> PendingCall<'a> {
         caller: &Waker,
         place: &mut PermitPlace,
     ) -> Result<CallTicket, NotSent> {
-        let Self { method, trace, .. } = self;
+        let Self { method, .. } = self;
         let mut calls = link.calls.calls.lock();
-        let server = calls.server;
-        if server != ServerKind::Native {
-            match server {
-                // Wait until the kind of the server is known, because it determines how metadata and traces are sent.
-                ServerKind::Unknown if link.backward || self.metadata().is_some() || trace.is_some() => {
-                    return Err(NotSent::Unclear);
-                }
-                ServerKind::Compat if link.backward => return Err(NotSent::Failed(takes_no_calls())),
-                _ => {}
-            }
+        if calls.server != ServerKind::Native {
+            return self.write_as(calls, message, link, outbox, (caller, place));
         }
         if !calls.offers.is_last(method.layout) {
-            let rules = calls.offers.check(method.layout, !link.backward, outbox)?;
-            let target = link.translation(method, rules, outbox)?;
+            let target = self.target(&mut calls, link, outbox)?;
             if target.0 != method.operation || target.1.is_some() {
-                return self.put_translated(calls, message, link, outbox, (caller, place), target);
+                return self.put_as(calls, message, link, outbox, (caller, place), (SendForm::NATIVE, target));
             }
         }
-        self.put(calls, message, link, outbox, (caller, place), (method.operation, None))
+        let form = (SendForm::NATIVE, (method.operation, None));
+        self.put(calls, message, link, outbox, (caller, place), form)
     }
 
-    /// Like [`put`](Self::put), for a method that has another layout or operation at the peer.
-    #[cold]
-    fn put_translated(
+    /// Like [`write`](Self::write), unless the server is known to be native and to accept no compressed messages.
+    /// Shared by all methods, so that each method contains only the code for the most frequent case.
+    #[inline(never)]
+    fn write_as(
+        &self,
+        mut calls: MutexGuard<'_, Calls>,
+        message: &dyn EncodeBody,
+        link: &Link,
+        outbox: &mut Outbox,
+        caller: (&Waker, &mut PermitPlace),
+    ) -> Result<CallTicket, NotSent> {
+        let form = SendForm::new(calls.server, self, link)?;
+        let target = if calls.offers.is_last(self.method.layout) {
+            (self.method.operation, None)
+        } else {
+            self.target(&mut calls, link, outbox)?
+        };
+        self.put_as(calls, message, link, outbox, caller, (form, target))
+    }
+
+    /// Like [`put`](Self::put), but shared by all methods.
+    #[inline(never)]
+    fn put_as(
         &self,
         calls: MutexGuard<'_, Calls>,
         message: &dyn EncodeBody,
         link: &Link,
         outbox: &mut Outbox,
         caller: (&Waker, &mut PermitPlace),
-        (operation, translation): (Operation, Option<Arc<Translation>>),
+        (form, (operation, translation)): (SendForm, (Operation, Option<Arc<Translation>>)),
     ) -> Result<CallTicket, NotSent> {
-        self.put(calls, &message, link, outbox, caller, (operation, translation.as_deref()))
+        self.put(calls, &message, link, outbox, caller, (form, (operation, translation.as_deref())))
+    }
+
+    /// Returns the operation number of the method at the peer, and the translation of its messages if the layout of its
+    /// service differs there.
+    fn target(
+        &self,
+        calls: &mut Calls,
+        link: &Link,
+        outbox: &mut Outbox,
+    ) -> Result<(Operation, Option<Arc<Translation>>), NotSent> {
+        let rules = calls.offers.check(self.method.layout, !link.backward, outbox)?;
+        link.translation(self.method, rules, outbox)
     }
 
     /// Registers the call and writes its request, translated if necessary. See [`write`](Self::write).
@@ -200,10 +263,9 @@ impl<'a> PendingCall<'a> {
         link: &Link,
         outbox: &mut Outbox,
         (caller, place): (&Waker, &mut PermitPlace),
-        (operation, translation): (Operation, Option<&Translation>),
+        (form, (operation, translation)): (SendForm, (Operation, Option<&Translation>)),
     ) -> Result<CallTicket, NotSent> {
-        let Self { method, options: CallOptions { timeout, sends_timeout, strict }, trace, .. } = self;
-        let server = calls.server;
+        let Self { method, options: CallOptions { timeout, sends_timeout, .. }, trace, .. } = self;
         let until = self.deadline(&mut calls)?;
         let ticket = calls.begin_in_turn(operation, until, caller, place)?;
         if translation.is_some() {
@@ -219,25 +281,19 @@ impl<'a> PendingCall<'a> {
         // locked.
         drop(calls);
         let before = outbox.len();
-        let compresses = server == ServerKind::Decompressing
-            && link.compression.as_ref().is_some_and(|compression| compression.has(method));
-        let (form, flags) = match server.is_native() {
-            true => (Form::Extended, Flags::COMPRESSED.when(compresses)),
-            false => (Form::Flat, Flags::LOSSLESS.when(*strict || server == ServerKind::Unknown)),
-        };
-        let prefix = || match form {
+        let prefix = || match form.form {
             Form::Extended => self.prefix(timeout.filter(|_| *sends_timeout)),
             Form::Flat => PrefixFields::default(),
         };
         // Before the server has announced its limit, apply the lowest limit of any server, because a longer packet
         // could cause the server to close the connection.
         let limit = outbox.limit();
-        if server == ServerKind::Unknown {
+        if form.is_early {
             outbox.set_limit(limit.min(BODY_MAX_LEAST));
         }
-        let writing = Writing::new(flags, translation);
-        let put = body::put_message(outbox.packet(ticket.id, operation), message, form, writing, prefix);
-        if server == ServerKind::Unknown {
+        let writing = Writing::new(form.flags, translation);
+        let put = body::put_message(outbox.packet(ticket.id, operation), message, form.form, writing, prefix);
+        if form.is_early {
             outbox.set_limit(limit);
         }
         match put {
@@ -252,7 +308,7 @@ impl<'a> PendingCall<'a> {
                 Err(match error {
                     // Wait until the kind of the server is known, because only a native server or one with a higher
                     // limit accepts the message.
-                    _ if server == ServerKind::Unknown => NotSent::Unclear,
+                    _ if form.is_early => NotSent::Unclear,
                     error => NotSent::Failed(error.into_status()),
                 })
             }

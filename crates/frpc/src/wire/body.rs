@@ -20,6 +20,7 @@ pub(crate) const EOF: &str = "EOF";
 pub(crate) struct Flags(u8);
 
 impl Flags {
+    pub(crate) const NONE: Self = Self(0);
     /// Compress the message if it is long enough to benefit.
     pub(crate) const COMPRESSED: Self = Self(1);
     /// Fail if a field has its default value, because the flat format cannot distinguish that from an absent field.
