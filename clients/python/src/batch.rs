@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 /// Settings for batching the calls of a Python function.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
+pub(crate) struct BatchOptions {
     /// Maximum number of calls in one batch.
     pub(crate) size_max: usize,
     /// Maximum time for which the first call of a batch waits for others.
@@ -30,7 +30,7 @@ type Outcomes = Vec<Result<Payload, Status>>;
 
 impl Batch {
     /// Starts the thread that calls the Python function. It exits when the queue is dropped.
-    pub(crate) fn new(function: Arc<Function>, options: Terms) -> PyResult<Self> {
+    pub(crate) fn new(function: Arc<Function>, options: BatchOptions) -> PyResult<Self> {
         let (batches, coming) = mpsc::channel::<(Vec<Payload>, oneshot::Sender<Outcomes>)>();
         thread::Builder::new().name("frisbee-rpc-batch".to_owned()).spawn(move || {
             introduce_thread();

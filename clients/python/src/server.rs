@@ -1,6 +1,6 @@
 //! [`Server`]: Python functions as services, called natively and through the gateway.
 
-use crate::batch::{Batch, Terms};
+use crate::batch::{Batch, BatchOptions};
 use crate::client::duration;
 use crate::drive::{self, Waiter};
 use crate::encode::refused;
@@ -469,7 +469,10 @@ impl Mode {
             ("async generator", _) => event_loop().map(|(sender, begin)| Self::AsyncGenerator(sender, begin))?,
             ("batch", Some((size_max, delay))) => {
                 let delay_max = duration("max_delay", delay)?;
-                Self::Batch(Arc::new(Batch::new(function.clone(), Terms { size_max: size_max.max(1), delay_max })?))
+                Self::Batch(Arc::new(Batch::new(
+                    function.clone(),
+                    BatchOptions { size_max: size_max.max(1), delay_max },
+                )?))
             }
             _ => return Err(PyValueError::new_err(format!("unknown mode {word:?}"))),
         })

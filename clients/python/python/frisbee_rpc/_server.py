@@ -173,11 +173,11 @@ class Server:
         """
         if max_size < 1:
             raise ValueError("a batch has one call at least")
-        terms = (max_size, _seconds(max_delay))
+        options = (max_size, _seconds(max_delay))
 
         def add(function: _Function) -> _Function:
             added = _Added(function, name, sys._getframe(1))
-            added.batch = terms
+            added.batch = options
             self._functions.append(added)
             return function
 
