@@ -1,6 +1,9 @@
 //! Runs the commands of docs/cli.md and its subpages against a server that is started as documented, and makes calls of
 //! every kind.
 
+mod load;
+mod topics;
+
 use frpc::pubsub::{Broker, History};
 use frpc::{Request, Response, ResponseStream, Server, Status};
 use frpc_gateway::{Gateway, ServeGateway};
@@ -13,11 +16,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 use std::{env, fs, thread};
-use tokio::sync::Notify;
 
 /// The service of the example `gateway`, which also returns hostile statuses.
 struct Service;
@@ -325,40 +324,6 @@ fn missing_reflection_error_suggests_proto_option() {
 }
 
 #[test]
-fn load_report_covers_methods_and_formats() {
-    let folder = tempfile::tempdir().expect("temporary folder should be created");
-    let (saved, page) = (folder.path().join("load.json"), folder.path().join("load.html"));
-    let (saved, page) = (saved.to_str().expect("path should be UTF-8"), page.to_str().expect("path should be UTF-8"));
-    let address = calculator();
-    let fixed =
-        ["load", "-p", "quickstart/proto/quickstart.proto", "Add", "a={{n}}", "b={{random 1 6}}", "--weight", "3"];
-    let more =
-        ["--also", "1 CountUp from=1 count=3", "--rate", "400", "--duration", "300ms", "--save", saved, "--html", page];
-    let text = stdout(&run(&address, &[&fixed[..], &more].concat()));
-    assert!(text.contains("open loop, 400 calls/s") && text.contains("calls    120,"), "{text}");
-    assert!(text.contains("quickstart.Calculator/Add: OK 90\n"), "{text}");
-    assert!(text.contains("quickstart.Calculator/CountUp: OK 30\n"), "{text}");
-    let report = fs::read_to_string(page).expect("HTML report should be readable");
-    assert!(report.contains("</svg>"), "HTML report should contain a chart");
-    let compared = stdout(&run("", &["compare", saved, saved]));
-    assert!(compared.contains("p99, ms") && compared.contains("1.000"), "{compared}");
-    let compared: Value = serde_json::from_str(&stdout(&run("", &["compare", saved, saved, "--json"])))
-        .expect("comparison should be valid JSON");
-    let figure = &compared["figures"][0];
-    assert_eq!(
-        (&figure["name"], &figure["ratio"], &compared["after"]["server"]),
-        (&json!("calls/s"), &json!(1.0), &json!(address))
-    );
-    let closed = run(
-        &address,
-        &["load", "-p", "quickstart/proto/quickstart.proto", "Add", "--duration", "100ms", "-c", "2", "--json"],
-    );
-    let report: Value = serde_json::from_str(&stdout(&closed)).expect("load report should be valid JSON");
-    assert_eq!(report["mode"], "closed loop, 2 callers");
-    assert!(report["calls"].as_u64() > Some(0) && report["failed"] == 0, "{report}");
-}
-
-#[test]
 fn schema_and_frames_are_described_in_json() {
     let schema = ["-p", "proto/greet.proto", "--json"];
     let lines = |arguments: &[&str]| -> Vec<Value> {
@@ -377,201 +342,6 @@ fn schema_and_frames_are_described_in_json() {
         (&frames[1]["id"], &frames[1]["bytes"], &frames[1]["message"]),
         (&json!(7), &json!(8), &json!({ "name": "you" }))
     );
-}
-
-#[test]
-fn failed_load_reports_causes_and_codes() {
-    let address = greeter();
-    let output = run(&address, &["load", "-p", "proto/greet.proto", "Greet", "--rate", "100", "--duration", "50ms"]);
-    assert_eq!(output.status.code(), Some(64 + 3), "{output:?}");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("greet.Greeter/Greet: INVALID_ARGUMENT 5"), "{text}");
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(text.contains("the first failure:\nINVALID_ARGUMENT (3): the name is empty"), "{text}");
-    let fixed = ["load", "-p", "proto/greet.proto", "Greet"];
-    let with = |arguments: &[&str]| run(&address, &[&fixed, arguments].concat());
-    let wrong = with(&["name={{m}}"]);
-    assert!(String::from_utf8_lossy(&wrong.stderr).contains("{{n}}, {{random}}"), "{wrong:?}");
-    let json = with(&["--rate", "100", "--duration", "50ms", "--json"]);
-    let failure: Value = serde_json::from_slice(&json.stderr).expect("error output should be valid JSON");
-    assert_eq!(failure["code"], "INVALID_ARGUMENT");
-    assert_eq!(with(&["name=Ada", "--duration", "0s"]).status.code(), Some(1));
-    for of_none in [["-c", "0"], ["--connections", "0"]] {
-        assert_eq!(with(&of_none).status.code(), Some(2), "{of_none:?}");
-    }
-}
-
-/// A greeter that stops its server at the hundredth call.
-struct Stopping(Arc<Notify>, AtomicU32);
-
-impl Greeter for Stopping {
-    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
-        if self.1.fetch_add(1, Ordering::Relaxed) == 99 {
-            self.0.notify_one();
-        }
-        Polite.greet(request).await
-    }
-
-    async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
-        Polite.recite(request).await
-    }
-}
-
-/// Regression test: each call waited 10 s for the server to return, so a load of 6 s took 15.6 s.
-#[test]
-fn load_ends_soon_after_its_server() {
-    for rate in [&[][..], &["--rate", "1000"]] {
-        let address = serve(|| async {
-            let stop = Arc::new(Notify::new());
-            let service = Stopping(stop.clone(), AtomicU32::new(0));
-            let server = Server::builder().add_service(GreeterServer::new(service)).bind("127.0.0.1:0").await?;
-            let address = server.local_addr().to_string();
-            // Dropping the server closes its port and connections.
-            let serving = async move {
-                tokio::select! {
-                    ended = server.serve() => ended,
-                    () = stop.notified() => Ok(()),
-                }
-            };
-            Ok((address, serving))
-        });
-        let load = ["load", "-p", "proto/greet.proto", "Greet", "name=Ada", "--duration", "500ms"];
-        let started = Instant::now();
-        let output = run(&address, &[&load[..], rate].concat());
-        assert_eq!(output.status.code(), Some(64 + 14), "{output:?}");
-        // Each call waits at most 1 s for a reconnect, so a load that outlives its server takes little longer.
-        assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
-    }
-}
-
-/// Regression test: if the HTML file could not be written, the report of the whole load was lost.
-#[test]
-fn load_is_reported_despite_write_failure() {
-    let folder = tempfile::tempdir().expect("temporary folder should be created");
-    let (missing, page) = (folder.path().join("no/load.json"), folder.path().join("load.html"));
-    let files = [
-        "--save",
-        missing.to_str().expect("path should be UTF-8"),
-        "--html",
-        page.to_str().expect("path should be UTF-8"),
-    ];
-    let load = ["load", "-p", "quickstart/proto/quickstart.proto", "Add", "--rate", "100", "--duration", "50ms"];
-    let output = run(&calculator(), &[&load[..], &files].concat());
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("calls    5,"), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("no/load.json: "), "{output:?}");
-    assert!(page.exists());
-    // The page is also written if nobody reads standard output.
-    let page = folder.path().join("closed.html");
-    let (closed, written) = std::io::pipe().expect("descriptor should be available");
-    drop(closed);
-    let address = calculator();
-    let mut command =
-        command(&address, &[&load[..], &["--html", page.to_str().expect("path should be UTF-8")]].concat());
-    assert!(command.stdin(Stdio::null()).stdout(written).status().expect("process should start").success());
-    assert!(page.exists());
-}
-
-#[test]
-fn topic_messages_are_shown_raw_or_typed() {
-    let address = greeter();
-    let schema = ["-p", "proto/greet.proto", "--type", "greet.Name"];
-    for (typed, message, shown) in [
-        (&[][..], "plain\u{1b}", "{\"payload\":\"plain\\u001b\",\"topic\":\"a.b\"}\n"),
-        (&schema[..], "name=Ada", "{\"message\":{\"name\":\"Ada\"},\"topic\":\"a.b\"}\n"),
-    ] {
-        let arguments = [&["sub", "a.*", "-n", "1", "--json", "-v"], typed].concat();
-        let mut subscriber = command(&address, &arguments);
-        let child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let mut child = child.expect("program should be built");
-        let _remarks = after_first_remark(&mut child, "* subscribed to a.*\n");
-        stdout(&run(&address, &[&["pub", "a.b", message], typed].concat()));
-        let output = child.wait_with_output().expect("process should exit");
-        assert_eq!(String::from_utf8_lossy(&output.stdout), shown);
-    }
-}
-
-#[test]
-fn message_of_another_type_ends_no_subscription() {
-    let address = greeter();
-    let schema = ["-p", "proto/greet.proto", "--type", "greet.Name"];
-    let mut subscriber = command(&address, &[&["sub", "a.*", "-n", "2", "-v"], &schema[..]].concat());
-    let mut child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("process should start");
-    let _remarks = after_first_remark(&mut child, "* subscribed to a.*\n");
-    stdout(&run(&address, &["pub", "a.b", "plain"]));
-    stdout(&run(&address, &[&["pub", "a.b", "name=Ada"], &schema[..]].concat()));
-    assert_eq!(stdout(&child.wait_with_output().expect("process should exit")), "a.b {\"name\":\"Ada\"}\n");
-}
-
-#[test]
-fn subscriber_starts_at_requested_history_position() {
-    let address = greeter();
-    for message in ["1", "2", "3"] {
-        stdout(&run(&address, &["pub", "kept.a", message]));
-    }
-    let shown = |from, count| stdout(&run(&address, &["sub", "kept.*", "--from", from, "-n", count]));
-    assert_eq!(shown("oldest", "2"), "kept.a 2\nkept.a 3\n");
-    assert_eq!(shown("last", "1"), "kept.a 3\n");
-    let mut subscriber = command(&address, &["sub", "kept.*", "--from", "now", "-n", "1", "-v"]);
-    let child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = child.expect("program should be built");
-    let _remarks = after_first_remark(&mut child, "* subscribed to kept.*\n");
-    stdout(&run(&address, &["pub", "kept.a", "4"]));
-    assert_eq!(stdout(&child.wait_with_output().expect("process should exit")), "kept.a 4\n");
-    let refused = run(&address, &["sub", "kept.*", "--from", "yesterday"]);
-    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
-}
-
-#[test]
-fn topic_subscribers_are_shown_as_json() {
-    let address = greeter();
-    let started = |arguments: &[&str], remark| {
-        let child = command(&address, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let mut child = child.expect("program should be built");
-        let remarks = after_first_remark(&mut child, remark);
-        (child, remarks)
-    };
-    let arguments = ["sub", "$presence.rooms.lobby", "-n", "3", "-v"];
-    let (watcher, _watched) = started(&arguments, "* subscribed to $presence.rooms.lobby\n");
-    let (guest, _remarks) = started(&["sub", "rooms.lobby", "-n", "1", "-v"], "* subscribed to rooms.lobby\n");
-    stdout(&run(&address, &["pub", "rooms.lobby", "welcome"]));
-    stdout(&guest.wait_with_output().expect("process should exit"));
-    let shown = stdout(&watcher.wait_with_output().expect("process should exit"));
-    let events = shown
-        .lines()
-        .map(|line| line.strip_prefix("$presence.rooms.lobby ").expect("line should start with the topic"));
-    let events: Vec<Value> =
-        events.map(|event| serde_json::from_str(event).expect("presence events should be valid JSON")).collect();
-    let joined = json!({ "joined": "guest", "connections": 1 });
-    let left = json!({ "left": "guest", "connections": 0 });
-    assert_eq!(events, [json!({ "present": {}, "omitted": 0 }), joined, left]);
-}
-
-/// Regression test: lines were parsed as parameters. A line could thus name a file to publish, and messages before an
-/// invalid line were lost.
-#[test]
-fn typed_lines_publish_until_invalid_line() {
-    let address = greeter();
-    let schema = ["-p", "proto/greet.proto", "--type", "greet.Name"];
-    let mut subscriber = command(&address, &[&["sub", "a.*", "-n", "2", "-v"], &schema[..]].concat());
-    let mut child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("process should start");
-    let _remarks = after_first_remark(&mut child, "* subscribed to a.*\n");
-    let mut publisher = command(&address, &[&["pub", "a.b", "-"], &schema[..]].concat());
-    let publisher = publisher.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut publisher = publisher.expect("program should be built");
-    let lines = "{\"name\": \"Ada\"}\n\n{\"name\": \"Eve\"}\nname=@proto/greet.proto\n{\"name\": \"Bob\"}\n";
-    publisher
-        .stdin
-        .take()
-        .expect("stdin should be piped")
-        .write_all(lines.as_bytes())
-        .expect("publisher should read the lines");
-    let output = publisher.wait_with_output().expect("process should exit");
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.starts_with("line 4 of standard input is not a valid `greet.Name`"), "{text}");
-    let shown = stdout(&child.wait_with_output().expect("process should exit"));
-    assert_eq!(shown, "a.b {\"name\":\"Ada\"}\na.b {\"name\":\"Eve\"}\n");
 }
 
 /// Waits until a process writes `remark` as its first line of standard error, and returns the rest.
