@@ -61,16 +61,16 @@ pub(crate) struct Mailbox {
 
 /// State that the driver keeps about its mailbox between polls.
 #[derive(Debug)]
-pub(crate) struct MailReader {
+pub(crate) struct MailboxReader {
     /// Backlog in bytes that the driver last reported to handles, or [`NEVER_NOTIFIED`] before its first report.
     /// Handles get the driver's waker with the first report.
     notified: usize,
 }
 
-/// Initial value of [`MailReader::notified`]. It is larger than any backlog.
+/// Initial value of [`MailboxReader::notified`]. It is larger than any backlog.
 const NEVER_NOTIFIED: usize = usize::MAX;
 
-impl Default for MailReader {
+impl Default for MailboxReader {
     fn default() -> Self {
         Self { notified: NEVER_NOTIFIED }
     }
@@ -82,9 +82,9 @@ pub(crate) enum TakeOutcome {
     /// The mailbox was empty.
     Nothing,
     /// The driver has taken packets that handles sent, or requests that they made.
-    Mail,
-    /// The driver has left the mail in place, so that other handles can add packets to the same write. The driver wakes
-    /// itself and polls again.
+    Messages,
+    /// The driver has left the messages in place, so that other handles can add packets to the same write. The driver
+    /// wakes itself and polls again.
     Yield,
 }
 
@@ -296,15 +296,15 @@ impl Mailbox {
         self.notified.load(Ordering::Relaxed)
     }
 
-    /// Takes the mail for the driver. `accept` runs under the lock. It must empty the mailbox and return the driver's
-    /// new backlog in bytes. `backlog` is the driver's backlog before the call.
+    /// Takes the messages for the driver. `accept` runs under the lock. It must empty the mailbox and return the
+    /// driver's new backlog in bytes. `backlog` is the driver's backlog before the call.
     ///
-    /// If `yielded` is false and there is mail, the driver should poll once more before flushing. Other handles, such
-    /// as callers woken by the last batch of replies, can then add packets to the same write.
+    /// If `yielded` is false and there are messages, the driver should poll once more before flushing. Other handles,
+    /// such as callers woken by the last batch of replies, can then add packets to the same write.
     #[inline]
     pub(crate) fn take(
         &self,
-        reader: &mut MailReader,
+        reader: &mut MailboxReader,
         waker: &Waker,
         yielded: bool,
         backlog: usize,
@@ -313,7 +313,8 @@ impl Mailbox {
         // This load may miss a concurrent notification. In that case, `to_wake` has returned the driver's waker, so the
         // driver is polled again.
         if !self.is_notified() {
-            // Fast path: a server's connection usually has no mail, and this check reads no memory that handles write.
+            // Fast path: a server's connection usually has no messages, and this check reads no memory that handles
+            // write.
             if reader.notified == backlog {
                 return TakeOutcome::Nothing;
             }
@@ -336,7 +337,7 @@ impl Mailbox {
             self.wake_producers(inner);
         }
         drop(earlier); // Without the lock: it may be the last reference to a task.
-        TakeOutcome::Mail
+        TakeOutcome::Messages
     }
 
     /// Wakes the tasks that wait for space in the outbox, as many as the space suffices for.
@@ -364,7 +365,7 @@ impl Mailbox {
     /// Reports a smaller backlog after the outbox was [full](Self::is_full), so that waiting senders are woken when
     /// space is available.
     #[cold]
-    pub(crate) fn handle_drained(&self, reader: &mut MailReader, left: usize) {
+    pub(crate) fn handle_drained(&self, reader: &mut MailboxReader, left: usize) {
         if left >= self.backlog_max() {
             return;
         }
@@ -426,8 +427,8 @@ impl Mailbox {
     /// mailbox.
     pub(crate) fn lock_by_task(&self) -> MutexGuard<'_, MailboxState> {
         let inner = self.inner.lock();
-        // Clear the flag under the lock and before taking the mail. Mail that is added afterwards then notifies the
-        // driver again.
+        // Clear the flag under the lock and before taking the messages. Those added afterwards then notify the driver
+        // again.
         self.notified.store(false, Ordering::Relaxed);
         inner
     }

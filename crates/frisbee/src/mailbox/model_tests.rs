@@ -25,21 +25,21 @@ fn account() -> Arc<Account> {
 /// Driver of a mailbox in these tests, which have no connection.
 #[derive(Default)]
 struct Task {
-    reader: MailReader,
+    reader: MailboxReader,
     yielded: bool,
     backlog: usize,
 }
 
 impl Task {
     /// Takes packets from the mailbox, like a poll of the driver does. Returns the total size of the packets in bytes.
-    fn take_mail(&mut self, mailbox: &Mailbox, context: &Context<'_>) -> usize {
+    fn take_messages(&mut self, mailbox: &Mailbox, context: &Context<'_>) -> usize {
         let mut received = 0;
         let Self { reader, yielded, backlog } = self;
-        let mail = mailbox.take(reader, context.waker(), *yielded, *backlog, |inner| {
+        let taken = mailbox.take(reader, context.waker(), *yielded, *backlog, |inner| {
             received = inner.outbox.take_bytes().len();
             *backlog + received
         });
-        *yielded = mail == TakeOutcome::Yield;
+        *yielded = taken == TakeOutcome::Yield;
         if *yielded {
             context.waker().wake_by_ref();
         }
@@ -59,7 +59,7 @@ impl Task {
     fn run(mut self, mailbox: &Mailbox, bytes: usize) {
         let mut received = 0;
         block_on(poll_fn(|context| {
-            received += self.take_mail(mailbox, context);
+            received += self.take_messages(mailbox, context);
             self.write(mailbox);
             if received == bytes { Poll::Ready(()) } else { Poll::Pending }
         }));

@@ -28,19 +28,19 @@ fn push(outbox: &mut Outbox, length: usize) {
 /// A connection's driver that takes packets from the mailbox but does not write them.
 #[derive(Default)]
 struct Driver {
-    reader: MailReader,
+    reader: MailboxReader,
     pending: usize,
 }
 
 impl Driver {
     fn take(&mut self, mailbox: &Mailbox, waker: &Waker, yielded: bool) -> TakeOutcome {
         let mut pending = self.pending;
-        let mail = mailbox.take(&mut self.reader, waker, yielded, pending, |inner| {
+        let taken = mailbox.take(&mut self.reader, waker, yielded, pending, |inner| {
             pending += inner.outbox.take_bytes().len();
             pending
         });
         self.pending = pending;
-        mail
+        taken
     }
 }
 
@@ -48,17 +48,21 @@ impl Driver {
 fn driver_is_woken_once_until_it_polls() {
     let (mailbox, mut driver) = (mailbox(1000), Driver::default());
     let (woken, waker) = task();
-    assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Mail, "handles do not know its waker before");
+    assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Messages, "handles do not know its waker before");
     assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Nothing);
     for _ in 0..2 {
         mailbox.write(|outbox| push(outbox, 15)).expect("open mailbox should accept the packet");
     }
     assert_eq!((woken.count(), mailbox.is_notified()), (1, true));
     assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Yield);
-    assert_eq!(driver.take(&mailbox, &waker, true), TakeOutcome::Mail);
+    assert_eq!(driver.take(&mailbox, &waker, true), TakeOutcome::Messages);
     assert_eq!((driver.pending, mailbox.is_notified()), (30, false));
     driver.pending = 0;
-    assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Mail, "handles are to know that it has been written");
+    assert_eq!(
+        driver.take(&mailbox, &waker, false),
+        TakeOutcome::Messages,
+        "handles are to know that it has been written"
+    );
     assert_eq!(mailbox.lock().queued(), 0);
     mailbox.order(Order::Now(CloseReason::Local));
     assert_eq!(woken.count(), 2);
@@ -219,7 +223,7 @@ fn nonwaiting_sender_triggers_small_write_reports() {
 }
 
 #[test]
-fn closed_mailbox_rejects_mail_and_wakes_waiters() {
+fn closed_mailbox_rejects_messages_and_wakes_waiters() {
     let mailbox = mailbox(1);
     let tasks = [(); 4].map(|()| task());
     let [sender, end, kind, decision] = &tasks;

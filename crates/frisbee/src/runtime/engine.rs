@@ -1,5 +1,5 @@
-//! The engine of a connection, independent of its transport: it handles mail, routes packets and checks timeouts. The
-//! drivers add the socket.
+//! The engine of a connection, independent of its transport: it handles messages, routes packets and checks timeouts.
+//! The drivers add the socket.
 
 mod ending;
 mod full;
@@ -20,7 +20,7 @@ use crate::executor::workers::watchdog::Blocked;
 use crate::log_limit::LineLimit;
 use crate::mailbox::hand_off::HandOffWaiter;
 use crate::mailbox::stream::StreamShared;
-use crate::mailbox::{MailReader, Order, TakeOutcome};
+use crate::mailbox::{MailboxReader, Order, TakeOutcome};
 use crate::pool::POOL;
 use crate::runtime::blocked::DrivenConnection;
 use crate::runtime::pending_handshakes::PendingHandshake;
@@ -57,10 +57,10 @@ pub(crate) struct Engine<R: Router> {
     /// Memory in bytes that is charged to the server for a long HELLO, which is kept until the connection ends.
     hello_charge: usize,
     output: Output,
-    mail_reader: MailReader,
+    mailbox_reader: MailboxReader,
     /// Whether packets sent through connection handles remain in the mailbox because the peer's header format is
     /// unknown.
-    mail_is_held: bool,
+    messages_are_held: bool,
     /// Received bytes that have not been decoded and routed yet.
     unrouted: Bytes,
     /// Number of bytes that the last read has appended to a large body and that the engine has not counted yet.
@@ -159,8 +159,8 @@ impl<R: Router> Engine<R> {
             body_charge: 0,
             hello_charge: 0,
             output: Output::default(),
-            mail_reader: MailReader::default(),
-            mail_is_held: role == Role::Server,
+            mailbox_reader: MailboxReader::default(),
+            messages_are_held: role == Role::Server,
             unrouted: Bytes::new(),
             body_read: 0,
             reading: ReadMode::Open,
@@ -198,12 +198,12 @@ impl<R: Router> Engine<R> {
 
     /// Takes packets and close requests of the handles from the mailbox; see
     /// [`Mailbox::take`](crate::mailbox::Mailbox::take).
-    pub(crate) fn take_mail(&mut self, waker: &Waker, yielded: bool) -> TakeOutcome {
-        let Self { core, handle, mail_reader, order, slots_due, .. } = self;
-        let is_held = self.mail_is_held;
+    pub(crate) fn take_messages(&mut self, waker: &Waker, yielded: bool) -> TakeOutcome {
+        let Self { core, handle, mailbox_reader, order, slots_due, .. } = self;
+        let is_held = self.messages_are_held;
         let (mut step, mut encoded) = (None, Ok(()));
         let backlog = core.outbox().len();
-        let mail = handle.0.mailbox.take(mail_reader, waker, yielded, backlog, |inner| {
+        let taken = handle.0.mailbox.take(mailbox_reader, waker, yielded, backlog, |inner| {
             step = inner.hand_off.take();
             *slots_due = inner.grants_due();
             // Encode the request before appending the outbox, whose packets were queued after the request.
@@ -221,8 +221,8 @@ impl<R: Router> Engine<R> {
             }
             core.outbox().len()
         });
-        if mail != TakeOutcome::Mail {
-            return mail;
+        if taken != TakeOutcome::Messages {
+            return taken;
         }
         if self.goodbye == GoingAway::Due {
             // Queue GOING_AWAY after the packets taken from the mailbox, so that they precede it.
@@ -233,7 +233,7 @@ impl<R: Router> Engine<R> {
         if let Some(step) = step {
             self.decide(*step, encoded);
         }
-        mail
+        taken
     }
 
     /// Returns whether exactly one packet was received since the last call. The reply to a single packet wakes at most
@@ -340,11 +340,11 @@ impl<R: Router> Engine<R> {
             }
             // Until the first packet is decoded, the input may belong to another protocol, whose adapter then takes
             // over.
-            if self.mail_is_held && self.leave_to_adapter() {
+            if self.messages_are_held && self.leave_to_adapter() {
                 break;
             }
             let event = self.core.poll_event(&mut self.unrouted, now)?;
-            if self.mail_is_held {
+            if self.messages_are_held {
                 self.release_deferred();
             }
             let Some(event) = event else { break };
@@ -424,7 +424,7 @@ impl<R: Router> Engine<R> {
         let mut batch = BatchEnd { now, outbox: self.core.outbox(), when_written: false };
         self.batch_at = self.router.batch_ended(session, &mut batch);
         self.batch_when_written = batch.when_written;
-        if self.mail_is_held && !self.core.outbox().is_empty() {
+        if self.messages_are_held && !self.core.outbox().is_empty() {
             self.retain_outbox();
         }
     }
@@ -438,7 +438,7 @@ impl<R: Router> Engine<R> {
 
     /// Returns whether a call of [`Router::batch_ended`] that the router has requested is due.
     pub(crate) fn wants_batch(&mut self) -> bool {
-        self.batch_when_written && !self.mail_is_held && self.core.outbox().is_empty()
+        self.batch_when_written && !self.messages_are_held && self.core.outbox().is_empty()
     }
 
     /// Returns whether received bytes have not been routed yet.
@@ -541,7 +541,7 @@ impl<R: Router> Engine<R> {
     #[cold]
     fn notify_producers(&mut self) {
         let left = self.core.transmit().len();
-        self.handle.0.mailbox.handle_drained(&mut self.mail_reader, left);
+        self.handle.0.mailbox.handle_drained(&mut self.mailbox_reader, left);
     }
 
     #[inline(always)]
@@ -616,7 +616,7 @@ impl<R: Router> Engine<R> {
                 self.router.event(session, &mut ConnectionEvent::GoingAway);
                 if self.core.role() == Role::Client && !self.router.declaration().closes_by_itself {
                     self.goodbye = GoingAway::Due;
-                    // Have the driver take the mailbox again. `take_mail` sends the reply after the packets that it
+                    // Have the driver take the mailbox again. `take_messages` sends the reply after the packets that it
                     // finds there.
                     self.handle.0.mailbox.notify();
                 }

@@ -348,15 +348,15 @@ where
 
     /// Drives the connection until it ends or one of its handles requests its end.
     ///
-    /// Invariant: when this returns `Pending`, everything that lets the connection continue wakes the task. Mail wakes
-    /// it, because all earlier mail was taken. The socket wakes it, unless it may be neither read nor written. The
-    /// timer wakes it for all timeouts. In all other cases the task has woken itself.
+    /// Invariant: when this returns `Pending`, everything that lets the connection continue wakes the task. Messages in
+    /// the mailbox wake it, because all earlier ones were taken. The socket wakes it, unless it may be neither read nor
+    /// written. The timer wakes it for all timeouts. In all other cases the task has woken itself.
     fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<Order, LoopExit>> {
         let alone = self.engine.take_first_arrival();
         let yields = !self.yielded && (self.goes_on || self.yields && !alone);
-        match self.engine.take_mail(context.waker(), !yields) {
+        match self.engine.take_messages(context.waker(), !yields) {
             TakeOutcome::Nothing => {}
-            TakeOutcome::Mail => {
+            TakeOutcome::Messages => {
                 // Route nothing after an abort, because the runtime of the handlers may have ended.
                 if let Some(order) = self.engine.take_abort() {
                     return Poll::Ready(Ok(order));

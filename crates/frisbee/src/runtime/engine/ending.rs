@@ -54,7 +54,7 @@ impl<R: Router> Engine<R> {
             }
         }
         if matches!(self.order.as_deref(), Some(Order::Flush(_))) {
-            if !self.mail_is_held {
+            if !self.messages_are_held {
                 // Packets that handles sent before the request to close must be written first.
                 self.handle.collect(self.core.outbox());
             } else if !self.handle.0.mailbox.lock().outbox.is_empty() {

@@ -1,4 +1,4 @@
-//! The start of a connection: the kind of the peer, its HELLO, and mail that waits until the peer's header format is
+//! The start of a connection: the kind of the peer, its HELLO, and messages that wait until the peer's header format is
 //! known.
 
 use super::Engine;
@@ -61,7 +61,7 @@ impl<R: Router> Engine<R> {
     #[cold]
     pub(super) fn release_deferred(&mut self) {
         let Some(form) = self.core.sends() else { return };
-        self.mail_is_held = false;
+        self.messages_are_held = false;
         let mut inner = self.handle.0.mailbox.lock();
         let empty = inner.outbox.new_like();
         let mut packets = std::mem::replace(&mut inner.outbox, empty);

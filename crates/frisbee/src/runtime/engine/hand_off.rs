@@ -134,7 +134,7 @@ impl<R: Router> Engine<R> {
     #[cold]
     pub(super) fn leave(&mut self, take_over: HandOffTarget) {
         // Take the handles' packets, which must be written before the new owner writes to the transport.
-        if !self.mail_is_held {
+        if !self.messages_are_held {
             self.handle.collect(self.core.outbox());
         }
         // Wait while packets are deferred, because the new owner would not receive them.
