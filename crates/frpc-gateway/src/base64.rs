@@ -23,17 +23,48 @@ pub(crate) fn encode_padded(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(bytes)
 }
 
+/// Number of characters that [`decode_parts`] decodes at once. Long enough that calling the decoder costs little per
+/// character, and short enough for the stack.
+const BLOCK: usize = 1024;
+
 /// Decodes concatenated base64 texts, each with its own padding, and appends the bytes to `out`. The total length of
 /// the text must be a multiple of four.
-pub(crate) fn decode_parts(mut text: &[u8], out: &mut BytesMut) -> Option<()> {
-    while !text.is_empty() {
-        let end = text.iter().position(|byte| *byte == b'=').map_or(text.len(), |at| (at / 4 + 1) * 4);
-        let (part, rest) = text.split_at_checked(end)?;
-        let start = out.len();
-        out.resize(start + part.len() / 4 * 3, 0);
-        let length = OF_FIELDS.decode_slice(part, out.get_mut(start..)?).ok()?;
-        out.truncate(start + length);
-        text = rest;
+pub(crate) fn decode_parts(text: &[u8], out: &mut BytesMut) -> Option<()> {
+    decode_blocks(text, out, |block, room| OF_FIELDS.decode_slice(block, room).ok())
+}
+
+/// Like [`decode_parts`]. `decode` decodes one block, which has no padding, and returns the number of bytes.
+fn decode_blocks(
+    text: &[u8],
+    out: &mut BytesMut,
+    mut decode: impl FnMut(&[u8], &mut [u8]) -> Option<usize>,
+) -> Option<()> {
+    for block in text.chunks(BLOCK) {
+        let (mut filled, mut decoded) = ([0; BLOCK], [0; BLOCK / 4 * 3]);
+        let filled = filled.get_mut(..block.len())?;
+        filled.copy_from_slice(block);
+        // Replace padding by zero bits, because a client may pad every group of four. Decoding such groups one by one
+        // is seven times as slow.
+        let (groups, []) = filled.as_chunks_mut::<4>() else { return None };
+        for group in groups {
+            match group {
+                [_, _, c @ b'=', d @ b'='] => (*c, *d) = (b'A', b'A'),
+                [.., d @ b'='] => *d = b'A',
+                _ => {}
+            }
+        }
+        let length = decode(filled, &mut decoded)?;
+        if !block.contains(&b'=') {
+            out.extend_from_slice(decoded.get(..length)?);
+            continue;
+        }
+        for (group, bytes) in block.as_chunks::<4>().0.iter().zip(decoded.as_chunks::<3>().0) {
+            out.extend_from_slice(match (group, bytes) {
+                ([.., b'=', b'='], [first, ..]) => std::slice::from_ref(first),
+                ([.., b'='], [pair @ .., _]) => pair,
+                (_, all) => all,
+            });
+        }
     }
     Some(())
 }
@@ -64,6 +95,21 @@ mod tests {
         }
         for other in ["YQ=a", "Y===", "====", "YWJjY===", "Y!==", "YQ="] {
             assert_eq!(decoded(other), None, "{other}");
+        }
+    }
+
+    /// Regression test: each group of four characters was decoded by a call of its own, so that a body of gRPC-Web cost
+    /// 42 times as much in base64.
+    #[test]
+    fn parts_are_decoded_by_blocks_despite_padding() {
+        for (group, bytes) in [("YWJj", "abc"), ("YWI=", "ab"), ("YQ==", "a"), ("YWJjYQ==", "abca")] {
+            let (text, mut out, mut calls) = (group.repeat(10_000), BytesMut::new(), 0);
+            let decoded = decode_blocks(text.as_bytes(), &mut out, |block, room| {
+                calls += 1;
+                OF_FIELDS.decode_slice(block, room).ok()
+            });
+            assert_eq!((decoded, out), (Some(()), BytesMut::from(bytes.repeat(10_000).as_str())), "{group}");
+            assert_eq!(calls, text.len().div_ceil(BLOCK), "{group}");
         }
     }
 }
