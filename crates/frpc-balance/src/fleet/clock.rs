@@ -95,9 +95,13 @@ impl FleetClock {
     /// Returns the time if the costs of the servers must be recomputed. Only one caller receives it.
     pub(crate) fn take_due(&self) -> Option<u64> {
         let (now, due) = (self.now(), self.due.load(Ordering::Relaxed));
-        let exchanged =
-            self.due.compare_exchange(due, now.saturating_add(REFRESH), Ordering::AcqRel, Ordering::Relaxed);
-        (now >= due && exchanged.is_ok()).then_some(now)
+        // Check before the exchange, because another caller may have recomputed the costs since `is_due`. An exchange
+        // would then postpone the next refresh, and under load again and again.
+        if now < due {
+            return None;
+        }
+        let next = now.saturating_add(REFRESH);
+        self.due.compare_exchange(due, next, Ordering::AcqRel, Ordering::Relaxed).is_ok().then_some(now)
     }
 
     /// Requires that the costs of the servers are recomputed before the next call.
@@ -173,6 +177,19 @@ mod tests {
         clock.expire();
         assert!(clock.is_due());
         assert_eq!(clock.take_due(), Some(next));
+    }
+
+    /// Regression test: a caller that found the costs recomputed by another one postponed the next refresh.
+    #[test]
+    fn early_caller_does_not_postpone_refresh() {
+        let clock = FleetClock::new();
+        assert_eq!(clock.take_due(), Some(1));
+        for nanos in [REFRESH / 2, REFRESH - 1] {
+            clock.advance(clock.made() + Duration::from_nanos(nanos));
+            assert_eq!(clock.take_due(), None, "clock should not be due after {nanos} ns");
+        }
+        let due = clock.advance(clock.made() + Duration::from_nanos(REFRESH + 1));
+        assert_eq!(clock.take_due(), Some(due));
     }
 
     #[test]
