@@ -6,6 +6,7 @@ use frisbee::CloseKind;
 use frisbee_tests::raw::packet;
 use frpc::{Acceptor, Config};
 use frpc_gateway::{Gateway, Http, Mcp};
+use frpc_reflection::Health;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::Instant;
 
@@ -50,6 +51,15 @@ async fn expect_flood(beginning: &[u8], input: impl Fn(u32) -> Vec<u8>, subject:
     let text = String::from_utf8_lossy(&output[output.len().saturating_sub(500)..]).into_owned();
     assert_eq!(kind, CloseKind::Flood, "{subject}: {text}");
     assert!((2..20).contains(&seconds), "{subject}: connection was closed after {seconds} s");
+    output
+}
+
+/// Checks that a client which repeats `input` is neither paused nor disconnected for it. Returns the output of the
+/// server.
+async fn expect_patience(server: &Acceptor, beginning: &[u8], input: impl Fn(u32) -> Vec<u8>) -> Vec<u8> {
+    let (kind, seconds, output) = abuse(server, beginning, input).await;
+    let text = String::from_utf8_lossy(&output[output.len().saturating_sub(500)..]).into_owned();
+    assert!(kind != CloseKind::Flood && seconds < 2, "connection was closed by {kind:?} after {seconds} s: {text}");
     output
 }
 
@@ -125,6 +135,39 @@ async fn useless_web_socket_messages_end_in_disconnect() {
         let output = expect_flood(upgrade(protocol).as_bytes(), |_| input.clone(), &subject).await;
         assert!(output.starts_with(b"HTTP/1.1 101 "), "{subject}");
     }
+}
+
+/// Regression test: a server that was not ready disconnected load balancers for their health checks.
+#[tokio::test(start_paused = true)]
+async fn health_checks_of_unready_server_are_no_abuse() {
+    let health = Health::new();
+    health.set_not_serving("");
+    let gateway = Gateway::new().http(Http::new().health());
+    let server =
+        server(gateway, |builder| builder.config(Config::default().abuse_rate(RATE)).add_service(health.clone()));
+    let get = "GET /readyz HTTP/1.1\r\nhost: localhost\r\n";
+    for fields in ["", "transfer-encoding: chunked\r\n\r\n0\r\n"] {
+        let output = expect_patience(&server, b"", |_| format!("{get}{fields}\r\n").into_bytes()).await;
+        assert!(output.starts_with(b"HTTP/1.1 503 "), "{fields:?}");
+    }
+    // A GET with the path as a literal.
+    let head = [&[0x82, 0x86, 4, 7][..], b"/readyz", &[1, 9], b"localhost"].concat();
+    let probe = |number| http2_frame(HEADERS, 5, 2 * number + 1, &head);
+    expect_patience(&server, &http2_beginning(65_535, 1 << 30), probe).await;
+}
+
+/// Regression test: a streaming call that did not fit into the server's memory counted as abuse of its client.
+#[tokio::test(start_paused = true)]
+async fn json_rpc_stream_without_memory_is_no_abuse() {
+    let settings = Config::default().abuse_rate(RATE);
+    let server = server(Gateway::new().json_rpc(), |builder| builder.config(settings).memory_max(1024));
+    let call = |number| {
+        let params = r#"{"from":1,"to":2}"#;
+        let method = "interop.Interop/CountUp";
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{number},\"method\":\"{method}\",\"params\":{params}}}\n").into_bytes()
+    };
+    let output = expect_patience(&server, b"", call).await;
+    assert!(String::from_utf8_lossy(&output).contains("RESOURCE_EXHAUSTED"), "{output:?}");
 }
 
 /// Encodes an HTTP/2 frame.

@@ -304,17 +304,19 @@ impl Router for Broker {
                 if subscribed.is_ok() {
                     self.0.send_list(session, packet.id);
                 }
-                return answered(outbox, &packet, subscribed.map(drop));
+                return self.answered(session, &packet, subscribed.map(drop), outbox);
             }
             Some(Kind::Follow) if !self.0.histories.is_empty() => {
                 let Some((pattern, rest)) = split_name(&packet.body) else { return cut_off(&packet) };
                 let request = match Request::parse(rest, self.0.histories.topics_max()) {
                     Err(RequestDefect::CutOff) => return cut_off(&packet),
-                    Err(RequestDefect::Refused(reason, text)) => Err((reason, text.to_owned())),
-                    Ok(request) => Ok(request),
+                    Err(RequestDefect::Refused(reason, text)) => {
+                        return reject(outbox, &packet, packet.operation, (reason, text.to_owned()));
+                    }
+                    Ok(request) => request,
                 };
-                let followed = request.and_then(|request| self.0.follow(session, packet.id, pattern, &request));
-                return answered(outbox, &packet, followed);
+                let followed = self.0.follow(session, packet.id, pattern, &request);
+                return self.answered(session, &packet, followed, outbox);
             }
             Some(Kind::Unsubscribe) => self.0.unsubscribe(session, packet.id),
             Some(Kind::Sync) => put(outbox, packet.id, packet.operation, &[]),
@@ -370,12 +372,21 @@ impl Router for Broker {
 /// Reason and text with which the broker rejects a packet.
 type Refusal = (Reason, String);
 
-/// Rejects a request for a subscription if it failed. Reports slow routing otherwise, because handling a subscription
-/// takes ten times as long as other packets.
-fn answered(outbox: &mut Outbox, packet: &Packet, outcome: Result<(), Refusal>) -> Routed {
-    match outcome {
-        Ok(()) => Routed::Slow,
-        Err(refusal) => reject(outbox, packet, packet.operation, refusal),
+impl Broker {
+    /// Rejects a request for a subscription if it failed. Reports slow routing otherwise, because handling a
+    /// subscription takes ten times as long as other packets.
+    fn answered(
+        &self,
+        session: &BrokerSession,
+        packet: &Packet,
+        outcome: Result<(), Refusal>,
+        outbox: &mut Outbox,
+    ) -> Routed {
+        let Err(refusal) = outcome else { return Routed::Slow };
+        // A connection below its own limit is not responsible for a full broker, which other clients may have filled.
+        let is_full = refusal.0 == Reason::Full && session.patterns.len() < self.0.settings.per_connection_max;
+        let rejected = reject(outbox, packet, packet.operation, refusal);
+        if is_full { Routed::Slow } else { rejected }
     }
 }
 

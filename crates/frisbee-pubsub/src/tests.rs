@@ -419,6 +419,19 @@ fn subscriptions_beyond_limits_are_refused() {
     assert_eq!(broker.subscriptions(), 2);
 }
 
+/// Regression test: a subscription that did not fit into a full broker counted as abuse of its client.
+#[test]
+fn full_broker_is_not_abuse_of_client() {
+    let (_runtime, _, [mut one, mut two]) = peers(Broker::builder().per_connection_max(3).total_max(4));
+    for id in 1..=3 {
+        one.subscribe(id, "a", "");
+    }
+    two.subscribe(1, "a", "");
+    let subscription = name("a");
+    assert!(matches!(two.send(Kind::Subscribe, 2, subscription.clone()), Routed::Slow));
+    assert!(matches!(one.send(Kind::Subscribe, 4, subscription), Routed::Discarded));
+}
+
 #[test]
 fn invalid_packet_is_rejected_truncated_closes() {
     let (_runtime, _, [mut peer]) = peers(Broker::builder());

@@ -68,6 +68,12 @@ impl Answer {
         Self::refusal(426, text).with("upgrade", protocol).with("connection", "upgrade")
     }
 
+    /// Returns whether the answer rejects a useless request. Statuses from 500 report the state of the server, such as a
+    /// shutdown that a health check observes, for which the client is not responsible.
+    pub(crate) fn is_clients_fault(&self) -> bool {
+        (400..500).contains(&self.status)
+    }
+
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.fields.push((Cow::Borrowed(name), value.into()));
         self

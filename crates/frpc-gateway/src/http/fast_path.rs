@@ -326,7 +326,7 @@ impl<'a> FastPath<'a> {
         let ReceivedRequest { path, query, body, metadata, timeout, pass, is_last, head_length } = request;
         let callee = match route {
             Route::Answer(answer) => {
-                if answer.status >= 400 {
+                if answer.is_clients_fault() {
                     self.context.charge_abuse(head_length + body.len());
                 }
                 return self.respond(&answer, pass, is_last).await;

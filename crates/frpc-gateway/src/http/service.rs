@@ -202,7 +202,7 @@ impl Service {
     ) -> Response<Reply> {
         let answer = probe(http, &self.context, parts.method(), parts.target().0);
         let admitted = answer.map_or_else(|| http.locks.admit(known, self.context.connection().local_addr()), Err);
-        if admitted.as_ref().is_err_and(|answer| answer.status >= 400) {
+        if admitted.as_ref().is_err_and(Answer::is_clients_fault) {
             self.context.charge_abuse(0);
         }
         match admitted {
@@ -254,7 +254,7 @@ impl Service {
         let request_head = RequestHead { method, path, known, is_http2 };
         let route = match route(&self.gateway, http, &self.context, request_head) {
             Route::Answer(answer) => {
-                if answer.status >= 400 {
+                if answer.is_clients_fault() {
                     self.context.charge_abuse(0);
                 }
                 return respond(answer);

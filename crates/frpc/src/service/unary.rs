@@ -217,7 +217,7 @@ where
             Err(status) => return self.state.refuse(caller, call.reply, status, ServeProgress::Refused),
         };
         if takes_too_much(&caller.connection, memory) {
-            return self.state.refuse(caller, call.reply, overloaded(), ServeProgress::Refused);
+            return self.state.refuse(caller, call.reply, overloaded(), ServeProgress::Overloaded);
         }
         let (mut timeout, mut extras) = (None, OptionalExtras::default());
         if let Some(options) = call.envelope.options.take() {

@@ -9,7 +9,7 @@ use crate::json_rpc::framing::{Framed, FramingError, MessageFraming};
 use crate::json_rpc::mailbox::{CallNumber, SessionMailbox, SessionMessage};
 use crate::json_rpc::{metadata, reply};
 use bytes::Bytes;
-use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterSlot, CallKind, Metadata, Status};
+use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterSlot, CallKind, Code, Metadata, Status};
 use std::sync::Arc;
 
 /// Prefix of method names that JSON-RPC reserves.
@@ -176,7 +176,10 @@ impl MessageBatch<'_> {
                 out.pop();
             }
         } else if let Err(status) = inner.open(at, call, &request, context) {
-            context.charge_abuse(request.params.map_or(0, str::len));
+            // A lack of memory is the state of the server. `charge_stream` charges the client for too many streams.
+            if status.code() != Code::ResourceExhausted {
+                context.charge_abuse(request.params.map_or(0, str::len));
+            }
             if let Some(id) = id {
                 reply::failure(out, id, &status);
             }

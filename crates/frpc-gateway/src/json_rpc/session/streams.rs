@@ -138,6 +138,7 @@ impl Inner {
     fn charge_stream(&self, context: &AdapterContext) -> Result<MemoryCharge, Status> {
         let streams_max = context.config().streams_max;
         if self.streams >= streams_max {
+            context.charge_abuse(0);
             return Err(Status::resource_exhausted(format!("the limit of {streams_max} streams is reached")));
         }
         context.connection().try_charge(STREAM_COST).ok_or_else(|| {
