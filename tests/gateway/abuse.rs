@@ -7,6 +7,7 @@ use frisbee_tests::raw::packet;
 use frpc::{Acceptor, Config};
 use frpc_gateway::{Gateway, Http, Mcp};
 use frpc_reflection::Health;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::Instant;
 
@@ -134,6 +135,47 @@ async fn useless_web_socket_messages_end_in_disconnect() {
         let subject = String::from_utf8_lossy(&message);
         let output = expect_flood(upgrade(protocol).as_bytes(), |_| input.clone(), &subject).await;
         assert!(output.starts_with(b"HTTP/1.1 101 "), "{subject}");
+    }
+}
+
+/// Connects as a client of a load balancer, sends `input` and closes. Returns the time until the connection has ended.
+async fn connected_for(server: &Acceptor, client: &str, input: &[u8]) -> Duration {
+    let (mut here, there) = tokio::io::duplex(64 * 1024);
+    let began = Instant::now();
+    let talking = async {
+        let header = format!("PROXY TCP4 {client} 127.0.0.1 4000 80\r\n");
+        here.write_all(&[header.as_bytes(), input].concat()).await.expect("transport should have room");
+        here.shutdown().await.expect("transport should shut down");
+        let _ = here.read_to_end(&mut Vec::new()).await;
+    };
+    let (_, ()) = tokio::join!(server.serve_connection(there), talking);
+    began.elapsed()
+}
+
+/// Regression test: a peer that reconnected after each burst of useless requests was never paused.
+#[tokio::test(start_paused = true)]
+async fn debt_of_closed_connection_follows_its_caller() {
+    let gateway = Gateway::new().http(Http::new().connect().grpc());
+    let settings = Config::default().abuse_rate(RATE);
+    let server = server(gateway, |builder| builder.config(settings).proxy_protocol());
+    // Each burst costs slightly less than the 1250 bytes that a peer may send at once.
+    let priorities = http2_frame(PRIORITY, 0, 1, &[0, 0, 0, 0, 16]).repeat(4);
+    for (protocol, burst) in [
+        ("native", packet(7, PONG, b"").repeat(15)),
+        ("HTTP/1.1", b"GET /none HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(10)),
+        ("HTTP/2", [http2_beginning(65_535, 0), priorities].concat()),
+    ] {
+        let pause = Duration::from_millis(50);
+        let first = connected_for(&server, "192.0.2.1", &burst).await;
+        let second = connected_for(&server, "192.0.2.1", &burst).await;
+        let other = connected_for(&server, "192.0.2.2", &burst).await;
+        let useful = connected_for(&server, "192.0.2.1", b"").await;
+        assert!(first < pause && other < pause && useful < pause, "{protocol}: {first:?}, {other:?}, {useful:?}");
+        assert!(second >= pause, "{protocol}: second connection was paused for {second:?}");
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let later = connected_for(&server, "192.0.2.1", &burst).await;
+        assert!(later < pause, "{protocol}: paid debt paused the connection for {later:?}");
+        tokio::time::sleep(Duration::from_secs(3)).await;
     }
 }
 

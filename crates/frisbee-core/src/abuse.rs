@@ -81,6 +81,8 @@ pub struct AbuseLimiter {
     batch: u64,
     /// Excess over the permitted rate in bytes, at the time `counted`. Reading is paused if the excess is too large.
     total: u64,
+    /// Part of `total` that earlier connections of the caller have caused.
+    inherited: u64,
     counted: Instant,
     /// Number of received useful bytes that can still offset useless ones.
     useful: u64,
@@ -92,7 +94,55 @@ pub struct AbuseLimiter {
 impl AbuseLimiter {
     /// Creates a limiter that permits `rate` useless bytes per second, at least one.
     pub fn new(rate: u32, now: Instant) -> Self {
-        Self { rate: u64::from(rate).max(1), batch: 0, total: 0, counted: now, useful: 0, rests_until: None, paused: 0 }
+        Self {
+            rate: u64::from(rate).max(1),
+            batch: 0,
+            total: 0,
+            inherited: 0,
+            counted: now,
+            useful: 0,
+            rests_until: None,
+            paused: 0,
+        }
+    }
+
+    /// Begins with the [debt](Self::debt) that earlier connections of the same caller have left. At most an eighth of a
+    /// second counts, so that a peer is not paused before it sends useless bytes itself: another peer with the same
+    /// address may have caused the debt.
+    ///
+    /// ```
+    /// use frisbee_core::AbuseLimiter;
+    /// use std::time::Instant;
+    ///
+    /// let now = Instant::now();
+    /// let mut closed = AbuseLimiter::new(1000, now);
+    /// closed.charge(10_000);
+    /// closed.end_batch(10_000, now);
+    /// let mut next = AbuseLimiter::new(1000, now);
+    /// next.inherit(closed.debt(now));
+    /// next.charge(1);
+    /// next.end_batch(1, now);
+    /// assert!(next.deadline().is_some(), "first useless packet should pause the peer");
+    /// ```
+    pub fn inherit(&mut self, debt: Duration) {
+        let bytes = micros(debt).saturating_mul(self.rate) / 1_000_000;
+        self.inherited = bytes.min(self.rate / AHEAD);
+        self.total = self.total.saturating_add(self.inherited);
+    }
+
+    /// Returns the excess of useless bytes over the permitted rate, without the [inherited](Self::inherit) part, as the
+    /// time in which it decreases to zero. At most two seconds.
+    pub fn debt(&self, now: Instant) -> Duration {
+        let forgotten = self.forgotten(now);
+        let useful = self.useful.min(self.rate);
+        let total = self.total.saturating_sub(forgotten).saturating_sub(useful);
+        let own = total.saturating_sub(self.inherited.saturating_sub(forgotten)).min(self.rate.saturating_mul(2));
+        Duration::from_micros(own.saturating_mul(1_000_000).div_ceil(self.rate))
+    }
+
+    /// Returns the number of bytes by which the excess has decreased since the last batch.
+    fn forgotten(&self, now: Instant) -> u64 {
+        micros(now.saturating_duration_since(self.counted)).saturating_mul(self.rate) / 1_000_000
     }
 
     /// Charges a useless packet with a body of `length` bytes.
@@ -124,9 +174,7 @@ impl AbuseLimiter {
 
     #[cold]
     fn settle(&mut self, now: Instant) {
-        let elapsed = now.saturating_duration_since(self.counted);
-        let elapsed = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
-        let forgotten = elapsed.saturating_mul(self.rate) / 1_000_000;
+        let (elapsed, forgotten) = (micros(now.saturating_duration_since(self.counted)), self.forgotten(now));
         if forgotten > 0 {
             self.paused = self.paused.saturating_sub(elapsed / PAUSED_PART);
             self.counted = now; // Not updated otherwise, to keep the fraction of a byte for the next call.
@@ -138,12 +186,13 @@ impl AbuseLimiter {
         // Limit the debt to the allowance of two seconds. Otherwise, a single long packet could pause its sender for
         // longer.
         self.total = self.total.saturating_sub(paid).min(self.rate.saturating_mul(2));
+        self.inherited = self.inherited.saturating_sub(forgotten).saturating_sub(paid);
         let ahead = self.rate / AHEAD;
         if self.total > ahead {
             let excess = self.total.saturating_sub(ahead).saturating_add(self.rate / REST);
             let rest = excess.saturating_mul(1_000_000).div_ceil(self.rate);
             let before = self.rests_until.map_or(Duration::ZERO, |until| until.saturating_duration_since(now));
-            let more = rest.saturating_sub(u64::try_from(before.as_micros()).unwrap_or(u64::MAX));
+            let more = rest.saturating_sub(micros(before));
             self.paused = self.paused.saturating_add(more);
             self.rests_until = now.checked_add(Duration::from_micros(rest));
         }
@@ -164,6 +213,10 @@ impl AbuseLimiter {
     pub fn handle_timeout(&mut self, now: Instant) {
         self.rests_until = self.rests_until.filter(|until| now < *until);
     }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -268,5 +321,43 @@ mod tests {
         let endless = pauses(Duration::ZERO);
         assert!((5..9).contains(&endless), "endless useless packets are accepted for {endless} s");
         assert_eq!(pauses(15 * SECOND), 600, "peer with few bursts should stay connected");
+    }
+
+    #[test]
+    fn inherited_debt_is_not_left_twice() {
+        let second = Duration::from_secs(1);
+        let start = Instant::now();
+        let limiter = |debt| {
+            let mut abuse = AbuseLimiter::new(8000, start);
+            abuse.inherit(debt);
+            abuse
+        };
+        let (mut none, mut much) = (limiter(Duration::ZERO), limiter(2 * second));
+        assert_eq!((much.total, much.debt(start), much.deadline()), (1000, Duration::ZERO, None));
+        for abuse in [&mut none, &mut much] {
+            abuse.charge(500 - cost::PACKET as usize);
+            abuse.end_batch(0, start);
+            assert_eq!(abuse.debt(start), second / 16);
+        }
+        // The inherited debt is paid first, as that of the caller is.
+        assert_eq!([&none, &much].map(|abuse| abuse.debt(start + second / 32)), [second / 32, second / 16]);
+        assert_eq!((none.deadline().is_some(), much.deadline().is_some()), (false, true));
+        let later = start + second / 4;
+        for debt in [Duration::ZERO, second / 16] {
+            much.charge(500 - cost::PACKET as usize);
+            much.end_batch(0, later);
+            assert_eq!((much.inherited, much.debt(later)), (0, debt), "all debts should have been paid before");
+        }
+    }
+
+    #[test]
+    fn useful_bytes_pay_debt_of_closed_peer() {
+        let now = Instant::now();
+        let mut abuse = AbuseLimiter::new(1000, now);
+        abuse.end_batch(300, now);
+        abuse.charge(400 - cost::PACKET as usize);
+        assert_eq!(abuse.debt(now), Duration::from_millis(100));
+        abuse.end_batch(400 - cost::PACKET as usize, now);
+        assert_eq!(abuse.debt(now), Duration::from_millis(100), "end of the batch should not change the debt");
     }
 }

@@ -262,6 +262,17 @@ impl Connection {
         self.abuse.charge(length.saturating_add(Header::MAX_LEN));
     }
 
+    /// Begins with the debt of useless packets that earlier connections of the same caller have left; see
+    /// [`AbuseLimiter::inherit`].
+    pub fn inherit_abuse(&mut self, debt: Duration) {
+        self.abuse.inherit(debt);
+    }
+
+    /// Returns the debt of useless packets that the peer has caused; see [`AbuseLimiter::debt`].
+    pub fn abuse_debt(&self, now: Instant) -> Duration {
+        self.abuse.debt(now)
+    }
+
     /// Returns whether reading is paused because the peer has sent too many [useless](Self::charge_abuse) bytes.
     /// [`handle_timeout`](Self::handle_timeout) resumes reading.
     #[inline]

@@ -508,6 +508,18 @@ impl Connection {
         Ok(Step::Progress)
     }
 
+    /// Begins with the debt of useless frames that earlier connections of the same caller have left; see
+    /// [`AbuseLimiter::inherit`](frisbee_core::AbuseLimiter::inherit).
+    pub fn inherit_abuse(&mut self, debt: Duration) {
+        self.abuse.inherit(debt);
+    }
+
+    /// Returns the debt of useless frames that the peer has caused; see
+    /// [`AbuseLimiter::debt`](frisbee_core::AbuseLimiter::debt).
+    pub fn abuse_debt(&self, now: Instant) -> Duration {
+        self.abuse.debt(now)
+    }
+
     /// Closes the connection because the peer causes excessive load, such as by useless requests. The output ends with
     /// a GOAWAY. The connection limits useless frames itself, so callers need not report them.
     pub fn close_abusive(&mut self) {

@@ -67,6 +67,14 @@ impl Abuse {
         }
     }
 
+    pub(crate) fn inherit(&mut self, debt: Duration) {
+        self.limiter.inherit(debt);
+    }
+
+    pub(crate) fn debt(&self, now: Instant) -> Duration {
+        self.limiter.debt(now)
+    }
+
     /// Charges the peer for a useless frame of `length` bytes, with an additional cost of `cost` bytes.
     pub(crate) fn charge(&mut self, length: u32, cost: u64) {
         let points = cost.saturating_sub(cost::PACKET) as usize;

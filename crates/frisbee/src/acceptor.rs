@@ -209,7 +209,8 @@ impl<R: Router> ServerShared<R> {
         let pending_handshake = HandshakeLimiter::enter(&self.pending_handshakes, handle.clone(), allowed);
         let (router, config) = (self.router.clone(), self.config.clone());
         Some(move |now| {
-            let core = frisbee_core::Connection::server(&config, now);
+            let mut core = frisbee_core::Connection::server(&config, now);
+            core.inherit_abuse(handle.0.mailbox.account.debt(now));
             Engine::new(core, router, handle).entered(pending_handshake)
         })
     }

@@ -17,6 +17,7 @@
 mod caller;
 mod connection;
 mod counts;
+mod debts;
 #[cfg(all(test, frisbee_loom))]
 mod model_tests;
 mod output;
@@ -33,6 +34,7 @@ use self::caller::{Callers, Pool};
 pub(crate) use self::connection::Account;
 use self::counts::LimitCounts;
 pub use self::counts::{LastClose, Stats};
+use self::debts::Debts;
 pub(crate) use self::output::Output;
 pub use self::reservation::{MemoryBudget, MemoryCharge};
 pub(crate) use self::traffic::{Traffic, TrafficCounts};
@@ -83,6 +85,7 @@ pub(crate) struct Budget {
     /// Memory in bytes that is charged for each open connection, whether or not it is active.
     connection_cost: usize,
     callers: Callers,
+    debts: Debts,
     waiters: Waiters,
     trim: Trim,
     pub(crate) counts: LimitCounts,
@@ -99,6 +102,7 @@ impl Budget {
             connection_cost: 0,
             per_stream: per_stream as u64,
             callers: Callers::default(),
+            debts: Debts::default(),
             waiters: Waiters::default(),
             counts: LimitCounts::default(),
         }

@@ -272,7 +272,7 @@ impl AdapterContext {
             connection: connection.clone(),
             host: host.clone(),
             inner: Arc::default(),
-            abuse: AbuseAccount::new(host.config.common.abuse_rate),
+            abuse: AbuseAccount::new(host.config.common.abuse_rate, &connection.0.mailbox.account),
             values: Arc::new(AdapterValues(connection.clone())),
         }
     }
@@ -365,6 +365,17 @@ impl AdapterContext {
     /// disconnected if it does not stop.
     pub fn charge_abuse(&self, bytes: usize) {
         self.abuse.charge(bytes);
+    }
+
+    /// Returns the debt of useless packets that closed connections of this caller have left, for adapters with an
+    /// [`AbuseLimiter`](frisbee_core::AbuseLimiter) of their own. [`charge_abuse`](Self::charge_abuse) includes it.
+    pub fn abuse_debt(&self) -> Duration {
+        self.connection.0.mailbox.account.debt(now())
+    }
+
+    /// Leaves the debt of such a limiter to the next connections of this caller.
+    pub fn leave_abuse_debt(&self, debt: Duration) {
+        self.connection.0.mailbox.account.leave_debt(debt, now());
     }
 
     /// Counts `bytes` bytes of a useful request from the client. They compensate for bytes of [useless](Self::charge_abuse)

@@ -1,6 +1,7 @@
 //! Limit on useless requests of an adapter connection's peer. While the peer exceeds the limit, the transport pauses
 //! reading, like native connections; see [`Config::abuse_rate`](crate::Config::abuse_rate).
 
+use crate::account::Account;
 use crate::clock::now;
 use frisbee_core::{AbuseLimiter, ProtocolError};
 use parking_lot::Mutex;
@@ -18,12 +19,24 @@ pub(crate) struct AbuseAccount {
     /// Number of bytes of useful requests that the peer has sent since its last useless one.
     useful: AtomicU64,
     is_paused: AtomicBool,
+    /// Account of the connection, whose caller keeps the debt after the end of the connection.
+    account: Arc<Account>,
+}
+
+impl Drop for AbuseAccount {
+    fn drop(&mut self) {
+        let now = now();
+        self.account.leave_debt(self.abuse.get_mut().debt(now), now);
+    }
 }
 
 impl AbuseAccount {
-    pub(crate) fn new(rate: u32) -> Arc<Self> {
-        let abuse = Mutex::new(AbuseLimiter::new(rate, now()));
-        Arc::new(Self { abuse, useful: AtomicU64::new(0), is_paused: AtomicBool::new(false) })
+    pub(crate) fn new(rate: u32, account: &Arc<Account>) -> Arc<Self> {
+        let now = now();
+        let mut abuse = AbuseLimiter::new(rate, now);
+        abuse.inherit(account.debt(now));
+        let (abuse, account) = (Mutex::new(abuse), account.clone());
+        Arc::new(Self { abuse, useful: AtomicU64::new(0), is_paused: AtomicBool::new(false), account })
     }
 
     /// Charges the peer for a useless request of `bytes` bytes.

@@ -160,7 +160,8 @@ pub(crate) async fn serve(service: Service, early: BytesMut, transport: RawTrans
         driver.poll(task)
     })
     .await;
-    let Driver { mut transport, .. } = driver;
+    let Driver { mut transport, http2, .. } = driver;
+    context.leave_abuse_debt(http2.abuse_debt(now()));
     // A client sends window updates while it reads the last responses. If the socket were closed, the system would
     // reply to them with a reset, which would discard the responses.
     let linger = async {
@@ -206,6 +207,7 @@ impl<'a> Driver<'a> {
         let common = context.config().clone().idle_timeout(service.gateway().idle_timeout);
         let config = ServerConfig::default().common(common).first_header_timeout(context.first_header_timeout());
         let mut http2 = Connection::server(&config, now);
+        http2.inherit_abuse(context.abuse_debt());
         let mut ok = Head::trailers();
         ok.push("grpc-status", "0");
         // Without an address, this is a Unix socket.

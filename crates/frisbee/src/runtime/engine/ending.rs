@@ -1,6 +1,7 @@
 //! The end of a connection: close orders, the exchange of GOING_AWAY, and work in progress.
 
 use super::{Engine, PANICKED, ReadMode, Routing, log_panic};
+use crate::clock::now;
 use crate::connection::ConnectionExt;
 use crate::log_limit::LineLimit;
 use crate::mailbox::{HandOffState, Order};
@@ -150,6 +151,8 @@ impl<R: Router> Engine<R> {
         if !self.handle.0.is_within && !matches!(reason, CloseReason::OtherProtocol) {
             self.handle.0.mailbox.account.budget().counts.count_closed(self.handle.peer_addr(), reason, Instant::now());
         }
+        let now = now();
+        self.handle.0.mailbox.account.leave_debt(self.core.abuse_debt(now), now);
         // Close the mailbox before the jobs are aborted, so that nothing is sent on behalf of an aborted job.
         self.handle.0.mailbox.close(reason);
         self.handle.0.work.abort();
