@@ -67,7 +67,11 @@ impl History {
 
     /// Sets the maximum age of the messages that are kept. Older messages are never replayed, but their memory is only
     /// released when the topic receives its next message.
+    ///
+    /// # Panics
+    /// If the age is zero.
     pub fn for_time(self, time: Duration) -> Self {
+        assert!(!time.is_zero(), "a history for {time:?}; it must be greater than zero");
         Self { time: Some(time), ..self }
     }
 }

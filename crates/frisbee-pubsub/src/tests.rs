@@ -8,7 +8,9 @@ mod history;
 mod layouts;
 mod presence;
 
-use super::{Broker, BrokerBuilder, FIRST_OPERATION, Kind, Operations, Reason, SlowSubscriberPolicy, name, split_name};
+use super::{
+    Broker, BrokerBuilder, FIRST_OPERATION, History, Kind, Operations, Reason, SlowSubscriberPolicy, name, split_name,
+};
 use bytes::Bytes;
 use frisbee::testing::DetachedConnection;
 use frisbee::tlv;
@@ -19,6 +21,7 @@ use frisbee::{
 use frisbee_core::Decoder;
 use std::io::IoSlice;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 use tokio::runtime::{Handle, Runtime};
 
 const NUMBERS: Operations = Operations(FIRST_OPERATION);
@@ -417,6 +420,25 @@ fn subscriptions_beyond_limits_are_refused() {
     peer.subscribe(2, "a.2.3.4.5.6.7.8.9.10.11.12", "");
     assert_eq!(peer.subscribe_as(3, "b", ""), Err(Reason::Full as u8), "nodes should be charged to the limit");
     assert_eq!(broker.subscriptions(), 2);
+}
+
+#[test]
+fn zero_limit_of_broker_is_rejected() {
+    type Setter = fn(BrokerBuilder) -> BrokerBuilder;
+    let setters: &[(Setter, &str)] = &[
+        (|builder| builder.queue_max(0), "queue_max"),
+        (|builder| builder.memory_max(0), "memory_max"),
+        (|builder| builder.per_connection_max(0), "per_connection_max"),
+        (|builder| builder.total_max(0), "total_max"),
+        (|builder| builder.history_memory_max(0), "history_memory_max"),
+        (|builder| builder.history_topics_max(0), "history_topics_max"),
+    ];
+    for (set, name) in setters {
+        let panic = std::panic::catch_unwind(|| set(Broker::builder()).build()).expect_err(name);
+        let text = panic.downcast_ref::<String>().expect("panic should have a text");
+        assert_eq!(*text, format!("invalid setting: {name} = 0: must be greater than zero"));
+    }
+    std::panic::catch_unwind(|| History::last(1).for_time(Duration::ZERO)).expect_err("zero should be rejected");
 }
 
 /// Regression test: a subscription that did not fit into a full broker counted as abuse of its client.

@@ -145,7 +145,8 @@ impl Requester {
         Self { counts: Arc::default(), timeout: TIMEOUT, in_flight_max: IN_FLIGHT_MAX }
     }
 
-    /// Sets the timeout of this clone's requests, which includes the wait for a permit. Defaults to 30 s.
+    /// Sets the timeout of this clone's requests, which includes the wait for a permit. Defaults to 30 s. With
+    /// zero, each request that would have to wait fails at once.
     ///
     /// ```
     /// use frisbee_requests::Requester;

@@ -38,6 +38,8 @@ pub enum RestartError {
     Name(String),
     /// The process has more than the maximum of 64 sockets.
     TooManySockets,
+    /// A setting is out of range. Contains its name and the problem.
+    Setting(&'static str),
 }
 
 /// Reason why a running process rejects a successor.
@@ -83,6 +85,7 @@ impl fmt::Display for RestartError {
                 write!(f, "invalid socket name {name:?}: must have 1 to 255 bytes without `:` and control characters")
             }
             Self::TooManySockets => f.write_str("too many sockets: at most 64 can be passed"),
+            Self::Setting(text) => write!(f, "invalid setting: {text}"),
         }
     }
 }

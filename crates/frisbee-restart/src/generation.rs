@@ -84,7 +84,7 @@ impl Restart {
     /// that read the environment.
     ///
     /// # Errors
-    /// If the running process rejects this one, does not reply within 10 s or belongs to another user, or if the
+    /// If a setting is zero, if the running process rejects this one, does not reply within 10 s or belongs to another user, or if the
     /// control socket cannot be bound.
     ///
     /// # Cancel safety
@@ -99,6 +99,9 @@ impl Restart {
     /// ```
     pub async fn take_over(self) -> Result<Generation, RestartError> {
         let Self { path, ready_timeout } = self;
+        if ready_timeout.is_zero() {
+            return Err(RestartError::Setting("ready_timeout = 0ns: must be greater than zero"));
+        }
         let (control, predecessor, inherited) = match find(&path).await? {
             Discovery::Predecessor(mut wire) => {
                 let (control, sockets) = inherit(&mut wire).await?;

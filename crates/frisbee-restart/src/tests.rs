@@ -178,6 +178,12 @@ async fn successor_exit_before_ready_changes_nothing() {
 }
 
 #[tokio::test]
+async fn zero_ready_timeout_is_rejected() {
+    let error = Folder::new().restart().ready_timeout(Duration::ZERO).take_over().await.expect_err("zero is invalid");
+    assert_eq!(error.to_string(), "invalid setting: ready_timeout = 0ns: must be greater than zero");
+}
+
+#[tokio::test]
 async fn late_successor_is_refused_and_notified() {
     let folder = Folder::new();
     let restart = folder.restart().ready_timeout(Duration::from_millis(50));

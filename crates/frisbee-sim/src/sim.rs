@@ -123,7 +123,11 @@ impl Sim {
     }
 
     /// Sets the maximum simulated time of a world. Defaults to one hour.
+    ///
+    /// # Panics
+    /// If it is zero.
     pub fn time_max(mut self, time: Duration) -> Self {
+        assert!(!time.is_zero(), "time_max should be above zero, because a world would end at once");
         self.time_max = time;
         self
     }

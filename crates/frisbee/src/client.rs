@@ -9,7 +9,7 @@ use crate::runtime::busy::BusyPoll;
 use crate::runtime::engine::Engine;
 use crate::runtime::pool::WorkerPool;
 use crate::runtime::tokio::Driver;
-use crate::settings::{MEMORY_MAX, SettingError, check_config, check_positive, settings};
+use crate::settings::{MEMORY_MAX, SettingError, check_config, settings};
 use crate::transport::endpoint::EndpointInfo;
 use crate::transport::raw::RawTransport;
 use crate::transport::{Transport, limit_unsent};
@@ -163,8 +163,11 @@ settings! {
 impl ClientSettings {
     fn check(&self) -> Result<(), SettingError> {
         check_config(&self.connection)?;
-        check_positive(&[("connect_timeout", self.connect_timeout), ("peer_kind_timeout", self.peer_kind_timeout)])?;
-        check_positive(&[("memory_max", self.memory_max)])?;
+        SettingError::check_positive(&[
+            ("connect_timeout", self.connect_timeout),
+            ("peer_kind_timeout", self.peer_kind_timeout),
+        ])?;
+        SettingError::check_positive(&[("memory_max", self.memory_max)])?;
         self.workers.check()
     }
 }

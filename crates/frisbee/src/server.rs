@@ -19,7 +19,7 @@ use crate::inspect::Inspector;
 use crate::inspect::open_connections::{CloseOnDrop, OpenConnections};
 use crate::runtime::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
 use crate::runtime::pool::WorkerPool;
-use crate::settings::{CONNECTION_MEMORY_MAX, MEMORY_MAX, SettingError, check_config, check_positive, settings};
+use crate::settings::{CONNECTION_MEMORY_MAX, MEMORY_MAX, SettingError, check_config, settings};
 use crate::transport::endpoint::EndpointInfo;
 use crate::transport::proxied::{self, ReadHeader};
 use crate::transport::{Transport, second};
@@ -295,11 +295,11 @@ const TLS_COST: usize = 24 * 1024;
 impl ServerSettings {
     fn check(&self) -> Result<(), SettingError> {
         check_config(&self.connection)?;
-        check_positive(&[("first_header_timeout", self.first_header_timeout)])?;
-        check_positive(&[("memory_max", self.memory_max), ("silent_max", self.silent_max)])?;
-        check_positive(&[("connection_memory_max", self.connection_memory_max)])?;
+        SettingError::check_positive(&[("first_header_timeout", self.first_header_timeout)])?;
+        SettingError::check_positive(&[("memory_max", self.memory_max), ("silent_max", self.silent_max)])?;
+        SettingError::check_positive(&[("connection_memory_max", self.connection_memory_max)])?;
         self.workers.check()?;
-        check_positive(&[("max_connection_age", self.max_connection_age.unwrap_or(Duration::MAX))])
+        SettingError::check_positive(&[("max_connection_age", self.max_connection_age.unwrap_or(Duration::MAX))])
     }
 }
 
@@ -472,7 +472,13 @@ impl ServerBuilder {
         settings.check()?;
         self.log_settings.iter().for_each(|log| log(settings));
         #[cfg(feature = "tls")]
-        let tls = if self.tls.is_some() { TLS_COST } else { 0 };
+        let tls = match &self.tls {
+            Some(tls) => {
+                tls.check()?;
+                TLS_COST
+            }
+            None => 0,
+        };
         #[cfg(not(feature = "tls"))]
         let tls = 0;
         let budget = Budget::new(settings.memory_max, settings.connection.stream_buffer_max)

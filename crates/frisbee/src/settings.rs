@@ -114,6 +114,25 @@ impl SettingError {
         Self { name, value: format!("{value:?}"), problem: problem.into() }
     }
 
+    /// Returns an error for the first of the given settings that is zero. Zero is the default value of all types that
+    /// settings have: numbers and `Duration`.
+    ///
+    /// ```
+    /// use frisbee::SettingError;
+    ///
+    /// let error = SettingError::check_positive(&[("queue_max", 5), ("memory_max", 0)]).unwrap_err();
+    /// assert_eq!(error.to_string(), "memory_max = 0: must be greater than zero");
+    /// ```
+    ///
+    /// # Errors
+    /// If a value is zero.
+    pub fn check_positive<T: Default + PartialEq + fmt::Debug>(values: &[(&'static str, T)]) -> Result<(), Self> {
+        match values.iter().find(|(_, value)| *value == T::default()) {
+            Some((name, value)) => Err(Self::new(name, value, "must be greater than zero")),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the name of the setting.
     ///
     /// ```
@@ -137,29 +156,21 @@ impl fmt::Display for SettingError {
 
 impl std::error::Error for SettingError {}
 
-/// Returns an error for the first of the given settings that is zero. Zero is the default value of all types that
-/// settings have: numbers and `Duration`.
-pub(crate) fn check_positive<T: Default + PartialEq + fmt::Debug>(
-    values: &[(&'static str, T)],
-) -> Result<(), SettingError> {
-    match values.iter().find(|(_, value)| *value == T::default()) {
-        Some((name, value)) => Err(SettingError::new(name, value, "must be greater than zero")),
-        None => Ok(()),
-    }
-}
-
 /// Returns an error if a limit or timeout of connections is zero.
 pub(crate) fn check_config(config: &Config) -> Result<(), SettingError> {
     // Each call checks settings of one type: durations, sizes in memory, and numbers of 32 bits.
-    check_positive(&[
+    SettingError::check_positive(&[
         ("ping_interval", config.ping_interval),
         ("idle_timeout", config.idle_timeout),
         ("write_timeout", config.write_timeout),
         ("least_rate_window", config.least_rate_window),
         ("hand_off_timeout", config.hand_off_timeout),
     ])?;
-    check_positive(&[("backlog_max", config.backlog_max), ("stream_buffer_max", config.stream_buffer_max)])?;
-    check_positive(&[
+    SettingError::check_positive(&[
+        ("backlog_max", config.backlog_max),
+        ("stream_buffer_max", config.stream_buffer_max),
+    ])?;
+    SettingError::check_positive(&[
         ("abuse_rate", config.abuse_rate),
         ("calls_max", config.calls_max),
         ("stream_credit", config.stream_credit),

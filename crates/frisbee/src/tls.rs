@@ -215,6 +215,10 @@ impl ServerTls {
         self
     }
 
+    pub(crate) fn check(&self) -> Result<(), crate::SettingError> {
+        crate::SettingError::check_positive(&[("handshake_timeout", self.handshake_timeout)])
+    }
+
     /// Replaces the identity without changing which clients are accepted. Open connections keep the old identity.
     ///
     /// # Errors

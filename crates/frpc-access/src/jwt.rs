@@ -82,7 +82,7 @@ impl Jwt {
     }
 
     /// Sets the allowed clock skew. Tokens are accepted this long before their start (`nbf`) and after their expiry
-    /// (`exp`). Defaults to 30 s.
+    /// (`exp`). Defaults to 30 s; zero allows no skew.
     #[must_use]
     pub fn leeway(mut self, leeway: Duration) -> Self {
         self.leeway = leeway;

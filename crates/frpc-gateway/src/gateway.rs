@@ -7,7 +7,7 @@ use crate::json_rpc;
 use crate::{Http, http};
 use crate::{Udp, udp};
 use frisbee::RawTransport;
-use frpc::{AdapterContext, ServerBuilder};
+use frpc::{AdapterContext, ServerBuilder, SettingError};
 use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -135,6 +135,14 @@ impl Gateway {
         self
     }
 
+    /// Returns an error if a limit or timeout is zero.
+    fn check(&self) -> Result<(), SettingError> {
+        SettingError::check_positive(&[("gateway.idle_timeout", self.idle_timeout)])?;
+        #[cfg(feature = "mcp")]
+        self.mcp.as_ref().map_or(Ok(()), |mcp| mcp.check())?;
+        self.udp.iter().try_for_each(Udp::check)
+    }
+
     /// Detects the protocol of a connection from its first bytes. Protocols that are not enabled are ignored.
     fn protocol(&self, beginning: &[u8]) -> Option<EntryProtocol> {
         match beginning.first()? {
@@ -174,7 +182,8 @@ enum EntryProtocol {
 
 /// Extension trait that adds a [`Gateway`] to a server.
 pub trait ServeGateway: sealed::Sealed {
-    /// Accepts connections in the protocols of this gateway.
+    /// Accepts connections in the protocols of this gateway. Binding or building the server fails if a limit or timeout
+    /// of the gateway is zero.
     #[must_use]
     fn gateway(self, gateway: Gateway) -> Self;
 }
@@ -187,6 +196,10 @@ impl ServeGateway for ServerBuilder {
         let builder = if gateway.http.is_some() { self.alpn_protocols(["h2", "http/1.1"]) } else { self };
         #[cfg(not(feature = "http"))]
         let builder = self;
+        let builder = match gateway.check() {
+            Ok(()) => builder,
+            Err(error) => builder.reject_setting(error),
+        };
         let gateway = Arc::new(gateway);
         let builder = gateway.udp.iter().fold(builder, |builder, socket| {
             let (gateway, socket) = (gateway.clone(), socket.clone());
@@ -197,6 +210,39 @@ impl ServeGateway for ServerBuilder {
             move |beginning| accepting.protocol(beginning).is_some(),
             move |transport, context| gateway.clone().serve(transport, context),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn zero_of_gateway_setter_is_rejected_at_build() {
+        let udp = |set: fn(Udp) -> Udp| {
+            Gateway::new().udp(set(Udp::bind("127.0.0.1:0").expect("loopback port should be free")))
+        };
+        #[cfg(feature = "mcp")]
+        let mcp = |set: fn(Mcp) -> Mcp| Gateway::new().mcp(set(Mcp::new()));
+        for (gateway, error) in [
+            (Gateway::new().idle_timeout(Duration::ZERO), "gateway.idle_timeout = 0ns"),
+            (udp(|udp| udp.reply_max(0)), "udp.reply_max = 0"),
+            (udp(|udp| udp.calls_max(0)), "udp.calls_max = 0"),
+            (udp(|udp| udp.rate(0, 1)), "udp.rate.per_second = 0"),
+            (udp(|udp| udp.rate(1, 0)), "udp.rate.burst = 0"),
+            (udp(|udp| udp.call_timeout(Duration::ZERO)), "udp.call_timeout = 0ns"),
+            #[cfg(feature = "mcp")]
+            (mcp(|mcp| mcp.timeout(Duration::ZERO)), "mcp.timeout = 0ns"),
+            #[cfg(feature = "mcp")]
+            (mcp(|mcp| mcp.result_max(0)), "mcp.result_max = 0"),
+        ] {
+            let built = frpc::Server::builder().gateway(gateway).build();
+            let text = built.map(drop).expect_err("zero should be rejected").to_string();
+            assert_eq!(text, format!("invalid setting: {error}: must be greater than zero"));
+        }
+        // Zero counts as one.
+        let least = udp(|udp| udp.reply_factor(0)).batch_max(0);
+        frpc::Server::builder().gateway(least).build().expect("settings should be valid");
     }
 }
 

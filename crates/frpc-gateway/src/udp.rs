@@ -19,7 +19,7 @@ mod sources;
 
 pub(crate) use listener::serve;
 
-use rates::Rate;
+use frpc::SettingError;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
@@ -63,7 +63,8 @@ pub struct Udp {
     local: SocketAddr,
     reply_max: usize,
     reply_factor: usize,
-    rate: Rate,
+    /// Maximum number of datagrams per second and address, and the burst.
+    rate: (u32, u32),
     calls_max: usize,
     call_timeout: Duration,
 }
@@ -89,7 +90,7 @@ impl Udp {
             local,
             reply_max: REPLY_MAX,
             reply_factor: REPLY_FACTOR,
-            rate: Rate::new(RATE.0, RATE.1),
+            rate: RATE,
             calls_max: CALLS_MAX,
             call_timeout: CALL_TIMEOUT,
         })
@@ -123,7 +124,7 @@ impl Udp {
     /// grouped by their /64 network. Defaults to 1000 per second with a burst of 2000.
     #[must_use]
     pub fn rate(mut self, per_second: u32, burst: u32) -> Self {
-        self.rate = Rate::new(per_second, burst);
+        self.rate = (per_second, burst);
         self
     }
 
@@ -141,6 +142,13 @@ impl Udp {
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = timeout;
         self
+    }
+
+    /// Returns an error if a limit or timeout is zero.
+    pub(crate) fn check(&self) -> Result<(), SettingError> {
+        SettingError::check_positive(&[("udp.reply_max", self.reply_max), ("udp.calls_max", self.calls_max)])?;
+        SettingError::check_positive(&[("udp.rate.per_second", self.rate.0), ("udp.rate.burst", self.rate.1)])?;
+        SettingError::check_positive(&[("udp.call_timeout", self.call_timeout)])
     }
 
     /// Returns the maximum size of a reply to a request of `request` bytes.

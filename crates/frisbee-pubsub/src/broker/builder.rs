@@ -7,7 +7,7 @@ use crate::history::{Histories, History};
 use crate::presence::Presences;
 use crate::queue::QueueBounds;
 use crate::topics::check_pattern;
-use frisbee::Connection;
+use frisbee::{Connection, SettingError};
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
@@ -193,9 +193,18 @@ impl BrokerBuilder {
     /// Builds the broker.
     ///
     /// # Panics
-    /// If the [backplane](Self::backplane) already serves a broker, or if both a backplane and
+    /// If a limit is zero, if the [backplane](Self::backplane) already serves a broker, or if both a backplane and
     /// [presence](Self::presence) are configured, because a broker knows only its own subscribers.
     pub fn build(mut self) -> Broker {
+        let positive = SettingError::check_positive(&[
+            ("queue_max", self.queue_max),
+            ("memory_max", self.memory_max),
+            ("per_connection_max", self.per_connection_max),
+            ("total_max", self.total_max),
+            ("history_memory_max", self.history_memory_max),
+            ("history_topics_max", self.history_topics_max),
+        ]);
+        positive.unwrap_or_else(|error| panic!("invalid setting: {error}"));
         assert!(
             self.backplane.is_none() || self.presence.is_empty(),
             "broker with a backplane should have no presence, because it knows only its own subscribers"

@@ -76,8 +76,12 @@ type Found<T> = (Vec<T>, u32);
 impl DnsResolver {
     /// Sets the bounds for the time between lookups. Within them, it is the shortest TTL of the records plus a random
     /// part of up to a tenth. Defaults to five seconds to five minutes.
+    ///
+    /// # Panics
+    /// If the lower bound is zero, because records with a TTL of zero would be looked up without a pause.
     #[must_use]
     pub fn with_bounds(mut self, bounds: RangeInclusive<Duration>) -> Self {
+        assert!(!bounds.start().is_zero(), "bounds of {bounds:?}; the lower one must be greater than zero");
         self.bounds = bounds;
         self
     }

@@ -92,7 +92,7 @@ impl FleetBuilder {
     }
     /// Sets the time over which clients of a [resolver](crate::resolve) spread their connections to an endpoint that
     /// joined or closed its connections. Each client waits for a random part of it, unless a call finds no connection
-    /// at all. Defaults to 3 s.
+    /// at all. Defaults to 3 s; with zero, no client waits.
     pub fn connection_spread(mut self, spread: Duration) -> Self {
         self.spread = spread;
         self

@@ -2,7 +2,7 @@
 
 use super::InFlight;
 use super::tools::{NAME_MAX, Tools};
-use frpc::AdapterContext;
+use frpc::{AdapterContext, SettingError};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -210,6 +210,12 @@ impl Mcp {
             scopes: scopes.into_iter().map(Into::into).collect(),
         });
         self
+    }
+
+    /// Returns an error if a limit or timeout is zero.
+    pub(crate) fn check(&self) -> Result<(), SettingError> {
+        SettingError::check_positive(&[("mcp.timeout", self.timeout)])?;
+        SettingError::check_positive(&[("mcp.result_max", self.result_max)])
     }
 
     /// Returns a copy of the settings for another server, without the tools that have been created.

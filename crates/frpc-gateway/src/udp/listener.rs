@@ -1,7 +1,7 @@
 //! The UDP socket. A single task receives, makes calls and sends. Pending calls are futures of this task.
 
 use super::Udp;
-use super::rates::Rates;
+use super::rates::{Rate, Rates};
 use super::sources::{Source, Sources};
 use crate::Gateway;
 use crate::clock::now;
@@ -44,7 +44,7 @@ pub(crate) async fn serve(gateway: Arc<Gateway>, udp: Udp, peers: AdapterPeers) 
         }
     };
     let mut listener = Listener {
-        rates: Rates::new(udp.rate, now()),
+        rates: Rates::new(Rate::new(udp.rate.0, udp.rate.1), now()),
         sources: Sources::default(),
         pending: FuturesUnordered::new(),
         shares: CallShares::default(),

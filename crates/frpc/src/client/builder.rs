@@ -19,7 +19,7 @@ use crate::endpoint::offer::{OfferBuilder, ServiceOffer, offering_setters};
 use crate::observe::ChannelServers;
 use crate::settings::{connection_setters, forwarded_setters};
 use crate::{Error, Middleware};
-use frisbee::{Client, ClientBuilder, HeaderForm, Router as _};
+use frisbee::{Client, ClientBuilder, HeaderForm, Router as _, SettingError};
 use std::io;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -255,8 +255,8 @@ impl ChannelBuilder {
         Err(frisbee::Error::Connect { address, source })
     }
 
-    /// Sets how long an unsent call waits for a lost connection to be replaced. Defaults to 5 s. After this time the
-    /// call fails, but reconnecting continues for later calls.
+    /// Sets how long an unsent call waits for a lost connection to be replaced. Defaults to 5 s. After this time, or at
+    /// once if it is zero, the call fails, but reconnecting continues for later calls.
     ///
     /// If the server uses another protocol, the call fails immediately with an error that names the protocol. The
     /// server is not dialled again for 1 to 2 s.
@@ -267,7 +267,7 @@ impl ChannelBuilder {
 
     /// Sets the maximum number of attempts of a unary call whose method is declared idempotent in the schema
     /// (`idempotency_level`). The number includes the first attempt and [hedged](Self::hedge_after) ones; 1 disables
-    /// retries. Defaults to 2. Attempts that were not sent do not count. All other calls are sent at most once.
+    /// retries, and 0 counts as 1. Defaults to 2. Attempts that were not sent do not count. All other calls are sent at most once.
     ///
     /// A call is retried if its connection was lost or, on a channel to several servers, if the reply is
     /// [`Unavailable`](crate::Code::Unavailable). The first retry is delayed by 5 to 10 ms. The delay doubles with each
@@ -284,7 +284,7 @@ impl ChannelBuilder {
     ///
     /// At most 2 % of these calls are hedged. Each hedge also takes one retry from the budget described at
     /// [`attempts_max`](Self::attempts_max), which limits the additional load on overloaded servers. The 99th
-    /// percentile of the call duration is a good value.
+    /// percentile of the call duration is a good value. Zero hedges at once.
     ///
     /// Observers see a single call, whose second attempt is reported as a [retry](crate::observe::Observer::retry).
     /// Both attempts have the same deadline and metadata. A call that may be hedged allocates its future and a timer.
@@ -532,10 +532,23 @@ impl ChannelBuilder {
 
     /// Builds the set of services that this client serves on its connections.
     pub(crate) fn offer(&mut self) -> Result<Arc<ServiceOffer>, Error> {
+        self.check().map_err(frisbee::Error::from)?;
         self.log_settings.iter().for_each(|log| log(self));
         let offer = std::mem::take(&mut self.offering).done()?;
         Endpoint::serving(offer.clone()).declaration().check()?;
         Ok(offer)
+    }
+
+    /// Returns an error if a timeout is zero.
+    pub(crate) fn check(&self) -> Result<(), SettingError> {
+        SettingError::check_positive(&[
+            ("timeout", self.options.timeout.unwrap_or(Duration::MAX)),
+            ("connect_timeout", self.connect_timeout),
+            #[cfg(feature = "grpc")]
+            ("grpc_keepalive.interval", self.grpc_keepalive.interval),
+            #[cfg(feature = "grpc")]
+            ("grpc_keepalive.timeout", self.grpc_keepalive.timeout),
+        ])
     }
 
     pub(crate) fn factory(&self, offer: &Arc<ServiceOffer>) -> LinkFactory {

@@ -53,17 +53,16 @@ impl ChannelBuilder {
         }
         self.inner = self.inner.settings(client)?;
         self = match *timeout {
-            Some(Duration::ZERO) => {
-                return Err(SettingError::new("timeout", Duration::ZERO, "must be greater than zero"));
-            }
             Some(timeout) => self.timeout(timeout),
             None => self.dangerous_no_timeout(),
         };
-        Ok(self
+        self = self
             .connect_timeout(client.connect_timeout)
             .reconnect_timeout(*reconnect_timeout)
             .strict_presence(*strict_presence)
-            .nesting_max(*nesting_max))
+            .nesting_max(*nesting_max);
+        self.check()?;
+        Ok(self)
     }
 
     /// Returns the current settings.
@@ -101,5 +100,22 @@ mod tests {
         };
         assert_eq!(refused(|s| s.timeout = Some(Duration::ZERO)), "timeout = 0ns: must be greater than zero");
         assert_eq!(refused(|s| s.nesting_max = 201), "nesting_max = 201: must be 1 to 200");
+    }
+
+    #[tokio::test]
+    async fn zero_of_channel_setter_is_rejected_at_connect() {
+        type Setter = fn(ChannelBuilder) -> ChannelBuilder;
+        let setters: &[(Setter, &str)] = &[
+            (|builder| builder.timeout(Duration::ZERO), "timeout"),
+            (|builder| builder.connect_timeout(Duration::ZERO), "connect_timeout"),
+            #[cfg(feature = "grpc")]
+            (|builder| builder.grpc_keepalive(Duration::ZERO, Duration::MAX), "grpc_keepalive.interval"),
+            #[cfg(feature = "grpc")]
+            (|builder| builder.grpc_keepalive(Duration::MAX, Duration::ZERO), "grpc_keepalive.timeout"),
+        ];
+        for (set, name) in setters {
+            let error = set(Channel::builder()).connect_lazy("127.0.0.1:1").expect_err("zero should be rejected");
+            assert_eq!(error.to_string(), format!("invalid setting: {name} = 0ns: must be greater than zero"));
+        }
     }
 }

@@ -30,6 +30,7 @@ impl Server {
             offering: Arc::default(),
             log_settings: None,
             adapters: Vec::new(),
+            invalid: None,
         }
     }
 }
@@ -66,6 +67,8 @@ pub struct ServerBuilder {
     pub(crate) offering: Arc<OfferBuilder>,
     pub(crate) log_settings: Option<fn(&Self)>,
     adapters: Vec<AdapterSetup>,
+    /// First invalid setting of an extension.
+    invalid: Option<SettingError>,
 }
 
 opaque_debug!([] ServerBuilder, "ServerBuilder", |this| inner = this.inner, offering = this.offering);
@@ -279,6 +282,13 @@ impl ServerBuilder {
         self
     }
 
+    /// Makes binding or building the server fail with this error. For extensions of the builder that cannot report
+    /// invalid settings themselves, such as the gateway. The first error is kept.
+    pub fn reject_setting(mut self, error: SettingError) -> Self {
+        self.invalid.get_or_insert(error);
+        self
+    }
+
     /// Records the calls in progress on each connection, with their age and deadline, for an
     /// [`Inspector`](crate::Inspector). Disabled by default.
     ///
@@ -392,6 +402,9 @@ impl ServerBuilder {
 
     fn done(self) -> Result<(frisbee::ServerBuilder, Endpoint, Arc<ServiceOffer>), Error> {
         self.log_settings.iter().for_each(|log| log(&self));
+        if let Some(error) = self.invalid {
+            return Err(frisbee::Error::from(error).into());
+        }
         let offer = self.offering.done()?;
         offer.check_compat()?;
         let inner = self.adapters.into_iter().fold(self.inner, |inner, adapter| adapter(inner, offer.clone()));

@@ -201,6 +201,9 @@ impl DurableTopicBuilder {
                 return invalid(format!("{setting} must be 100 ms to 292 years, not {value:?}"));
             }
         }
+        if self.payload_max == 0 {
+            return invalid("payload_max must be greater than zero, not 0".to_owned());
+        }
         if self.age_max.is_some_and(|age| age < duplicate_window) {
             return invalid(format!("duplicate_window of {duplicate_window:?} exceeds age_max"));
         }
@@ -298,6 +301,7 @@ mod tests {
             (builder().bytes_max(0), "bytes_max must be 1 to"),
             (builder().bytes_max(u64::MAX), "bytes_max must be 1 to"),
             (builder().messages_max(0), "messages_max must be 1 to"),
+            (builder().payload_max(0), "payload_max must be greater than zero"),
             (builder().payload_max(usize::MAX), "exceeds the limit of NATS"),
             (builder().age_max(Duration::ZERO), "age_max must be 100 ms"),
             (builder().age_max(Duration::MAX), "age_max must be 100 ms"),
