@@ -26,7 +26,7 @@ const BUFFER: usize = 8 * 1024;
 /// A service that echoes its requests and counts sleeping handlers.
 #[derive(Clone, Default)]
 pub(crate) struct Service {
-    /// Numbers of `Sleep` calls that have started and that have not ended.
+    /// Number of `Sleep` and `EchoPayload` calls that have started, and of `Sleep` calls that have not ended.
     started: Arc<AtomicUsize>,
     asleep: Arc<AtomicUsize>,
     /// Number of messages that `SumUp` has read.
@@ -57,6 +57,7 @@ impl Interop for Service {
 
     /// Returns a payload of `seq` bytes.
     async fn echo_payload(&self, request: Request<Payload>) -> Result<Response<Payload>, Status> {
+        self.started.fetch_add(1, Ordering::SeqCst);
         let seq = request.into_inner().seq;
         Ok(Response::new(Payload { seq, data: vec![1; seq as usize] }))
     }
@@ -243,9 +244,8 @@ async fn cancelled_queued_request_never_runs() {
     let mut calls = Vec::new();
     for tag in 0..20 {
         let client = linked.client.clone();
-        let mut request = patient(SleepRequest { millis: 10, tag });
-        request.metadata_mut().insert("long", "v".repeat(LENGTH)).expect("metadata entry should be valid");
-        calls.push(tokio::spawn(async move { client.sleep(request).await }));
+        let request = patient(Payload { seq: tag, data: vec![2; LENGTH] });
+        calls.push(tokio::spawn(async move { client.echo_payload(request).await }));
     }
     tokio::time::sleep(Duration::from_secs(1)).await;
     let held = linked.stats.memory_held();
@@ -265,7 +265,7 @@ async fn cancelled_queued_request_never_runs() {
     for call in calls {
         call.await.expect("task should not be aborted").expect("call should succeed");
     }
-    assert_eq!(linked.service.started.load(Ordering::SeqCst), 5);
+    assert_eq!(linked.service.started.load(Ordering::SeqCst), 6);
     assert_eq!(linked.stats.memory_held(), 0);
     linked.expect_open();
 }
@@ -274,20 +274,22 @@ async fn cancelled_queued_request_never_runs() {
 async fn requests_behind_slow_reply_run_in_order() {
     let linked = Arc::new(Linked::by([500_000, 500_000]).await);
     let reply = linked.begin_reply(5 * MB).await;
-    let mut order = Vec::new();
+    let (order, mut ended) = mpsc::unbounded_channel();
     let mut calls = JoinSet::new();
     for a in 0..200 {
-        let client = linked.client.clone();
+        let (client, order) = (linked.client.clone(), order.clone());
         calls.spawn(async move {
-            client.add(patient(AddRequest { a, b: 0 })).await.expect("call should succeed").get_ref().total
+            let payload = patient(Payload { seq: a, data: Vec::new() });
+            let reply = client.echo_payload(payload).await.expect("call should succeed");
+            order.send(reply.get_ref().seq).expect("test should wait for the calls");
         });
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     reply.await.expect("message should arrive");
-    while let Some(total) = calls.join_next().await {
-        order.push(total.expect("task should not panic"));
-    }
-    assert!(order.is_sorted(), "{order:?}");
+    // Take the order from a channel, because a set of tasks does not keep it.
+    calls.join_all().await;
+    let order: Vec<_> = std::iter::from_fn(|| ended.try_recv().ok()).collect();
+    assert!(order.len() == 200 && order.is_sorted(), "{order:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -410,14 +412,14 @@ async fn reply_to_acceptor_passes_queued_requests() {
     let calling = tokio::spawn(async move { called.sleep(patient(SleepRequest { millis: 1_500, tag: 1 })).await });
     let reply = linked.begin_reply(5 * MB).await;
     let call = tokio::spawn({
-        let client = linked.client.clone();
-        async move { client.add(patient(AddRequest { a: 1, b: 2 })).await }
+        let linked = linked.clone();
+        async move { linked.transfer(0, 1).await }
     });
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert!(calling.is_finished(), "reply should have been sent");
     assert!(!call.is_finished() && !reply.is_finished());
     calling.await.expect("task should not panic").expect("call should succeed");
-    call.await.expect("task should not panic").expect("call should succeed");
+    call.await.expect("task should not panic");
 }
 
 /// Both ends call each other over a link without a buffer. Neither end sends more requests while it has replies to
@@ -438,5 +440,33 @@ async fn mutual_large_calls_finish_on_slow_link() {
     tokio::time::timeout(Duration::from_secs(600), calls.join_all())
         .await
         .expect("calls should complete within the timeout");
+    linked.expect_open();
+}
+
+/// Calls beside long replies wait for the rest of a fragment and for the bytes of the link's buffers.
+#[tokio::test(start_paused = true)]
+async fn short_calls_overtake_long_replies() {
+    const RATE: u32 = 1_000_000;
+    let linked = Arc::new(Linked::by([RATE, RATE]).await);
+    let replies: Vec<_> = (0..4)
+        .map(|_| linked.clone())
+        .map(|linked| tokio::spawn(async move { linked.transfer(0, 5 * MB).await }))
+        .collect();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let mut waits = Vec::new();
+    while !replies.iter().all(tokio::task::JoinHandle::is_finished) {
+        let started = Instant::now();
+        linked.client.add(patient(AddRequest { a: 1, b: 1 })).await.expect("call should succeed");
+        waits.push(started.elapsed());
+        tokio::time::sleep(Duration::from_millis(37)).await;
+    }
+    waits.sort();
+    let bytes = |wait: &Duration| wait.as_millis() * u128::from(RATE) / 1000;
+    let (median, p99, last) = (&waits[waits.len() / 2], &waits[waits.len() * 99 / 100], &waits[waits.len() - 1]);
+    let waited = format!("{} calls: {} {} {}", waits.len(), bytes(median), bytes(p99), bytes(last));
+    assert!(waits.len() > 50 && bytes(p99) <= 128 * 1024 && bytes(last) <= 256 * 1024, "{waited}");
+    for reply in replies {
+        reply.await.expect("reply should arrive");
+    }
     linked.expect_open();
 }

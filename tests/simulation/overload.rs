@@ -106,7 +106,7 @@ async fn request_without_memory_is_discarded_alone(world: World) {
 
     let client = client(&world);
     let refused = client.echo_payload(Payload { seq: 1, data: vec![1; length] }).await.expect_err("call should fail");
-    assert_eq!(refused.code(), Code::ResourceExhausted);
+    assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
     client.echo_payload(Payload { seq: 1, data: vec![1; MEMORY / 8] }).await.expect("call should succeed");
 }
 

@@ -326,10 +326,12 @@ impl Connection {
     #[inline]
     pub fn handle_written(&mut self, count: usize, now: Instant) {
         let transmit = self.transmit();
-        if count > 0 {
-            transmit.advance(count);
-        }
+        transmit.advance(count);
         let all = transmit.is_empty();
+        // A PONG is among the short packets, which may be written long before the last fragment.
+        if all || transmit.has_written_short() {
+            self.pong_waits = false;
+        }
         if count > 0 {
             self.usage.carry(count);
             self.keepalive.sent(now);
@@ -338,9 +340,6 @@ impl Connection {
         if self.write_progress.handle_written(count, !all, consumed, now) {
             // Count accepted bytes as activity, because a peer that reads may have nothing to send.
             self.keepalive.received(now);
-        }
-        if all {
-            self.pong_waits = false;
         }
     }
 
@@ -589,8 +588,9 @@ impl Connection {
 
     /// Records the kind of the server, and returns the event that reports it.
     fn decide(&mut self, peer: PeerKind) -> Event {
-        if peer.hello().is_some() {
+        if let Some(hello) = peer.hello() {
             self.decoder.set_channels(CHANNELS_MAX);
+            self.outbox.set_channels(hello.fragment_channels);
         }
         self.peer = peer;
         self.shows_by = None;

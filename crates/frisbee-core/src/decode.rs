@@ -210,7 +210,9 @@ impl Decoder {
     /// A driver may read up to `BodyMut::missing` bytes from the socket directly into it, and must then call
     /// [`next`](Self::next) with empty input.
     pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
-        let partial = self.body.as_mut().filter(|partial| partial.piece >= DIRECT_MIN && !partial.is_discarded)?;
+        // Read the rest of a fragment even if it is short, because the next fragments then start at a read.
+        let is_large = |partial: &&mut Box<Partial>| partial.piece > 0 && partial.missing >= DIRECT_MIN;
+        let partial = self.body.as_mut().filter(is_large).filter(|partial| !partial.is_discarded)?;
         partial.grow(0, self.pool);
         Some(BodyMut(partial))
     }

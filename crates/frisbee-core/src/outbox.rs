@@ -1,9 +1,11 @@
 //! Encoding of packets, and the buffer of bytes that a connection must write.
 
 mod batch;
+mod fragments;
 
 pub use self::batch::MessageBatch;
 use self::batch::{LastPacket, SHORT_MAX};
+use self::fragments::{Fragments, Position, WHOLE_MAX};
 use crate::{Body, Header, HeaderForm, Operation, Packet, PacketId};
 use bytes::{Buf, Bytes};
 use std::collections::VecDeque;
@@ -44,13 +46,18 @@ pub struct Outbox {
     limit: u32,
     /// Current maximum body size in bytes: the peer's limit, or less while memory is short.
     room: u32,
+    /// Lower of `room` and [`WHOLE_MAX`]. Longer bodies are rare, so a single comparison finds both kinds.
+    short_max: u32,
     /// Headers and small bodies. The first `written` bytes of the buffer have already been written to the socket.
     buffer: Vec<u8>,
     written: usize,
     /// Large bodies, which are sent without a copy, each with the offset in `buffer` at which it is inserted. Offsets
     /// ascend and are never below `written`.
     bulk: LargeBodies,
+    /// Number of pending bytes in large bodies, including those of long packets in [`Fragments`].
     bulk_len: usize,
+    /// Number of channels on which the peer accepts fragments.
+    channels: u8,
     /// Last packet of the outbox, to which messages of the same stream may be added.
     tail: LastPacket,
 }
@@ -58,18 +65,45 @@ pub struct Outbox {
 /// Large bodies of an [`Outbox`], which are sent without a copy. Allocated on first use, because most outboxes have
 /// none.
 #[derive(Debug)]
-#[allow(clippy::box_collection, reason = "each idle connection has two, which hold none")]
-struct LargeBodies(Option<Box<VecDeque<(usize, Bytes)>>>);
+struct LargeBodies(Option<Box<Bodies>>);
+
+#[derive(Debug, Default)]
+struct Bodies {
+    queue: VecDeque<(usize, Bytes)>,
+    /// Position from which [`Outbox::stage`] must examine the packets: the first long packet, or the first new one
+    /// while long packets are pending. Here, and not in the outbox, because it is rarely needed.
+    unexamined: Option<Position>,
+    /// Long packets that are sent in fragments.
+    fragments: Option<Box<Fragments>>,
+}
 
 impl LargeBodies {
     #[inline]
     fn len(&self) -> usize {
-        self.0.as_ref().map_or(0, |bodies| bodies.len())
+        self.0.as_ref().map_or(0, |bodies| bodies.queue.len())
     }
 
     #[inline]
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    fn fragments(&self) -> Option<&Fragments> {
+        self.0.as_ref()?.fragments.as_deref()
+    }
+
+    fn take_fragments(&mut self) -> Option<Box<Fragments>> {
+        self.0.as_mut()?.fragments.take()
+    }
+
+    fn put_fragments(&mut self, fragments: Box<Fragments>) {
+        self.0.get_or_insert_default().fragments = Some(fragments);
+    }
+
+    /// Returns whether there are neither large bodies nor long packets.
+    #[inline]
+    fn is_unused(&self) -> bool {
+        self.0.as_ref().is_none_or(|bodies| bodies.queue.is_empty() && bodies.unexamined.is_none())
     }
 }
 
@@ -78,13 +112,13 @@ impl Deref for LargeBodies {
 
     fn deref(&self) -> &Self::Target {
         static NONE: VecDeque<(usize, Bytes)> = VecDeque::new();
-        self.0.as_deref().unwrap_or(&NONE)
+        self.0.as_ref().map_or(&NONE, |bodies| &bodies.queue)
     }
 }
 
 impl DerefMut for LargeBodies {
     fn deref_mut(&mut self) -> &mut Self::Target {
-        self.0.get_or_insert_default()
+        &mut self.0.get_or_insert_default().queue
     }
 }
 
@@ -95,30 +129,37 @@ impl Outbox {
             form,
             limit: crate::BODY_MAX,
             room: crate::BODY_MAX,
+            short_max: WHOLE_MAX as u32,
             buffer: Vec::new(),
             written: 0,
             bulk: LargeBodies(None),
             bulk_len: 0,
+            channels: 0,
             tail: LastPacket::default(),
         }
     }
 
     /// Creates an empty outbox with the header format and limits of this one.
     pub fn new_like(&self) -> Self {
-        Self { limit: self.limit, room: self.room, ..Self::new(self.form) }
+        Self { limit: self.limit, room: self.room, short_max: self.short_max, ..Self::new(self.form) }
     }
 
     /// Sets the maximum body size in bytes.
     pub fn set_limit(&mut self, limit: u32) {
-        self.room = limit;
         self.limit = limit;
+        self.replace_room(limit);
+    }
+
+    fn replace_room(&mut self, room: u32) -> u32 {
+        self.short_max = room.min(WHOLE_MAX as u32);
+        std::mem::replace(&mut self.room, room)
     }
 
     /// Limits the size of later bodies to `room` bytes of available memory, in addition to the peer's limit. `None`
     /// removes this limit.
     pub fn set_room(&mut self, room: Option<usize>) {
         let room = room.and_then(|room| u32::try_from(room).ok());
-        self.room = room.map_or(self.limit, |room| room.min(self.limit));
+        self.replace_room(room.map_or(self.limit, |room| room.min(self.limit)));
         if (self.room as usize) < SHORT_MAX {
             self.tail = LastPacket::default(); // Messages that are added to a batch are not checked against the limit.
         }
@@ -142,9 +183,9 @@ impl Outbox {
 
     /// Calls `write` with `room` as the maximum body size, and restores the previous maximum afterwards.
     pub(crate) fn with_room<T>(&mut self, room: u32, write: impl FnOnce(&mut Self) -> T) -> T {
-        let before = std::mem::replace(&mut self.room, room);
+        let before = self.replace_room(room);
         let written = write(self);
-        self.room = before;
+        self.replace_room(before);
         written
     }
 
@@ -184,7 +225,7 @@ impl Outbox {
     /// Returns whether no bytes wait to be written.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.written == self.buffer.len() && self.bulk.is_empty()
+        self.written == self.buffer.len() && self.bulk_len == 0
     }
 
     /// Appends a packet. Small bodies are copied. Large bodies are shared or moved; see [`Body`].
@@ -251,9 +292,11 @@ impl Outbox {
         // `shift` may be negative, so the offsets wrap around.
         let shift = self.buffer.len().wrapping_sub(other.written);
         self.buffer.extend_from_slice(other.buffer.get(other.written..).unwrap_or_default());
-        if !other.bulk.is_empty() {
-            let moved = other.bulk.drain(..).map(|(at, bytes)| (at.wrapping_add(shift), bytes));
-            self.bulk.extend(moved);
+        if let Some(bodies) = &mut other.bulk.0 {
+            if let Some(Position { at, bulk }) = bodies.unexamined.take() {
+                self.examine_from(Position { at: at.wrapping_add(shift), bulk: bulk.saturating_add(self.bulk.len()) });
+            }
+            self.bulk.extend(bodies.queue.drain(..).map(|(at, bytes)| (at.wrapping_add(shift), bytes)));
         }
         self.bulk_len = self.bulk_len.saturating_add(std::mem::take(&mut other.bulk_len));
         other.reset();
@@ -264,11 +307,11 @@ impl Outbox {
     pub fn share(&mut self) {
         let Some(unsent) = self.contiguous().filter(|unsent| unsent.len() >= SHARE_MIN) else { return };
         let shared = Bytes::copy_from_slice(unsent);
-        self.tail = LastPacket::default();
         self.buffer.clear();
         self.written = 0;
         self.bulk_len = shared.len();
         self.bulk.push_back((0, shared));
+        self.skip_examined();
     }
 
     /// Appends the pending bytes of `other` without removing them, so that packets for many connections are encoded
@@ -330,34 +373,38 @@ impl Outbox {
         filled
     }
 
-    /// Returns the pending bytes as one slice, or `None` if large bodies are pending.
+    /// Returns the pending bytes as one slice, or `None` if large bodies or packets to [stage](Self::stage) are pending.
     #[inline]
     pub fn contiguous(&self) -> Option<&[u8]> {
-        if self.bulk.is_empty() { self.buffer.get(self.written..) } else { None }
+        if self.bulk.is_unused() { self.buffer.get(self.written..) } else { None }
     }
 
-    /// Removes the first `count` pending bytes, which have been written.
+    /// Removes the first `count` pending bytes, which have been written. Takes back [staged](Self::stage) fragments of
+    /// which no byte was written. `count` is 0 if the write was blocked.
     ///
     /// # Panics
     /// If `count` exceeds the number of pending bytes.
     #[inline]
     pub fn advance(&mut self, count: usize) {
         // Fast path: a single write has accepted all bytes.
-        if self.bulk.is_empty() && self.written.checked_add(count) == Some(self.buffer.len()) {
+        if self.bulk.is_unused() && self.written.checked_add(count) == Some(self.buffer.len()) {
             self.reset();
         } else {
             self.advance_in_part(count);
+            if let Some(mut fragments) = self.bulk.take_fragments() {
+                fragments.settle(self, count);
+                self.bulk.put_fragments(fragments);
+            }
             // Compact the buffer now, because the outbox of a busy connection may never become empty.
             if self.written >= KEEP_CAPACITY && self.written >= self.buffer.len() / 2 {
                 self.drop_written();
             }
+            self.skip_examined();
         }
     }
 
     #[cold]
     fn drop_written(&mut self) {
-        // Forget the offsets of the last packet, because draining the buffer shifts it.
-        self.tail = LastPacket::default();
         self.buffer.drain(..self.written);
         if !self.bulk.is_empty() {
             self.bulk.iter_mut().for_each(|(at, _)| *at = at.saturating_sub(self.written));
@@ -366,7 +413,6 @@ impl Outbox {
     }
 
     fn advance_in_part(&mut self, mut count: usize) {
-        self.tail = LastPacket::default(); // The header of the last packet may already be written.
         assert!(count <= self.len(), "{count} bytes were written of {} queued bytes", self.len());
         while let Some((at, bytes)) = self.bulk.front_mut() {
             let before = at.saturating_sub(self.written).min(count);
@@ -390,7 +436,8 @@ impl Outbox {
         }
     }
 
-    /// Removes and returns all pending bytes as one buffer. For tests and in-memory transports.
+    /// Removes and returns all pending bytes as one buffer. For tests and in-memory transports, which send all packets
+    /// whole.
     pub fn take_bytes(&mut self) -> Bytes {
         let mut all = Vec::with_capacity(self.len());
         let mut slices = vec![IoSlice::new(&[]); self.bulk.len().saturating_mul(2).saturating_add(1)];
@@ -398,6 +445,8 @@ impl Outbox {
         for slice in slices.iter().take(filled) {
             all.extend_from_slice(slice);
         }
+        self.bulk = LargeBodies(None);
+        self.bulk_len = 0;
         self.reset();
         all.into()
     }
@@ -417,10 +466,6 @@ impl Outbox {
         self.tail = LastPacket::default();
         self.buffer.clear();
         self.written = 0;
-        if !self.bulk.is_empty() {
-            self.bulk.clear();
-            self.bulk_len = 0;
-        }
         if self.buffer.capacity() > KEEP_CAPACITY {
             self.buffer.shrink_to(KEEP_CAPACITY);
         }
@@ -523,9 +568,8 @@ impl PacketWriter<'_> {
             shared = self.outbox.bulk.iter().skip(self.bulk_start).map(|(_, bytes)| bytes.len()).sum();
             length = length.saturating_add(shared);
         }
-        let limit = self.outbox.room;
-        if length > limit as usize {
-            return Err(TooLong { length, limit });
+        if length > self.outbox.short_max as usize {
+            check_long(self.outbox, length, self.body, self.bulk_start, self.is_joining)?;
         }
         if !self.is_joining
             && let Some((header, _)) = self.outbox.buffer.split_at_mut_checked(self.body)
@@ -546,6 +590,19 @@ impl Drop for PacketWriter<'_> {
     fn drop(&mut self) {
         take_back(self.outbox, self.body, self.bulk_start, self.is_joining);
     }
+}
+
+/// Checks the length of a body that may exceed the limit, and records that it may be sent in fragments.
+#[cold]
+#[inline(never)]
+fn check_long(outbox: &mut Outbox, length: usize, body: usize, bulk: usize, is_joining: bool) -> Result<(), TooLong> {
+    let limit = outbox.room;
+    if length > limit as usize {
+        return Err(TooLong { length, limit });
+    }
+    let head = if is_joining { 1 } else { outbox.form.size() };
+    outbox.examine_from(Position { at: body.saturating_sub(head), bulk });
+    Ok(())
 }
 
 /// Removes an unfinished packet from the outbox.

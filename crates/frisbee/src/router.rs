@@ -150,6 +150,13 @@ pub trait Router: Send + Sync + 'static {
         Routed::Continue
     }
 
+    /// Returns whether the packets of this operation are requests and replies. Packets of other calls may then overtake
+    /// a long one, which is sent in fragments. By default, all packets except those of streams keep their order.
+    fn is_call(&self, operation: Operation) -> bool {
+        let _ = operation;
+        false
+    }
+
     /// Returns the operations and HELLO items of this router. Read when a server is bound or a client connects.
     fn declaration(&self) -> Declaration {
         Declaration::default()

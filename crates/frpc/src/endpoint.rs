@@ -81,6 +81,10 @@ impl Endpoint {
 impl Router for Endpoint {
     type Session = Session;
 
+    fn is_call(&self, operation: Operation) -> bool {
+        !self.offer.mounts.contains(operation)
+    }
+
     fn declaration(&self) -> Declaration {
         let ServiceOffer { table, compat, called, compression, mounts, .. } = &*self.offer;
         let mut declaration = mounts.declaration();

@@ -5,6 +5,7 @@ use frisbee_core::{
     Batch, BatchSize, CloseReason, Config, Connection, Decoder, Event, Header, HeaderForm, Hello, HelloError,
     Operation, Outbox, Packet, PacketId, ProtocolError, ServerConfig, extension, tlv,
 };
+use std::io::IoSlice;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -163,8 +164,10 @@ fn joined(data: &[u8]) {
     assert!(read == put && bytes.is_empty(), "{} messages of {}", read.len(), put.len());
 }
 
-/// Feeds arbitrary bytes to either end of a connection while time passes. Checks that its output stays small.
+/// Feeds arbitrary bytes to either end of a connection while time passes. Checks that its output stays small, and that
+/// [`divided`] packets arrive.
 pub fn connection(data: &[u8]) {
+    divided(data);
     let Some((&[role, size], stream)) = data.split_first_chunk() else { return };
     let mut now = Instant::now();
     let common = Config::default().body_max(LIMIT);
@@ -211,4 +214,60 @@ pub fn connection(data: &[u8]) {
     let pings = 10 * (stream.len() + 2);
     assert!(connection.outbox().len() <= unsent + 300 + pings, "{} bytes wait", connection.outbox().len());
     assert!(Operation::user(9).is_none());
+}
+
+/// Sends packets of many lengths in writes of many lengths between two ends. Checks that all arrive whole, and those of
+/// a call or a stream in order. Each byte of the input selects the length, the id and the operation of a packet, and the
+/// number of bytes that are written after it. An empty packet is a CANCEL or an END, and no bytes are a blocked write.
+fn divided(data: &[u8]) {
+    const LENGTHS: [usize; 8] = [0, 1, 5_000, 16_384, 65_536, 65_537, 70_000, 200_000];
+    const WRITES: [usize; 4] = [0, 1_000, 65_546, 1 << 20];
+    let now = Instant::now();
+    let mut client = Connection::client(&Config::default().into(), now);
+    let mut server = Connection::server(&ServerConfig::default(), now);
+    let mut hello = client.outbox().take_bytes();
+    while matches!(server.poll_event(&mut hello, now), Ok(Some(_))) {}
+    let mut answer = server.outbox().take_bytes();
+    while matches!(client.poll_event(&mut answer, now), Ok(Some(_))) {}
+    client.outbox().take_bytes();
+    let (mut sent, mut received) = (vec![Vec::new(); 8], vec![Vec::new(); 8]);
+    let data = &data[..data.len().min(24)];
+    for (number, &byte) in data.iter().chain(&[0xC0; 2]).enumerate() {
+        let (id, is_stream) = (PacketId(u16::from(byte >> 3 & 3)), byte & 32 != 0);
+        let length = LENGTHS[usize::from(byte & 7)];
+        let (operation, body) = match (is_stream, length) {
+            (true, 0) => (Operation::END, Bytes::new()),
+            (false, 0) => (Operation::CANCEL, Bytes::from_static(&[10])),
+            (true, _) => (Operation::STREAM, vec![number as u8; length].into()),
+            (false, _) => (Operation::FIRST_USER, vec![number as u8; length].into()),
+        };
+        let mut packet = client.outbox().packet(id, operation);
+        // Half of the bodies are copied into the outbox's buffer.
+        if number % 2 == 0 {
+            packet.put_slice(&body);
+        } else {
+            packet.put_shared(&body);
+        }
+        packet.finish().expect("body should be within the limit");
+        sent[usize::from(byte >> 3 & 7)].push(body);
+        // The last two writes send all that is left.
+        let mut left = if number >= data.len() { usize::MAX } else { WRITES[usize::from(byte >> 6)] };
+        while !client.transmit().is_empty() {
+            client.transmit().stage(|_| true);
+            let mut slices = [IoSlice::new(&[]); 64];
+            let filled = client.transmit().slices(&mut slices, left);
+            let mut bytes: Bytes = slices[..filled].iter().flat_map(|slice| slice.iter().copied()).collect();
+            client.handle_written(bytes.len(), now);
+            left = left.saturating_sub(bytes.len().max(1));
+            while let Some(event) = server.poll_event(&mut bytes, now).expect("packets should be valid") {
+                let (Event::Packet(packet) | Event::Control(packet)) = event else { continue };
+                let is_stream = matches!(packet.operation, Operation::STREAM | Operation::END);
+                received[usize::from(packet.id.0) + if is_stream { 4 } else { 0 }].push(packet.body);
+            }
+            if left == 0 {
+                break;
+            }
+        }
+    }
+    assert!(sent == received, "packets should arrive whole and in order");
 }

@@ -186,8 +186,8 @@ impl Connection {
     /// Moves the queued packets to `last`, which is sent before the hand-off takes effect. Packets queued later remain
     /// in the outbox.
     fn seal(&mut self, stage: Stage, deadline: Option<Instant>) {
-        let mut last = self.outbox.new_like();
-        last.append(&mut self.outbox);
+        let later = self.outbox.new_like();
+        let last = std::mem::replace(&mut self.outbox, later);
         self.is_special = true;
         self.hand_off = Some(Box::new(HandOffProgress { stage, last, deadline, is_abandoned: false, cancel_len: 0 }));
     }

@@ -165,7 +165,7 @@ impl Decoder {
 
 impl Packet {
     /// Returns whether this packet must not overtake the incomplete packet with this header.
-    fn must_follow(&self, incomplete: Header) -> bool {
+    pub(crate) fn must_follow(&self, incomplete: Header) -> bool {
         let is_of_stream = incomplete.operation == Operation::STREAM;
         match self.operation {
             // CREDIT may overtake the messages of its stream, because it concerns the other direction.

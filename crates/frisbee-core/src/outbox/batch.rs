@@ -273,13 +273,16 @@ impl MessageBatch {
 
     /// Takes the buffer for reuse. Messages that have not been moved to an outbox are lost.
     pub fn take_buffer(&mut self) -> Vec<u8> {
+        self.packets.bulk = super::LargeBodies(None);
+        self.packets.bulk_len = 0;
         self.packets.reset();
         std::mem::take(&mut self.packets.buffer)
     }
 
     /// Copies the current size limits of an outbox. They change while a server is short of memory.
     pub fn set_limits_of(&mut self, outbox: &Outbox) {
-        (self.packets.limit, self.packets.room) = (outbox.limit, outbox.room);
+        let Outbox { limit, room, short_max, .. } = *outbox;
+        (self.packets.limit, self.packets.room, self.packets.short_max) = (limit, room, short_max);
     }
 
     /// Appends one message, which `write` encodes in place. Returns the result of `write`, and the length of the

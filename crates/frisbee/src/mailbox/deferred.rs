@@ -56,13 +56,22 @@ impl Deferred {
         queue.packets.push_back((entry, charge));
     }
 
-    /// Removes and returns the oldest deferred packet.
-    pub(crate) fn pop(&self, account: &Account) -> Option<DeferredPacket> {
+    /// Removes and returns a deferred packet, of which the oldest has index 0.
+    pub(crate) fn remove(&self, index: usize, account: &Account) -> Option<DeferredPacket> {
         let mut queue = self.0.lock();
         let queue = queue.as_mut()?;
-        let (entry, charge) = queue.packets.pop_front()?;
+        let (entry, charge) = queue.packets.remove(index)?;
         queue.forget(charge, account);
         Some(entry)
+    }
+
+    /// Returns the index of the oldest request whose operation satisfies `is_short`, if packets may be reordered.
+    pub(crate) fn find(&self, is_short: impl Fn(Operation) -> bool) -> Option<usize> {
+        let queue = self.0.lock();
+        let queue = queue.as_ref().filter(|queue| !queue.stops)?;
+        queue.packets.iter().position(|(DeferredPacket { packet, .. }, _)| {
+            !packet.operation.is_reserved() && is_short(packet.operation)
+        })
     }
 
     /// Removes the deferred request of a cancelled call. Returns whether the request was in the queue.
@@ -165,7 +174,7 @@ mod tests {
             assert!(full.is_some_and(|count| many.contains(&count)), "{full:?} of {length} bytes");
             assert!(account.budget().charged() > MIB);
             if length > 0 {
-                while deferred.pop(&account).is_some() {}
+                while deferred.remove(0, &account).is_some() {}
             } else {
                 deferred.clear(&account);
             }
@@ -207,7 +216,7 @@ mod tests {
         );
         assert!(deferred.cancel(PacketId(2), Operation::FIRST_USER, &account));
         assert!(!deferred.cancel(PacketId(2), Operation::FIRST_USER, &account), "request should be removed only once");
-        let order = std::iter::from_fn(|| deferred.pop(&account)).map(|entry| entry.packet.id.0);
+        let order = std::iter::from_fn(|| deferred.remove(0, &account)).map(|entry| entry.packet.id.0);
         assert_eq!(order.collect::<Vec<_>>(), [1, 3, 4]);
         assert!(!deferred.is_full(MIB, &account), "stopped packets should have been routed");
         assert_eq!(account.budget().charged(), 0);
@@ -221,7 +230,7 @@ mod tests {
         deferred.push(DeferredPacket { packet, opens: true, stops: false }, &account);
         deferred.push(request(8, 0), &account);
         assert!(deferred.has_stream(PacketId(7)) && !deferred.has_stream(PacketId(8)));
-        deferred.pop(&account);
+        deferred.remove(0, &account);
         assert!(deferred.has_stream(PacketId(7)));
         assert!(!deferred.leave_stream(PacketId(7), &account), "routed packet should not be removed");
         deferred.clear(&account);
@@ -239,7 +248,7 @@ mod tests {
             }
         }
         assert!(deferred.leave_stream(PacketId(7), &account) && !deferred.leave_stream(PacketId(7), &account));
-        let left = std::iter::from_fn(|| deferred.pop(&account)).map(|entry| entry.packet.id.0);
+        let left = std::iter::from_fn(|| deferred.remove(0, &account)).map(|entry| entry.packet.id.0);
         assert_eq!(left.collect::<Vec<_>>(), [8, 7, 8, 8], "call should not be removed as a stream");
         assert_eq!(account.budget().charged(), 0);
     }

@@ -450,7 +450,8 @@ impl<R: Router> Engine<R> {
     /// Returns whether [`route`](Self::route) would make progress without more input.
     #[inline]
     pub(crate) fn can_route(&mut self) -> bool {
-        (self.has_input() && self.takes_more() || self.routing == Routing::Deferring && self.has_room())
+        (self.has_input() && self.takes_more()
+            || self.routing == Routing::Deferring && (self.has_room() || self.find_short().is_some()))
             && !self.core.is_resting()
     }
 
@@ -512,6 +513,11 @@ impl<R: Router> Engine<R> {
                 engine.router.event(session, &mut ConnectionEvent::Idle);
             }
         })
+    }
+
+    /// Prepares a write; see [`Outbox::stage`].
+    pub(crate) fn stage(&mut self) {
+        self.core.transmit().stage(|operation| self.router.is_call(operation));
     }
 
     /// Records a write of `count` bytes, and notifies waiting senders if the backlog has fallen below its limit. Called

@@ -530,7 +530,8 @@ where
             return Ok(Poll::Pending);
         }
         while !self.engine.core.transmit().is_empty() {
-            let mut piece = PIECE_MAX;
+            // A piece of fragments is shorter than the maximum.
+            let mut piece = PIECE_MAX - SMALL_PIECE_MAX;
             let written = match self.engine.core.transmit().contiguous() {
                 Some(bytes) => {
                     piece = SMALL_PIECE_MAX;
@@ -550,7 +551,7 @@ where
             self.unflushed = self.buffers;
             // Yield after a full piece although the socket may accept more, so that one connection cannot starve the
             // others.
-            if count == piece {
+            if count >= piece {
                 yield_last(context);
                 return Ok(Poll::Pending);
             }
@@ -561,9 +562,10 @@ where
         Ok(Poll::Ready(()))
     }
 
-    /// Writes the start of a large body together with the bytes that precede it.
+    /// Writes fragments of long packets, or the start of a large body, together with the bytes that precede them.
     #[inline(never)] // Keeps the slices off the caller's stack frame.
     fn poll_write_slices(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
+        self.engine.stage();
         let mut slices = [IoSlice::new(&[]); SLICES_MAX];
         let filled = self.engine.core.transmit().slices(&mut slices, PIECE_MAX);
         Ok(Pin::new(&mut self.io).poll_write_vectored(context, &slices[..filled])?)

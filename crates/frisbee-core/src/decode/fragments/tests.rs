@@ -91,6 +91,25 @@ fn fragments_become_packets_at_every_read_size() {
     }
 }
 
+/// Packets between fragments are returned as soon as their last byte has arrived.
+#[test]
+fn packet_between_fragments_arrives_at_once() {
+    let now = Instant::now();
+    let body = body(200_000);
+    let bytes = fragments(&[1], &body, 65_500);
+    let ends: Vec<_> = (7..=bytes.len()).filter(|end| &bytes[end - 7..*end] == b"between").collect();
+    for chunk in [7, 8192, 10_000, 65_557] {
+        let mut client = client(now);
+        let (mut from, mut seen) = (0, 0);
+        for part in bytes.chunks(chunk) {
+            from += part.len();
+            seen += read(&mut client, part, chunk, now).iter().filter(|packet| packet.id == PacketId(100)).count();
+            let whole = ends.iter().filter(|end| **end <= from).count();
+            assert_eq!(seen, whole, "at {from} by {chunk}");
+        }
+    }
+}
+
 /// Regression test: a fragment whose own header arrived in two reads was assembled as a packet of 64 KiB, and was
 /// discarded in place of the packet to which it belongs.
 #[test]

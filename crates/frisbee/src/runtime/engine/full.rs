@@ -8,9 +8,13 @@
 //! client can occupy no more than the outbox and the deferred requests. While requests are deferred, only bytes
 //! accepted by the client count as progress for its timeouts.
 //!
+//! While a long reply is sent in fragments, short replies overtake it. Requests are therefore routed if earlier replies
+//! of their methods were short. A method whose reply turns out to be long adds it to the backlog once.
+//!
 //! The router decides whether a packet may be deferred, because the bytes that follow the last packet before a change
 //! of protocol are not packets.
 
+use super::hand_off::OutgoingHandOff;
 use super::{Engine, PACKETS_PER_BATCH, ReadMode, Routing};
 use crate::mailbox::deferred::DeferredPacket;
 use crate::{CloseReason, Operation, OverflowPolicy, PacketId, Routed, Router};
@@ -19,11 +23,15 @@ use frisbee_core::Event;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+/// Maximum number of pending bytes of short packets, and of the fragment that precedes them, for routing requests while
+/// a long reply is pending. Their replies overtake the long one.
+const SHORT_BACKLOG_MAX: usize = 128 * 1024;
+
 impl<R: Router> Engine<R> {
     /// Returns whether the driver may process more input. If not, deferred packets must be routed first.
     #[inline]
     pub(super) fn takes_more(&mut self) -> bool {
-        self.routing != Routing::Deferring || !self.has_room() && !self.is_stuck()
+        self.routing != Routing::Deferring || !self.has_room() && !self.is_stuck() && self.find_short().is_none()
     }
 
     /// Returns whether the driver must not examine any packet until the outbox has space.
@@ -44,7 +52,14 @@ impl<R: Router> Engine<R> {
     pub(super) fn route_full(&mut self, now: Instant) -> Result<(), CloseReason> {
         self.routing = Routing::Deferring;
         for _ in 0..PACKETS_PER_BATCH {
-            let routed = if self.has_room() { self.route_deferred() } else { self.route_urgent(now)? };
+            let routed = if self.has_room() {
+                self.route_deferred()
+            } else if let Some(index) = self.find_short() {
+                let shared = &self.handle.0;
+                shared.deferred.remove(index, &shared.mailbox.account).map(|short| self.route_packet(short))
+            } else {
+                self.route_urgent(now)?
+            };
             let Some((next, length)) = routed else { break };
             let stops = !matches!(next, Routed::Continue) && self.stops(next, length, now);
             if stops || self.is_over(now) {
@@ -59,14 +74,13 @@ impl<R: Router> Engine<R> {
     /// is short of memory.
     #[cold]
     pub(super) fn notify_listening(&mut self, now: Instant) {
-        let listens = self.takes_more() || self.has_room();
+        let listens = self.routing != Routing::Deferring || self.has_room() || !self.is_stuck();
         self.core.set_listening(listens, now);
     }
 
     /// Routes the oldest deferred packet. If there is none, resumes normal routing and returns `None`.
     fn route_deferred(&mut self) -> Option<(Routed, usize)> {
-        let Some(DeferredPacket { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.mailbox.account)
-        else {
+        let Some(deferred) = self.handle.0.deferred.remove(0, &self.handle.0.mailbox.account) else {
             // Reset the set of streams with deferred packets and the count of bytes added to the full backlog.
             self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
             self.routing = Routing::All;
@@ -78,6 +92,23 @@ impl<R: Router> Engine<R> {
             }
             return None;
         };
+        Some(self.route_packet(deferred))
+    }
+
+    /// Returns the index of the oldest deferred request that is routed although the outbox has no space: its reply can
+    /// overtake the pending ones, and earlier replies of its method were short.
+    #[cold]
+    pub(super) fn find_short(&mut self) -> Option<usize> {
+        let shared = &self.handle.0;
+        if matches!(self.departure, OutgoingHandOff::AtPacketEnd(_)) || shared.mailbox.account.is_over() {
+            return None;
+        }
+        let outbox = self.core.outbox();
+        outbox.short_len().filter(|length| *length < self.output.limit(SHORT_BACKLOG_MAX))?;
+        shared.deferred.find(|operation| outbox.is_short(operation) && self.router.is_call(operation))
+    }
+
+    fn route_packet(&mut self, DeferredPacket { packet, opens, .. }: DeferredPacket) -> (Routed, usize) {
         let length = packet.body.len();
         let next = match packet.operation {
             Operation::STREAM if opens => self.open_stream(packet.id, packet.body),
@@ -85,7 +116,7 @@ impl<R: Router> Engine<R> {
             operation if operation.is_reserved() => self.handle_control(packet),
             _ => self.handle_packet(packet),
         };
-        Some((next, length))
+        (next, length)
     }
 
     /// Takes the next event from the input, and handles it or defers its packet. Returns `None` if there is no event,
