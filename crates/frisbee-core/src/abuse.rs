@@ -65,7 +65,7 @@ const REST: u64 = 16;
 /// Total pause after which a peer is disconnected, in microseconds, and the fraction of the elapsed time by which the
 /// total decreases, as a divisor. A peer may thus cause pauses for a sixth of the time, as in 5 s of every 30 s. A
 /// single pause is at most 2.1 s, so that even a peer that cancels very many calls at once stays connected.
-const PAUSED_MAX: u64 = 5_000_000;
+const PAUSED_MAX: u32 = 5_000_000;
 const PAUSED_PART: u64 = 6;
 
 /// Suspends reading from a peer that sends useless bytes faster than permitted.
@@ -76,33 +76,33 @@ const PAUSED_PART: u64 = 6;
 #[derive(Clone, Debug)]
 pub struct AbuseLimiter {
     /// Number of useless bytes per second that the peer may send.
-    rate: u64,
+    rate: u32,
     /// Number of useless bytes received since the last call of [`end_batch`](Self::end_batch).
-    batch: u64,
+    batch: u32,
     /// Excess over the permitted rate in bytes, at the time `counted`. Reading is paused if the excess is too large.
     total: u64,
     /// Part of `total` that earlier connections of the caller have caused.
-    inherited: u64,
+    inherited: u32,
+    /// Total of recent pauses in microseconds.
+    paused: u32,
     counted: Instant,
     /// Number of received useful bytes that can still offset useless ones.
     useful: u64,
     rests_until: Option<Instant>,
-    /// Total of recent pauses in microseconds.
-    paused: u64,
 }
 
 impl AbuseLimiter {
     /// Creates a limiter that permits `rate` useless bytes per second, at least one.
     pub fn new(rate: u32, now: Instant) -> Self {
         Self {
-            rate: u64::from(rate).max(1),
+            rate: rate.max(1),
             batch: 0,
             total: 0,
             inherited: 0,
+            paused: 0,
             counted: now,
             useful: 0,
             rests_until: None,
-            paused: 0,
         }
     }
 
@@ -125,24 +125,29 @@ impl AbuseLimiter {
     /// assert!(next.deadline().is_some(), "first useless packet should pause the peer");
     /// ```
     pub fn inherit(&mut self, debt: Duration) {
-        let bytes = micros(debt).saturating_mul(self.rate) / 1_000_000;
-        self.inherited = bytes.min(self.rate / AHEAD);
-        self.total = self.total.saturating_add(self.inherited);
+        let bytes = micros(debt).saturating_mul(self.rate()) / 1_000_000;
+        self.inherited = saturated(bytes.min(self.rate() / AHEAD));
+        self.total = self.total.saturating_add(self.inherited.into());
     }
 
     /// Returns the excess of useless bytes over the permitted rate, without the [inherited](Self::inherit) part, as the
     /// time in which it decreases to zero. At most two seconds.
     pub fn debt(&self, now: Instant) -> Duration {
         let forgotten = self.forgotten(now);
-        let useful = self.useful.min(self.rate);
+        let useful = self.useful.min(self.rate());
         let total = self.total.saturating_sub(forgotten).saturating_sub(useful);
-        let own = total.saturating_sub(self.inherited.saturating_sub(forgotten)).min(self.rate.saturating_mul(2));
-        Duration::from_micros(own.saturating_mul(1_000_000).div_ceil(self.rate))
+        let inherited = u64::from(self.inherited).saturating_sub(forgotten);
+        let own = total.saturating_sub(inherited).min(self.rate().saturating_mul(2));
+        Duration::from_micros(own.saturating_mul(1_000_000).div_ceil(self.rate()))
+    }
+
+    fn rate(&self) -> u64 {
+        self.rate.into()
     }
 
     /// Returns the number of bytes by which the excess has decreased since the last batch.
     fn forgotten(&self, now: Instant) -> u64 {
-        micros(now.saturating_duration_since(self.counted)).saturating_mul(self.rate) / 1_000_000
+        micros(now.saturating_duration_since(self.counted)).saturating_mul(self.rate()) / 1_000_000
     }
 
     /// Charges a useless packet with a body of `length` bytes.
@@ -159,7 +164,7 @@ impl AbuseLimiter {
     /// ```
     pub fn charge(&mut self, length: usize) {
         // Count at least a byte, because `end_batch` ignores batches without useless bytes.
-        self.batch = self.batch.saturating_add((length as u64).max(1));
+        self.batch = self.batch.saturating_add(saturated(length as u64).max(1));
         self.total = self.total.saturating_add(length as u64).saturating_add(cost::PACKET);
     }
 
@@ -176,24 +181,25 @@ impl AbuseLimiter {
     fn settle(&mut self, now: Instant) {
         let (elapsed, forgotten) = (micros(now.saturating_duration_since(self.counted)), self.forgotten(now));
         if forgotten > 0 {
-            self.paused = self.paused.saturating_sub(elapsed / PAUSED_PART);
+            self.paused = self.paused.saturating_sub(saturated(elapsed / PAUSED_PART));
             self.counted = now; // Not updated otherwise, to keep the fraction of a byte for the next call.
         }
         self.total = self.total.saturating_sub(forgotten);
-        let useful = self.useful.saturating_sub(std::mem::take(&mut self.batch)).min(self.rate);
+        let rate = self.rate();
+        let useful = self.useful.saturating_sub(std::mem::take(&mut self.batch).into()).min(rate);
         let paid = useful.min(self.total);
         self.useful = useful.saturating_sub(paid);
         // Limit the debt to the allowance of two seconds. Otherwise, a single long packet could pause its sender for
         // longer.
-        self.total = self.total.saturating_sub(paid).min(self.rate.saturating_mul(2));
-        self.inherited = self.inherited.saturating_sub(forgotten).saturating_sub(paid);
-        let ahead = self.rate / AHEAD;
+        self.total = self.total.saturating_sub(paid).min(rate.saturating_mul(2));
+        self.inherited = self.inherited.saturating_sub(saturated(forgotten.saturating_add(paid)));
+        let ahead = rate / AHEAD;
         if self.total > ahead {
-            let excess = self.total.saturating_sub(ahead).saturating_add(self.rate / REST);
-            let rest = excess.saturating_mul(1_000_000).div_ceil(self.rate);
+            let excess = self.total.saturating_sub(ahead).saturating_add(rate / REST);
+            let rest = excess.saturating_mul(1_000_000).div_ceil(rate);
             let before = self.rests_until.map_or(Duration::ZERO, |until| until.saturating_duration_since(now));
             let more = rest.saturating_sub(micros(before));
-            self.paused = self.paused.saturating_add(more);
+            self.paused = self.paused.saturating_add(saturated(more));
             self.rests_until = now.checked_add(Duration::from_micros(rest));
         }
     }
@@ -217,6 +223,10 @@ impl AbuseLimiter {
 
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn saturated(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
