@@ -42,6 +42,10 @@ const READ_MAX: usize = 64 * 1024;
 /// to be woken when data arrives.
 const READS_PER_POLL: usize = 4;
 
+/// Maximum number of reads per poll while a large body arrives in fragments, each of which takes a read. They are as
+/// long together as [`PIECE_MAX`].
+const BODY_READS_PER_POLL: usize = PIECE_MAX / READ_MAX;
+
 /// Number of bytes in one poll of the driver after which it stops reading. More data is then likely to follow, and
 /// other connections should be served first. A large body is read up to [`PIECE_MAX`], because its start is still in
 /// the processor's cache.
@@ -378,7 +382,10 @@ where
         let mut happened = std::mem::take(&mut self.yielded);
         let mut read = ReadStep::Done;
         let mut brought = 0;
-        for round in 0..READS_PER_POLL {
+        for round in 0..BODY_READS_PER_POLL {
+            if round >= READS_PER_POLL && self.engine.core.body_mut().is_none() {
+                break;
+            }
             // After the first round nothing remains to be routed, so skip this check in later rounds.
             let reads = round > 0 || self.engine.wants_input();
             read = self.read(context, reads, &mut now, &mut brought)?;
