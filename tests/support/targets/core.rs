@@ -165,7 +165,7 @@ fn joined(data: &[u8]) {
 }
 
 /// Feeds arbitrary bytes to either end of a connection while time passes. Checks that its output stays small, and that
-/// [`divided`] packets arrive.
+/// `divided` packets arrive.
 pub fn connection(data: &[u8]) {
     divided(data);
     let Some((&[role, size], stream)) = data.split_first_chunk() else { return };
