@@ -56,20 +56,6 @@ enum NextAction {
     HandOver(Handover),
 }
 
-/// A request whose head and body have been received.
-struct ReceivedRequest<'a> {
-    path: &'a str,
-    query: Option<&'a str>,
-    body: Bytes,
-    metadata: Metadata,
-    timeout: Result<Option<Duration>, ()>,
-    pass: Pass<'a>,
-    /// Whether the client requests to close the connection after the response.
-    is_last: bool,
-    /// Length of the request head in bytes.
-    head_length: usize,
-}
-
 /// Result of waiting for further input from the client.
 enum ReadOutcome {
     Bytes,
@@ -108,7 +94,8 @@ pub(crate) struct FastPath<'a> {
     /// Whether the task is registered to be woken when the server shuts down.
     is_stop_polled: bool,
     calls: Calls<'a>,
-    /// Whether a trusted proxy has opened the connection.
+    /// Whether a trusted proxy has opened the connection. Its requests are handed over to hyper, because each may name
+    /// another client, and the fast path charges all requests of a connection to one.
     is_proxied: bool,
     /// Time at which the client half-closed the connection while a call was pending.
     half_closed: Option<Instant>,
@@ -281,8 +268,6 @@ impl<'a> FastPath<'a> {
         if &bytes[..] == HTTP2 {
             return Ok(NextAction::HandOver(Handover::Http2(self.unread(bytes))));
         }
-        // Hand connections of a trusted proxy over to hyper: each request may name another client, but the fast path
-        // charges all requests of a connection to one.
         if self.is_proxied {
             return Ok(NextAction::HandOver(Handover::Http1(self.unread(bytes))));
         }
@@ -316,18 +301,10 @@ impl<'a> FastPath<'a> {
             Err(_) => Metadata::new(),
         };
         let timeout = known.connect_timeout();
-        let received =
-            ReceivedRequest { path, query, body, metadata, timeout, pass, is_last, head_length: bytes.len() };
-        self.respond_to(route, received).await
-    }
-
-    /// Responds to a request that was received completely.
-    async fn respond_to(&mut self, route: Route, request: ReceivedRequest<'_>) -> io::Result<NextAction> {
-        let ReceivedRequest { path, query, body, metadata, timeout, pass, is_last, head_length } = request;
         let callee = match route {
             Route::Answer(answer) => {
                 if answer.is_clients_fault() {
-                    self.context.charge_abuse(head_length + body.len());
+                    self.context.charge_abuse(bytes.len() + body.len());
                 }
                 return self.respond(&answer, pass, is_last).await;
             }
@@ -338,7 +315,6 @@ impl<'a> FastPath<'a> {
                 return self.respond_by(pin!(call), pass, is_last).await;
             }
             Route::Get(method) => {
-                let limit = self.context.config().body_limit().into();
                 let call = get(&method, query, limit, metadata, timeout);
                 return self.respond_by(pin!(call), pass, is_last).await;
             }
