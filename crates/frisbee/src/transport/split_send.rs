@@ -16,8 +16,8 @@ use std::ops::Range;
 use std::os::fd::BorrowedFd;
 use std::process;
 
-/// Minimum length in bytes of a message whose head is worth sending separately.
-const LONG: usize = 64 * 1024;
+/// Minimum length in bytes of a body whose head is worth sending separately. Slightly less than a fragment.
+const LONG: usize = 60 * 1024;
 
 /// Minimum page size in bytes. The page sizes of all processors are multiples of this.
 const PAGE: usize = 4096;
@@ -38,31 +38,34 @@ thread_local! {
     static PIPE: Cell<Option<Pipe>> = const { Cell::new(None) };
 }
 
-/// Returns whether the first slice should be sent separately, because this makes copying the long second slice faster.
+/// Returns the slices to send separately, because this makes copying the long slice after them faster, and their total
+/// length. There is one, or two if a fragment starts with the head of its message.
 #[inline]
-fn is_due(from: &[IoSlice<'_>]) -> bool {
-    let [head, long, ..] = from else { return false };
-    let distance = head.len().wrapping_sub(long.as_ptr().addr()) % PAGE;
-    long.len() >= LONG && !head.is_empty() && head.len() <= PAGE && NEAR.contains(&distance)
+fn head<'a, 'b>(from: &'a [IoSlice<'b>]) -> Option<(&'a [IoSlice<'b>], usize)> {
+    let count = from.iter().take(3).position(|slice| slice.len() >= LONG)?;
+    let (head, rest) = from.split_at_checked(count)?;
+    let length = head.iter().map(|slice| slice.len()).sum::<usize>();
+    let distance = length.wrapping_sub(rest.first()?.as_ptr().addr()) % PAGE;
+    ((1..=PAGE).contains(&length) && NEAR.contains(&distance)).then_some((head, length))
 }
 
-/// Sends the first slice to a non-blocking TCP socket on its own if this makes the copy of the long second slice
-/// faster. Returns the number of bytes sent, or `None` if all slices should be sent together. Intended for custom
-/// transports.
+/// Sends the head of a long message to a non-blocking TCP socket on its own if this makes the copy of the long slice
+/// after it faster. Returns the number of bytes sent, or `None` if all slices should be sent together. Intended for
+/// custom transports.
 pub fn send_split(socket: BorrowedFd<'_>, from: &[IoSlice<'_>]) -> Option<io::Result<usize>> {
-    let head = from.first().filter(|_| is_due(from))?;
+    let (head, length) = head(from)?;
     let here = process::id();
     let mut pipe = PIPE.take().filter(|pipe| pipe.process == here).or_else(|| open(here))?;
     // Send the message as a whole if this fails, for example because memory is exhausted. A persistent error is
     // reported then.
-    if !pipe.write.write(head).is_ok_and(|written| written == head.len()) {
+    if !pipe.write.write_vectored(head).is_ok_and(|written| written == length) {
         return None;
     }
     // MORE prevents a segment with only the head, because the body follows immediately.
     let flags = SpliceFFlags::SPLICE_F_MORE | SpliceFFlags::SPLICE_F_NONBLOCK;
-    match without_signal(|| splice(&pipe.read, None, socket, None, head.len(), flags)) {
+    match without_signal(|| splice(&pipe.read, None, socket, None, length, flags)) {
         Ok(sent) => {
-            if sent == head.len() {
+            if sent == length {
                 PIPE.set(Some(pipe));
             }
             Some(Ok(sent))
@@ -137,6 +140,17 @@ mod tests {
             there.read_exact(&mut received).expect("peer should receive the message");
             assert_eq!((&received[..sent], received[sent]), (&head[..], b'!'));
         }
+    }
+
+    #[test]
+    fn head_of_two_slices_is_split() {
+        let (here, mut there) = connected();
+        let (head, body, skipped) = message(4);
+        let slices = [&head[..20], &head[20..], &body[skipped..][..LONG]].map(IoSlice::new);
+        assert_eq!(send_split(here.as_fd(), &slices).and_then(Result::ok), Some(head.len()));
+        let mut received = vec![0; head.len()];
+        there.read_exact(&mut received).expect("peer should receive the head");
+        assert_eq!(received, head);
     }
 
     #[tokio::test]
