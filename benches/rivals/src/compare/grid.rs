@@ -115,13 +115,11 @@ pub(crate) fn grid(quick: bool) -> Vec<Cell> {
         }
     }
     for mode in [Mode::Closed, Mode::Blocking] {
-        let loads = CLIENTS.map(|clients| (clients, 1)).into_iter().chain([(128, 10)]);
         let sleep = Some(Duration::from_micros(50));
-        cells.extend(loads.map(|(clients, in_flight)| Cell {
-            sleep,
-            mode,
-            ..Cell::new(Section::Handler, clients, in_flight, 32)
-        }));
+        for in_flight in [1, 10] {
+            let cell = |clients| Cell { sleep, mode, ..Cell::new(Section::Handler, clients, in_flight, 32) };
+            cells.extend(CLIENTS.map(cell));
+        }
     }
     for clients in [1, 32] {
         let kept = Cell::new(Section::Connect, clients, 1, 32);
