@@ -81,6 +81,10 @@ owned! {
     SerdeJson = "serde_json", "JSON by serde", [Serialize + DeserializeOwned],
         |message, to| serde_json::to_writer(to, message),
         |from| serde_json::from_slice(from);
+    SonicRs = "sonic-rs", "JSON by serde, with the vector instructions of the compiler's target",
+        [Serialize + DeserializeOwned],
+        |message, to| sonic_rs::to_writer(to, message),
+        |from| sonic_rs::from_slice(from);
     FrpcJson = "frpc-json", "JSON by the mapping of proto3, as fRPC's gateways use it", [json::Fields],
         |message, to| json::to_json(message, to),
         |from| json::from_json(from);
@@ -246,6 +250,41 @@ impl<M: bitcode::Encode + bitcode::DecodeOwned + PartialEq> Format<M> for Bitcod
 
     fn decode<'a>(&mut self, from: &'a Bytes) -> M {
         self.0.decode(from).expect(SOUND)
+    }
+
+    fn equals(decoded: &M, message: &M) -> bool {
+        decoded == message
+    }
+}
+
+/// simd-json, with reused buffers.
+#[derive(Default)]
+pub(crate) struct SimdJson {
+    encoded: Vec<u8>,
+    input: Vec<u8>,
+    buffers: simd_json::Buffers,
+}
+
+impl<M: Serialize + DeserializeOwned + PartialEq> Format<M> for SimdJson {
+    const NAME: &'static str = "simd-json";
+    const ABOUT: &'static str = "JSON by serde, with reused buffers, and the vector instructions of the machine; decoding \
+                                 includes a copy of the input, which it modifies";
+    type Decoded<'a> = M;
+
+    fn new(_message: &M) -> Self {
+        Self::default()
+    }
+
+    fn encode(&mut self, message: &M) -> &[u8] {
+        self.encoded.clear();
+        simd_json::to_writer(&mut self.encoded, message).expect(SOUND);
+        &self.encoded
+    }
+
+    fn decode<'a>(&mut self, from: &'a Bytes) -> M {
+        self.input.clear();
+        self.input.extend_from_slice(from);
+        simd_json::serde::from_slice_with_buffers(&mut self.input, &mut self.buffers).expect(SOUND)
     }
 
     fn equals(decoded: &M, message: &M) -> bool {

@@ -113,6 +113,8 @@ macro_rules! cases {
             case::<$message, codecs::MessagePack>(),
             case::<$message, codecs::FrpcJson>(),
             case::<$message, codecs::SerdeJson>(),
+            case::<$message, codecs::SimdJson>(),
+            case::<$message, codecs::SonicRs>(),
         )*]
     };
 }

@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 pub(crate) const TEXT: &str = "formats.md";
 
 /// Packages whose versions the page lists.
-const PACKAGES: [&str; 6] = ["prost", "rkyv", "bitcode", "postcard", "rmp-serde", "serde_json"];
+const PACKAGES: [&str; 8] =
+    ["prost", "rkyv", "bitcode", "postcard", "rmp-serde", "serde_json", "simd-json", "sonic-rs"];
 
 const INTRODUCTION: &str = "\
 # Cost of message formats
