@@ -13,6 +13,7 @@
 //!   reads before it acts, because a busy thread may not have read data that arrived in time.
 
 pub(super) mod closed_connection;
+mod closing;
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +21,7 @@ pub(crate) use closed_connection::{ClosedConnection, run_apart};
 
 use super::busy::BusyPoll;
 use super::engine::Engine;
-use crate::clock::{NEVER, Timer, now};
+use crate::clock::{Timer, now};
 use crate::executor::workers::worker::{settle, wake_last};
 use crate::mailbox::{Order, TakeOutcome};
 use crate::{CloseReason, Router};
@@ -28,7 +29,6 @@ use bytes::{BufMut, Bytes, BytesMut};
 use frisbee_core::Role;
 use std::cell::Cell;
 use std::io::{self, IoSlice};
-use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
@@ -42,8 +42,8 @@ const READ_MAX: usize = 64 * 1024;
 /// to be woken when data arrives.
 const READS_PER_POLL: usize = 4;
 
-/// Maximum number of reads per poll while a large body arrives in fragments, each of which takes a read. They are as
-/// long together as [`PIECE_MAX`].
+/// Maximum number of reads per poll while a large body arrives in fragments. Each fragment takes a read, and this many
+/// fragments have [`PIECE_MAX`] bytes.
 const BODY_READS_PER_POLL: usize = PIECE_MAX / READ_MAX;
 
 /// Number of bytes in one poll of the driver after which it stops reading. More data is then likely to follow, and
@@ -69,20 +69,8 @@ const LAST_POLLS_MAX: u32 = 1024;
 /// Maximum number of slices passed to one vectored write.
 const SLICES_MAX: usize = 64;
 
-/// Time for which a closed connection waits for the peer to close its half. If the socket were closed earlier, the
-/// connection could be reset and the last bytes lost.
-const LINGER: Duration = Duration::from_secs(1);
-
-/// Like [`LINGER`], but for a peer that has acknowledged the shutdown. Such a peer closes the connection once it has
-/// read all output, which may take a long time. Equals the default shutdown timeout of a server.
-const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
-
 /// Minimum delay before an overdue action is retried: one tick of a tokio timer.
 const AGAIN: Duration = Duration::from_millis(1);
-
-/// Maximum number of reads per driver poll after the connection has closed. Their bytes, at most 4 KiB each, are
-/// discarded.
-const DISCARDS_PER_POLL: usize = 16;
 
 thread_local! {
     /// Thread-local read buffer. Connections share it, because idle ones need no buffer. Boxed because it is taken out
@@ -332,24 +320,6 @@ where
         Poll::Ready(true)
     }
 
-    /// Continues to drive a connection that has begun to end, until it is closed.
-    #[inline(never)]
-    fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<bool> {
-        // Check for an abort first. Otherwise, a peer that does not read the last output would delay it until the flush
-        // timeout.
-        if self.engine.is_aborted() {
-            return Poll::Ready(false);
-        }
-        if self.phase == SocketPhase::HandingOver {
-            return match self.poll_write(context, now()) {
-                Ok(Poll::Ready(())) => Poll::Ready(true),
-                Ok(Poll::Pending) => self.poll_flush_timer(context).map(|()| false),
-                Err(_) => Poll::Ready(false),
-            };
-        }
-        self.poll_closing(context).map(|()| false)
-    }
-
     /// Drives the connection until it ends or one of its handles requests its end.
     ///
     /// Invariant: when this returns `Pending`, everything that lets the connection continue wakes the task. Messages in
@@ -537,7 +507,7 @@ where
             return Ok(Poll::Pending);
         }
         while !self.engine.core.transmit().is_empty() {
-            // A piece of fragments is shorter than the maximum.
+            // The fragments of one write may be slightly shorter than `PIECE_MAX`.
             let mut piece = PIECE_MAX - SMALL_PIECE_MAX;
             let written = match self.engine.core.transmit().contiguous() {
                 Some(bytes) => {
@@ -631,54 +601,6 @@ where
         let _entered = self.context.as_ref().map(Handle::enter);
         self.engine.handle_timeout(now)?;
         self.engine.run_batch(now)
-    }
-
-    /// Completes when the final flush has exceeded its deadline, or when the peer has accepted no bytes for too long.
-    fn poll_flush_timer(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let by = self.engine.core.flushed_by().unwrap_or_else(|| now() + NEVER);
-        // Reset the timer only if its deadline has changed, because this takes a lock that all timers of the runtime
-        // share.
-        if by != self.timer.deadline() {
-            self.timer.reset(by);
-        }
-        self.timer.poll_due(context)
-    }
-
-    fn poll_closing(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if self.phase == SocketPhase::Flushing {
-            match self.poll_write(context, now()) {
-                Ok(Poll::Ready(())) => {}
-                Ok(Poll::Pending) => return self.poll_flush_timer(context),
-                Err(_) => return Poll::Ready(()),
-            }
-            match Pin::new(&mut self.io).poll_shutdown(context) {
-                Poll::Ready(Ok(())) => {}
-                Poll::Pending => return self.poll_flush_timer(context),
-                Poll::Ready(Err(_)) => return Poll::Ready(()),
-            }
-            self.phase = SocketPhase::Lingering;
-            let linger = if self.engine.waits_for_peer() { LINGER_FOR_PEER } else { LINGER };
-            self.timer.reset(now() + linger);
-        }
-        for _ in 0..DISCARDS_PER_POLL {
-            match self.poll_discard(context) {
-                Ok(Poll::Pending) => return self.timer.poll_due(context),
-                Ok(Poll::Ready(0)) | Err(_) => return Poll::Ready(()),
-                Ok(Poll::Ready(_)) => {}
-            }
-        }
-        // Yield, because a peer that keeps sending must not delay other connections. Its deadline is the same as for a
-        // silent peer.
-        yield_last(context);
-        self.timer.poll_due(context)
-    }
-
-    #[inline(never)] // Keeps the buffer off the caller's stack frame.
-    fn poll_discard(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
-        let mut discarded = [MaybeUninit::uninit(); 4096];
-        let mut buffer = tokio::io::ReadBuf::uninit(&mut discarded);
-        let read = Pin::new(&mut self.io).poll_read(context, &mut buffer)?;
-        Ok(read.map(|()| buffer.filled().len()))
     }
 }
 

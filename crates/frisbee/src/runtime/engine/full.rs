@@ -9,7 +9,8 @@
 //! accepted by the client count as progress for its timeouts.
 //!
 //! While a long reply is sent in fragments, short replies overtake it. Requests are therefore routed if earlier replies
-//! of their methods were short. A method whose reply turns out to be long adds it to the backlog once.
+//! of their methods were short. A method whose reply is long nevertheless exceeds the backlog only once, because its
+//! later requests are deferred.
 //!
 //! The router decides whether a packet may be deferred, because the bytes that follow the last packet before a change
 //! of protocol are not packets.
@@ -23,8 +24,8 @@ use frisbee_core::Event;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// Maximum number of pending bytes of short packets, and of the fragment that precedes them, for routing requests while
-/// a long reply is pending. Their replies overtake the long one.
+/// While a long reply is pending, requests with short replies are routed if fewer bytes than this precede the replies in
+/// the outbox: those of other short packets, and the rest of a fragment.
 const SHORT_BACKLOG_MAX: usize = 128 * 1024;
 
 impl<R: Router> Engine<R> {
@@ -95,8 +96,8 @@ impl<R: Router> Engine<R> {
         Some(self.route_packet(deferred))
     }
 
-    /// Returns the index of the oldest deferred request that is routed although the outbox has no space: its reply can
-    /// overtake the pending ones, and earlier replies of its method were short.
+    /// Returns the index of the oldest deferred request that may be routed although the outbox is full, because its reply
+    /// is expected to be short and to overtake the pending ones.
     #[cold]
     pub(super) fn find_short(&mut self) -> Option<usize> {
         let shared = &self.handle.0;
