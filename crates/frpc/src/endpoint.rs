@@ -12,7 +12,6 @@ mod layouts;
 pub(crate) mod offer;
 pub(crate) mod session;
 mod settle;
-mod side;
 pub(crate) mod table;
 
 use crate::api::hand_off::HandOff;
@@ -24,7 +23,6 @@ use crate::endpoint::inline_runs::InlineRuns;
 use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::session::Session;
 use crate::endpoint::settle::settle;
-use crate::endpoint::side::Side;
 use crate::endpoint::table::ServedMethod;
 use crate::observe::TraceContext;
 use crate::observe::batch_calls::BatchCalls;
@@ -68,6 +66,30 @@ pub(crate) struct Endpoint {
     side: Side,
 }
 
+/// Side of the connections of an endpoint.
+enum Side {
+    /// Accepts connections. The first reverse call on a connection attaches a call table to it.
+    Accepting,
+    /// Dials connections and makes the calls in this table.
+    Dialling(Arc<CallTable>),
+}
+
+impl Side {
+    #[inline(always)]
+    fn accepts(&self) -> bool {
+        matches!(self, Self::Accepting)
+    }
+
+    /// Returns the call table of a dialling side.
+    #[inline(always)]
+    fn calls(&self) -> Option<&Arc<CallTable>> {
+        match self {
+            Self::Accepting => None,
+            Self::Dialling(calls) => Some(calls),
+        }
+    }
+}
+
 impl Endpoint {
     pub(crate) fn serving(offer: Arc<ServiceOffer>) -> Self {
         Self { offer, side: Side::Accepting }
@@ -92,12 +114,15 @@ impl Router for Endpoint {
         let compat = compat.iter().flat_map(|layout| layout.operations()).map(|operation| *operation..=*operation);
         let offered = table.layouts.iter().map(|layout| (OFFERED, layout.item()));
         let called = called.iter().map(|layout| (CALLED, layout.item()));
-        let load_report = self.side.requests_load().then(|| (report::REPORT_REQUEST_ITEM, Bytes::new()));
+        // Request load reports from servers, because pickers balance calls by load.
+        let is_of_fleet = self.side.calls().is_some_and(|calls| calls.is_of_fleet());
+        let load_report = is_of_fleet.then(|| (report::REPORT_REQUEST_ITEM, Bytes::new()));
         let decompresses = compression.iter().map(|_| (DECOMPRESSES, Bytes::from_static(&[ZSTD])));
         declaration
             .operations(table.operations().into_iter().chain(compat).chain(operations))
             .hello_items(offered.chain(called).chain(load_report).chain(decompresses).chain(items))
-            .closes_by_itself(self.side.closes_by_itself())
+            // A channel closes its connections itself, after its own work.
+            .closes_by_itself(!self.side.accepts())
     }
 
     fn connected(&self, connection: &Connection) -> Session {
@@ -151,7 +176,7 @@ impl Router for Endpoint {
             }
         }
         // Collect the replies and match them at the end of the batch, so that the call table is locked once per batch.
-        if self.side.receives_replies() {
+        if !self.side.accepts() {
             session.replies.get_or_insert_default().packets.push(packet);
             return Routed::Continue;
         }
@@ -228,7 +253,8 @@ impl Router for Endpoint {
 
     fn discarded(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, .. } = packet;
-        let may_be_reply = session.caller.is_native() && self.side.may_discard_reply(id);
+        // A dialling side discards no bodies.
+        let may_be_reply = session.caller.is_native() && self.side.accepts() && is_of_accepting_end(id);
         if may_be_reply && !self.offer.mounts.contains(operation) {
             let is_pending = |calls: &Arc<CallTable>| calls.with(|calls| calls.is_pending(id, operation));
             if !session.calls().is_some_and(is_pending) {
@@ -324,7 +350,7 @@ impl Router for Endpoint {
             session.warn_slow();
         }
         // Check whether the accepting end has made calls since the last poll of the driver.
-        if self.side.attaches_calls() && connection.attachments().changes() != session.looked {
+        if self.side.accepts() && connection.attachments().changes() != session.looked {
             session.calls();
         }
         let Session { caller, calls, replies, .. } = session;
@@ -473,7 +499,7 @@ impl Endpoint {
 
     /// Returns whether this end only makes calls, so that each request is due to a defect of the peer.
     fn offers_nothing(&self) -> bool {
-        matches!(self.side, Side::Dialling(_)) && self.offer.table.is_empty()
+        !self.side.accepts() && self.offer.table.is_empty()
     }
 
     /// Counts a rejected request that could not be assigned to a method.
@@ -510,7 +536,8 @@ impl Endpoint {
     #[inline(never)]
     fn route_mounted(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let operation = packet.operation.number();
-        if self.side.limits_memory() && session.caller.connection.is_overloaded() {
+        // Only servers limit the memory of each peer.
+        if self.side.accepts() && session.caller.connection.is_overloaded() {
             session.caller.connection.count_rejected();
             return self.offer.mounts.discarded(&mut session.mounted, packet, outbox);
         }

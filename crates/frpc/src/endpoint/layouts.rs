@@ -33,7 +33,8 @@ impl Endpoint {
                 }
                 Routed::Continue
             }
-            extension::CALLS if self.side.accepts_announcements() => match PeerLayout::read(body) {
+            // Only dialling peers announce the services that they call.
+            extension::CALLS if self.side.accepts() => match PeerLayout::read(body) {
                 Some(theirs) => {
                     let mut called = vec![theirs];
                     // The operation numbers of services with equal layouts may conflict with those of this service.

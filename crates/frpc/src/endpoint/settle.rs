@@ -1,11 +1,10 @@
 //! Settling of calls at the end of a driver poll: received replies, deadlines, and the memory of idle connections.
 
-use super::Endpoint;
+use super::{Endpoint, Side};
 use crate::calls::Calls;
 use crate::calls::table::{CallTable, wake_all};
 use crate::clock;
 use crate::endpoint::session::{Replies, Session};
-use crate::endpoint::side::Side;
 use crate::observe::observers::nanos;
 use crate::service::caller::Caller;
 use crate::service::failures::close_for_unmatched;
