@@ -55,9 +55,9 @@ async fn expect_flood(beginning: &[u8], input: impl Fn(u32) -> Vec<u8>, subject:
     output
 }
 
-/// Checks that a client which repeats `input` is neither paused nor disconnected for it. Returns the output of the
-/// server.
-async fn expect_patience(server: &Acceptor, beginning: &[u8], input: impl Fn(u32) -> Vec<u8>) -> Vec<u8> {
+/// Repeats `input` on one connection, and checks that the server neither pauses nor closes it. Returns the server's
+/// output.
+async fn expect_tolerance(server: &Acceptor, beginning: &[u8], input: impl Fn(u32) -> Vec<u8>) -> Vec<u8> {
     let (kind, seconds, output) = abuse(server, beginning, input).await;
     let text = String::from_utf8_lossy(&output[output.len().saturating_sub(500)..]).into_owned();
     assert!(kind != CloseKind::Flood && seconds < 2, "connection was closed by {kind:?} after {seconds} s: {text}");
@@ -189,13 +189,13 @@ async fn health_checks_of_unready_server_are_no_abuse() {
         server(gateway, |builder| builder.config(Config::default().abuse_rate(RATE)).add_service(health.clone()));
     let get = "GET /readyz HTTP/1.1\r\nhost: localhost\r\n";
     for fields in ["", "transfer-encoding: chunked\r\n\r\n0\r\n"] {
-        let output = expect_patience(&server, b"", |_| format!("{get}{fields}\r\n").into_bytes()).await;
+        let output = expect_tolerance(&server, b"", |_| format!("{get}{fields}\r\n").into_bytes()).await;
         assert!(output.starts_with(b"HTTP/1.1 503 "), "{fields:?}");
     }
     // A GET with the path as a literal.
     let head = [&[0x82, 0x86, 4, 7][..], b"/readyz", &[1, 9], b"localhost"].concat();
     let probe = |number| http2_frame(HEADERS, 5, 2 * number + 1, &head);
-    expect_patience(&server, &http2_beginning(65_535, 1 << 30), probe).await;
+    expect_tolerance(&server, &http2_beginning(65_535, 1 << 30), probe).await;
 }
 
 /// Regression test: a streaming call that did not fit into the server's memory counted as abuse of its client.
@@ -208,7 +208,7 @@ async fn json_rpc_stream_without_memory_is_no_abuse() {
         let method = "interop.Interop/CountUp";
         format!("{{\"jsonrpc\":\"2.0\",\"id\":{number},\"method\":\"{method}\",\"params\":{params}}}\n").into_bytes()
     };
-    let output = expect_patience(&server, b"", call).await;
+    let output = expect_tolerance(&server, b"", call).await;
     assert!(String::from_utf8_lossy(&output).contains("RESOURCE_EXHAUSTED"), "{output:?}");
 }
 

@@ -286,7 +286,7 @@ async fn requests_behind_slow_reply_run_in_order() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     reply.await.expect("message should arrive");
-    // Take the order from a channel, because a set of tasks does not keep it.
+    // The tasks report the order over a channel, because `join_all` returns results in another order.
     calls.join_all().await;
     let order: Vec<_> = std::iter::from_fn(|| ended.try_recv().ok()).collect();
     assert!(order.len() == 200 && order.is_sorted(), "{order:?}");

@@ -46,7 +46,7 @@ pub struct Outbox {
     limit: u32,
     /// Current maximum body size in bytes: the peer's limit, or less while memory is short.
     room: u32,
-    /// Lower of `room` and [`WHOLE_MAX`]. Longer bodies are rare, so a single comparison finds both kinds.
+    /// Lower of `room` and [`WHOLE_MAX`], so that one comparison finds bodies that are too long or may be divided.
     short_max: u32,
     /// Headers and small bodies. The first `written` bytes of the buffer have already been written to the socket.
     buffer: Vec<u8>,
@@ -71,7 +71,7 @@ struct LargeBodies(Option<Box<Bodies>>);
 struct Bodies {
     queue: VecDeque<(usize, Bytes)>,
     /// Position from which [`Outbox::stage`] must examine the packets: the first long packet, or the first new one
-    /// while long packets are pending. Here, and not in the outbox, because it is rarely needed.
+    /// while long packets are pending.
     unexamined: Option<Position>,
     /// Long packets that are sent in fragments.
     fragments: Option<Box<Fragments>>,
@@ -373,7 +373,8 @@ impl Outbox {
         filled
     }
 
-    /// Returns the pending bytes as one slice, or `None` if large bodies or packets to [stage](Self::stage) are pending.
+    /// Returns the pending bytes as one slice, or `None` if large bodies or packets to be [staged](Self::stage) are
+    /// pending.
     #[inline]
     pub fn contiguous(&self) -> Option<&[u8]> {
         if self.bulk.is_unused() { self.buffer.get(self.written..) } else { None }

@@ -84,8 +84,8 @@ impl Restart {
     /// that read the environment.
     ///
     /// # Errors
-    /// If a setting is zero, if the running process rejects this one, does not reply within 10 s or belongs to another user, or if the
-    /// control socket cannot be bound.
+    /// If a setting is zero, or if the control socket cannot be bound. Also if the running process rejects this one,
+    /// does not reply within 10 s, or belongs to another user.
     ///
     /// # Cancel safety
     /// Dropping the future does not affect the running process.

@@ -373,7 +373,8 @@ impl AdapterContext {
         self.connection.0.mailbox.account.debt(now())
     }
 
-    /// Leaves the debt of such a limiter to the next connections of this caller.
+    /// Adds the debt of an adapter's own limiter to the debt with which later connections of this caller begin. Call
+    /// this when the connection ends.
     pub fn leave_abuse_debt(&self, debt: Duration) {
         self.connection.0.mailbox.account.leave_debt(debt, now());
     }

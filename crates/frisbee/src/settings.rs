@@ -114,8 +114,8 @@ impl SettingError {
         Self { name, value: format!("{value:?}"), problem: problem.into() }
     }
 
-    /// Returns an error for the first of the given settings that is zero. Zero is the default value of all types that
-    /// settings have: numbers and `Duration`.
+    /// Checks that settings are not zero. `T` is a number or a `Duration`, whose default is zero. An error describes the
+    /// first setting that is.
     ///
     /// ```
     /// use frisbee::SettingError;

@@ -216,9 +216,11 @@ pub fn connection(data: &[u8]) {
     assert!(Operation::user(9).is_none());
 }
 
-/// Sends packets of many lengths in writes of many lengths between two ends. Checks that all arrive whole, and those of
-/// a call or a stream in order. Each byte of the input selects the length, the id and the operation of a packet, and the
-/// number of bytes that are written after it. An empty packet is a CANCEL or an END, and no bytes are a blocked write.
+/// Sends packets of various lengths from a client to a server, in writes of various lengths. Checks that all packets
+/// arrive whole, and that those of a call or a stream arrive in order.
+///
+/// Each byte of the input selects the length, the id and the operation of a packet, and the number of bytes to write
+/// after queuing it. Zero bytes simulate a blocked write. A packet without a body is a CANCEL or an END.
 fn divided(data: &[u8]) {
     const LENGTHS: [usize; 8] = [0, 1, 5_000, 16_384, 65_536, 65_537, 70_000, 200_000];
     const WRITES: [usize; 4] = [0, 1_000, 65_546, 1 << 20];

@@ -257,7 +257,7 @@ impl<M: bitcode::Encode + bitcode::DecodeOwned + PartialEq> Format<M> for Bitcod
     }
 }
 
-/// simd-json, with reused buffers.
+/// JSON by simd-json, which parses a copy of the input in place. All buffers are reused.
 #[derive(Default)]
 pub(crate) struct SimdJson {
     encoded: Vec<u8>,

@@ -1,15 +1,16 @@
 //! Division of long packets into fragments, so that other packets can overtake them.
 //!
 //! An outbox keeps its long packets apart from the bytes to be written. Before each write, [`Outbox::stage`] appends
-//! fragments of them to these bytes. After the write, the fragments of which no byte was written are taken back, so that
-//! packets that are queued in the meantime precede them. Hence at most the rest of one fragment precedes a short packet.
+//! fragments of them to these bytes. After the write, the fragments of which no byte was written are taken back, so
+//! that packets that are queued in the meantime precede them. Hence at most the rest of one fragment precedes a short
+//! packet.
 //!
 //! # Decisions
 //!
-//! * **Similar long packets are sent one after another.** If they were sent in turn, all would arrive late, and the
+//! * **Similar long packets are sent one after another.** If their fragments alternated, all would arrive late, and the
 //!   receiver would keep all of them in memory. A packet may begin before others are complete only if it has at most a
-//!   quarter of their remaining length, so the receiver's memory grows by at most a third. The incomplete packets are
-//!   sent in turn.
+//!   quarter of their remaining length, so the receiver's memory grows by at most a third. The fragments of incomplete
+//!   packets alternate.
 //! * **Short packets are sent first**, but a fragment follows 64 KiB of them, so that long packets make progress.
 
 use super::{GATHER_MIN, LastPacket, Outbox};
@@ -27,14 +28,14 @@ const FRAGMENTS_MAX: usize = 32;
 /// Number of bytes that must remain the same after a blocked write, because OpenSSL has already encrypted them.
 const RECORD_MAX: usize = 16 * 1024;
 
-/// Minimum ratio between the missing bytes of all incomplete packets and the length of a packet that begins.
+/// A packet may begin before others are complete if their remaining lengths are at least this many times its length.
 const RATIO: usize = 4;
 
 /// Long packets of an [`Outbox`], and the fragments of the current write.
 #[derive(Debug, Default)]
 pub(super) struct Fragments {
-    /// Packets of which not all bytes are written or staged, in the order of queuing. During a write also those whose
-    /// last fragment is staged.
+    /// Packets with bytes that are neither written nor staged, in the order of queuing. During a write, this includes
+    /// packets whose last fragment is staged.
     packets: Vec<LongPacket>,
     /// Encoded packets that must not overtake any other, and all packets queued after them.
     behind: Vec<u8>,
@@ -42,15 +43,15 @@ pub(super) struct Fragments {
     staged: Vec<Staged>,
     /// Whether all short packets that preceded the last fragments have been written.
     short_written: bool,
-    /// Number of bytes written since a fragment was begun.
+    /// Number of bytes written since the writing of a fragment began.
     passed: usize,
-    /// Number of fragments so far.
+    /// Number of fragments staged so far.
     turns: u64,
-    /// Operations of long packets so far, as a set of the [bits](bit) of their numbers.
+    /// Operations of which a packet was long, as a set of [bits](bit).
     operations: u64,
 }
 
-/// A packet that is sent in fragments.
+/// A packet whose body is longer than [`WHOLE_MAX`], and the progress of sending it.
 #[derive(Debug)]
 struct LongPacket {
     header: Header,
@@ -64,9 +65,10 @@ struct LongPacket {
 struct Progress {
     /// Number of bytes of the body that are staged or written.
     sent: usize,
-    /// Channel of the packet once its first fragment is staged.
+    /// Channel of the packet's fragments. Chosen when the first one is staged.
     channel: Option<u8>,
-    /// Number of the packet's last fragment among all fragments.
+    /// Number of fragments of all packets that were staged up to the last one of this packet. The packet with the
+    /// lowest number is next.
     turn: u64,
 }
 
@@ -89,7 +91,7 @@ pub(super) struct Position {
     pub(super) bulk: usize,
 }
 
-/// Packets that are removed from an outbox in order.
+/// Encoded packets that were removed from the end of an outbox, and are examined one after another.
 struct Queued {
     /// Offset in the outbox's buffer at which `buffer` started.
     at: usize,
@@ -127,7 +129,7 @@ impl Outbox {
         Some(self.len().saturating_sub(fragments.waiting()))
     }
 
-    /// Returns whether no earlier packet of this operation was long, as far as is known.
+    /// Returns whether packets of this operation are expected to be short, because no earlier one was long.
     pub fn is_short(&self, operation: Operation) -> bool {
         self.bulk.fragments().is_none_or(|fragments| fragments.operations & bit(operation) == 0)
     }
@@ -142,7 +144,7 @@ impl Outbox {
         self.bulk.0.get_or_insert_default().unexamined.get_or_insert(position);
     }
 
-    /// Excludes the bytes to be written from division, because they were examined or their writing has begun.
+    /// Excludes all queued packets from division, because they were examined or their writing has begun.
     #[cold]
     pub(super) fn skip_examined(&mut self) {
         // The header of the last packet may already be written, and must not change after it was examined.
@@ -162,7 +164,7 @@ impl Outbox {
         let buffer = if self.buffer.len().saturating_sub(at) <= WHOLE_MAX {
             self.buffer.split_off(at).into()
         } else {
-            // Copy the start instead, because the rest contains a long body.
+            // Copy the bytes before the position, because those after it contain a long body.
             let start = self.buffer.get(..at).unwrap_or_default().to_vec();
             let mut all = std::mem::replace(&mut self.buffer, start);
             all.shrink_to_fit();
@@ -171,7 +173,7 @@ impl Outbox {
         Queued { at, buffer, bulk }
     }
 
-    /// Appends a part of a packet.
+    /// Appends a part of a packet to the bytes to be written. Short parts are copied.
     fn put_back(&mut self, part: Bytes) {
         if part.len() < GATHER_MIN {
             self.buffer.extend_from_slice(&part);
@@ -236,7 +238,7 @@ impl Fragments {
     fn examine(&mut self, outbox: &mut Outbox, from: Position, is_call: impl Fn(Operation) -> bool) {
         let mut queued = outbox.split_off(from);
         loop {
-            // Keep encoded packets for many connections, which are neither calls nor streams.
+            // Leave packets that were encoded for many connections in place. They are neither calls nor streams.
             while let Some(shared) = queued.take_shared() {
                 outbox.put_back(shared);
             }
@@ -382,7 +384,7 @@ impl LongPacket {
     }
 }
 
-/// Returns the bit of an operation in a set. Operations with the same bit are rare, and an assumed one only waits.
+/// Returns the bit of an operation in a set. Operations may share a bit. Then their short calls wait for long ones.
 fn bit(operation: Operation) -> u64 {
     1 << (operation.number() % 64)
 }

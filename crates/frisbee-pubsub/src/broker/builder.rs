@@ -193,7 +193,7 @@ impl BrokerBuilder {
     /// Builds the broker.
     ///
     /// # Panics
-    /// If a limit is zero, if the [backplane](Self::backplane) already serves a broker, or if both a backplane and
+    /// If a limit is zero, or if the [backplane](Self::backplane) already serves a broker. Also if both a backplane and
     /// [presence](Self::presence) are configured, because a broker knows only its own subscribers.
     pub fn build(mut self) -> Broker {
         let positive = SettingError::check_positive(&[

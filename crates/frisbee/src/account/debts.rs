@@ -16,7 +16,8 @@ const DEBT_MAX: Duration = Duration::from_secs(2);
 /// Debts that closed connections have left, by caller.
 #[derive(Debug, Default)]
 pub(super) struct Debts {
-    /// Time at which the debt of each caller is paid, because debts decrease at a constant rate.
+    /// Time at which the debt of each caller will be paid. It determines the amount, because debts decrease at a constant
+    /// rate.
     paid_at: Mutex<BTreeMap<CallerKey, Instant>>,
     /// Number of entries, so that accepting a connection takes no lock while nobody has a debt.
     count: AtomicUsize,
@@ -52,8 +53,8 @@ impl Debts {
 }
 
 impl CallerKey {
-    /// Returns whether the debts of closed connections are kept for this caller. They are not for callers that several
-    /// unrelated peers share, such as the forged sources of datagrams.
+    /// Returns whether the debts of closed connections are kept for this caller. Callers that unrelated peers share, such
+    /// as the sources of datagrams, which can be forged, keep none.
     fn keeps_debts(self) -> bool {
         !matches!(self, Self::Datagrams | Self::Unknown)
     }

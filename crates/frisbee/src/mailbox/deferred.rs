@@ -56,7 +56,7 @@ impl Deferred {
         queue.packets.push_back((entry, charge));
     }
 
-    /// Removes and returns a deferred packet, of which the oldest has index 0.
+    /// Removes and returns the deferred packet at `index`. The oldest has index 0.
     pub(crate) fn remove(&self, index: usize, account: &Account) -> Option<DeferredPacket> {
         let mut queue = self.0.lock();
         let queue = queue.as_mut()?;

@@ -42,7 +42,7 @@ impl Registration {
         Ok(Self { etcd: etcd.clone(), key: format!("{prefix}{}", endpoint.address()), value, ttl: TTL })
     }
 
-    /// Sets the TTL of the lease, after which a dead server is removed. It is rounded up to seconds, and to at least one.
+    /// Sets the TTL of the lease, after which a dead server is removed. Rounded up to whole seconds, and at least 1 s.
     /// Defaults to 10 s. The lease is renewed three times per TTL.
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Duration::from_secs(ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)).max(Duration::from_secs(1));

@@ -96,7 +96,7 @@ impl FleetClock {
     pub(crate) fn take_due(&self) -> Option<u64> {
         let (now, due) = (self.now(), self.due.load(Ordering::Relaxed));
         // Check before the exchange, because another caller may have recomputed the costs since `is_due`. An exchange
-        // would then postpone the next refresh, and under load again and again.
+        // would then postpone the next refresh, possibly forever under load.
         if now < due {
             return None;
         }

@@ -68,8 +68,8 @@ impl Answer {
         Self::refusal(426, text).with("upgrade", protocol).with("connection", "upgrade")
     }
 
-    /// Returns whether the answer rejects a useless request. Statuses from 500 report the state of the server, such as a
-    /// shutdown that a health check observes, for which the client is not responsible.
+    /// Returns whether the request was useless through a fault of the client. Statuses from 500 report the state of the
+    /// server, such as a shutdown that a health check observes.
     pub(crate) fn is_clients_fault(&self) -> bool {
         (400..500).contains(&self.status)
     }

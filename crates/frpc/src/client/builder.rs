@@ -267,7 +267,8 @@ impl ChannelBuilder {
 
     /// Sets the maximum number of attempts of a unary call whose method is declared idempotent in the schema
     /// (`idempotency_level`). The number includes the first attempt and [hedged](Self::hedge_after) ones; 1 disables
-    /// retries, and 0 counts as 1. Defaults to 2. Attempts that were not sent do not count. All other calls are sent at most once.
+    /// retries, and 0 counts as 1. Defaults to 2. Attempts that were not sent do not count. All other calls are sent at
+    /// most once.
     ///
     /// A call is retried if its connection was lost or, on a channel to several servers, if the reply is
     /// [`Unavailable`](crate::Code::Unavailable). The first retry is delayed by 5 to 10 ms. The delay doubles with each

@@ -208,8 +208,8 @@ impl<'a> PendingCall<'a> {
         self.put(calls, message, link, outbox, (caller, place), form)
     }
 
-    /// Like [`write`](Self::write), unless the server is known to be native and to accept no compressed messages.
-    /// Shared by all methods, so that each method contains only the code for the most frequent case.
+    /// Implements [`write`](Self::write) for servers that accept compressed messages, and for those that are not known
+    /// to be native. Compiled once for all methods, whose own code covers only the most frequent case.
     #[inline(never)]
     fn write_as(
         &self,
@@ -228,7 +228,7 @@ impl<'a> PendingCall<'a> {
         self.put_as(calls, message, link, outbox, caller, (form, target))
     }
 
-    /// Like [`put`](Self::put), but shared by all methods.
+    /// Calls [`put`](Self::put) with a message of any type. Compiled once for all methods.
     #[inline(never)]
     fn put_as(
         &self,
@@ -242,8 +242,8 @@ impl<'a> PendingCall<'a> {
         self.put(calls, &message, link, outbox, caller, (form, (operation, translation.as_deref())))
     }
 
-    /// Returns the operation number of the method at the peer, and the translation of its messages if the layout of its
-    /// service differs there.
+    /// Returns the operation number of the method at the peer. If the peer's schema of the service differs, also returns
+    /// the translation of messages.
     fn target(
         &self,
         calls: &mut Calls,

@@ -420,7 +420,7 @@ impl OpenDeadlines {
         let method = call.method;
         let PickedConnection { link, .. } = channel.link_for(call, self.open_until, started).await?;
         let connection = link.native()?.clone();
-        // Mark the wait for the server's kind, so that a timeout reports the wait that was too long.
+        // Record this wait, so that the error of a timeout says that the server's kind was still unknown.
         is_unclear.store(true, Ordering::Relaxed);
         let peer = link.unless_abandoned(connection.peer_known()).await;
         is_unclear.store(false, Ordering::Relaxed);

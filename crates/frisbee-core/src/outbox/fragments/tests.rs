@@ -1,4 +1,4 @@
-//! Tests of long packets between two ends, whose link accepts any number of bytes at a time.
+//! Tests of long packets between a client and a server. Each write accepts a chosen number of bytes.
 
 use super::*;
 use crate::{ClientConfig, Config, Connection, Event, ServerConfig};
@@ -28,10 +28,8 @@ impl Pair {
         let (now, common) = (Instant::now(), Config::default().body_max(24 * MIB as u32));
         let mut client = Connection::client(&ClientConfig::from(common.clone()), now);
         let mut server = Connection::server(&ServerConfig::from(common), now);
-        let mut hello = client.outbox().take_bytes();
-        while server.poll_event(&mut hello, now).expect("HELLO should be valid").is_some() {}
-        let mut answer = server.outbox().take_bytes();
-        while client.poll_event(&mut answer, now).expect("HELLO should be valid").is_some() {}
+        process(&mut server, client.outbox().take_bytes(), now);
+        process(&mut client, server.outbox().take_bytes(), now);
         for end in [&mut client, &mut server] {
             end.outbox().take_bytes();
             end.outbox().set_limit(24 * MIB as u32);
@@ -43,7 +41,7 @@ impl Pair {
         self.client.outbox().push(PacketId(id), operation, body).expect("body should be within the limit");
     }
 
-    /// Returns the first bytes of the next write.
+    /// Returns the bytes of the next write, at most `most`.
     fn stage(&mut self, most: usize) -> Vec<u8> {
         self.client.transmit().stage(|operation| operation != TOPIC);
         let mut slices = [IoSlice::new(&[]); 64];
@@ -51,7 +49,7 @@ impl Pair {
         slices[..filled].iter().flat_map(|slice| slice.iter().copied()).collect()
     }
 
-    /// Writes once over a link that accepts `most` bytes, and passes them to the server.
+    /// Writes at most `most` bytes once, and passes them to the server.
     fn write(&mut self, most: usize) {
         let now = self.now;
         let written = self.stage(most);
@@ -82,6 +80,11 @@ impl Pair {
     fn ids(&self) -> Vec<u16> {
         self.received.iter().map(|packet| packet.id.0).collect()
     }
+}
+
+/// Handles all packets in `input`.
+fn process(connection: &mut Connection, mut input: Bytes, now: Instant) {
+    while connection.poll_event(&mut input, now).expect("packets should be valid").is_some() {}
 }
 
 fn body(length: usize, seed: usize) -> Bytes {
@@ -228,7 +231,7 @@ fn memory_of_divided_packets_does_not_grow() {
     assert!(memory.back() <= Some(&4096), "{memory:?}");
 }
 
-/// A TLS library that has encrypted the start of a blocked write takes it for the start of the next one.
+/// A TLS library may have encrypted the start of a blocked write. The next write must then start with the same bytes.
 #[test]
 fn blocked_write_is_repeated_with_same_start() {
     let mut pair = Pair::new();
@@ -266,8 +269,7 @@ fn pong_is_sent_for_each_ping_during_long_packet() {
     pair.push(1, CALL, body(2 * MIB, 0));
     for _ in 0..5 {
         let now = pair.now;
-        let mut ping = Bytes::from_static(&[0, 15, 0, 0, 0, 0, 0, 0, 0, 0]);
-        while pair.client.poll_event(&mut ping, now).expect("PING should be valid").is_some() {}
+        process(&mut pair.client, Bytes::from_static(&[0, 15, 0, 0, 0, 0, 0, 0, 0, 0]), now);
         let before = pair.client.transmit().len();
         for _ in 0..4 {
             pair.write(40_000);

@@ -68,7 +68,7 @@ fn failed_load_reports_causes_and_codes() {
     }
 }
 
-/// A greeter that stops its server at the hundredth call.
+/// Greeter service that shuts down its server during the hundredth call.
 struct Stopping(Arc<Notify>, AtomicU32);
 
 impl Greeter for Stopping {
@@ -106,7 +106,7 @@ fn load_ends_soon_after_its_server() {
         let started = Instant::now();
         let output = run(&address, &[&load[..], rate].concat());
         assert_eq!(output.status.code(), Some(64 + 14), "{output:?}");
-        // Each call waits at most 1 s for a reconnect, so a load that outlives its server takes little longer.
+        // After the server has stopped, each caller waits at most 1 s for a new connection.
         assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
     }
 }

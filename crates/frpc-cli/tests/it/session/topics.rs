@@ -68,7 +68,8 @@ fn topic_subscribers_are_shown_as_json() {
     let (watcher, _watched) = started(&arguments, "* subscribed to $presence.rooms.lobby\n");
     let (guest, _remarks) = started(&["sub", "rooms.lobby", "-n", "1", "-v"], "* subscribed to rooms.lobby\n");
     stdout(&run(&address, &["pub", "rooms.lobby", "welcome"]));
-    stdout(&guest.wait_with_output().expect("process should exit"));
+    let greeting = stdout(&guest.wait_with_output().expect("process should exit"));
+    assert_eq!(greeting, "rooms.lobby welcome\n");
     let shown = stdout(&watcher.wait_with_output().expect("process should exit"));
     let events = shown
         .lines()

@@ -165,8 +165,8 @@ impl MethodState {
             let outcome = handler.outcome();
             Box::pin(async move {
                 let worked = with_deadline(permits, inherited, outcome).await;
-                // Deregister the call before replying, so that a caller with the reply does not find its call
-                // still in progress.
+                // Deregister the call before its reply is sent. Otherwise, a caller that has received the reply could
+                // observe that the call is still in progress.
                 drop(entered);
                 answer.then(worked);
             })
