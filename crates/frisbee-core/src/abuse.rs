@@ -1,16 +1,17 @@
-//! Rate limit for useless packets of a peer.
+//! Rate limiting of peers that send useless packets.
 //!
 //! # Decisions
 //!
-//! A limit on the duration of a driver's poll does not stop a flood, because thousands of skipped or rejected packets
-//! can keep a CPU core busy in every poll. The core charges packets that the protocol skips, and routers charge others
-//! by `Routed::Discarded`. Reading from a peer that exceeds its allowance is suspended, and a peer that never stops is
-//! disconnected. [`cost`] lists the charges of all protocols.
+//! Bounding the duration of each poll does not stop a flood: skipping or rejecting thousands of packets keeps a CPU
+//! core busy in every poll. Therefore each useless packet is charged to its sender. The core charges packets that the
+//! protocol skips; routers report others by returning `Routed::Discarded`. Reading from a peer that exceeds its
+//! allowance is paused, and a peer that keeps exceeding it is disconnected. [`cost`] lists the charges of all
+//! protocols.
 
 use std::time::{Duration, Instant};
 
-/// Costs of useless input in bytes, in addition to its length. Handling it takes longer than sending it, so short input
-/// must not be free.
+/// Cost of useless input in bytes, in addition to its length. Short input must not be free, because handling it takes
+/// longer than sending it.
 pub mod cost {
     /// A useless packet or request of any protocol, such as one that is skipped, rejected or cancelled, or a second
     /// request on a stream. Equal to the cost of stream messages.
@@ -54,34 +55,35 @@ pub mod cost {
     pub const DISCOVER: u64 = 4096;
 }
 
-/// Burst that a peer may send at once, as a divisor of its rate: an eighth of a second's allowance. Even if several
-/// peers do so at the same time, they occupy a core for only a few milliseconds.
+/// Maximum burst, as a fraction of the bytes permitted per second (1/8). Even bursts of several peers at the same time
+/// occupy a core for only a few milliseconds.
 const AHEAD: u64 = 8;
 
-/// Minimum pause of reading, as a divisor of a second: a sixteenth of a second. This is short for a well-behaved peer,
-/// and long enough that an abusive peer does not affect others.
+/// Minimum pause of reading, as a fraction of a second (1/16). Short enough for a well-behaved peer, and long enough to
+/// stop an abusive peer from slowing down others.
 const REST: u64 = 16;
 
-/// Total pause after which a peer is disconnected, in microseconds, and the fraction of the elapsed time by which the
-/// total decreases, as a divisor. A peer may thus cause pauses for a sixth of the time, as in 5 s of every 30 s. A
-/// single pause is at most 2.1 s, so that even a peer that cancels very many calls at once stays connected.
+/// A peer is disconnected if its recent pauses exceed `PAUSED_MAX` microseconds. The total decays by 1/`PAUSED_PART` of
+/// the elapsed time, so a peer may be paused for about 5 s of every 30 s. A single pause is at most 2.1 s, so
+/// cancelling a large number of calls at once does not disconnect a peer.
 const PAUSED_MAX: u32 = 5_000_000;
 const PAUSED_PART: u64 = 6;
 
-/// Suspends reading from a peer that sends useless bytes faster than permitted.
+/// Pauses reading from a peer that sends useless bytes faster than permitted.
 ///
-/// The debt of useless bytes decreases at a constant rate, and by one byte for each useful byte. Up to a second's
-/// allowance of useful bytes can be saved, because a peer that cancels thousands of calls at once has made these calls
-/// before.
+/// The debt of useless bytes decreases at a constant rate, and by one byte for each useful byte. Useful bytes are also
+/// credited in advance, up to one second's allowance, because a peer that cancels thousands of calls at once has sent
+/// these calls before.
 #[derive(Clone, Debug)]
 pub struct AbuseLimiter {
     /// Number of useless bytes per second that the peer may send.
     rate: u32,
     /// Number of useless bytes received since the last call of [`end_batch`](Self::end_batch).
     batch: u32,
-    /// Excess over the permitted rate in bytes, at the time `counted`. Reading is paused if the excess is too large.
+    /// Debt at the time `counted`: the number of useless bytes in excess of the permitted rate. Reading is paused if it
+    /// is too large.
     total: u64,
-    /// Part of `total` that earlier connections of the caller have caused.
+    /// Part of `total` that was inherited from earlier connections of the same caller.
     inherited: u32,
     /// Total of recent pauses in microseconds.
     paused: u32,
@@ -106,9 +108,9 @@ impl AbuseLimiter {
         }
     }
 
-    /// Begins with the [debt](Self::debt) that earlier connections of the same caller have left. At most an eighth of a
-    /// second counts, so that a peer is not paused before it sends useless bytes itself: another peer with the same
-    /// address may have caused the debt.
+    /// Inherits the unpaid [debt](Self::debt) of earlier connections from the same caller, up to an eighth of a second.
+    /// This limit ensures that a peer is not paused before it sends useless bytes itself, because another peer at the
+    /// same address may have caused the debt.
     ///
     /// ```
     /// use frisbee_core::AbuseLimiter;
@@ -130,8 +132,8 @@ impl AbuseLimiter {
         self.total = self.total.saturating_add(self.inherited.into());
     }
 
-    /// Returns the excess of useless bytes over the permitted rate, without the [inherited](Self::inherit) part, as the
-    /// time in which it decreases to zero. At most two seconds.
+    /// Returns the debt of useless bytes, excluding the [inherited](Self::inherit) part, as the time until it is paid
+    /// off. At most two seconds.
     pub fn debt(&self, now: Instant) -> Duration {
         let forgotten = self.forgotten(now);
         let useful = self.useful.min(self.rate());
@@ -145,7 +147,7 @@ impl AbuseLimiter {
         self.rate.into()
     }
 
-    /// Returns the number of bytes by which the excess has decreased since the last batch.
+    /// Returns how many bytes of debt have decayed since `counted`.
     fn forgotten(&self, now: Instant) -> u64 {
         micros(now.saturating_duration_since(self.counted)).saturating_mul(self.rate()) / 1_000_000
     }
@@ -168,7 +170,7 @@ impl AbuseLimiter {
         self.total = self.total.saturating_add(length as u64).saturating_add(cost::PACKET);
     }
 
-    /// Ends a batch of `count` received bytes, useless ones included, and updates the excess over the permitted rate.
+    /// Ends a batch of `count` received bytes, including the useless ones, and pauses reading if the debt is too large.
     #[inline]
     pub fn end_batch(&mut self, count: usize, now: Instant) {
         self.useful = self.useful.saturating_add(count as u64);
@@ -210,7 +212,7 @@ impl AbuseLimiter {
         self.rests_until
     }
 
-    /// Returns whether reading was paused for too much of the recent time, so that the peer should be disconnected.
+    /// Returns whether the peer should be disconnected, because reading from it was recently paused for too long.
     pub fn is_exhausted(&self) -> bool {
         self.paused >= PAUSED_MAX
     }
@@ -349,7 +351,7 @@ mod tests {
             abuse.end_batch(0, start);
             assert_eq!(abuse.debt(start), second / 16);
         }
-        // The inherited debt is paid first, as that of the caller is.
+        // The inherited debt decays first, as it does in the state of the caller.
         assert_eq!([&none, &much].map(|abuse| abuse.debt(start + second / 32)), [second / 32, second / 16]);
         assert_eq!((none.deadline().is_some(), much.deadline().is_some()), (false, true));
         let later = start + second / 4;

@@ -24,7 +24,7 @@ impl<'a> Batch<'a> {
         Self(body)
     }
 
-    /// Returns the bytes of the body that have not been decoded yet.
+    /// Returns the part of the body that has not been decoded yet.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {
         self.0
@@ -83,8 +83,8 @@ impl BatchSize {
     pub fn of(body: &[u8]) -> Option<Self> {
         let mut size = Self::default();
         let mut at = 0_usize;
-        // Fast path for lengths of one byte. The sums cannot wrap, because they exceed the length of the body by at
-        // most one message.
+        // Fast path for one-byte lengths. The sums cannot wrap, because they exceed the body length by at most one
+        // message.
         while let Some(&length) = body.get(at) {
             if length >= 0x80 {
                 return Self::of_any(body);

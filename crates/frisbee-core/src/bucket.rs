@@ -1,4 +1,4 @@
-//! A token bucket that limits the rate of a peer's packets.
+//! Token bucket for rate limiting.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ pub struct Bucket<const BURST: u32, const PER_SECOND: u32> {
 }
 
 impl<const BURST: u32, const PER_SECOND: u32> Bucket<BURST, PER_SECOND> {
-    /// Creates a token bucket that contains the maximum number of tokens.
+    /// Creates a full bucket.
     pub fn new(now: Instant) -> Self {
         Self { level: BURST, refilled: now }
     }

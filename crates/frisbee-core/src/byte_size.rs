@@ -1,4 +1,5 @@
-//! Byte sizes in configuration files: a number of bytes or a text such as `64KiB`. For use with `#[serde(with = "…")]`.
+//! Byte sizes in configuration files, given as a number of bytes or a string such as `64KiB`. For use with
+//! `#[serde(with = "…")]`.
 
 use bytesize::ByteSize;
 use serde::de::{Deserialize, Deserializer, Error};
@@ -12,7 +13,7 @@ pub fn serialize<T: Copy + TryInto<u64>, S: Serializer>(size: &T, serializer: S)
     serializer.serialize_u64((*size).try_into().unwrap_or(u64::MAX))
 }
 
-/// Deserializes a size from a number of bytes or from text with a unit.
+/// Deserializes a size from a number of bytes or a string with a unit.
 ///
 /// # Errors
 /// If the value is not a valid size, or exceeds the range of `T`.

@@ -1,4 +1,4 @@
-//! The reasons why connections close.
+//! Reasons for closing a connection.
 
 use crate::{ProtocolError, tlv};
 use std::sync::Arc;
@@ -26,14 +26,14 @@ pub enum CloseReason {
         /// The reason as text.
         text: Arc<str>,
     },
-    /// The peer closed the connection within a packet.
+    /// The peer closed the connection in the middle of a packet.
     Truncated,
     /// The peer violated the protocol.
     Protocol(ProtocolError),
     /// The TLS handshake failed, for example because the client has no certificate. The contained error has the
     /// details.
     TlsHandshake(Arc<io::Error>),
-    /// This end expects TLS and the peer does not use it.
+    /// This end requires TLS, but the peer does not use it.
     NotTls,
     /// The peer was silent for longer than the idle timeout.
     IdleTimeout,
@@ -68,7 +68,7 @@ pub enum CloseReason {
     Local,
     /// This end is shutting down, for example because its server stops.
     Shutdown,
-    /// The connection reached its maximum age, which only servers limit.
+    /// The connection reached the maximum age that the server permits.
     MaxAge,
     /// A router closed the connection for the given reason.
     Router(Arc<str>),
@@ -108,8 +108,8 @@ impl CloseReason {
         }
     }
 
-    /// Encodes the reason as the body of a CLOSE packet. Returns `None` for reasons that the peer detects without a
-    /// CLOSE packet.
+    /// Encodes the reason as the body of a CLOSE packet. Returns `None` if the peer learns the reason without a CLOSE
+    /// packet.
     pub(crate) fn to_packet(&self) -> Option<Vec<u8>> {
         let (code, text) = match self {
             Self::Protocol(error) => (INTERNAL, error.to_string()),
@@ -134,8 +134,8 @@ impl CloseReason {
         Some(Self::PeerClosed { code: u32::try_from(code).unwrap_or(u32::MAX), text: text.into() })
     }
 
-    /// Returns whether the peer caused the close, rather than this end or the network. TLS mismatches and rejected
-    /// certificates do not count, because either end may be misconfigured.
+    /// Returns whether the peer is to blame for the close, rather than this end or the network. TLS mismatches and
+    /// rejected certificates do not count, because either end may be misconfigured.
     pub fn is_peers_fault(&self) -> bool {
         match self {
             Self::Protocol(error) => !matches!(error, ProtocolError::SpeaksTls),
@@ -179,7 +179,7 @@ close_kinds! {
     /// The peer closed the connection, with or without a reason; see [`CloseReason::ClosedByPeer`] and
     /// [`CloseReason::PeerClosed`].
     ClosedByPeer = "closed_by_peer",
-    /// The peer closed the connection within a packet; see [`CloseReason::Truncated`].
+    /// The peer closed the connection in the middle of a packet; see [`CloseReason::Truncated`].
     Truncated = "truncated",
     /// The peer uses another protocol; see [`ProtocolError::BadMagic`] and [`ProtocolError::OtherProtocol`].
     BadMagic = "bad_magic",

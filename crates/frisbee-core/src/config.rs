@@ -1,4 +1,4 @@
-//! Configuration of a connection: settings common to both roles, and those of clients and servers.
+//! Connection configuration: common settings, and the settings of clients and servers.
 
 use crate::{BODY_MAX, BODY_MAX_LEAST, HeaderForm, HelloItems};
 use std::ops::RangeInclusive;
@@ -76,16 +76,17 @@ settings! {
     #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
     pub struct Config;
 
-    /// Maximum body size in either direction, in bytes. A connection whose peer sends a larger body is closed. HELLO
-    /// packets have a limit of their own. Values below [`BODY_MAX_LEAST`] are raised to it. Values above [`BODY_MAX`], the
-    /// limit of Go peers, apply only between peers that support the protocol extension. Defaults to [`BODY_MAX`].
+    /// Maximum body size in either direction, in bytes. If the peer sends a larger body, the connection is closed.
+    /// HELLO packets have a separate limit. Values below [`BODY_MAX_LEAST`] are raised to it. Values above
+    /// [`BODY_MAX`], the limit of Go peers, apply only between peers that support the protocol extension. Defaults to
+    /// [`BODY_MAX`].
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     body_max: u32 = BODY_MAX;
-    /// Interval after which a PING is sent if no bytes are received. Defaults to 2 s, so that two PINGs fit into the
+    /// A PING is sent if no bytes are received for this long. Defaults to 2 s, so that two PINGs fit into the 5 s
     /// timeout of a Go peer.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     ping_interval: Duration = Duration::from_secs(2);
-    /// Interval after which the connection is closed if no bytes are received. Progress in writing pending bytes counts
+    /// The connection is closed if no bytes are received for this long. Progress in writing pending bytes also counts
     /// as activity of the peer. Defaults to 10 s, five times the ping interval.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     idle_timeout: Duration = Duration::from_secs(10);
@@ -93,13 +94,14 @@ settings! {
     ///
     /// Bytes accepted by the operating system have not necessarily reached the peer: a Linux socket buffers up to 4 MiB
     /// and accepts more only after a third of that has been sent. The timeout is therefore extended by four times its
-    /// value for each of the first four MiB sent on a connection. The maximum is 85 s, which a third of the buffer
-    /// takes at 17 KiB/s.
+    /// value for each of the first four MiB sent on a connection. With the default, the maximum is 85 s, in which a
+    /// peer that reads 17 KiB/s drains a third of the buffer.
     ///
     /// In addition, the peer must accept at least half of the [`least_rate`](Self::least_rate), measured over twice
-    /// this time. This rule applies while more bytes are pending than the rate transfers within the write timeout. With
-    /// the defaults, it is 8 KiB/s while more than 80 KiB are pending. At a client, bytes received from the server also
-    /// count as progress, because a server may stop reading while its own packets are not accepted.
+    /// this time. This rule applies while more bytes are pending than `least_rate` transfers within the write timeout.
+    /// With the defaults, the peer must accept 8 KiB/s while more than 80 KiB are pending. At a client, bytes received
+    /// from the server also count as progress, because a server stops reading while the client does not accept its
+    /// packets.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     write_timeout: Duration = Duration::from_secs(5);
     /// Maximum backlog in bytes. Beyond it, senders wait and a server delays a client's requests. A single packet may
@@ -109,7 +111,7 @@ settings! {
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     backlog_max: usize = 1024 * 1024;
     /// Maximum time for which a busy connection may occupy its thread before other connections run. The time is checked
-    /// after every 32 packets. Defaults to 20 us, the time of about 100 calls.
+    /// after every 32 packets. Defaults to 20 us, which is about 100 calls.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     turn_max: Duration = Duration::from_micros(20);
     /// Minimum rate at which a partially received packet must arrive, in bytes per second, measured over each
@@ -120,20 +122,20 @@ settings! {
     /// Interval over which [`least_rate`](Self::least_rate) is measured. Defaults to 5 s.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     least_rate_window: Duration = Duration::from_secs(5);
-    /// Maximum rate of useless bytes from a peer, in bytes per second. Packets that are skipped or rejected, or that
-    /// cancel calls, are useless. Each costs its size plus 64 bytes. A peer may exceed the rate by a burst of an eighth
-    /// of a second. Beyond that, reading from the peer is suspended for between a sixteenth of a second and two
-    /// seconds, which delays its other packets too. A peer that causes more than about 5 s of this in 30 s is
-    /// disconnected. Each useful byte offsets a useless one, and up to a second's
-    /// allowance of useful bytes is credited in advance. Defaults to 1 MiB/s, about 14 000 short packets. Eight such
-    /// peers hardly affect other connections.
+    /// Maximum rate of useless bytes from a peer, in bytes per second. Useless packets are those that are skipped or
+    /// rejected, or that cancel a call. Each costs its size plus 64 bytes. A peer may exceed the rate by a burst of an
+    /// eighth of a second. After that, reading from the peer is paused for between 1/16 s and 2 s, which also delays
+    /// its other packets. A peer is disconnected if its pauses exceed about 5 s in 30 s. Each useful byte offsets a
+    /// useless one, and up to a second's allowance of useful bytes is credited in advance. Defaults to 1 MiB/s, about
+    /// 14 000 short packets. Eight such peers hardly affect other connections.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     abuse_rate: u32 = 1024 * 1024;
-    /// Maximum number of concurrent streams that a peer may open. A peer that supports the protocol extension waits for
-    /// a stream to end before it opens another. Excess streams of other peers are rejected. Defaults to 256.
+    /// Maximum number of concurrent streams that a peer may open. At the limit, a peer that supports the protocol
+    /// extension waits for a stream to end before it opens another. Excess streams of other peers are rejected.
+    /// Defaults to 256.
     streams_max: usize = 256;
-    /// Maximum number of unread bytes received on a stream, which one message may exceed. If a peer without flow
-    /// control exceeds it, the stream is closed. Defaults to 16 MiB, three messages of the maximum size.
+    /// Maximum number of unread bytes received on a stream. A single message may exceed it. If a peer without flow
+    /// control exceeds the limit, the stream is closed. Defaults to 16 MiB, about three messages of the maximum size.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     stream_buffer_max: usize = 16 * 1024 * 1024;
     /// Maximum number of in-flight calls of the peer, announced in HELLO. fRPC rejects excess calls with
@@ -146,8 +148,7 @@ settings! {
     /// sixteenfold, as long as that increases the rate.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     stream_credit: u32 = 256 * 1024;
-    /// Whether to send HELLO, by which the peer learns that this endpoint supports the protocol extension. Enabled by
-    /// default.
+    /// Whether to send HELLO, which announces that this endpoint supports the protocol extension. Enabled by default.
     hello: bool = true;
     /// Timeout of a hand-off. The client waits this long for the reply, and the server must reply within this time. The
     /// idle timeout does not apply during a hand-off. Defaults to 30 s, like the timeout of calls.

@@ -21,22 +21,22 @@ use std::time::{Duration, Instant};
 const PING_BURST: u32 = 40;
 const PINGS_PER_SECOND: u32 = 20;
 
-/// Minimum length in bytes of a fragment that is not the last of its packet. Shorter ones count as useless packets,
-/// because they cost more than whole packets.
+/// Minimum length in bytes of a fragment, except for the last one of a packet. Shorter fragments are charged as useless
+/// packets, because handling them costs more than handling whole packets.
 const FRAGMENT_LEAST: usize = 1024;
 
 /// Extensions that are passed to the caller as control packets.
 const CONTROLS: [PacketId; 4] = [extension::ASK, extension::LAYOUT, extension::CALLS, extension::CLOSE];
 
-/// Interval of the PINGs to a peer that has closed its write half. If the peer no longer exists, its system replies
-/// with a reset, and the next write fails.
+/// Interval of PINGs to a peer that has closed its write half. If the peer is gone, its operating system replies with a
+/// reset, and the next write fails.
 const HALF_CLOSED_PING_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Protocol state of one end of a connection. It performs no I/O; the caller owns the socket.
 ///
 /// In each poll, pass received bytes to [`poll_event`](Self::poll_event) until it returns `None`, and write the bytes
-/// from [`transmit`](Self::transmit). Report the result by [`handle_written`](Self::handle_written). Call
-/// [`handle_timeout`](Self::handle_timeout) when the time returned by [`next_timeout`](Self::next_timeout) is reached.
+/// from [`transmit`](Self::transmit). Report the result to [`handle_written`](Self::handle_written). Call
+/// [`handle_timeout`](Self::handle_timeout) at the time returned by [`next_timeout`](Self::next_timeout).
 #[derive(Debug)]
 pub struct Connection {
     role: Role,
@@ -49,20 +49,21 @@ pub struct Connection {
     received: u64,
     usage: IdleTracker,
     write_progress: WriteProgress,
-    /// Reason why the idle timeout is suspended, or `None` while it applies. Boxed because reading from most peers is
+    /// Reason for suspending the idle timeout, or `None` while it applies. Boxed because reading from most peers is
     /// never paused.
     excuse: Option<Box<SilenceExcuse>>,
     /// Whether a PONG may be pending in the outbox. If set, no second PONG is queued.
     pong_waits: bool,
     /// Whether the fast path is disabled, because no packet has been received yet or a hand-off is in progress.
     is_special: bool,
-    /// Deadline of the current phase: a client must detect the kind of its server, a server must receive the start of
-    /// the first packet, and a closing connection must write its pending bytes.
+    /// Deadline for detecting the kind of the server (at a client), for receiving the first packet header (at a
+    /// server), or for writing the pending bytes of a closing connection.
     shows_by: Option<Instant>,
     /// First packet of the client, stored until [`Event::PeerKnown`] has been reported.
     first: Option<Box<Packet>>,
     peer: PeerKind,
-    /// HELLO to be sent; `None` once sent or if HELLO is disabled. A server sends it in reply to the client's HELLO.
+    /// HELLO to send. `None` once it has been sent, or if HELLO is disabled. A server sends it in reply to the client's
+    /// HELLO.
     hello: Option<Box<Hello>>,
     /// Time in milliseconds within which the peer must reply to a hand-off request.
     hand_off_timeout: u32,
@@ -141,8 +142,7 @@ impl Connection {
         &self.peer
     }
 
-    /// Replaces the HELLO received from the peer with `same` if the two are equal, so that connections share its
-    /// memory.
+    /// Replaces the peer's HELLO with `same` if they are equal, so that connections share the memory.
     pub fn share_hello(&mut self, same: &Arc<Hello>) {
         if let PeerKind::Native(hello) = &mut self.peer
             && hello == same
@@ -181,26 +181,26 @@ impl Connection {
         }
     }
 
-    /// Returns whether the next input byte starts a packet and no event precedes it. This is the precondition of
-    /// [`poll_packet`](Self::poll_packet).
+    /// Returns whether the next input byte is the start of a packet and no other event is due first. This is the
+    /// precondition of [`poll_packet`](Self::poll_packet).
     #[inline]
     pub fn is_at_packet(&self) -> bool {
         !self.is_special && self.first.is_none() && self.decoder.is_at_header()
     }
 
-    /// Decodes the next packet if it is complete and belongs to a call or a stream, as most packets do. Otherwise
-    /// returns `None` and leaves `input` unchanged for [`poll_event`](Self::poll_event).
+    /// Decodes the next packet if it is complete and belongs to a call or a stream. This is the fast path for most
+    /// packets. Otherwise returns `None` and leaves `input` unchanged for [`poll_event`](Self::poll_event).
     ///
-    /// The connection must be [at a packet](Self::is_at_packet), and remains so afterwards. One check therefore
-    /// suffices for all packets of a read until `poll_event` is called.
+    /// The connection must be [at a packet](Self::is_at_packet). It still is afterwards, so one check suffices for all
+    /// packets until `poll_event` is called.
     #[inline(always)]
     pub fn poll_packet(&self, input: &mut Bytes) -> Option<Packet> {
         debug_assert!(self.is_at_packet(), "connection should be at the start of a packet");
         self.decoder.next_whole(input)
     }
 
-    /// Decodes the next event from the input, which consumes at most one packet. PING and PONG are handled internally.
-    /// If the peer does not support the protocol extension, the reserved operations 3 to 9 are skipped, like in Go.
+    /// Decodes the next event from the input, consuming at most one packet. PING and PONG are handled internally. If
+    /// the peer does not support the protocol extension, the reserved operations 3 to 9 are skipped, like in Go.
     ///
     /// Returns `None` if `input` is exhausted, or if this end [has left](Self::has_left) the connection, so that the
     /// remaining `input` belongs to the next owner.
@@ -234,8 +234,8 @@ impl Connection {
         self.first.is_some() || self.decoder.holds_packet()
     }
 
-    /// Records that `count` bytes were read from the socket. Must be called once per read, after handling the events,
-    /// and with a count of 0 after handling events without a read.
+    /// Records that `count` bytes were read from the socket. Call this once per read, after handling its events. After
+    /// handling events without a read, call it with a count of 0.
     pub fn handle_read(&mut self, count: usize, now: Instant) {
         if count > 0 {
             self.keepalive.received(now);
@@ -256,19 +256,19 @@ impl Connection {
         }
     }
 
-    /// Charges a useless packet with a body of `length` bytes to the limit of [`Config::abuse_rate`]. Useless packets
-    /// cause work without a result, for example requests for unknown methods.
+    /// Charges a useless packet with a body of `length` bytes against [`Config::abuse_rate`]. A packet is useless if it
+    /// causes work without a result, such as a request for an unknown method.
     pub fn charge_abuse(&mut self, length: usize) {
         self.abuse.charge(length.saturating_add(Header::MAX_LEN));
     }
 
-    /// Begins with the debt of useless packets that earlier connections of the same caller have left; see
+    /// Inherits the debt for useless packets from earlier connections of the same caller; see
     /// [`AbuseLimiter::inherit`].
     pub fn inherit_abuse(&mut self, debt: Duration) {
         self.abuse.inherit(debt);
     }
 
-    /// Returns the debt of useless packets that the peer has caused; see [`AbuseLimiter::debt`].
+    /// Returns the debt for useless packets of the peer; see [`AbuseLimiter::debt`].
     pub fn abuse_debt(&self, now: Instant) -> Duration {
         self.abuse.debt(now)
     }
@@ -280,10 +280,11 @@ impl Connection {
         self.abuse.deadline().is_some()
     }
 
-    /// Sets whether the driver reads from the peer. A driver pauses reading while the peer accepts too few of the bytes
-    /// that it has requested. During a pause, neither the idle timeout nor the minimum read rate applies; only the
-    /// write timeout does. After reading resumes, they stay suspended for as long as the pause lasted, because a peer
-    /// in TCP's persist state notices late: the intervals between its window probes grow.
+    /// Sets whether the driver reads from the peer. A driver pauses reading while the peer does not read the replies to
+    /// its requests fast enough. During a pause, only the write timeout applies, but not the idle timeout and the
+    /// minimum read rate. After reading resumes, the idle timeout and the minimum read rate stay suspended for as long
+    /// as the pause lasted: a peer in TCP's persist state may notice late, because the intervals between its window
+    /// probes grow.
     pub fn set_listening(&mut self, listens: bool, now: Instant) {
         let excuse = match self.excuse.as_deref() {
             None | Some(SilenceExcuse::Again { .. }) if !listens => Some(SilenceExcuse::Deaf { since: now }),
@@ -296,8 +297,8 @@ impl Connection {
         self.watch_pace(now);
     }
 
-    /// Returns whether only PINGs and PONGs were sent and received for [`Config::ping_interval`]. Call this
-    /// periodically, because the interval starts at the first call that finds no other packets.
+    /// Returns whether only PINGs and PONGs were exchanged for at least [`Config::ping_interval`]. Call this
+    /// periodically, because the interval starts at the first call that finds no other traffic.
     pub fn is_unused(&mut self, now: Instant) -> bool {
         self.usage.check(self.keepalive.ping_interval(), now)
     }
@@ -312,7 +313,7 @@ impl Connection {
         self.decoder.body_mut()
     }
 
-    /// Returns the size of the partially received body in memory, in bytes; see [`Decoder::buffered`].
+    /// Returns the number of bytes of memory that partially received bodies occupy; see [`Decoder::buffered`].
     pub fn buffered(&self) -> usize {
         self.decoder.buffered()
     }
@@ -328,7 +329,7 @@ impl Connection {
         let transmit = self.transmit();
         transmit.advance(count);
         let all = transmit.is_empty();
-        // A PONG is among the short packets, which may be written long before the last fragment.
+        // The PONG has been written, because it is a short packet. Fragments may still be pending.
         if all || transmit.has_written_short() {
             self.pong_waits = false;
         }
@@ -343,19 +344,18 @@ impl Connection {
         }
     }
 
-    /// Returns the number of received bytes that show that the peer is also reading. Always 0 at a server.
+    /// Returns the number of received bytes that count as progress of the peer in reading. Always 0 at a server.
     #[inline]
     fn bytes_consumed(&self) -> u64 {
-        // A server that waits for this client to read may have stopped reading, so bytes received from it show
-        // progress.
+        // A server stops reading while this client does not read. Bytes received from it show that it will read again.
         match self.role {
             Role::Client => self.received,
             Role::Server => 0,
         }
     }
 
-    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) must be called. Any other call may change
-    /// this time.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) must be called. Every other method call may
+    /// change this time.
     #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
         // Fast path, because every driver calls this in each poll. Most connections have only the keepalive timeout.
@@ -367,8 +367,8 @@ impl Connection {
         if minds_more { self.next_of_all_timeouts() } else { self.keepalive.deadline() }
     }
 
-    /// Starts flushing the pending bytes before this end closes the connection. The deadline is the write timeout plus
-    /// the time that the pending bytes take at [`Config::least_rate`].
+    /// Starts the final flush of pending bytes, before this end closes the connection. The deadline is the write
+    /// timeout plus the time that the pending bytes take at [`Config::least_rate`].
     pub fn begin_flush(&mut self, now: Instant) {
         let unsent = self.transmit().len() as u64;
         self.shows_by = now.checked_add(self.write_progress.stall_timeout().saturating_add(self.pace.time_for(unsent)));
@@ -390,7 +390,7 @@ impl Connection {
         }
     }
 
-    /// Returns the deadline of the [final flush](Self::begin_flush), or `None` if the connection is not being flushed.
+    /// Returns the deadline of the [final flush](Self::begin_flush), or `None` if it has not begun.
     pub fn flushed_by(&self) -> Option<Instant> {
         earlier(self.shows_by, self.write_progress.stalled_by())
     }
@@ -416,11 +416,11 @@ impl Connection {
             if self.abuse.is_exhausted() {
                 return Err(ProtocolError::Flood.into());
             }
-            self.keepalive.received(now); // The peer could not be heard while reading was paused.
+            self.keepalive.received(now); // Nothing was read during the pause.
             if matches!(self.excuse.as_deref(), Some(SilenceExcuse::Again { until }) if *until <= now) {
                 self.excuse = None;
             }
-            self.pace.complete(); // For the same reason, no packet could arrive.
+            self.pace.complete(); // No packet could make progress either.
             self.watch_pace(now);
         }
         if self.shows_by.is_some_and(|by| now >= by) && !self.is_beginning() {
@@ -433,7 +433,7 @@ impl Connection {
         if self.write_progress.is_too_slow(unsent, consumed, now) {
             return Err(CloseReason::WriteTimeout { waiting: unsent });
         }
-        // During a hand-off no other timeout applies, because the peer may send nothing but the reply.
+        // No other timeout applies during a hand-off, because the peer may send only the reply.
         if let Some(hand_off) = &self.hand_off {
             let late = hand_off.deadline.is_some_and(|by| now >= by);
             return if late { Err(CloseReason::HandOffTimeout) } else { Ok(()) };
@@ -443,8 +443,8 @@ impl Connection {
         }
         match self.keepalive.poll(now) {
             Liveness::Dead => Err(CloseReason::IdleTimeout),
-            // Send a PING while bytes are pending only if the peer has been silent, because the peer must react to
-            // those bytes anyway.
+            // While bytes are pending, send a PING only if the peer has been silent. Otherwise, the pending bytes
+            // already require the peer to act.
             Liveness::SendPing
                 if self.sends().is_some() && (!self.write_progress.is_stalled() || self.keepalive.is_silent(now)) =>
             {
@@ -462,8 +462,8 @@ impl Connection {
 
     /// Records that the peer has closed its write half while its requests are still being processed.
     ///
-    /// Such a peer can no longer reply to a PING. PINGs are sent to it four times per second regardless: if it is gone,
-    /// its operating system replies with a reset, which fails the next write.
+    /// Such a peer can no longer reply to a PING. PINGs are still sent to it, four times per second: if the peer is
+    /// gone, its operating system replies with a reset, and the next write fails.
     pub fn handle_half_close(&mut self, now: Instant) {
         self.pace.complete();
         self.keepalive = Keepalive::new(HALF_CLOSED_PING_INTERVAL, Duration::MAX, now);
@@ -481,15 +481,15 @@ impl Connection {
         self.role == Role::Server && self.decoder.form().is_some()
     }
 
-    /// Decides how to handle the next packet while the fast path is disabled.
+    /// Determines how to handle the next packet while the fast path is disabled.
     #[cold]
     fn peek_kind(&mut self, input: &mut Bytes) -> Result<PacketKind, ProtocolError> {
         match self.hand_off.as_ref().map(|hand_off| hand_off.stage) {
             Some(Stage::Left) => Ok(PacketKind::Stop),
             Some(Stage::Deciding) => self.next_while_deciding(input),
             Some(Stage::Requested) => Ok(PacketKind::GoOn),
-            // Report the kind of a client before the client's first packet, because the caller must know the kind to
-            // handle the packet.
+            // Report the kind of the client before its first packet, because the caller needs the kind to handle the
+            // packet.
             None if self.judge_first_packet(input)? => {
                 self.is_special = false;
                 Ok(PacketKind::PeerKnown)
@@ -542,10 +542,10 @@ impl Connection {
                 return Err(ProtocolError::KeepaliveWithBody { length });
             }
             Operation::PING if !self.pings.take(now) => return Err(ProtocolError::Flood),
-            // Ignore a PING that crossed the hand-off request, because this end may not send anything after the
+            // Ignore a PING that crossed the hand-off request, because this end must not send anything after the
             // request.
             Operation::PING if self.hand_off.is_some() => {}
-            // Queue at most one PONG, so that a peer that sends PINGs without reading cannot grow the outbox.
+            // Queue at most one PONG. Otherwise, a peer that sends PINGs without reading could grow the outbox.
             Operation::PING if !self.pong_waits => {
                 self.send_sign(PacketId(0), Operation::PONG);
                 self.pong_waits = true;
@@ -597,7 +597,7 @@ impl Connection {
         Event::PeerKnown
     }
 
-    /// Queues a PING or PONG, whose bytes do not count as traffic of the connection.
+    /// Queues a PING or PONG, without counting its bytes as traffic.
     fn send_sign(&mut self, id: PacketId, operation: Operation) {
         let sent: Result<(), TooLong> = self.outbox.push(id, operation, Bytes::new());
         debug_assert!(sent.is_ok(), "empty packet should be within every limit");
@@ -608,26 +608,26 @@ impl Connection {
 /// Reason for suspending the idle timeout: this end has not been reading from the peer.
 #[derive(Debug)]
 enum SilenceExcuse {
-    /// Reading has been paused since the time `since`, so no bytes of the peer can be received.
+    /// Reading has been paused since `since`.
     Deaf { since: Instant },
-    /// Reading has resumed. Until the time `until`, the peer may not have noticed that it can send again.
+    /// Reading has resumed. Until `until`, the peer may not have noticed that it can send again.
     Again { until: Instant },
 }
 
-/// Next step in handling input while the fast path is disabled.
+/// What to do with the input while the fast path is disabled.
 enum PacketKind {
-    /// The next packet can be parsed and handled now.
+    /// Parse the next packet.
     GoOn,
-    /// The kind of the peer has been determined and is reported before any packet.
+    /// Report the kind of the peer first.
     PeerKnown,
     /// The peer cancelled its hand-off request.
     Abandoned,
-    /// Parsing stops until more input or the decision about a hand-off arrives.
+    /// Stop until more input arrives or the hand-off is decided.
     Stop,
 }
 
-/// Returns [`PeerKind::Native`] if the packet is a HELLO. A malformed HELLO is an error, because treating its sender as
-/// a peer without the protocol extension would silently drop its deadlines and metadata.
+/// Returns [`PeerKind::Native`] if the packet is a HELLO. A malformed HELLO is an error. Otherwise, its sender would be
+/// treated as a peer without the protocol extension, and its deadlines and metadata would be lost.
 fn greeted(packet: &Packet) -> Result<Option<PeerKind>, ProtocolError> {
     let is_hello = packet.operation == Operation::EXTENSION && packet.id == extension::HELLO;
     if !is_hello || !Hello::is_signed(&packet.body) {

@@ -1,4 +1,4 @@
-//! Decoder of a byte stream into packets. It checks limits before it allocates memory. A packet received in a single
+//! Decoding of a byte stream into packets. Limits are checked before memory is allocated. A packet received in a single
 //! read is not copied.
 
 mod fragments;
@@ -16,17 +16,17 @@ use std::sync::Arc;
 /// Initial capacity in bytes of the buffer for a partially received body, equal to the size of a read.
 const FIRST_CAPACITY: usize = 64 * 1024;
 
-/// Maximum capacity of a body's buffer, as a multiple of the number of bytes received. Each growth of the buffer copies
-/// the bytes received so far. With this factor, the longest body causes two copies, which together amount to less than
-/// half of its length.
+/// Maximum capacity of a body's buffer, as a multiple of the number of bytes received so far. Growing the buffer copies
+/// these bytes. With this factor, the longest body is grown twice, and the two copies together are less than half of
+/// its length.
 const GROWTH: usize = 4;
 
 /// Number of received bytes after which the buffer of a body may grow directly to the size of the previous body. This
-/// avoids growing in steps, each of which copies the body. A peer gains nothing by announcing long bodies, because
-/// sending bodies concurrently occupies as much memory.
+/// avoids copying the body each time that the buffer grows. A peer cannot exploit this to occupy more memory than it
+/// could by sending several bodies concurrently.
 const TRUSTED_FROM: usize = 32 * 1024;
 
-/// Maximum number of bytes that are kept of a discarded body. They suffice to identify the message.
+/// Number of bytes of a discarded body that are kept. They suffice to identify the message.
 const REJECTED_KEEPS: usize = 64;
 
 /// Minimum number of missing bytes for reading the rest of a body directly into its buffer; see [`Decoder::body_mut`].
@@ -36,7 +36,7 @@ const DIRECT_MIN: usize = 16 * 1024;
 /// Decoder of a byte stream into packets.
 ///
 /// Accepts chunks of any size. A packet that is complete within a chunk shares the chunk's memory. Other packets are
-/// assembled in a buffer whose size depends on the number of received bytes, never on the announced length alone.
+/// assembled in a buffer. Its size depends on the number of bytes received, never on the announced length alone.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -51,7 +51,7 @@ const DIRECT_MIN: usize = 16 * 1024;
 /// ```
 #[derive(Debug)]
 pub struct Decoder {
-    /// Header format of the peer. `None` before the first header, when either format is accepted.
+    /// Header format of the peer. `None` until the first header; until then, both formats are accepted.
     form: Option<HeaderForm>,
     /// Operations that are accepted in the first packet of a peer with old headers. They distinguish it from other
     /// protocols.
@@ -60,7 +60,7 @@ pub struct Decoder {
     /// Partially received header, of which the first `head_len` bytes have arrived.
     head: [u8; Header::MAX_LEN],
     head_len: u8,
-    /// Packets whose bodies are incomplete. If the start of the input belongs to one of them, it is the first. Boxed
+    /// List of packets with incomplete bodies. If the next input byte belongs to one of them, it is the first. Boxed
     /// because most bodies arrive in a single read.
     body: Option<Box<Partial>>,
     /// Number of channels on which the peer may send fragments.
@@ -82,13 +82,13 @@ struct Partial {
     piece: usize,
     /// Channel on which the fragments of this packet arrive.
     channel: u8,
-    /// Number of bytes at the end of `received` that follow the current fragment.
+    /// Number of bytes at the end of `received` that were read past the end of the current fragment.
     ahead: u8,
     /// Whether the body is discarded because no memory is available for it.
     is_discarded: bool,
     /// Length in bytes of the previous body that arrived in several reads. Predicts the size of this body's buffer.
     last: u32,
-    /// Next incomplete packet.
+    /// Next incomplete packet of the list.
     next: Option<Box<Self>>,
 }
 
@@ -134,8 +134,8 @@ impl Decoder {
         self.head_len > 0 || self.body.is_some()
     }
 
-    /// Returns whether [`next`](Self::next) will return a packet without further input, because its whole body was read
-    /// into [`body_mut`](Self::body_mut).
+    /// Returns whether [`next`](Self::next) will return a packet without further input. This is the case if its whole
+    /// body was read into [`body_mut`](Self::body_mut).
     #[inline]
     pub fn holds_packet(&self) -> bool {
         self.body.as_ref().is_some_and(|partial| partial.missing == 0)
@@ -150,13 +150,13 @@ impl Decoder {
     /// [`next_whole`](Self::next_whole).
     #[inline]
     pub(crate) fn is_at_header(&self) -> bool {
-        // The slow path checks packets between fragments.
+        // Between fragments, packets must take the slow path, which checks their order.
         self.head_len == 0 && self.body.is_none() && self.form == Some(HeaderForm::Current)
     }
 
-    /// Decodes the next packet if it is complete and belongs to a call or a stream, as most packets do. Otherwise
-    /// returns `None` without changes, so that [`next`](Self::next) can handle the input. The decoder must be [at a
-    /// header](Self::is_at_header), and remains so afterwards.
+    /// Decodes the next packet if it is complete and belongs to a call or a stream. This is the fast path for most
+    /// packets. Otherwise returns `None` and leaves `input` unchanged for [`next`](Self::next). The decoder must be [at
+    /// a header](Self::is_at_header), and still is afterwards.
     #[inline(always)] // Hot path with fewer branches than `next`.
     pub(crate) fn next_whole(&self, input: &mut Bytes) -> Option<Packet> {
         debug_assert!(self.is_at_header(), "decoder should be at the start of a header");
@@ -207,10 +207,10 @@ impl Decoder {
 
     /// Returns the buffer of a large, partially received body, or `None` if there is no such body.
     ///
-    /// A driver may read up to `BodyMut::missing` bytes from the socket directly into it, and must then call
+    /// A driver may read up to [`BodyMut::missing`] bytes from the socket directly into it, and must then call
     /// [`next`](Self::next) with empty input.
     pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
-        // Read the rest of a fragment even if it is short, because the next fragments then start at a read.
+        // Read the rest of a fragment even if it is short, so that the next fragment starts at a read boundary.
         let is_large = |partial: &&mut Box<Partial>| partial.piece > 0 && partial.missing >= DIRECT_MIN;
         let partial = self.body.as_mut().filter(is_large).filter(|partial| !partial.is_discarded)?;
         partial.grow(0, self.pool);
@@ -222,7 +222,7 @@ impl Decoder {
         self.partials().map(|partial| partial.received.room()).sum()
     }
 
-    /// Discards the partially received body that grew last, and the rest of it still to be received. Returns a packet
+    /// Discards the partially received body that grew last, including the part that has yet to arrive. Returns a packet
     /// with up to 64 bytes of the body. Returns `None` if no body is incomplete or if all are already being discarded.
     pub fn discard_body(&mut self) -> Option<Packet> {
         let mut partial = self.body.as_mut()?;
@@ -249,13 +249,14 @@ impl Decoder {
         self.gather_header(input)
     }
 
-    /// Assembles a header on the slow path, for partially received headers, old headers and the first header.
+    /// Assembles a header on the slow path, which handles partially received headers, old headers and the first header.
     #[inline(never)]
     fn gather_header(&mut self, input: &mut Bytes) -> Result<Option<Header>, ProtocolError> {
         loop {
             let [m0, m1, ..] = self.head;
-            // Two bytes identify most other protocols, whose servers may send fewer bytes than a header has. If the
-            // first byte is 0, four bytes are needed, because several protocols start with it.
+            // Two bytes identify most other protocols. Do not wait for a whole header, because a server of another
+            // protocol may send fewer bytes. If the first byte is 0, four bytes are needed, because several protocols
+            // start with it.
             let enough = if m0 == 0 { 4 } else { 2 };
             let magic = u16::from_be_bytes([m0, m1]);
             let come = usize::from(self.head_len);
@@ -359,13 +360,13 @@ impl Decoder {
         if partial.piece > 0 {
             return None;
         }
-        // The fragment is complete, but the rest of the packet's body follows in another one.
+        // The fragment is complete, but the rest of the packet's body follows in other fragments.
         if partial.missing > 0 {
             return None;
         }
         let Partial { header, received, is_discarded, next, .. } = *self.body.take()?;
         self.body = next;
-        // Return nothing, because `discard_body` has already returned this packet to the caller.
+        // `discard_body` has already returned this packet.
         if is_discarded {
             return None;
         }
@@ -398,8 +399,7 @@ impl Partial {
         let received = self.received.len().saturating_add(more);
         let trusted = if received < TRUSTED_FROM { 0 } else { self.last as usize };
         let most = FIRST_CAPACITY.saturating_add(received.saturating_mul(GROWTH).max(trusted));
-        // Round the size down to a multiple, because pooled memory is more likely to be reused if there are fewer
-        // distinct sizes.
+        // Round the size down, because fewer distinct sizes make the reuse of pooled memory more likely.
         let room = if total <= most { total } else { most.saturating_sub(most % FIRST_CAPACITY) };
         let mut grown = BodyMemory::new(room, pool);
         grown.buffer().extend_from_slice(self.received.as_ref());
@@ -420,7 +420,7 @@ impl BodyMut<'_> {
     /// Returns the maximum number of bytes that may be appended to the body.
     pub fn missing(&self) -> usize {
         let Partial { piece, missing, received, .. } = &*self.0;
-        // Read the start of the next fragment too, so that one read suffices for each fragment.
+        // Also read the head of the next fragment, so that each fragment takes only one read.
         let ahead = if piece < missing { fragments::AHEAD_MAX } else { 0 };
         piece.saturating_add(ahead).min(received.available())
     }
@@ -468,13 +468,13 @@ pub enum ProtocolError {
     },
     /// The body of a CREDIT, CANCEL, END, HAND_OFF or BATCH packet is malformed.
     Malformed(Operation),
-    /// The peer sent an invalid HELLO. It is not treated as a peer without the protocol extension.
+    /// The peer sent an invalid HELLO.
     Hello(HelloError),
     /// An [`Operation::EXTENSION`] packet has an unknown type that the receiver must understand.
     NotUnderstood(PacketId),
-    /// The peer sent a packet while it had to wait for a hand-off reply, or a hand-off reply without a request.
+    /// The peer sent a packet while waiting for a hand-off reply, or sent a hand-off reply without a request.
     HandOff,
-    /// The peer sent an invalid fragment, or another packet in front of the rest of a fragmented one.
+    /// The peer sent an invalid fragment, or a packet that must not overtake an incomplete one.
     Fragment(FragmentError),
     /// The peer exceeded the limit of 20 PINGs per second with a burst of 40.
     Flood,

@@ -18,7 +18,7 @@ pub enum Event {
     Control(Packet),
     /// The peer requested a hand-off, cancelled its request, or replied to one.
     HandOff(HandOffEvent),
-    /// A packet that the connection handled internally. The driver need not do anything.
+    /// A packet was handled internally. The driver needs to do nothing.
     Nothing,
 }
 
@@ -36,7 +36,7 @@ impl Event {
 /// Kind of a peer: whether it supports the protocol extension.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum PeerKind {
-    /// It has not been determined yet whether the peer supports the extension.
+    /// Not determined yet.
     #[default]
     Unknown,
     /// A peer that supports only the base protocol, such as frisbee-go.
@@ -46,7 +46,7 @@ pub enum PeerKind {
 }
 
 impl PeerKind {
-    /// Returns the HELLO that the peer has sent, or `None` if it has sent none.
+    /// Returns the peer's HELLO, or `None` if the peer is not known to be native.
     pub fn hello(&self) -> Option<&Hello> {
         match self {
             Self::Native(hello) => Some(hello),

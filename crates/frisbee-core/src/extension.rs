@@ -14,16 +14,16 @@ pub const HELLO: PacketId = PacketId(0);
 pub const ASK: PacketId = PacketId(1);
 /// Description of a type layout. If the layout is unknown, the body is a zero byte followed by the fingerprint.
 pub const LAYOUT: PacketId = PacketId(2);
-/// Announcement of a service that the sender is going to call, in the format of a HELLO item.
+/// Announcement of a service that the sender will call, in the format of a HELLO item.
 pub const CALLS: PacketId = PacketId(3);
-/// Last packet before a connection is closed. Contains the reason as a code and a text.
+/// Last packet before a connection is closed. Contains the reason as a status code and a text.
 pub const CLOSE: PacketId = PacketId(4);
 /// Metadata at the start of one direction of a stream. The body contains the stream id and the metadata items.
 pub const HEADERS: PacketId = PacketId(5);
 /// Metadata and status at the end of one direction of a stream. The body contains the stream id and the metadata items.
 pub const TRAILERS: PacketId = PacketId(6);
-/// Fragment of a long packet: a channel, in the first fragment also the operation, the id and the length of the packet,
-/// and a part of its body.
+/// Fragment of a long packet: the channel, the operation, id and length of the packet (in the first fragment only), and
+/// a part of the packet's body.
 pub const FRAGMENT: PacketId = PacketId(7);
 
 /// Lowest mandatory packet type. A receiver that does not know a mandatory type must close the connection.

@@ -17,7 +17,7 @@ pub const fn cost(length: usize) -> u64 {
     (length as u64).saturating_add(MESSAGE_COST as u64)
 }
 
-/// Flow-control credit of a stream's sender: how much it may send before the receiver grants more.
+/// Flow-control credit of a stream's sender: the number of bytes that it may send before the receiver grants more.
 #[derive(Clone, Copy, Debug)]
 pub struct Credit {
     /// Remaining credit in bytes. `None` if the peer does not support flow control.
@@ -55,8 +55,8 @@ impl Credit {
         }
     }
 
-    /// Takes all remaining credit for one sender, so that it can send several messages. Other senders wait until the
-    /// sender returns the unused credit by [`settle`](Self::settle).
+    /// Takes all remaining credit for one sender, so that it can send several messages. Other senders wait until it
+    /// returns the unused credit with [`settle`](Self::settle).
     pub fn take(&mut self) -> i64 {
         self.left.as_mut().map_or(i64::MAX, std::mem::take)
     }
@@ -85,13 +85,13 @@ const GROWTH_MAX: u64 = 16;
 /// in quarters, so a window takes between one and two round trips.
 const TIMED: u64 = 4;
 
-/// Minimum duration of a measurement after which the window may grow, 1 ms per window. A window of 256 KiB per
-/// millisecond already permits two gigabits per second. A larger window would delay calls that queue behind the stream
-/// on the same connection. Within one machine, a window takes 0.1 to 0.7 ms.
+/// Minimum duration of a measurement after which the window may grow, 1 ms per window. At 1 ms per round trip, a window
+/// of 256 KiB already permits 2 Gbit/s. A larger window would delay calls that queue behind the stream on the same
+/// connection. Within one machine, a window takes 0.1 to 0.7 ms.
 const NEAR: Duration = Duration::from_millis(TIMED);
 
-/// Fraction of the window, as a divisor, that must have been read before the receiver grants credit, because smaller
-/// grants are not worth a packet. The effective window is smaller by the withheld credit.
+/// Fraction of the window (1/4) that must be read before the receiver grants credit. Smaller grants are not worth a
+/// packet. The withheld credit reduces the effective window.
 const PARTS: u64 = 4;
 
 /// Number of windows after a failed growth during which the window does not grow again.
@@ -107,7 +107,7 @@ const TRIED_AGAIN: u64 = 64;
 pub struct Window {
     size: u64,
     size_max: u64,
-    /// Credit in bytes that was granted before the window shrank. The receiver withholds this amount from later grants.
+    /// Credit in bytes that was granted in excess of the window before it shrank. It is withheld from later grants.
     excess: u64,
     /// Cost in bytes of the messages that were received but not read: the used part of the window.
     held: u64,
@@ -119,13 +119,12 @@ pub struct Window {
     rate: Option<u64>,
 }
 
-/// Measurement that shows whether the receive window limits the transfer rate of a stream, so that the window should
-/// grow.
+/// Measurement of whether the receive window limits the transfer rate of a stream. If so, the window should grow.
 #[derive(Clone, Copy, Debug)]
 struct GrowthWindow {
     since: Instant,
     granted: u64,
-    /// Whether the reader has waited for a message during the measurement. If not, the reader is the bottleneck.
+    /// Whether the reader waited for a message during the measurement. If not, the reader is the bottleneck.
     waited: bool,
     /// Number of windows for which measuring pauses, because the window size has just changed. Zero while measuring.
     resting: u64,
@@ -179,7 +178,7 @@ impl Window {
     }
 
     /// Records that messages of a total [`cost`] were read. Once a quarter of the window has been read, returns the
-    /// credit to grant. Smaller grants are not worth a packet.
+    /// credit to grant.
     pub fn consume(&mut self, cost: u64) -> Option<u64> {
         self.held = self.held.saturating_sub(cost);
         self.read = self.read.saturating_add(cost);
@@ -289,7 +288,7 @@ mod tests {
         assert!(grown > 100 && gone_back > 50, "{grown}, {gone_back}");
     }
 
-    /// Simulates a stream whose reader keeps up, over a network with the given round-trip time and a bandwidth of
+    /// Simulates a stream with a reader that keeps up, over a network with the given round-trip time and a bandwidth of
     /// `network` bytes per second. Returns the most frequent window size.
     fn window_over(round_trip: Duration, network: u64) -> u64 {
         const LENGTH: usize = 16 * 1024 - MESSAGE_COST;

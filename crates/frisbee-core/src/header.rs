@@ -7,7 +7,7 @@ pub const MAGIC: u16 = 0x000F;
 
 /// Purpose of a packet.
 ///
-/// Operations 0 to 9 are reserved for the protocol. [`Operation::user`] creates the others, from 10 to 65535.
+/// Operations 0 to 9 are reserved for the protocol. [`Operation::user`] creates the user operations, 10 to 65535.
 ///
 /// ```
 /// use frisbee_core::Operation;
@@ -89,7 +89,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// Id of a packet among those of the same operation.
+/// Id of a packet, which distinguishes it from other packets of the same operation.
 ///
 /// Replies have the id of their request. The id of an [`Operation::STREAM`] packet is the id of its stream.
 ///
@@ -147,7 +147,7 @@ impl HeaderForm {
 pub struct Header {
     /// Id of the packet.
     pub id: PacketId,
-    /// Operation number, which determines how the body is handled.
+    /// Operation of the packet, which determines how the body is handled.
     pub operation: Operation,
     /// Length of the packet's body in bytes.
     pub length: u32,

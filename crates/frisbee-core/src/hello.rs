@@ -1,19 +1,18 @@
-//! HELLO packets, by which peers announce that they support the protocol extension, with their limits and services.
+//! HELLO packets. Peers that support the protocol extension send one to announce this, with their limits and services.
 
 use crate::tlv::{self, Items};
 use crate::{BODY_MAX, BODY_MAX_LEAST, Config, PROTOCOL_VERSION};
 use bytes::Bytes;
 use std::fmt;
 
-/// Maximum size of a HELLO in bytes. Most of it is the list of services: some hundred with a long schema history, or
-/// almost a thousand without.
+/// Maximum size of a HELLO in bytes. This suffices for a few hundred services with a long schema history, or almost a
+/// thousand without one.
 pub(crate) const HELLO_MAX: u32 = 64 * 1024;
 
-/// Limits and services that a peer with the protocol extension announces in the first packet that it sends.
+/// Limits and services that a peer with the protocol extension announces in its first packet.
 ///
-/// Encoded as a signature of four bytes, a version byte, and items of type, length and value. Types from
-/// [`Hello::FIRST_USER_ITEM`] on belong to higher layers. Receivers skip unknown types below
-/// [`Hello::MUST_UNDERSTAND`].
+/// Encoded as a signature of four bytes, a version byte, and items of type, length and value. Types starting at
+/// [`Hello::FIRST_USER_ITEM`] belong to higher layers. Receivers skip unknown types below [`Hello::MUST_UNDERSTAND`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Hello {
@@ -36,10 +35,10 @@ pub struct Hello {
     items: HelloItems,
 }
 
-/// Application-defined items of a HELLO, whose types start at [`Hello::FIRST_USER_ITEM`].
+/// Application-defined items of a HELLO. Their types start at [`Hello::FIRST_USER_ITEM`].
 ///
-/// The items are stored in encoded form, because a peer may send many short items, and a list would take several times
-/// their memory.
+/// The items are stored in encoded form, because a peer may send many short items. A list of them would take several
+/// times as much memory.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HelloItems(Box<[u8]>);
 
@@ -65,8 +64,8 @@ const SIGNATURE: [u8; 4] = *b"fris";
 /// and two items without a value.
 const NUMBERS_MAX: usize = 5 + 5 * (2 + 5) + 2 * 2;
 
-/// Number of channels that this end announces. A body that is sent in fragments delays another one only if all channels
-/// are in use. Each may hold a body of the maximum size in memory.
+/// Number of channels that this end announces. Up to this many packets can be received in fragments at the same time.
+/// Each may hold a body of the maximum size in memory.
 pub(crate) const CHANNELS_MAX: u8 = 8;
 
 const BODY_MAX_ITEM: u8 = 1;
@@ -157,7 +156,7 @@ impl Hello {
         }
         let rest = body.strip_prefix(&SIGNATURE).ok_or(HelloError::NoSignature)?;
         let (&version, rest) = rest.split_first().filter(|(version, _)| **version > 0).ok_or(HelloError::NoVersion)?;
-        // Defaults for absent items: no limits beyond those of a peer without the protocol extension.
+        // Defaults for absent items, equal to the limits of a peer without the protocol extension.
         let mut hello = Self {
             version,
             body_max: BODY_MAX,
@@ -221,7 +220,7 @@ pub enum HelloError {
         /// Length in bytes.
         length: usize,
     },
-    /// The HELLO ends within an item, which is therefore incomplete.
+    /// The last item of the HELLO is incomplete.
     Truncated,
     /// The value of an item is malformed: a number is empty, exceeds 64 bits, or has trailing bytes.
     Malformed {
@@ -333,7 +332,7 @@ mod tests {
 
     #[test]
     fn hello_size_and_body_limit_are_bounded() {
-        // An item of an unknown type with a value of `length` bytes, after nine other bytes.
+        // Nine bytes, followed by an item of an unknown type with a value of `length` bytes.
         let decoded = |length: usize| {
             let mut body = b"fris\x01".to_vec();
             tlv::put_item(&mut body, 30, &vec![0; length - 9]);

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 pub enum Liveness {
     /// No action is required before [`Keepalive::deadline`].
     Alive,
-    /// Send a PING, because the peer or this end has been silent for the ping interval.
+    /// Send a PING, because one of the ends has been silent for the ping interval.
     SendPing,
     /// Close the connection, because the peer has been silent for the idle timeout.
     Dead,
 }
 
-/// Keepalive timers, which track the silence of both ends.
+/// Keepalive timers, which track when each end was last active.
 ///
 /// Every byte counts as activity, so a connection that is busy in both directions sends no PINGs. An end that only
 /// receives still sends PINGs, because the peer's PINGs may be queued behind megabytes of data on a slow link.
@@ -108,8 +108,8 @@ pub(crate) fn millis(time: Duration) -> u32 {
     u32::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX)
 }
 
-/// Returns the earlier of two optional times. Written as a comparison because every connection calls it in each poll,
-/// and iterators take three times as many instructions.
+/// Returns the earlier of two optional times. Every connection calls this in each poll. An implementation with
+/// iterators takes three times as many instructions.
 #[inline]
 pub fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {

@@ -4,11 +4,11 @@
 //! This crate contains the transport-independent part of a connection. It owns no sockets, reads no clock, spawns no
 //! tasks and has no `async fn`. The `frisbee` crate runs it on tokio.
 //!
-//! * [`Connection`] converts received bytes into [`Event`]s, replies to PINGs by itself, and determines the
-//!   [`CloseReason`]. It consists of a [`Decoder`] for [`Header`]s and bodies, an [`Outbox`] for packets to send, and a
-//!   [`Keepalive`] timer.
+//! * [`Connection`] converts received bytes into [`Event`]s, replies to PINGs, and determines the [`CloseReason`]. It
+//!   consists of a [`Decoder`] for [`Header`]s and bodies, an [`Outbox`] for packets to send, and a [`Keepalive`]
+//!   timer.
 //! * [`ClientConfig`] and [`ServerConfig`] contain the limits and timeouts of a connection.
-//! * [`StreamState`] and the module [`flow`] are the state and the flow control of a stream. [`Batch`] decodes several
+//! * [`StreamState`] is the state of a stream, and the module [`flow`] its flow control. [`Batch`] decodes several
 //!   messages in one packet.
 //! * [`AbuseLimiter`], [`ReadProgress`] and [`WriteProgress`] detect peers that send useless packets, send too slowly,
 //!   or do not read.
@@ -16,9 +16,9 @@
 //!
 //! # Protocol extension
 //!
-//! The base protocol is that of Go's frisbee. Peers that support the protocol extension announce it by a [`Hello`],
-//! with their version and limits. A connection to such a peer supports streams with flow control, cancellation, batches
-//! and the packets in [`extension`]. [`PeerKind`] tells whether the peer supports the extension.
+//! The base protocol is that of Go's frisbee. Peers that also support the protocol extension announce it by sending a
+//! [`Hello`] with their version and limits. The extension adds flow control of streams, cancellation, batches and the
+//! packets in [`extension`]. [`PeerKind`] tells whether the peer supports the extension.
 //!
 //! # Examples
 //!
@@ -52,10 +52,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
-// Peers control the input of this crate, so operations that could panic or overflow are denied outside of tests.
+// The input of this crate is untrusted, so operations that could panic or overflow are denied outside of tests.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
-// The module `tests` imports the crate by its public name, like a dependent crate.
+// The module `tests` imports the crate by its public name, as a dependent crate would.
 #[cfg(test)]
 extern crate self as frisbee_core;
 
@@ -110,7 +110,7 @@ pub use write_progress::WriteProgress;
 /// larger body.
 pub const BODY_MAX: u32 = 5 * 1024 * 1024;
 
-/// Smallest value that a peer may set as its maximum body size. Every peer that supports the [protocol
+/// Lower bound for the maximum body size that a peer may set. Every peer that supports the [protocol
 /// extension](crate#protocol-extension) therefore accepts bodies of this size. Errors, resets and similar protocol
 /// packets never exceed it.
 pub const BODY_MAX_LEAST: u32 = 1024;

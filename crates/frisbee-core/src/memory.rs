@@ -7,7 +7,7 @@ use std::fmt;
 /// that size.
 const POOLED_MIN: usize = 64 * 1024;
 
-/// Pool of memory for large bodies, provided by the driver. Without one, memory is allocated for each body.
+/// Pool of memory for large bodies, provided by the driver. Without a pool, memory is allocated for each body.
 pub trait MemoryPool: fmt::Debug + Sync {
     /// Takes an empty buffer with a capacity between `least` and `most` bytes from the pool, if it has one.
     fn take(&self, least: usize, most: usize) -> Option<Vec<u8>>;
@@ -16,10 +16,10 @@ pub trait MemoryPool: fmt::Debug + Sync {
     fn put(&self, memory: Vec<u8>);
 }
 
-/// Offset within a page at which a body starts: half a page. Large allocations start at a page boundary, as do large
-/// writes in the kernel, up to a few bytes. On some processors, copying between addresses whose page offsets differ by
-/// a few bytes is ten times slower, because the processor mistakes the last store for the source of the next load (4K
-/// aliasing).
+/// Offset within a page at which a body starts: half a page. Large allocations start at or a few bytes after a page
+/// boundary, and so do the kernel's buffers for large writes. On some processors, copying between addresses whose page
+/// offsets differ by a few bytes is ten times slower, because the processor mistakes the last store for the source of
+/// the next load (4K aliasing).
 const BEGIN: usize = PAGE / 2;
 const PAGE: usize = 4096;
 

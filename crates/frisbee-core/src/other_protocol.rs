@@ -1,12 +1,12 @@
-//! Detection of other protocols from the first bytes of a peer.
+//! Detection of other protocols from the first bytes that a peer sends.
 
 use std::fmt;
 
-/// A known protocol, detected in place of a Frisbee header.
+/// A known protocol that a peer uses instead of Frisbee.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OtherProtocol {
-    /// The protocol of frisbee-go up to v0.10.2, whose headers do not start with [`MAGIC`](crate::MAGIC).
+    /// The protocol of frisbee-go up to v0.10.2. Its headers do not start with [`MAGIC`](crate::MAGIC).
     OldHeaders,
     /// HTTP/1.
     Http1,
@@ -20,7 +20,7 @@ pub enum OtherProtocol {
     Lines,
 }
 
-/// Initial bytes by which other protocols are recognized, as sent by their clients or servers.
+/// First bytes of other protocols, as sent by their clients or servers.
 const BEGINNINGS: [(&[u8], OtherProtocol); 12] = [
     (b"HTTP/", OtherProtocol::Http1),
     (b"GET ", OtherProtocol::Http1),

@@ -6,7 +6,7 @@ use bytes::Bytes;
 /// A packet with an id, an operation and a body, whose memory is shared between clones.
 ///
 /// The header's length field is `body.len()` and is not stored separately. A body may be a slice of a larger read
-/// buffer. Copy small bodies that are kept for long, because they keep the whole buffer in memory.
+/// buffer. Copy small bodies before storing them for a long time, because they keep the whole buffer in memory.
 ///
 /// ```
 /// use frisbee_core::{Operation, Packet, PacketId};

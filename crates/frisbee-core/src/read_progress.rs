@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// Detects partially received packets that arrive too slowly.
 ///
-/// The bytes received in each window must reach the minimum rate. Otherwise the sender would occupy a connection and a
+/// The bytes received in each window must reach the minimum rate. Otherwise the sender could occupy a connection and a
 /// packet's buffer without making progress.
 ///
 /// ```

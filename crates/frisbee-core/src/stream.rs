@@ -34,15 +34,15 @@ pub struct StreamState {
     closed: bool,
 }
 
-/// Packet that must be sent to the peer after the state of a stream has changed.
+/// Packet to send to the peer after the state of a stream has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum StreamSignal {
-    /// Nothing is sent, because the peer already knows of the change or cannot be notified.
+    /// No packet, because the peer already knows of the change or cannot be notified.
     Nothing,
     /// Closes the stream with an empty packet, because the peer does not support END.
     Close,
-    /// Ends the sending direction of this end.
+    /// Ends this end's sending direction.
     End,
     /// Resets the stream.
     Reset,
@@ -60,7 +60,7 @@ impl StreamSignal {
             Self::End | Self::Reset | Self::Refuse => Operation::END,
         };
         if self == Self::Refuse {
-            // Append a credit of zero, which older peers ignore.
+            // Append a credit of zero as the refusal marker. Older peers ignore it.
             let mut packet = outbox.packet(id, Operation::CREDIT);
             packet.put_slice(&[0]);
             let sent = packet.finish();
@@ -71,7 +71,7 @@ impl StreamSignal {
         if matches!(self, Self::Reset | Self::Refuse) {
             tlv::put_varint(&mut body, code.into());
             body.extend_from_slice(reason.as_bytes());
-            // Truncate anywhere, because the receiver accepts a text that ends within a character.
+            // Truncation within a character is fine, because the receiver accepts invalid UTF-8.
             body.truncate(usize::try_from(packet.limit()).unwrap_or(usize::MAX));
         }
         packet.put_slice(&body);
@@ -116,8 +116,8 @@ impl StreamState {
         self.closed || (!self.sending && !self.receiving)
     }
 
-    /// Ends the sending direction of the stream. Has no effect if the peer does not support the protocol extension; the
-    /// application must then signal the end itself.
+    /// Ends the sending direction of the stream. Has no effect if the peer does not support the protocol extension. The
+    /// application must then signal the end in its messages.
     pub const fn end(&mut self) -> StreamSignal {
         if !self.native || !self.sends() {
             return StreamSignal::Nothing;
@@ -150,8 +150,8 @@ impl StreamState {
     }
 }
 
-/// Tracks the ids of the streams that a peer has opened. Ids ascend and wrap around. This distinguishes a packet that
-/// opens a stream from a late packet of a stream that was reset.
+/// Tracks the ids of the streams that a peer has opened. Because ids ascend (and wrap around), a packet that opens a
+/// stream can be distinguished from a late packet of a stream that was reset.
 #[derive(Clone, Copy, Debug)]
 pub struct PeerStreamIds {
     by: Role,

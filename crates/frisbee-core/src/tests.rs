@@ -65,7 +65,7 @@ impl End {
     }
 }
 
-/// Returns two connected ends that have exchanged HELLO, with no bytes in transit.
+/// Returns two connected ends that have exchanged HELLO.
 fn pair(now: Instant) -> (End, End) {
     let (mut client, mut server) = (End::new(Role::Client, now), End::new(Role::Server, now));
     for _ in 0..2 {
@@ -415,15 +415,15 @@ fn connection_is_left_only_between_packets() {
     assert_eq!(server.inbox, "raw");
 }
 
-/// Returns the bytes that the program which takes over the client's or the server's transport sends after the hand-off.
+/// Returns the bytes that the new owner of the client's or the server's transport sends after the hand-off.
 fn raw_of(role: Role) -> Vec<u8> {
     let first = if role == Role::Client { 1 } else { 101 };
-    // Let the bytes start like a packet, because a stray packet would then be noticed.
+    // Start with a valid packet header, so that a core that still parses these bytes is detected.
     [&[0, 0x0F, 0, first, 0, 1, 0, 0, 0, 0], vec![first; 50].as_slice()].concat()
 }
 
-/// Simulates one random race of calls, PINGs, packets of the server, a hand-off, a reply and closes. The wire splits at
-/// any byte. Returns the outcome of the race.
+/// Simulates one random race between calls, PINGs, packets of the server, a hand-off, its reply and closes. The wire
+/// may split its bytes anywhere. Returns the outcome of the race.
 fn race(seed: u64) -> &'static str {
     let mut dice = fastrand::Rng::with_seed(seed);
     let mut now = Instant::now();

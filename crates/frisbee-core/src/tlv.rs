@@ -1,4 +1,4 @@
-//! Encoding of items as type, length and value (TLV), which the protocol extension uses for extensible data.
+//! Type-length-value (TLV) encoding, which the protocol extension uses for extensible data.
 
 /// Appends a varint: seven bits per byte, least significant first. The top bit of a byte is set if more bytes follow.
 ///
@@ -43,7 +43,7 @@ fn take_long_varint(bytes: &mut &[u8]) -> Option<u64> {
         let bits = u64::from(byte & 0x7F);
         let placed = bits.checked_shl(shift)?;
         if placed.checked_shr(shift)? != bits {
-            return None; // Only one bit of a 64-bit number is left for the tenth byte.
+            return None; // The tenth byte has room for only one bit.
         }
         number |= placed;
         if byte & 0x80 == 0 {

@@ -16,12 +16,12 @@ const PART: u64 = 4;
 
 /// Tracks whether a peer makes progress in accepting pending bytes.
 ///
-/// A peer may accept nothing for the duration of the timeout. In addition, it must accept at least half of the minimum
-/// rate while more bytes are pending than that rate transfers within the timeout. Both periods are longer if the
-/// operating system may have buffered megabytes; see [`stall_timeout`](Self::stall_timeout).
+/// A peer times out if it accepts no bytes for the write timeout. In addition, it must accept at least half of the
+/// minimum rate while more bytes are pending than that rate transfers within the timeout. Both periods are longer if
+/// the operating system may have buffered megabytes; see [`stall_timeout`](Self::stall_timeout).
 ///
-/// A server stops reading while its own packets are not accepted. A client therefore also counts the bytes *received*
-/// from the server as progress, because the server reads again only after the client has read them.
+/// A server stops reading while the client does not accept its packets. A client therefore also counts bytes *received*
+/// from the server as progress, because the server resumes reading only after the client has read them.
 #[derive(Clone, Debug)]
 pub struct WriteProgress {
     /// Write timeout in milliseconds, at most 49 days. Stored compactly because every connection has one.
@@ -60,7 +60,7 @@ impl WriteProgress {
     /// Records that the transport accepted `count` bytes, or 0 if it accepts none at present. `waits` states whether
     /// more bytes are pending. `consumed` is the total number of received bytes that count as progress.
     ///
-    /// Returns whether the peer has certainly read bytes, which is known only if the transport was full before.
+    /// Returns whether the peer has certainly read bytes. This is known only if the transport was full before.
     #[inline]
     pub fn handle_written(&mut self, count: usize, waits: bool, consumed: u64, now: Instant) -> bool {
         if count > 0 {
@@ -97,7 +97,7 @@ impl WriteProgress {
         self.waits
     }
 
-    /// Frees the memory of the rate measurement if no bytes are pending.
+    /// Frees the rate measurement if no bytes are pending.
     pub fn release(&mut self) {
         if !self.waits {
             self.pending = None;
@@ -134,7 +134,7 @@ impl WriteProgress {
     /// [`handle_written`](Self::handle_written).
     pub fn is_too_slow(&mut self, pending: usize, consumed: u64, now: Instant) -> bool {
         let stall_timeout = self.stall_timeout();
-        // Number of bytes that half of the minimum rate transfers in twice the permitted time.
+        // Number of bytes in twice the permitted time at half of the minimum rate.
         let least = self.at_least_rate(stall_timeout);
         let little = self.at_least_rate(Duration::from_millis(self.timeout.into()));
         let Some(state) = self.pending.as_mut().filter(|_| self.waits) else { return false };
@@ -146,8 +146,8 @@ impl WriteProgress {
             }
             (state.stalled, state.consumed) = (now, consumed);
         }
-        // Each accepted byte resets `stalled`, so a peer could read one byte at a time. Check the rate over a longer
-        // window too.
+        // Each accepted byte resets `stalled`, so a peer could stay connected by reading one byte at a time. Therefore
+        // check the rate over a longer window too.
         if now.saturating_duration_since(state.window) >= stall_timeout.saturating_mul(2) {
             let moved = state.moved.saturating_add(consumed.saturating_sub(state.consumed_before));
             if moved < least && pending as u64 > little {

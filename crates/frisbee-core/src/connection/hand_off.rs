@@ -13,16 +13,15 @@
 //!              +------ refused ---+
 //! ```
 //!
-//! After its request, the client sends nothing more, and further packets are queued. While the server decides, it
-//! receives nothing, because the client may send only after the reply. The exception is a single CANCEL, which reports
-//! that the caller no longer waits. The server replies regardless.
+//! After its request, the client queues further packets and sends nothing until the reply, except for a single CANCEL
+//! if the caller no longer waits. The server replies even to a cancelled request.
 //!
 //! # Decisions
 //!
-//! The core implements hand-off, because only it controls the order of packets. `transmit` returns the buffer being
-//! written, and `outbox` the buffer for new packets. The two differ once an end has requested a hand-off or left, so
-//! that no packet can follow the request. During a hand-off, the call table reports that it is full, which delays
-//! calls.
+//! Hand-off is implemented in the core, because only the core controls the order of packets. `transmit` returns the
+//! buffer to write, and `outbox` the buffer for new packets. Normally they are the same. They differ once an end has
+//! requested a hand-off or has left, so that no packet can follow the request. During a hand-off, the call table
+//! reports that it is full, which delays calls.
 
 use super::{Connection, Event, PacketKind, PeerKind};
 use crate::Role;
@@ -34,18 +33,17 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum HandOffAnswer {
-    /// The hand-off is refused, and the peer continues to use the connection for packets.
+    /// The hand-off is refused. The connection remains usable.
     Refused = 0,
     /// The hand-off is accepted. Bytes after the reply belong to the new owner of the connection.
     Accepted = 1,
-    /// The hand-off is refused because the connection has work in progress. The connection continues as before.
+    /// The hand-off is refused, because the connection has work in progress. The connection remains usable.
     Busy = 2,
-    /// The hand-off is refused because the peer does not support it for this operation. The connection continues as
-    /// before.
+    /// The hand-off is refused, because the peer does not support it for this operation. The connection remains usable.
     NotServed = 3,
 }
 
-/// Message of the peer about a hand-off of the connection.
+/// Message from the peer about a hand-off of the connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HandOffEvent {
     /// The peer requests a hand-off, which must be [answered](crate::Connection::answer_hand_off).
@@ -103,7 +101,7 @@ impl Connection {
         let mut head = Vec::with_capacity(3);
         tlv::put_varint(&mut head, operation.number().into());
         put(&mut self.outbox, &head, body)?;
-        // Seal the outbox after the request, so that no packet follows the request before the reply arrives.
+        // Seal the outbox after the request, so that no other packet is sent before the reply arrives.
         self.seal(Stage::Requested, now.checked_add(Duration::from_millis(self.hand_off_timeout.into())));
         Ok(())
     }
@@ -134,7 +132,7 @@ impl Connection {
     /// If the peer has no open hand-off request.
     pub fn answer_hand_off(&mut self, answer: HandOffAnswer, body: &Bytes, now: Instant) -> Result<(), TooLong> {
         assert!(self.is_at(Stage::Deciding), "hand-off request of the peer should be pending");
-        // Encode the reply first. If the body is too long, the peer's request remains open and can still be rejected.
+        // Encode the reply first. If its body is too long, the request stays open and can still be refused.
         put(&mut self.outbox, &[answer as u8], body)?;
         self.hand_off = None;
         self.is_special = false;
@@ -227,7 +225,7 @@ impl Connection {
             (Role::Client, Some(mut hand_off)) if hand_off.stage == Stage::Requested => {
                 let (answer, body) = reply(body).ok_or(malformed)?;
                 if hand_off.last.len() > hand_off.cancel_len {
-                    return Err(ProtocolError::HandOff); // The reply was sent before the request.
+                    return Err(ProtocolError::HandOff); // The reply was sent before the request was made.
                 }
                 if answer == HandOffAnswer::Accepted {
                     hand_off.stage = Stage::Left;

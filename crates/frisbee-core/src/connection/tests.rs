@@ -18,7 +18,7 @@ fn client(now: Instant) -> Connection {
     Connection::client(&Config::default().hello(false).into(), now)
 }
 
-/// Feeds bytes to a connection. Asserts that they cause no event before the result.
+/// Feeds bytes to a connection, and asserts that they cause no events.
 fn feed(connection: &mut Connection, bytes: &[u8], now: Instant) -> Result<(), ProtocolError> {
     let mut input = Bytes::copy_from_slice(bytes);
     while let Some(event) = connection.poll_event(&mut input, now)? {
@@ -116,7 +116,7 @@ fn throttled_peer_does_not_count_as_silent() {
     assert!(!connection.is_resting(), "packet should cost 74 bytes");
     feed(&mut connection, &PONG.repeat(14), start).unwrap();
     assert!(connection.is_resting());
-    // In the first period, 1110 bytes decay to an eighth of 1000. In the second, a further sixteenth of 1000 decays.
+    // The pause lasts until 1110 bytes of debt have decayed to 125 (1/8 of the rate), plus the minimum of 1/16 s.
     let over = start + Duration::from_millis(985 + 62);
     for due in [SECOND / 4, SECOND / 2, 3 * SECOND / 4].map(|after| start + after) {
         assert!(connection.next_timeout().is_some_and(|next| next <= over));
@@ -228,8 +228,7 @@ fn paused_reading_does_not_time_out_peer() {
         feed(&mut connection, &[PING, partial].concat(), start).unwrap();
         connection.set_listening(false, start + SECOND);
         pass(&mut connection, start + 50 * SECOND).unwrap();
-        // The peer may take as long again to notice that reading has resumed. The operating system has also buffered
-        // some of the bytes.
+        // The peer may take as long as the pause to notice that reading has resumed.
         let again = start + 51 * SECOND;
         connection.set_listening(true, again);
         connection.handle_read(1000, again);

@@ -5,11 +5,11 @@ use crate::{BodyMemory, Header, Operation, Packet, PacketId, extension, tlv};
 use bytes::{Buf, Bytes};
 use std::fmt;
 
-/// Maximum length in bytes of a fragment's own header. It consists of the channel, and in the first fragment of a
-/// packet also of its operation, id and length as varints.
+/// Maximum length in bytes of a fragment's head: the channel and, in the first fragment of a packet, the packet's
+/// operation, id and length as varints.
 const HEAD_MAX: usize = 1 + 3 * 10;
 
-/// Pseudo-channel of a fragment whose own header is partially received. Above every valid channel.
+/// Pseudo-channel of a fragment with a partially received head. Above every valid channel.
 pub(super) const HEAD: u8 = u8::MAX;
 
 /// Maximum number of bytes that are read past the end of a fragment. They contain the packet header and the channel of
@@ -22,8 +22,8 @@ impl Decoder {
         self.channels = channels;
     }
 
-    /// Returns whether the packet with this header is a fragment whose body can be read directly into that of its
-    /// packet. `input` is the start of the fragment's body.
+    /// Returns whether the packet with this header is a fragment that can be read directly into the body of its packet.
+    /// `input` is the start of the fragment.
     pub(super) fn is_open_fragment(&self, header: Header, input: &[u8]) -> bool {
         let is_open = |channel: &u8| self.partials().any(|partial| partial.channel == *channel);
         let has_head = input.len() >= HEAD_MAX.min(header.length as usize) || input.first().is_some_and(is_open);
@@ -34,8 +34,8 @@ impl Decoder {
         self.channels > 0 && header.operation == Operation::EXTENSION && header.id == extension::FRAGMENT
     }
 
-    /// Returns the start of a packet whose body is incomplete. Of a long fragment, only its own header is assembled,
-    /// so that its part is received into the body of its packet.
+    /// Begins the assembly of a packet with an incomplete body. Of a long fragment, only the head is assembled here,
+    /// because the rest is read directly into the body of its packet.
     pub(super) fn partial(&self, header: Header) -> Partial {
         let mut partial = Partial::new(header, self.last);
         if self.is_fragment(header) && partial.missing > HEAD_MAX {
@@ -45,7 +45,7 @@ impl Decoder {
         partial
     }
 
-    /// Begins a fragment whose own header has been assembled, and decodes the next packet.
+    /// Begins a fragment after its head has been assembled, and decodes the next packet.
     #[cold]
     pub(super) fn begin_assembled(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
         let Some(partial) = self.body.take() else { return Ok(None) };
@@ -87,7 +87,7 @@ impl Decoder {
         Ok(self.continue_body(&mut body))
     }
 
-    /// Begins a fragment with a body of `length` bytes. `input` must contain at least the fragment's own header.
+    /// Begins a fragment with a body of `length` bytes. `input` must contain at least the fragment's head.
     #[cold]
     pub(super) fn begin_fragment(&mut self, length: usize, input: &mut Bytes) -> Result<(), ProtocolError> {
         let mut rest = &input[..];
@@ -107,7 +107,7 @@ impl Decoder {
             return Err(FragmentError::Length { length: partial.piece, missing: partial.missing }.into());
         }
         input.advance(head);
-        // Insert at the front of the list, because `continue_body` receives into its first entry.
+        // Insert at the front of the list, because `continue_body` appends to its first entry.
         partial.next = self.body.take();
         self.body = Some(partial);
         Ok(())
@@ -196,18 +196,18 @@ pub enum FragmentError {
         /// Number of channels that the receiver has announced.
         count: u8,
     },
-    /// The data before the body is malformed, or its packet must not be sent in fragments.
+    /// The head of the fragment is malformed, or its packet must not be sent in fragments.
     Head,
     /// The fragment is empty, or longer than the rest of its packet.
     Length {
         /// Length of the fragment's part of the body in bytes.
         length: usize,
-        /// Number of bytes that the packet lacked.
+        /// Number of bytes that the packet still lacks.
         missing: usize,
     },
-    /// A packet has overtaken a fragmented one that it must follow.
+    /// A packet has overtaken a fragmented packet that it must follow.
     Order {
-        /// Operation of the packet that came too early.
+        /// Operation of the packet that arrived too early.
         operation: Operation,
         /// Id of the incomplete packet.
         id: PacketId,

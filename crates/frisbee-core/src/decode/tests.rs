@@ -46,7 +46,7 @@ fn packets_survive_every_cut_in_two() {
     }
 }
 
-/// Decodes a packet on the fast path, or returns `None` if the precondition of the fast path does not hold.
+/// Decodes a packet on the fast path. Returns `None` if its precondition does not hold.
 fn whole(decoder: &Decoder, input: &mut Bytes) -> Option<Packet> {
     if decoder.is_at_header() { decoder.next_whole(input) } else { None }
 }

@@ -25,7 +25,7 @@ fn body(length: usize) -> Bytes {
     (0..length).map(|at| (at / 7) as u8).collect()
 }
 
-/// Returns the fragments of calls with these ids, in turn. Each part has at most `most` bytes.
+/// Returns the fragments of calls with these ids, interleaved. Each fragment carries at most `most` bytes of a body.
 fn fragments(ids: &[u8], body: &Bytes, most: usize) -> Bytes {
     let mut outbox = Outbox::default();
     for (at, part) in body.chunks(most).enumerate() {
@@ -110,8 +110,8 @@ fn packet_between_fragments_arrives_at_once() {
     }
 }
 
-/// Regression test: a fragment whose own header arrived in two reads was assembled as a packet of 64 KiB, and was
-/// discarded in place of the packet to which it belongs.
+/// Regression test: if the head of a fragment arrived in two reads, the fragment was assembled as a separate packet of
+/// 64 KiB, and was discarded instead of the packet that it belongs to.
 #[test]
 fn fragment_with_divided_head_is_not_assembled_apart() {
     let now = Instant::now();
