@@ -1,12 +1,12 @@
-//! Creation of driven connections from accepted sockets, and tracking of the open ones.
+//! Turns accepted sockets into connections with a driver, and tracks the open ones.
 //!
 //! # Decisions
 //!
 //! * **Accepting is separate from listening.** Listeners pass sockets to workers, and programs pass transports to an
 //!   `Acceptor`, which performs the TLS handshake and drives the connection on its worker. All transports use the same
 //!   driver.
-//! * **The futures that drive connections are implemented by hand.** An `async fn` would keep its arguments in addition
-//!   to the values created from them, which doubles the memory of an idle connection.
+//! * **The futures that drive connections are implemented by hand.** The future of an `async fn` stores its arguments
+//!   in addition to the values created from them, which would double the memory of an idle connection.
 //! * **A connection counts as open from the moment it is accepted.** Otherwise a shutdown would drop connections that
 //!   are queued or in a TLS handshake. A client that has not sent anything gets one second for its first bytes, so that
 //!   a restart with a successor process loses no requests.
@@ -41,7 +41,7 @@ use tokio::task::JoinSet;
 #[cfg(feature = "tls")]
 use crate::transport::Secured;
 
-/// Serves connections on transports supplied by the program, which may be any byte streams.
+/// Serves connections on transports that the program supplies. A transport may be any byte stream.
 ///
 /// Clones share the router and the memory limits, and are shut down together. Created by
 /// [`ServerBuilder::build`](crate::ServerBuilder::build).
@@ -99,7 +99,7 @@ impl<R: Router> Acceptor<R> {
         Stats(self.0.budget.clone())
     }
 
-    /// Returns an inspector of the open connections.
+    /// Returns an inspector, which lists the open connections.
     pub fn inspector(&self) -> Inspector {
         Inspector { budget: self.0.budget.clone(), open: self.0.open.clone() }
     }
@@ -164,8 +164,8 @@ impl<R: Router> ServerShared<R> {
         self.open.drain(self.shutdown_timeout, &self.pending_handshakes).await;
     }
 
-    /// Creates the handle of an accepted connection, and a closure that creates its protocol engine. Call the closure
-    /// on the thread that will drive the connection, because it notifies the router.
+    /// Creates the handle of an accepted connection, and a closure that creates its protocol engine. The closure
+    /// notifies the router, so call it on the thread that will drive the connection.
     #[cfg(all(feature = "uring", target_os = "linux"))]
     pub(crate) fn connect(
         &self,
@@ -182,8 +182,8 @@ impl<R: Router> ServerShared<R> {
         Connection::accepted(&self.config, admission, self.runtime.clone(), ends, false, lifetime)
     }
 
-    /// Admits a connection of this peer. Evicts a pending handshake if the memory pool of connections has no room for
-    /// it, or else counts and logs the refusal.
+    /// Admits a connection from this peer. If the memory pool of connections is full, tries to evict a pending
+    /// handshake. If that fails, counts and logs the refusal.
     pub(crate) fn admit(&self, ends: &EndpointInfo) -> Result<Admission, CloseReason> {
         if let Some(admission) = self.budget.admit(ends.caller()) {
             return Ok(admission);
@@ -244,8 +244,8 @@ impl<R: Router> ServerShared<R> {
             Ok(Some(Ok(stated))) => {
                 if stated.is_some() {
                     ends.peer = stated;
-                    // Release the admission of the proxy's address before admitting the client's address. Otherwise,
-                    // the connection would be charged to both, and the client could be rejected for lack of memory.
+                    // Release the admission of the proxy's address first. Otherwise, the connection would be charged to
+                    // both addresses, and the client could be rejected for lack of memory.
                     drop(admission);
                     admission = match self.admit(&ends) {
                         Ok(admission) => admission,
@@ -285,8 +285,8 @@ impl<R: Router> ServerShared<R> {
         let (secured, certificates) = match handshake.await {
             Ok(shaken) => shaken,
             Err(reason) => {
-                // Count the connection as opened, which `Engine::new` does otherwise. Counting only the close would
-                // make `Stats::open` one too low.
+                // Normally, `Engine::new` counts the connection as opened. Count it here, because otherwise the close
+                // would make `Stats::open` one too low.
                 self.budget.counts.count_opened();
                 self.budget.counts.count_closed(ends.peer, &reason, now());
                 return reason;
@@ -295,8 +295,8 @@ impl<R: Router> ServerShared<R> {
         let is_identified = certificates.is_some();
         let ends = EndpointInfo { certificates, ..ends };
         if is_identified {
-            // Release the admission of the address before admitting the caller that the certificate identifies, so that
-            // the connection is not charged to both.
+            // Release the admission of the address first, so that the connection is not charged to both the address and
+            // the caller that the certificate identifies.
             drop(admission);
             admission = match self.admit(&ends) {
                 Ok(admission) => admission,
@@ -338,8 +338,8 @@ impl<R: Router> ServerShared<R> {
         let Some(entry) = OpenConnections::admit_until(&self.open, ServerPhase::Closing) else {
             return Box::pin(async { CloseReason::Shutdown });
         };
-        // Drive the connection by an ordinary task, even on an io_uring worker: ring operations support only plain
-        // sockets.
+        // Drive the connection in an ordinary task, even on an io_uring worker, because ring operations support only
+        // plain sockets.
         Box::pin(tokio::task::unconstrained(self.drive(transport, handle, allowed, context, entry)))
     }
 }
@@ -390,7 +390,7 @@ impl<R: Router> AdapterServer for ServerShared<R> {
 
 /// Future that serves a connection and resolves to its close reason.
 ///
-/// Written by hand with rare states in boxes, because it takes up most of the memory of a connection.
+/// Implemented by hand with rare states boxed, because it takes up most of the memory of a connection.
 #[allow(clippy::large_enum_variant)] // Most connections are in the large variant most of the time.
 pub(crate) enum ServedConnection<'a, R: Router> {
     /// The connection is closed immediately, because the server's shutdown timeout has expired.
@@ -426,8 +426,8 @@ impl<R: Router> Future for ServedConnection<'_, R> {
     }
 }
 
-/// An accepted connection on its way to a worker. Boxed because the task that serves the connection keeps the memory of
-/// its initial state.
+/// An accepted connection on its way to a worker. Boxed, because otherwise the task that serves the connection would
+/// keep space for this initial state.
 pub(crate) struct AcceptedConnection {
     pub(crate) io: Transport,
     pub(crate) ends: EndpointInfo,

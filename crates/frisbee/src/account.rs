@@ -8,11 +8,11 @@
 //! Memory is reserved before it is used, except for small calls. A body reserves memory if it does not arrive in a
 //! single read, a message when it is queued, a request when its handler is pending, and an outbox once per write in
 //! steps of 16 KiB. Only replies, and objects that already exist, may use the last part of the memory or overdraw it.
-//! Before accepting new work, the driver checks the share of the caller. As long as half of the memory is free, this
-//! takes a single load.
+//! Before accepting new work, the driver checks the share of the caller. While at least half of the memory is free,
+//! this takes a single atomic load.
 //!
-//! A connection caches an eighth of the bytes it uses for its next reservation, so that connections with pending calls
-//! rarely write to shared memory.
+//! A connection retains up to an eighth of the bytes it uses for its next reservation, so that connections with pending
+//! calls rarely write to shared memory.
 
 mod caller;
 mod connection;
@@ -82,7 +82,7 @@ pub(crate) struct Budget {
     /// Memory pool of the connections themselves: state, buffers and TLS keys. The pool is separate, because otherwise
     /// many idle connections would leave no memory for requests.
     connections: Pool,
-    /// Memory in bytes that is charged for each open connection, whether or not it is active.
+    /// Memory in bytes that is charged for each open connection, active or not.
     connection_cost: usize,
     callers: Callers,
     debts: Debts,
@@ -109,7 +109,8 @@ impl Budget {
     }
 
     /// Limits the memory of the open connections themselves to `total` bytes and charges `each` bytes per connection.
-    /// The limit is lower if the process has fewer file descriptors, so that no caller takes all of them.
+    /// The limit is lower if the process may not open that many files, so that no single caller can use all file
+    /// descriptors.
     pub(crate) fn with_connections(self, total: usize, each: usize) -> Self {
         let total = total.min(descriptors_max().saturating_mul(each));
         Self { connections: Pool::new(total), connection_cost: each, ..self }
@@ -132,8 +133,8 @@ impl Budget {
         self.available() <= self.short
     }
 
-    /// Reserves `count` bytes if `allows`, called with the number of free bytes, returns true. Returns whether the
-    /// bytes were reserved.
+    /// Reserves `count` bytes if `allows` returns true for the number of free bytes. Returns whether the bytes were
+    /// reserved.
     fn take_if(&self, count: usize, allows: impl Fn(isize) -> bool) -> bool {
         // Check and subtract in one `fetch_update`. With separate steps, two connections could reserve the same free
         // bytes.
@@ -168,7 +169,7 @@ impl Budget {
     }
 }
 
-/// Returns how many file descriptors the process may have.
+/// Returns the maximum number of file descriptors of the process.
 fn descriptors_max() -> usize {
     #[cfg(unix)]
     if let Ok((soft, _)) = getrlimit(Resource::RLIMIT_NOFILE) {

@@ -1,5 +1,5 @@
-//! Protocol adapters: handlers of other protocols that share the port with Frisbee. They get the connections whose
-//! first bytes are not a frame.
+//! Protocol adapters: handlers of other protocols that share the port with Frisbee. A connection is passed to an
+//! adapter if its first bytes are not a frame.
 
 pub(crate) mod peers;
 
@@ -56,8 +56,8 @@ pub(crate) enum ServerPhase {
 pub(crate) struct ProtocolAdapter {
     accepts: Arc<Accepts>,
     serve: Arc<Serve>,
-    /// Function that starts the hand-off of a connection to the adapter. A function pointer keeps the code of adapters
-    /// out of programs that use none.
+    /// Starts the hand-off of a connection to the adapter. A function pointer, so that programs without adapters do not
+    /// contain this code.
     hand_over: fn(Arc<Serve>, &Connection, &AdapterHost) -> HandOffTarget,
 }
 
@@ -118,7 +118,7 @@ pub(crate) type Inner<'a> = Pin<Box<dyn Future<Output = CloseReason> + Send + 'a
 /// Protocol adapters of a server, which serve connections of other protocols.
 pub(crate) struct ProtocolAdapters {
     handlers: Vec<ProtocolAdapter>,
-    /// Adapter that performs TLS handshakes, if the server accepts TLS and plaintext connections on the same port.
+    /// Adapter that performs TLS handshakes. Set if the server accepts TLS and plaintext connections on the same port.
     secures: Option<ProtocolAdapter>,
     host: AdapterHost,
 }
@@ -166,7 +166,7 @@ impl fmt::Debug for ProtocolAdapters {
 /// Returns a hand-off target whose future passes the transport to the adapter's handler.
 fn hand_over(serve: Arc<Serve>, connection: &Connection, host: &AdapterHost) -> HandOffTarget {
     let context = AdapterContext::new(connection, host);
-    // Create the guard before the hand-off, so that connections lost during the hand-off are counted.
+    // Create the guard before the hand-off, so that a connection that is lost during the hand-off is counted as closed.
     let closed = Closed { connection: connection.clone(), reason: CloseReason::OtherProtocol };
     HandOffTarget::in_place(move |transport| Box::pin(run(serve, transport, context, closed)))
 }
@@ -178,7 +178,8 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext
     closed.reason = CloseReason::Shutdown;
     let mut phase = context.host.phase.clone();
     let (inner, abuse) = (context.inner.clone(), context.abuse.clone());
-    // Declared before the handler's future, which is therefore dropped first and may use the attachments until then.
+    // Declared before the handler's future and thus dropped after it, because the handler may use the attachments until
+    // it is dropped.
     let _values = context.values.clone();
     // Do not count the traffic of a nested connection, because its adapter connection counts it.
     let transport = if context.connection.0.is_within {
@@ -225,7 +226,7 @@ impl Drop for Closed {
 }
 
 async fn reached(phase: &mut watch::Receiver<ServerPhase>, least: ServerPhase) {
-    // If the server no longer exists, wait forever, because the task ends with its runtime.
+    // The server no longer exists. Wait forever, because the runtime is about to drop this task.
     if phase.wait_for(|phase| *phase >= least).await.is_err() {
         std::future::pending::<()>().await;
     }
@@ -234,7 +235,7 @@ async fn reached(phase: &mut watch::Receiver<ServerPhase>, least: ServerPhase) {
 /// Waits until `due`, or forever if `due` is `None`.
 async fn past(due: Option<Instant>) {
     match due {
-        // Box the timer, because few servers limit the age of connections and an inline timer would enlarge every idle
+        // Boxed, because few servers limit the age of connections, and an inline timer would enlarge every idle
         // connection.
         Some(due) => Box::pin(tokio::time::sleep_until(due.into())).await,
         None => std::future::pending().await,
@@ -291,9 +292,8 @@ impl AdapterContext {
     /// Returns the handle of this connection: addresses, certificates, limits, memory accounting and tasks. An adapter
     /// connection cannot send packets.
     ///
-    /// The handler runs on the worker of its connection and must not block it. Work that blocks or computes should be
-    /// spawned on the [runtime](crate::rpc::ConnectionExt::runtime_handle) of the connection, which is that in which
-    /// the server was started.
+    /// The handler runs on the worker of its connection and must not block it. Spawn blocking or CPU-intensive work on
+    /// the [runtime](crate::rpc::ConnectionExt::runtime_handle) in which the server was started.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
@@ -307,8 +307,8 @@ impl AdapterContext {
 
     /// Returns whether the server is shutting down.
     pub fn is_shutting_down(&self) -> bool {
-        // Checked for each request, so take no lock before the phase changes. This receiver has seen only the first
-        // phase, and phases never go back.
+        // Every request checks this, so `has_changed` comes first: it takes no lock. This receiver has seen only the
+        // first phase, and phases never go back.
         self.host.phase.has_changed().unwrap_or(true) && *self.host.phase.borrow() >= ServerPhase::Stopping
     }
 
@@ -332,8 +332,9 @@ impl AdapterContext {
     /// Creates a context for requests that a trusted proxy forwards on this connection for `client`. Handlers and access
     /// rules see the address of the client, and memory is charged to it.
     ///
-    /// A client that sends too many useless requests does not pause the transport, because other clients share it. The
-    /// caller must reject requests while [`is_throttled`](Self::is_throttled) returns `true`.
+    /// Reading from the transport is not paused if one client sends too many useless requests, because other clients
+    /// share the transport. Instead, the caller must reject requests while [`is_throttled`](Self::is_throttled) returns
+    /// `true`.
     ///
     /// Returns `None` if the router rejects the client or the server no longer exists.
     pub fn on_behalf_of(&self, client: IpAddr) -> Option<Self> {
@@ -360,27 +361,27 @@ impl AdapterContext {
         self.connection.charge_request(bytes)
     }
 
-    /// Counts `bytes` bytes of a client's useless request: one that is malformed, rejected, or for an unknown method. A
-    /// client that exceeds [`Config::abuse_rate`] is slowed down by reading less often from its transport, and
-    /// disconnected if it does not stop.
+    /// Charges `bytes` bytes for a useless request, which is one that is malformed, rejected, or for an unknown method.
+    /// If a client exceeds [`Config::abuse_rate`], reading from its transport is paused, and it is disconnected if it
+    /// does not stop.
     pub fn charge_abuse(&self, bytes: usize) {
         self.abuse.charge(bytes);
     }
 
-    /// Returns the debt of useless packets that closed connections of this caller have left, for adapters with an
-    /// [`AbuseLimiter`](frisbee_core::AbuseLimiter) of their own. [`charge_abuse`](Self::charge_abuse) includes it.
+    /// Returns the unpaid debt for useless packets of this caller's closed connections. For adapters with their own
+    /// [`AbuseLimiter`](frisbee_core::AbuseLimiter); [`charge_abuse`](Self::charge_abuse) already takes the debt into
+    /// account.
     pub fn abuse_debt(&self) -> Duration {
         self.connection.0.mailbox.account.debt(now())
     }
 
-    /// Adds the debt of an adapter's own limiter to the debt with which later connections of this caller begin. Call
-    /// this when the connection ends.
+    /// Records the debt of an adapter's own limiter when the connection ends. Later connections of this caller inherit
+    /// it.
     pub fn leave_abuse_debt(&self, debt: Duration) {
         self.connection.0.mailbox.account.leave_debt(debt, now());
     }
 
-    /// Counts `bytes` bytes of a useful request from the client. They compensate for bytes of [useless](Self::charge_abuse)
-    /// requests.
+    /// Credits `bytes` bytes of a useful request, which offset bytes of [useless](Self::charge_abuse) requests.
     #[inline]
     pub fn credit(&self, bytes: usize) {
         self.abuse.credit(bytes);
@@ -399,8 +400,9 @@ impl AdapterContext {
         account.count(Traffic::Written, written as u64);
     }
 
-    /// Serves the frames in `io` as a connection of the same server until it ends, and returns the close reason. Used
-    /// for protocols that wrap frames, such as WebSocket. A connection that does not start with a frame is closed.
+    /// Serves the byte stream `io` as a frisbee connection of the same server until it ends, and returns the close
+    /// reason. For protocols that wrap frames, such as WebSocket. A connection that does not start with a frame is
+    /// closed.
     ///
     /// The returned future drives the connection and must be awaited in the task of the handler. The nested connection
     /// shares the memory account, addresses and certificates of the adapter connection. It has the same limits and

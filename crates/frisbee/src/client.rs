@@ -1,4 +1,4 @@
-//! Clients, which connect to servers.
+//! Connecting to servers.
 
 use crate::account::Budget;
 use crate::clock::{now, tokio_timer};
@@ -36,7 +36,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// Entry point for connecting to servers.
 ///
-/// Its builder creates a [`Connection`]. Packets that the server sends are passed to a [`Router`](crate::Router).
+/// [`Client::builder`] configures and creates a [`Connection`]. Packets from the server are passed to a
+/// [`Router`](crate::Router).
 ///
 /// ```
 /// use frisbee::{Client, Handlers, Operation, Server};
@@ -137,8 +138,8 @@ settings! {
     ///
     /// Other workers are shared by all clients of the process. Bytes then cross threads, which increases the processor
     /// time of a call by at least half. In return, PINGs, streams and other packets are handled even while tasks of the
-    /// current runtime compute. With a thousand busy connections, none has to wait for the others, as can happen in the
-    /// multi-thread runtime of tokio.
+    /// current runtime keep its threads busy. With a thousand busy connections, none starves, as can happen on tokio's
+    /// multi-thread runtime.
     ///
     /// Futures that handlers await or spawn always run on the current runtime, and the connection closes when that
     /// runtime shuts down. However, handlers are first polled on a worker thread. A handler that computes or blocks
@@ -153,7 +154,7 @@ settings! {
     /// unless other [`workers`](Self::workers) are set.
     ///
     /// [`IoBackend::Uring`] uses threads shared by all such connections of the process. Bytes then cross threads, which
-    /// is slower unless a very large number of calls is in flight.
+    /// only pays off with a very large number of calls in flight.
     io_backend: IoBackend = IoBackend::default();
 
     /// Sets the format of packet headers. Use [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
@@ -219,8 +220,8 @@ impl ClientBuilder {
     /// On Linux, with the feature `shm`, an address such as `unix+shm:/run/service.sock` offers shared memory to the
     /// server. The connection uses the socket if the server does not accept it.
     ///
-    /// With TLS, this waits until the kind of the server is known, which takes another round trip. Only then is it
-    /// certain that the server has accepted the client's certificate.
+    /// With TLS, this also waits until the kind of the server is known, which takes another round trip. Until then, the
+    /// server may still reject the client's certificate.
     ///
     /// The connection stays open until it is [closed](Connection::close). Dropping the returned handle does not close
     /// it.
@@ -360,7 +361,7 @@ impl ClientBuilder {
             (None, Some(connector)) => (address.strip_prefix("unix:")?, connector.clone()),
             (None, None) => return None,
         };
-        // Announce the busy-poll duration, because the peer need not wake a driver that is busy-polling.
+        // Announce the busy-poll duration, so that the peer does not wake a driver that is busy-polling.
         Some((path, connector.spin_at_least(self.settings.busy_poll)))
     }
 
@@ -397,7 +398,7 @@ impl ClientBuilder {
             let waits = may_be_refused && self.settings.connection.hello;
             let handle = self.drive(secured, ends, router, worker).map_err(not_moved)?;
             if waits {
-                // Aborts the connection if this future is dropped while it waits. Otherwise, the connection would stay
+                // Abort the connection if this future is dropped while it waits. Otherwise, the connection would stay
                 // open although the caller has no handle to it.
                 let mut unclaimed = AbortOnDrop(Some(handle.clone()));
                 if let Err(crate::SendError::Closed(reason)) = handle.peer_known().await {
@@ -423,8 +424,8 @@ impl ClientBuilder {
     ) -> io::Result<Connection> {
         let (busy, buffers) = (BusyPoll::new(self.settings.busy_poll), io.buffers());
         let (io, now, timer) = {
-            // Enter the worker's runtime, because sockets and timers are registered with the current runtime.
-            // Registered elsewhere, they would wake the driver through another thread.
+            // Enter the worker's runtime, because sockets and timers register with the current runtime. In another
+            // runtime, each event would have to wake the driver across threads.
             let _entered = worker.map(|worker| worker.handle().enter());
             (if worker.is_some() { io.moved()? } else { io }, now(), tokio_timer())
         };
@@ -435,7 +436,7 @@ impl ClientBuilder {
             driver = driver.among_callers();
         }
         let driving = async move {
-            // Dropping the sender when the driver completes ends the task of `tie`, which holds a handle to the
+            // When the driver completes, dropping `_tied` ends the task of `tie`, which holds a handle to the
             // connection.
             let _tied = tied;
             if let Err(ended) = driver.run().await.done() {
@@ -469,7 +470,7 @@ impl ClientBuilder {
     }
 }
 
-/// A router whose declaration has no defects, and the items that it adds to the HELLO.
+/// A router with a valid declaration, and the items that it adds to the HELLO.
 struct CheckedRouter<R> {
     router: Arc<R>,
     hello_items: HelloItems,
@@ -483,8 +484,8 @@ impl<R: Router> CheckedRouter<R> {
     }
 }
 
-/// Closes the connection when the caller's runtime shuts down, because the connection's tasks run there even if a
-/// worker drives the connection. Drop the returned sender when the connection has ended.
+/// Closes the connection when the caller's runtime shuts down. The tasks of the connection run there, even if a worker
+/// drives the connection. Drop the returned sender when the connection has ended.
 fn tie(connection: &Connection) -> oneshot::Sender<()> {
     let (driven, is_driven) = oneshot::channel::<()>();
     let tied = AbortOnDrop(Some(connection.clone()));
@@ -508,16 +509,15 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// Connects a socket to an address. `name` is the text of the address, which names a Unix socket if it starts with
-/// `unix:`.
+/// Connects a socket to an address. `name` is the address as text. If it starts with `unix:`, it names a Unix socket.
 #[cfg_attr(not(unix), allow(unused_variables))]
 async fn open_socket(address: impl ToSocketAddrs, name: &str) -> io::Result<(Transport, EndpointInfo)> {
     #[cfg(unix)]
     if let Some(path) = name.strip_prefix("unix:") {
         let socket = loop {
             match tokio::net::UnixStream::connect(path).await {
-                // Retry, because the backlog of the listener is full. On Linux this fails immediately, whereas
-                // connecting over TCP would wait.
+                // The backlog of the listener is full. Linux reports this immediately for Unix sockets, instead of
+                // waiting as for TCP.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => tokio::time::sleep(PAUSE).await,
                 connected => break connected?,
             }

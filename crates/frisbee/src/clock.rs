@@ -1,11 +1,11 @@
-//! Timers of connection drivers, on tokio or on another executor.
+//! Timers for connection drivers, on tokio or another executor.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::time::Sleep;
 
-/// Maximum duration that timers support. Tokio's timers treat it as forever.
+/// Maximum duration that timers support, 30 years. Tokio's timers treat it as forever.
 pub(crate) const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// A timer that wakes one task. The deadline can be changed.
@@ -23,7 +23,7 @@ pub(crate) trait Timer {
 /// A timer of tokio.
 pub(crate) type TokioTimer = Pin<Box<Sleep>>;
 
-/// Creates a timer of the current tokio runtime whose deadline has already passed.
+/// Creates an expired timer on the current tokio runtime.
 pub(crate) fn tokio_timer() -> TokioTimer {
     Box::pin(tokio::time::sleep(Duration::ZERO))
 }

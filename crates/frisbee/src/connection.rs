@@ -1,4 +1,4 @@
-//! Handles of connections, which are cheap to clone and can be used from any thread.
+//! Connection handles. They are cheap to clone and can be used from any thread.
 
 use self::attachments::Attachments;
 use self::stream::Stream;
@@ -86,14 +86,14 @@ pub(crate) struct ConnectionShared {
     pub(crate) is_at_eof: AtomicBool,
     /// Operation of the packet that the router is handling, or 0. Shown by [`inspect::view`](crate::inspect::view).
     routed: AtomicU16,
-    /// Number of streams opened by the peer for which this end still has handles, even if the streams have ended.
+    /// Number of streams opened by the peer that this end still has handles of, including ended streams.
     pub(crate) peer_streams: AtomicU32,
     /// Maximum number of calls that the peer may have in flight.
     calls_max: u32,
     /// Maximum size in bytes of a packet body that the peer may send.
     body_max: u32,
-    /// Maximum number of streams that the peer may have open. This field and the following ones are used only by the
-    /// driver. They are kept here because task allocations are rounded up to a multiple of 128 bytes.
+    /// Maximum number of streams that the peer may have open. Only the driver uses this field and the next two. They
+    /// are stored here because the allocation of the driver's task is rounded up to a multiple of 128 bytes.
     pub(crate) streams_max: u32,
     /// Maximum duration of one poll of the connection's driver, in microseconds.
     turn_max: u32,
@@ -146,7 +146,7 @@ impl Connection {
     /// If the future is dropped before it completes, nothing is sent.
     pub async fn send(&self, packet: &Packet) -> Result<(), SendError> {
         if packet.body.len() > crate::BODY_MAX_LEAST as usize {
-            self.peer_known().await?; // A body that is too long for the peer would close the connection.
+            self.peer_known().await?; // The peer would close the connection if the body is too long for it.
         }
         let mut waiter = self.waiter();
         poll_fn(|context| waiter.poll_send(context, |outbox| outbox.forward(packet))).await??;
@@ -268,8 +268,8 @@ impl Connection {
         Operation::user(self.0.routed.load(Ordering::Relaxed))
     }
 
-    /// Returns whether the runtime has several threads, in which case a task started by [`spawn`](Self::spawn) may
-    /// block one of them.
+    /// Returns whether the runtime has several threads. If so, a task started by [`spawn`](Self::spawn) may block one
+    /// of them.
     pub(crate) fn has_threads(&self) -> bool {
         has_threads(&self.0.runtime)
     }
@@ -290,12 +290,12 @@ impl Connection {
         self.0.work.len()
     }
 
-    /// Requests a hand-off: if the peer accepts, returns the transport, which may then carry any other protocol.
+    /// Requests a hand-off. If the peer accepts, returns the transport, which may then carry any other protocol.
     ///
     /// Nothing is sent after the request: other handles wait, and no PINGs are exchanged. If the peer accepts, the
-    /// connection ends with [`CloseReason::HandedOff`](crate::CloseReason::HandedOff) for all its handles. The peer may
-    /// send first, and bytes that were already received are read from the transport first. If the peer refuses, the
-    /// connection continues as before.
+    /// connection ends with [`CloseReason::HandedOff`](crate::CloseReason::HandedOff) for all its handles. The new
+    /// protocol may let the peer send first. Bytes that were already received are returned by the first reads from the
+    /// transport. If the peer refuses, the connection continues as before.
     ///
     /// A hand-off requires that this end has dialled the connection, that the peer is native, that no stream is open,
     /// and that no task is running. Other work in progress can be checked by
@@ -316,12 +316,12 @@ impl Connection {
         self.hand_off_if(operation, request, || Some(())).await
     }
 
-    /// Detaches the transport without notifying the peer, which must expect this by agreement. Corresponds to
+    /// Detaches the transport without notifying the peer. Both ends must have agreed on this beforehand. Corresponds to
     /// `RawTransport()` of Go peers.
     ///
-    /// Packets sent by handles are written first. Bytes that were received but not routed are read from the transport
-    /// first, except that a partially received packet is completed and routed. The connection then ends with
-    /// [`CloseReason::HandedOff`](crate::CloseReason::HandedOff) for all its handles.
+    /// Packets that handles have sent are written before this. A partially received packet is completed and routed.
+    /// Other bytes that were received but not routed are returned by the first reads from the transport. The connection
+    /// then ends with [`CloseReason::HandedOff`](crate::CloseReason::HandedOff) for all its handles.
     ///
     /// This end cannot know where the packets of the peer end, or whether a PING of the peer is in flight. The peer
     /// should therefore not send anything until this end permits it by sending a byte on the transport. A router that
@@ -341,8 +341,8 @@ impl Connection {
         self.0.ends.peer
     }
 
-    /// Returns the network by which limits apply to the peer: its IPv4 address or its /64 network. If a server has
-    /// peers in more than 15 networks of the same /48 network, returns the /48 network for the later ones. Returns
+    /// Returns the network to which the limits per caller apply: the peer's IPv4 address or its IPv6 /64 network. If
+    /// peers use more than 15 /64 networks of the same /48 network, returns the /48 network for the later ones. Returns
     /// `None` if the peer has no address.
     pub fn caller_network(&self) -> Option<IpAddr> {
         self.0.mailbox.account.network().or_else(|| Some(network(self.peer_addr()?.ip())))

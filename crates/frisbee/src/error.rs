@@ -1,4 +1,4 @@
-//! Error types of this crate. The reason why a connection ended is described by [`CloseReason`].
+//! Error types of this crate. The reason for which a connection ended is a [`CloseReason`].
 
 use crate::{CloseReason, Hello, SettingError, TooLong};
 use bytes::Bytes;
@@ -94,15 +94,15 @@ impl From<TooLong> for TrySendError {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum HandOffError {
-    /// The peer refused the hand-off with a reply that has this body.
+    /// The peer refused the hand-off. Contains the body of its reply.
     Refused(Bytes),
     /// The connection has calls or streams in progress, or another hand-off is in progress. A cancelled call counts
     /// until its reply has arrived.
     Busy,
     /// The peer does not accept hand-offs for this operation.
     NotServed,
-    /// The peer does not support hand-offs, which is the case for Go peers, or this end accepted the connection. Only
-    /// the end that opened the connection can request a hand-off. See
+    /// The peer does not support hand-offs, as is the case for Go peers, or this end accepted the connection. Only the
+    /// end that opened the connection can request a hand-off. See
     /// [`Connection::into_transport`](crate::Connection::into_transport).
     Unsupported,
     /// The hand-off request exceeds the maximum size that the peer accepts.
@@ -139,7 +139,7 @@ impl std::error::Error for HandOffError {
     }
 }
 
-/// Returns the error that a close reason wraps, if the operating system or the peer reported one.
+/// Returns the error that a close reason wraps, if any.
 fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
     match reason {
         CloseReason::Io { source, .. } | CloseReason::TlsHandshake(source) => Some(&**source),
@@ -194,8 +194,8 @@ impl std::error::Error for MountError {}
 
 /// Error of setting up a server or connecting a client.
 ///
-/// Returned by all functions that set up servers and clients. It may be returned by `main` too, because its `Debug`
-/// output is the error text.
+/// Returned by all functions that set up servers and clients. Its `Debug` output is the error text, so `main` can
+/// return it too.
 ///
 /// ```
 /// use frisbee::{Client, Error, Handlers};

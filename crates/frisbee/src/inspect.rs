@@ -1,7 +1,7 @@
 //! Introspection of a running server: connections, work in progress, workers and recently closed connections.
 //!
-//! The state is read on demand: nothing is recorded while packets are processed. The lock of only one connection at a
-//! time is held.
+//! The state is read on demand. Nothing is recorded while packets are processed, and only one connection is locked at a
+//! time.
 //!
 //! ```
 //! use frisbee::{Handlers, Server};
@@ -122,7 +122,7 @@ pub fn view(connection: &Connection) -> ConnectionView {
     let streams: Vec<_> = state.streams.iter().take(STREAMS_SHOWN).cloned().collect();
     let (peer, stream_count, queued) = (state.peer.clone(), state.streams.len(), state.queued());
     let (is_going_away, closed) = (state.going_away, state.closed.as_deref().cloned());
-    // Release the mailbox before locking the streams. Senders on all streams of the connection contend for its lock.
+    // Release the mailbox before locking the streams, because all senders of the connection contend for its lock.
     drop(state);
     ConnectionView {
         peer,

@@ -1,5 +1,5 @@
-//! Rate limits for log events caused by peers, which must not be able to flood the log. [`LogLimit`] limits events by
-//! peer and reason, or any other key, and [`LineLimit`] limits all events of one call site.
+//! Rate limits for log events, so that peers cannot flood the log. [`LogLimit`] limits events by peer and reason, or
+//! any other key, and [`LineLimit`] limits all events of one call site.
 
 use crate::debug::opaque_debug;
 use parking_lot::Mutex;
@@ -13,8 +13,8 @@ const SLOTS: usize = 256;
 /// Minimum interval between two logged events in the same slot.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// Limits log events to one per second and slot. The key of an event is hashed to a slot, with a seed that peers do not
-/// know.
+/// Limits log events to one per second and slot. The key of an event determines the slot, by a hash with a random seed
+/// that peers do not know.
 #[derive(Default)]
 pub struct LogLimit {
     /// Rate-limit slots, allocated at the first event.

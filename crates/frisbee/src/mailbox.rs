@@ -1,5 +1,5 @@
-//! The mailbox, through which handles pass packets and close orders to the driver of their connection, and the state
-//! shared by handles and driver.
+//! The mailbox passes packets and close orders from the handles of a connection to its driver. It also contains the
+//! state that they share.
 
 pub(crate) mod deferred;
 pub(crate) mod hand_off;
@@ -32,14 +32,14 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// Backlog of a connection in bytes at which senders on streams wait for their turns. On a slow link, a small call
-/// waits for this backlog and for the unsent bytes in the system's buffer,
-/// [`UNSENT_MAX`](crate::transport::UNSENT_MAX), because calls do not wait for turns. The limit is half of a write of
-/// short packets, so a single stream on a fast link is not slowed down.
+/// Backlog of a connection in bytes from which stream senders take turns. Calls do not wait for turns, so on a slow
+/// link a small call waits only for this backlog and for the unsent bytes in the system's buffer
+/// ([`UNSENT_MAX`](crate::transport::UNSENT_MAX)). The limit is half of a write of short packets, so it does not slow
+/// down a single stream on a fast link.
 const STREAM_BACKLOG_MAX: usize = 64 * 1024;
 
-/// Maximum number of bytes that a stream sends in its turn if it had to wait for the turn. The last message may exceed
-/// the limit. The turns of 40 streams take 0.8 s at 200 kB/s; `streams_share_link_evenly_behind_calls` measures their
+/// Maximum number of bytes that a stream sends in a turn that it had to wait for. The last message may exceed the
+/// limit. The turns of 40 streams take 0.8 s at 200 kB/s; `streams_share_link_evenly_behind_calls` measures their
 /// shares after 20 s. Fast links rarely make streams wait.
 pub(crate) const TURN: usize = 4 * 1024;
 
@@ -50,8 +50,8 @@ pub(crate) struct Mailbox {
     /// Whether the driver was woken and has not checked the mailbox since. Written under the lock, read without it.
     notified: AtomicBool,
     /// Whether senders must wait although the backlog is below its normal limit, because the server is short of memory
-    /// or the senders wait for turns. The driver then reports its backlog after each write. Written under the lock,
-    /// read without it.
+    /// or streams take turns. If so, the driver reports its backlog after each write. Written under the lock, read
+    /// without it.
     is_starved: AtomicBool,
     /// Maximum backlog in bytes, at most 4 GiB; see [`frisbee_core::Config::backlog_max`].
     backlog_max: u32,
@@ -62,8 +62,8 @@ pub(crate) struct Mailbox {
 /// State that the driver keeps about its mailbox between polls.
 #[derive(Debug)]
 pub(crate) struct MailboxReader {
-    /// Backlog in bytes that the driver last reported to handles, or [`NEVER_NOTIFIED`] before its first report.
-    /// Handles get the driver's waker with the first report.
+    /// Backlog in bytes that the driver last reported to handles, or [`NEVER_NOTIFIED`] before its first report, which
+    /// also gives handles the driver's waker.
     notified: usize,
 }
 
@@ -81,10 +81,10 @@ impl Default for MailboxReader {
 pub(crate) enum TakeOutcome {
     /// The mailbox was empty.
     Nothing,
-    /// The driver has taken packets that handles sent, or requests that they made.
+    /// The driver has taken packets or requests of handles.
     Messages,
-    /// The driver has left the messages in place, so that other handles can add packets to the same write. The driver
-    /// wakes itself and polls again.
+    /// The messages remain in the mailbox, so that other handles can add packets to the same write. The driver must
+    /// wake itself and poll again.
     Yield,
 }
 
@@ -97,9 +97,9 @@ pub(crate) struct MailboxState {
     backlog: u32,
     /// Waker of the connection's driver.
     pub(crate) task: Option<Waker>,
-    /// Request of a handle to close the connection, if there is one.
+    /// Pending request of a handle to close the connection.
     pub(crate) order: Option<Box<Order>>,
-    /// Step of a hand-off that a handle has requested from the driver.
+    /// Pending request of a handle for the next step of a hand-off.
     pub(crate) hand_off: Option<Box<HandOffStep>>,
     /// State of a hand-off of the transport to another owner, including which end requested it.
     pub(crate) hand_off_state: HandOffState,
@@ -179,7 +179,7 @@ impl Mailbox {
     pub(crate) fn write<T>(&self, fill: impl FnOnce(&mut Outbox) -> T) -> Result<T, SendError> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
-        // Update the charge before `fill`, so that the outbox enforces the size limit for the memory that is available
+        // Update the charge before `fill`, so that the size limit of the outbox reflects the memory that is available
         // now.
         inner.update_charge(&self.account);
         let filled = fill(&mut inner.outbox);
@@ -202,8 +202,8 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.check_open()?;
         inner.update_charge(&self.account);
-        // Wait even if the packet would fit while tasks woken earlier have not yet sent theirs. Otherwise, new senders
-        // could starve them.
+        // Even if there is space, wait while tasks that were woken earlier have not sent their packets. Otherwise, new
+        // senders could starve them.
         if inner.is_full(self.backlog_max()) || inner.waiters.is_early(place) {
             self.wait_for_room(inner, context, place);
             return Poll::Pending;
@@ -258,7 +258,7 @@ impl Mailbox {
         // Lock order: the mailbox, then the stream. Code that holds a stream's lock must not lock the mailbox.
         let start = |latest| stream.inner.lock().start_of_turn(latest, queued);
         let earlier = context.and_then(|context| inner.waiters.enter_turn(context, place, start));
-        // Wake the driver, because it may have written its backlog without a report.
+        // Wake the driver, because it may have written its backlog without reporting this.
         let task = if self.is_starved.load(Ordering::Relaxed) { None } else { self.to_wake(&inner) };
         self.is_starved.store(true, Ordering::Relaxed);
         drop(inner);
@@ -266,7 +266,7 @@ impl Mailbox {
         wake(task);
     }
 
-    /// Requests that the driver close the connection. Replaces an earlier request that is less urgent.
+    /// Requests that the driver close the connection. Replaces an earlier, less urgent request.
     pub(crate) fn order(&self, order: Order) {
         self.change(|inner| Order::put(order, &mut inner.order));
     }
@@ -323,7 +323,7 @@ impl Mailbox {
         }
         let mut inner = self.lock_by_task();
         let mut earlier = None;
-        // Keep an equivalent waker, because each clone changes a reference count that other threads use.
+        // Keep an equivalent waker, because cloning one changes a reference count that is shared with other threads.
         if !inner.task.as_ref().is_some_and(|task| task.will_wake(waker)) {
             earlier = inner.task.replace(waker.clone());
         }
@@ -336,11 +336,11 @@ impl Mailbox {
         } else {
             self.wake_producers(inner);
         }
-        drop(earlier); // Without the lock: it may be the last reference to a task.
+        drop(earlier); // Outside of the lock, because this may drop a task.
         TakeOutcome::Messages
     }
 
-    /// Wakes the tasks that wait for space in the outbox, as many as the space suffices for.
+    /// Wakes as many of the tasks that wait for space in the outbox as the space suffices for.
     #[cold]
     fn wake_producers(&self, mut inner: MutexGuard<'_, MailboxState>) {
         inner.update_charge(&self.account);
@@ -353,8 +353,8 @@ impl Mailbox {
         let turns = inner.grant_turns(self.backlog_max());
         // While streams wait for turns, the driver must report after each write, whatever the length of its backlog.
         self.is_starved.store(inner.waiters.has_turns(), Ordering::Relaxed);
-        // Have the driver poll again to wake the remaining tasks and to revoke expired grants, because the woken tasks
-        // may never send.
+        // The woken tasks may never send. Have the driver poll again, to wake the remaining tasks and to revoke expired
+        // grants.
         let task = if others_wait || !turns.is_empty() { self.to_wake(&inner) } else { None };
         producers.extend(turns);
         drop(inner);
@@ -401,11 +401,11 @@ impl Mailbox {
     #[cold]
     fn request_report(&self, inner: &MailboxState) -> Option<Waker> {
         if inner.output.is_narrow(self.backlog_max()) {
-            // The driver reports its backlog only if the backlog is long, and may have written it since.
+            // The driver reports only a long backlog, and may have written it since the last report.
             self.is_starved.store(true, Ordering::Relaxed);
             return self.to_wake(inner);
         }
-        // Have the driver check again, because the space is reserved for woken tasks, which may never use it.
+        // The space is reserved for woken tasks, which may never use it. Have the driver check again.
         if inner.is_full(self.backlog_max()) { None } else { self.to_wake(inner) }
     }
 
@@ -423,11 +423,10 @@ impl Mailbox {
         inner.charge(&self.account);
     }
 
-    /// Locks the mailbox for the driver and clears the driver's notification, because the driver now checks the
-    /// mailbox.
+    /// Locks the mailbox for the driver and clears its notification.
     pub(crate) fn lock_by_task(&self) -> MutexGuard<'_, MailboxState> {
         let inner = self.inner.lock();
-        // Clear the flag under the lock and before taking the messages. Those added afterwards then notify the driver
+        // Clear the flag under the lock and before taking the messages, so that messages added later notify the driver
         // again.
         self.notified.store(false, Ordering::Relaxed);
         inner
@@ -435,12 +434,13 @@ impl Mailbox {
 
     /// Returns the driver's waker, or `None` if the driver has already been woken.
     fn to_wake(&self, inner: &MailboxState) -> Option<Waker> {
-        // A read-modify-write operation is not needed, because only the owner of the lock writes.
+        // A load and a store suffice, because only the holder of the lock writes.
         if self.notified.load(Ordering::Relaxed) {
             return None;
         }
         self.notified.store(true, Ordering::Relaxed);
-        // Before its first poll, the driver has no waker. That poll takes the mailbox in any case.
+        // Before its first poll, the driver has no waker. This is fine, because the first poll checks the mailbox in
+        // any case.
         inner.task.clone()
     }
 
@@ -463,7 +463,7 @@ impl Mailbox {
         watch: &mut Waiter<'_>,
     ) -> Poll<Result<PeerKind, SendError>> {
         let inner = self.inner.lock();
-        // Check for the kind before `check_open`, because it remains known after the connection has closed.
+        // Check this before `check_open`, because the kind remains known after the connection has closed.
         if inner.peer != PeerKind::Unknown {
             return Poll::Ready(Ok(inner.peer.clone()));
         }
@@ -496,7 +496,7 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.hand_off_state = hand_off_state;
         let watchers = inner.waiters.take_watchers();
-        // The outbox counts as full while a hand-off is requested, so senders may be able to proceed now.
+        // The outbox counts as full during a hand-off request, so senders may be able to proceed now.
         self.wake_producers(inner);
         wake_all(watchers);
     }

@@ -5,9 +5,10 @@
 
 /// Returns free pages of the allocator to the operating system. Returns whether any pages were returned.
 ///
-/// By itself, the allocator only returns the free ends of its heaps, so a server keeps most of the memory of a burst.
-/// Each arena is locked while it is searched, which takes some milliseconds per 100 MB. Call this rarely, and from a
-/// thread that may block. Has no effect with other C libraries, on other systems, or for another global allocator.
+/// Without this call, the allocator returns only the free ends of its heaps, so a server keeps most of the memory of a
+/// burst. Each arena is locked while it is searched, which takes some milliseconds per 100 MB. Call this rarely, and
+/// from a thread that may block. Has no effect with other C libraries, on other systems, or for another global
+/// allocator.
 pub(crate) fn malloc_trim() -> bool {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: `malloc_trim` has no preconditions. It accepts any padding, may be called by any thread at any time, and

@@ -1,17 +1,17 @@
 //! Process-wide pool of memory for large bodies.
 //!
-//! The allocator returns allocations of this size to the system when they are freed. New allocations are mapped page by
-//! page, and each page is zeroed at its first use, which costs as much as receiving the body. The pool therefore keeps
-//! a small amount of memory for later bodies, for a short time.
+//! The allocator maps allocations of this size and unmaps them when they are freed. The kernel zeroes each new page at
+//! its first use, which costs as much as receiving the body. The pool therefore keeps a small amount of memory for a
+//! short time, for reuse by later bodies.
 //!
-//! A peer cannot exploit the pool. The memory of a body depends on the number of its received bytes, whether it is new
-//! or reused. Memory is returned to the pool only when the last [`Bytes`] that share it are dropped.
+//! A peer cannot exploit the pool. The size of a body's memory depends on the number of bytes received, whether the
+//! memory is new or reused. Memory is returned to the pool only when the last [`Bytes`] that share it are dropped.
 //!
 //! # Decisions
 //!
 //! A body starts in the middle of a page. Copying from the kernel takes ten times as long if the destination is a few
-//! bytes above the source, modulo the page size, and both buffers would otherwise start at a page boundary. Strings of
-//! 64 KiB or more are copied to such memory rather than to the outbox.
+//! bytes above the source, modulo the page size. If bodies started at a page boundary, as the kernel's buffers do, this
+//! would be common. Strings of 64 KiB or more are copied to pooled memory rather than to the outbox.
 
 use bytes::Bytes;
 use frisbee_core::{BodyMemory, MemoryPool};
@@ -22,8 +22,8 @@ use std::time::{Duration, Instant};
 /// Minimum size in bytes of a copied body whose buffer is taken from the pool.
 const POOLED_MIN: usize = 64 * 1024;
 
-/// Maximum total size of pooled buffers in bytes, an eighth of a server's default memory limit for input. A few buffers
-/// per core are enough to absorb fluctuations.
+/// Maximum total size of pooled buffers in bytes, an eighth of a server's default memory limit. A few buffers per core
+/// suffice to absorb fluctuations.
 const BUFFERS_MAX: usize = 32 * 1024 * 1024;
 
 /// Time after which unused buffers are freed. Each connection checks for such buffers periodically.
@@ -39,11 +39,11 @@ pub(crate) struct SharedPool(Mutex<BufferPool>);
 impl SharedPool {
     /// Frees buffers that have been unused for some time. Called periodically by every connection.
     pub(crate) fn sweep(&self) {
-        // If the pool is in use, skip the sweep, because another connection will soon sweep.
+        // If the pool is locked, skip the sweep. Another connection will soon sweep.
         let Some(mut pool) = self.0.try_lock() else { return };
         let old = pool.sweep(Instant::now());
         drop(pool);
-        // Free the buffers without the lock, because freeing memory takes time.
+        // Free the buffers outside of the lock, because freeing memory takes time.
         drop(old);
     }
 }
@@ -55,7 +55,7 @@ impl MemoryPool for SharedPool {
 
     fn put(&self, memory: Vec<u8>) {
         let surplus = self.0.lock().put(memory, Instant::now());
-        drop(surplus); // Without the lock, because freeing memory takes time.
+        drop(surplus); // Outside of the lock, because freeing memory takes time.
     }
 }
 

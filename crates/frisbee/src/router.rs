@@ -2,7 +2,7 @@
 //!
 //! # Decisions
 //!
-//! A first router implements only two methods, and its author need not know any others. Dispatch is static.
+//! A simple router implements only two methods, and its author does not need to know the others. Dispatch is static.
 
 pub(crate) mod handlers;
 pub(crate) mod mounts;
@@ -78,22 +78,22 @@ pub trait Router: Send + Sync + 'static {
     /// are sent in the write that follows the batch.
     fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed;
 
-    /// Handles a stream that the peer has opened by the packet `first`. Dropping the stream closes it, which is the
-    /// default.
+    /// Handles a stream that the peer has opened. `first` is its first message. By default, drops the stream, which
+    /// closes it.
     fn stream(&self, session: &mut Self::Session, first: Bytes, stream: Stream) -> Routed {
         let _ = (session, first, stream);
         Routed::Continue
     }
 
-    /// Called at the end of each turn of the connection, that is, of each poll of its driver. There is a turn when the
-    /// packets of a read have been routed, handles have sent packets or [woken](crate::rpc::ConnectionExt::wake) the
-    /// connection, or the time returned by the last call is reached. The first turn precedes any input from the peer.
-    /// In the last turn, the connection may already be closing.
+    /// Called at the end of each turn of the connection, that is, of each poll of its driver. A turn takes place when
+    /// packets have been read, when handles have sent packets or [woken](crate::rpc::ConnectionExt::wake) the
+    /// connection, or at the time that the last call returned. The first turn precedes any input from the peer. In the
+    /// last turn, the connection may already be closing.
     ///
-    /// Use it for work that should be done once per batch, or to inspect or extend each write: packets appended to the
-    /// outbox are sent in the write that follows immediately, except that a server sends nothing before the client's
-    /// first packet, which determines the form of headers. Returns the latest time for the next call. A time in the
-    /// past is treated as the next millisecond.
+    /// Use it for work that should be done once per batch, or to inspect or extend each write. Packets appended to the
+    /// outbox are sent in the write that follows, except that a server sends nothing before the client's first packet,
+    /// which determines the header format. Returns the latest time for the next call. A time in the past is treated as
+    /// the next millisecond.
     fn batch_ended(&self, session: &mut Self::Session, batch: &mut BatchEnd<'_>) -> Option<Instant> {
         let _ = (session, batch);
         None
@@ -118,8 +118,8 @@ pub trait Router: Send + Sync + 'static {
     }
 
     /// Called when the body of a packet was discarded on arrival for lack of memory. At most the first 64 bytes of the
-    /// body are kept. Packets appended to `outbox` should inform the peer. By default the connection is closed, so that
-    /// no caller waits for a reply forever.
+    /// body are kept. Inform the peer by appending a packet to `outbox`. By default, the connection is closed, so that
+    /// no caller waits forever for a reply.
     ///
     /// Bodies are only discarded by servers. Streams need not be handled here, because they are reset.
     fn discarded(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
@@ -135,23 +135,25 @@ pub trait Router: Send + Sync + 'static {
 
     /// Called while a packet of this operation is blocking the thread of the connection for several milliseconds.
     /// Another thread has taken over the other connections. This method is called on the watchdog's thread, and only
-    /// for connections that are driven by [workers](crate::Workers). Return `true` if the router runs its handlers on
-    /// other threads from now on, and logs the event itself if necessary. By default the operation is logged once.
+    /// for connections that are driven by [workers](crate::Workers). Return `true` if the router handles this, for
+    /// example by running its handlers on other threads in the future; the router then also logs the event if
+    /// necessary. By default, the operation is logged once.
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
         let _ = (connection, operation);
         false
     }
 
     /// Handles a request of a native peer to hand off the connection. The router must keep `request` until it has
-    /// decided. By default, the request is dropped, which replies that hand-offs are not supported. The peer sends
-    /// nothing else until it receives the reply.
+    /// decided. By default, the request is dropped, which tells the peer that hand-offs are not supported. The peer
+    /// sends nothing else until it receives the reply.
     fn hand_off(&self, session: &mut Self::Session, request: HandOffRequest) -> Routed {
         let _ = (session, request);
         Routed::Continue
     }
 
-    /// Returns whether the packets of this operation are requests and replies. Packets of other calls may then overtake
-    /// a long one, which is sent in fragments. By default, all packets except those of streams keep their order.
+    /// Returns whether the packets of this operation are requests and replies. If so, a long packet may be sent in
+    /// fragments, and packets of other calls may overtake it. By default, all packets except those of streams keep
+    /// their order.
     fn is_call(&self, operation: Operation) -> bool {
         let _ = operation;
         false
@@ -193,13 +195,13 @@ pub struct Declaration {
     /// Operations that the router handles. The server uses them to distinguish the first packet of a peer with 8-byte
     /// headers from the bytes of another protocol. Defaults to all operations.
     pub operations: Vec<RangeInclusive<u16>>,
-    /// Items to add to the HELLO, by which native peers identify themselves. Their types range from
-    /// [`Hello::FIRST_USER_ITEM`] to 127. The items of all routers together may take [`Hello::ITEMS_MAX`] bytes. For a
-    /// router mounted in frpc, types below 64 are reserved for frpc. Defaults to none.
+    /// Items to add to the HELLO. Their types range from [`Hello::FIRST_USER_ITEM`] to 127. The items of all routers
+    /// together may take [`Hello::ITEMS_MAX`] bytes. For a router mounted in frpc, types below 64 are reserved for
+    /// frpc. Defaults to none.
     pub hello_items: Vec<(u8, Bytes)>,
-    /// Whether the router of a client closes the connection itself after the server is [going
-    /// away](ConnectionEvent::GoingAway) and the router's work is complete. The server then waits for the client,
-    /// because it may not know of all remaining work. By default the server closes the connection.
+    /// Whether the router of a client closes the connection when the server is [going away](ConnectionEvent::GoingAway)
+    /// and the router's work is complete. If set, the server waits for this, because it may not know of all remaining
+    /// work. By default, the server closes the connection.
     pub closes_by_itself: bool,
     /// First error that occurred while routers were mounted, if any.
     pub(crate) wrong: Option<MountError>,
@@ -234,8 +236,8 @@ impl Declaration {
         self
     }
 
-    /// Checks that the items fit into a HELLO, that none of their types is reserved, and that the mounted routers do
-    /// not overlap. A server does so when it is bound, and a client when it connects.
+    /// Checks that the items fit into a HELLO, that no item has a reserved type, and that the mounted routers do not
+    /// overlap. Servers check this when they are bound, and clients when they connect.
     ///
     /// # Errors
     /// If the items or operation ranges are invalid.
@@ -255,8 +257,8 @@ impl Declaration {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConnectionEvent<'a> {
-    /// It is now known whether the peer supports the protocol extension. A server knows this before the client's first
-    /// packet, and a client after a round trip.
+    /// It is now known whether the peer supports the protocol extension. A server learns this before it routes the
+    /// client's first packet, and a client after a round trip.
     PeerKnown(&'a PeerKind),
     /// The connection is idle, so memory can be freed: no handler is running, and only PINGs and PONGs were exchanged
     /// for one to three [`Config::ping_interval`](crate::Config::ping_interval)s. There may still be open streams, and
@@ -265,10 +267,10 @@ pub enum ConnectionEvent<'a> {
     /// A native peer is going away. It accepts no new calls or streams. It closes the connection once nothing is in
     /// progress and this end has confirmed the announcement.
     GoingAway,
-    /// The connection is about to close because it is idle. A router sets `is_busy` if it has work in progress that the
-    /// connection does not know of, such as an outgoing request without a reply. Running handlers and streams need not
-    /// be reported. The event is repeated in each later turn of the driver: if the work ends for a reason other than a
-    /// packet, [wake](crate::rpc::ConnectionExt::wake) the connection.
+    /// The connection is about to close because it is idle. To keep it open, set `is_busy`, for example while an
+    /// outgoing request waits for its reply. The connection itself already accounts for running handlers and open
+    /// streams. The event is repeated in each turn until the connection closes. If the router's work ends without a
+    /// packet, [wake](crate::rpc::ConnectionExt::wake) the connection, so that another turn takes place.
     Closing {
         /// Whether the connection must stay open, because the router has work in progress.
         is_busy: bool,
@@ -300,7 +302,7 @@ pub struct BatchEnd<'a> {
 impl BatchEnd<'_> {
     /// Requests another call of [`Router::batch_ended`] once all output has been written.
     ///
-    /// Intended for routers that have more to send than they should queue in the outbox at once.
+    /// For routers that have more to send than they should queue in the outbox at once.
     pub fn again_when_written(&mut self) {
         self.when_written = true;
     }
@@ -310,11 +312,11 @@ impl BatchEnd<'_> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OverflowPolicy {
-    /// Stops routing packets until there is space. This is the default, and suits protocols in which any packet may be
-    /// the last one before the router returns [`Routed::HandOff`]. Only the router can recognize such a packet.
+    /// Stops routing packets until there is space. This is the default. It is required for protocols in which routing
+    /// any packet may return [`Routed::HandOff`], because bytes after such a packet must not be parsed.
     Stop,
-    /// Queues the packet until there is space. In the meantime, open streams, cancellations and similar events are
-    /// handled. The total size of queued packets has the same limit as the backlog. Suitable for requests.
+    /// Queues the packet until there is space. Meanwhile, open streams, cancellations and similar events are handled.
+    /// The total size of queued packets has the same limit as the backlog. Suitable for requests.
     Wait,
     /// Routes the packet immediately, unless it opens a stream. Suitable for packets that need no reply, such as
     /// cancellations or replies themselves.
@@ -328,8 +330,8 @@ pub enum OverflowPolicy {
 pub enum Routed {
     /// The connection continues, and the next packet is routed.
     Continue,
-    /// The connection continues, but the packet was useless, for example malformed. A peer that sends many such packets
-    /// is read more slowly; see [`Config::abuse_rate`](crate::Config::abuse_rate).
+    /// The connection continues, but the packet was useless, for example malformed. If a peer sends many such packets,
+    /// reading from it is paused; see [`Config::abuse_rate`](crate::Config::abuse_rate).
     Discarded,
     /// The connection continues, but routing the packet took a long time. The driver then checks the time limit of its
     /// poll before the next packet, instead of after some dozens of packets; see
@@ -338,8 +340,8 @@ pub enum Routed {
     /// The connection is closed after pending packets have been written.
     Close(CloseReason),
     /// After pending packets have been written, the transport is passed to its next owner, with all bytes after this
-    /// packet. The peer is not notified and must expect this by agreement. This is how hand-offs work with Go peers.
-    /// See [`HandOffTarget`].
+    /// packet. The peer is not notified, so both ends must have agreed on this beforehand. Hand-offs with Go peers work
+    /// this way. See [`HandOffTarget`].
     HandOff(HandOffTarget),
 }
 
@@ -363,7 +365,7 @@ impl<E: fmt::Display> From<Result<(), E>> for Routed {
     }
 }
 
-/// Converts `Ok` to the contained value and an error to [`Close`](Self::Close). For routing functions that use `?`.
+/// Converts `Ok` to the contained value and an error to [`Close`](Self::Close). For functions that use `?`.
 impl<E: fmt::Display> From<Result<Self, E>> for Routed {
     fn from(result: Result<Self, E>) -> Self {
         result.unwrap_or_else(|error| Self::close(error.to_string()))

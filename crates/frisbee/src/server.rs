@@ -1,4 +1,4 @@
-//! Servers: settings and lifecycle. Accepting is in `server/accepting.rs`, inherited sockets are in
+//! Servers: settings and life cycle. Accepting is in `server/accepting.rs`, inherited sockets are in
 //! `server/inherited.rs`, and adapters for other protocols are in `server/adapter.rs`.
 
 mod accepting;
@@ -42,7 +42,7 @@ use crate::transport::unix::{Sharing, UnixSocket};
 use std::path::Path;
 
 /// Maximum length of the listen backlog, equal to the default limit of Linux. It should be large enough for all clients
-/// that reconnect at the same time, because a client whose SYN is dropped retries only after a second.
+/// that reconnect at the same time, because a client retries only after a second if its SYN is dropped.
 const BACKLOG: u32 = 4096;
 
 /// A listening socket with the settings of its connections.
@@ -142,8 +142,8 @@ pub struct ServerBuilder {
     takes_plain: bool,
 }
 
-/// Settings of protocol adapters. They are stored behind a pointer, so that programs without adapters do not contain
-/// the code that drops them.
+/// Settings of protocol adapters, stored behind a pointer so that programs without adapters do not contain the code
+/// that drops them.
 #[derive(Clone, Debug, Default)]
 struct ProtocolSettings {
     #[cfg_attr(not(feature = "tls"), allow(dead_code))]
@@ -204,55 +204,56 @@ settings! {
     /// writes, and a client's HELLO for the life of its connection if it is longer than 4 KiB.
     ///
     /// Once half of the memory is in use, the connections of one caller may together hold three times as much as is
-    /// free. A single caller is thereby limited to three quarters. If another caller holds more than a 256th of the
-    /// memory, the share is a sixteenth of the free memory, so that new callers always find memory. A caller is an IPv4
-    /// address, an IPv6 /64 network, or the user of a Unix socket. While a sixteenth of the memory is free, each
-    /// connection may hold 8 KiB regardless of the other connections of its caller. A 64th of the memory is reserved
-    /// for replies.
+    /// free. A single caller is thus limited to three quarters of the memory. If another caller holds more than 1/256
+    /// of the memory, the share is 1/16 of the free memory, so that new callers always find memory. A caller is an IPv4
+    /// address, an IPv6 /64 network, or the user of a Unix socket. While at least 1/16 of the memory is free, each
+    /// connection may hold 8 KiB regardless of the other connections of its caller. 1/64 of the memory is reserved for
+    /// replies.
     ///
     /// Requests and streams beyond the share of a caller are rejected before their handlers run, and the connection
-    /// stays open: fRPC callers receive `ResourceExhausted`. A [`Router`](crate::Router) makes its own decisions with
-    /// [`is_overloaded`](crate::rpc::ConnectionExt::is_overloaded) and [`discarded`](Router::discarded). If it does not
-    /// implement the latter, like [`Handlers`](crate::Handlers), the connection is closed. Work in progress may exceed
-    /// the limit by one request. A reply that does not fit is replaced by `ResourceExhausted`. Other packets to such a
-    /// connection wait or fail with [`SendError::TooLong`](crate::SendError::TooLong). Memory that handlers allocate is
-    /// not counted.
+    /// stays open: fRPC callers receive `ResourceExhausted`. A [`Router`](crate::Router) can decide differently by
+    /// using [`is_overloaded`](crate::rpc::ConnectionExt::is_overloaded) and implementing
+    /// [`discarded`](Router::discarded). Without an implementation of the latter, as in [`Handlers`](crate::Handlers),
+    /// the connection is closed. Work in progress may exceed the limit by one request. A reply that does not fit is
+    /// replaced by `ResourceExhausted`. Other packets to such a connection wait or fail with
+    /// [`SendError::TooLong`](crate::SendError::TooLong). Memory that handlers allocate is not counted.
     memory_max: usize = MEMORY_MAX, with "frisbee_core::byte_size";
 
     /// Sets the maximum memory of the connections themselves, which [`memory_max`](Self::memory_max) does not include.
     /// Defaults to 512 MiB.
     ///
-    /// A connection counts as 4 KiB, or as 28 KiB if the server has TLS settings. The shares of a caller are those of
-    /// `memory_max`: a single caller has three quarters, which is 98 000 connections without TLS. A connection beyond
-    /// the share evicts one that waits for its client's first packet, or is closed. If the process may open fewer files
-    /// (`RLIMIT_NOFILE` when the server is created), these are divided instead.
+    /// A connection counts as 4 KiB, or as 28 KiB if the server has TLS settings. The rules of `memory_max` determine
+    /// the share of a caller: a single caller has at most three quarters, which is 98 000 connections without TLS. A
+    /// connection beyond the share evicts another one that still waits for its client's first packet. If there is none,
+    /// the new connection is closed. If the process may open fewer files (`RLIMIT_NOFILE` when the server is created),
+    /// the limit is lowered accordingly.
     connection_memory_max: usize = CONNECTION_MEMORY_MAX, with "frisbee_core::byte_size";
 
     /// Sets the maximum number of open connections that wait for the client's first packet or for the client in a TLS
     /// handshake. Defaults to 4096.
     ///
     /// A further connection evicts the oldest one of the address with the most such connections, as if its first header
-    /// or handshake had timed out. Some are also evicted when the process has no file descriptor left for a new
-    /// connection. Bytes received by then are read before the connection is closed. No connection is evicted in its
+    /// or handshake had timed out. Connections are also evicted when the process has no file descriptor left for a new
+    /// one. Before an evicted connection is closed, bytes received by then are read. No connection is evicted in its
     /// first second, because thousands of clients may reconnect at once.
     silent_max: usize = SILENT_MAX;
 
     /// Sets how long the server still accepts connections after [a shutdown](Server::serve_with_shutdown) has begun.
     /// Defaults to zero.
     ///
-    /// A program that reports meanwhile that it is not ready loses no client: load balancers stop choosing it before
-    /// its socket closes. [`shutdown_timeout`](Self::shutdown_timeout) begins after this time.
+    /// If a program reports during this time that it is not ready, no client is lost: load balancers stop choosing it
+    /// before its socket closes. [`shutdown_timeout`](Self::shutdown_timeout) begins after this time.
     drain_delay: Duration = Duration::ZERO, with "humantime_serde";
 
     /// Sets how long a shutdown waits for connections to finish their work. Defaults to 20 s, because orchestrators
     /// such as Kubernetes kill a process after 30 s.
     shutdown_timeout: Duration = Duration::from_secs(20), with "humantime_serde";
 
-    /// Sets the age at which a connection is drained. The age varies at random by up to a tenth. Defaults to no limit.
+    /// Sets the age at which a connection is drained, varied randomly by up to 10 %. Defaults to no limit.
     ///
     /// A native client receives GOING_AWAY, as in a [shutdown](Server::serve_with_shutdown). It makes new calls on a
-    /// new connection, and the old one is closed when nothing is in progress. New connections pass through the load
-    /// balancer, which may choose another server, and present current certificates. [Adapter](Self::adapter)
+    /// new connection, and the old one is closed when nothing is in progress. The new connection may reach another
+    /// server through a load balancer, and presents the client's current certificate. [Adapter](Self::adapter)
     /// connections are notified by [stopping](crate::AdapterContext::stopping). Go clients do not support GOING_AWAY,
     /// so their connections are closed when idle.
     ///
@@ -271,20 +272,20 @@ settings! {
 
     /// Sets how long each connection busy-polls after activity. Defaults to zero.
     ///
-    /// While it polls, input is processed without the microseconds that waking a thread takes. This suits few
-    /// connections with request-reply traffic. Busy polling uses a whole core even without work, and slows down
-    /// everything else on that core. Clients with shared memory then wake the server without a system call.
+    /// Busy polling saves the microseconds that waking a thread takes. It suits a few connections with request-reply
+    /// traffic. It uses a whole core even without work, and slows down everything else on that core. Clients with
+    /// shared memory can then wake the server without a system call.
     busy_poll: Duration = Duration::ZERO, with "humantime_serde";
 
     /// Sets the threads that drive connections. Defaults to [`Workers::Caller`], the caller's runtime.
     workers: Workers = Workers::default(), threads start_threads;
 
-    /// Sets the I/O interface by which connections are driven. Defaults to [`IoBackend::default`].
+    /// Sets the I/O interface that drives connections. Defaults to [`IoBackend::default`].
     io_backend: IoBackend = IoBackend::default();
 }
 
-/// Estimated memory of an open connection in bytes. It is twice the heap size of an idle connection, because the first
-/// call allocates buffers.
+/// Estimated memory of an open connection in bytes. It is twice the heap size of an idle connection, to cover the
+/// buffers that the first call allocates.
 const CONNECTION_COST: usize = 4 * 1024;
 
 /// Estimated additional memory of a TLS connection in bytes. It covers the keys, and buffers of 16 KiB that are used
@@ -304,15 +305,16 @@ impl ServerSettings {
 }
 
 impl ServerBuilder {
-    /// Expects each connection to begin with a PROXY protocol header of version 1 or 2, which contains the address of
-    /// the load balancer's client. Disabled by default, in which case the header is not recognised.
+    /// Requires each connection to begin with a PROXY protocol header (version 1 or 2), in which a load balancer states
+    /// the address of its client. Disabled by default.
     ///
     /// The address in the header becomes the [peer address](crate::Connection::peer_addr) for routers, handlers, the
     /// log and [memory](Self::memory_max) shares. If the header has no address, as in health checks of the balancer,
-    /// the socket's address is used. The header precedes TLS. It is required within
-    /// [`first_header_timeout`](Self::first_header_timeout): a connection without one is closed and logged.
+    /// the socket's address is used. The header precedes TLS. A connection that does not send it within
+    /// [`first_header_timeout`](Self::first_header_timeout) is closed and logged.
     ///
-    /// **Any client of the port can claim any address.** Make the port reachable for the load balancer only.
+    /// **Any client that can reach the port can claim any address.** Make the port reachable for the load balancer
+    /// only.
     ///
     /// Such connections are driven by tokio regardless of [`io_backend`](Self::io_backend).
     pub fn proxy_protocol(mut self) -> Self {
@@ -329,11 +331,11 @@ impl ServerBuilder {
         self
     }
 
-    /// Shares memory with clients that offer it on a Unix socket; see [`shm`](crate::shm). Disabled by default, in
-    /// which case such clients connect again without an offer.
+    /// Accepts offers of shared memory from clients on a Unix socket; see [`shm`](crate::shm). Disabled by default.
+    /// Clients with such an offer then connect again without it.
     ///
-    /// Limits, shutdowns, [`Stats`], credentials and workers apply to connections through memory as to all others. A
-    /// [protocol adapter](Self::adapter) then receives the transport of every connection on the socket as a
+    /// Limits, shutdowns, [`Stats`], credentials and workers apply to these connections as to all others. A [protocol
+    /// adapter](Self::adapter) then receives the transport of every connection on the socket as a
     /// [`shm::Stream`](crate::shm::Stream). Other listeners are not affected.
     ///
     /// ```
@@ -363,8 +365,9 @@ impl ServerBuilder {
     /// Requires TLS on every connection. Defaults to no TLS.
     ///
     /// A handshake has a timeout of 10 s. Handshakes that wait for the client count towards
-    /// [`silent_max`](Self::silent_max). At most 512 of the others run at once; the rest wait within the same timeout.
-    /// TLS connections are driven by tokio regardless of [`io_backend`](Self::io_backend).
+    /// [`silent_max`](Self::silent_max). At most 512 other handshakes run at the same time. Further ones wait for their
+    /// turn, within the same timeout. TLS connections are driven by tokio regardless of
+    /// [`io_backend`](Self::io_backend).
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: crate::tls::ServerTls) -> Self {
         (self.tls, self.takes_plain) = (Some(tls), false);
@@ -378,8 +381,8 @@ impl ServerBuilder {
     /// [`peer_certificates`](crate::Connection::peer_certificates) where this matters. Adapter protocols work with and
     /// without TLS, but TLS cannot be nested.
     ///
-    /// Plain connections cost the same as without this setting, also on io_uring. TLS connections are driven by tokio:
-    /// by the accepting worker, or by the caller's runtime if the worker is a ring.
+    /// Plain connections are not slower than without this setting, with or without io_uring. TLS connections are driven
+    /// by tokio: on the accepting worker, or on the caller's runtime if the worker uses io_uring.
     #[cfg(feature = "tls")]
     pub fn tls_or_plain(mut self, tls: crate::tls::ServerTls) -> Self {
         (self.tls, self.takes_plain) = (Some(tls), true);
@@ -425,8 +428,8 @@ impl ServerBuilder {
     /// processes may connect. A stale socket file is replaced. The file is removed when the server is dropped.
     ///
     /// # Errors
-    /// If another process listens at the path, the path is not a socket, the system refuses, shared memory requires
-    /// rings that are unavailable, or the router reports a [defect](crate::Declaration::check).
+    /// If another process listens at the path, the path is not a socket, the socket cannot be bound, shared memory
+    /// requires io_uring but it is unavailable, or the router reports a [defect](crate::Declaration::check).
     ///
     /// # Cancel safety
     /// The future resolves immediately.
@@ -622,10 +625,10 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
 fn set_options(listener: &impl std::os::fd::AsFd) -> io::Result<()> {
     crate::transport::limit_unsent(listener);
     let listener = socket2::SockRef::from(listener);
-    // Disable Nagle's algorithm, because each write is already a batch and would only be delayed.
+    // Disable Nagle's algorithm. Each write is already a batch, so it would only add delay.
     listener.set_tcp_nodelay(true)?;
-    // Probe silent clients, because adapter protocols have no PING, and hosts of clients may disappear. The system
-    // probes after a minute of silence, nine times by default.
+    // Probe silent clients, because adapter protocols have no PING, and a client's host may disappear. The first probe
+    // is sent after a minute of silence; Linux sends nine by default.
     let probes = socket2::TcpKeepalive::new().with_time(Duration::from_secs(60)).with_interval(Duration::from_secs(10));
     listener.set_tcp_keepalive(&probes)
 }

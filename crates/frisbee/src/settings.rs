@@ -52,15 +52,16 @@ macro_rules! settings {
                 $(#[$doc])*
                 pub fn $name(mut self, $name: $crate::settings::settings!(@argument $type $(, $from)?)) -> Self {
                     self.settings.$name = $name.into();
-                    // Store the function only here, so that the linker removes the code for threads from programs that
-                    // never call this setter.
+                    // Only this setter refers to the function, so that the linker removes the code for threads from
+                    // programs that never call it.
                     $(self.threads = Some($threads);)?
                     self
                 }
             )*
 
             /// Checks `settings` and replaces all settings of the builder with them. Setters that are called later
-            /// override individual values unchecked. Zeros among them are rejected when the builder connects or binds.
+            /// override individual values without these checks. Values of zero are still rejected when the builder
+            /// connects or binds.
             ///
             /// # Errors
             /// If a value is out of range or contradicts another value.
@@ -80,8 +81,8 @@ macro_rules! settings {
             /// Sets whether all settings are logged at level INFO: those of a server when it is bound or built, those
             /// of a client when it connects. Disabled by default.
             pub fn log_settings(mut self, log: bool) -> Self {
-                // Store the function only here, so that the linker removes the code for formatting from programs that
-                // never call this setter.
+                // Only this setter refers to the function, so that the linker removes the formatting code from programs
+                // that never call it.
                 self.log_settings = log.then_some($log);
                 self
             }
@@ -114,8 +115,8 @@ impl SettingError {
         Self { name, value: format!("{value:?}"), problem: problem.into() }
     }
 
-    /// Checks that settings are not zero. `T` is a number or a `Duration`, whose default is zero. An error describes the
-    /// first setting that is.
+    /// Checks that settings are not zero. `T` is a number or a `Duration`, whose default is zero. The error names the
+    /// first setting that is zero.
     ///
     /// ```
     /// use frisbee::SettingError;
@@ -158,7 +159,7 @@ impl std::error::Error for SettingError {}
 
 /// Returns an error if a limit or timeout of connections is zero.
 pub(crate) fn check_config(config: &Config) -> Result<(), SettingError> {
-    // Each call checks settings of one type: durations, sizes in memory, and numbers of 32 bits.
+    // One call for each type of settings.
     SettingError::check_positive(&[
         ("ping_interval", config.ping_interval),
         ("idle_timeout", config.idle_timeout),
@@ -178,7 +179,8 @@ pub(crate) fn check_config(config: &Config) -> Result<(), SettingError> {
 }
 
 /// Returns an error if `body_max` is too low, or `ping_interval` is not below `idle_timeout`. Setters do not check
-/// this, because a connection raises a low [`body_max`](Config::body_max) itself, and works without PING.
+/// this, because connections work with such values: they raise a low [`body_max`](Config::body_max), and do without
+/// PINGs.
 pub(crate) fn check_consistency(config: &Config) -> Result<(), SettingError> {
     if config.body_max < crate::BODY_MAX_LEAST {
         let problem = format!("must be at least {} bytes", crate::BODY_MAX_LEAST);

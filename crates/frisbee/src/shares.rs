@@ -1,13 +1,13 @@
-//! Division of limited calls among callers.
+//! Fair division of a limited number of calls among callers.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// Fraction of the free calls that each caller may use while several callers use many, as a divisor. After 32 greedy
-/// callers, a new one still gets a call if there are at least 256. Equal to the fraction for memory.
+/// Fraction of the free calls (1/16) that each caller may use while several callers use many. With a limit of at least
+/// 256 calls, a new caller still gets one after 32 greedy callers. Equal to the fraction for memory.
 const SHARED_PART: usize = 16;
 
-/// Fraction of all calls above which a caller uses many, as a divisor.
+/// Fraction of the limit (1/256) above which a caller is considered to use many calls.
 const LARGE_PART: usize = 256;
 
 /// Number of calls in progress of each caller, for a limit that all callers share. Callers are identified by
@@ -33,9 +33,9 @@ impl CallShares {
         self.total
     }
 
-    /// Counts another call of a caller, if `free` further calls are possible. Returns false if the caller already uses
-    /// its share: half of the calls that other callers leave free, or a sixteenth if less than half of all calls are
-    /// free and another caller uses many.
+    /// Counts another call of a caller. `free` is the number of further calls that the limit permits. Returns `false`
+    /// if the caller already uses its share: half of the calls that other callers leave free, or 1/16 if less than half
+    /// of all calls are free and another caller uses many.
     pub fn take(&mut self, caller: Option<IpAddr>, free: usize) -> bool {
         let held = self.callers.get(&caller).copied().unwrap_or(0);
         let max = free.saturating_add(self.total);

@@ -1,4 +1,4 @@
-//! Locks and atomics, which the model checker replaces by its own with `--cfg frisbee_loom`, and wake-ups.
+//! Locks, atomics and wake-ups. With `--cfg frisbee_loom`, the locks and atomics are those of the model checker.
 
 #[cfg(not(frisbee_loom))]
 pub(crate) use parking_lot::{Mutex, MutexGuard};

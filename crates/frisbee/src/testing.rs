@@ -1,7 +1,7 @@
 //! Tests of routers without sockets.
 //!
-//! A test of a [`Router`] passes packets to its methods and reads the packets in its outbox, in any order.
-//! [`DetachedConnection`] provides the connection for the router.
+//! Tests call the methods of a [`Router`] directly, in any order, and read the packets in its outbox.
+//! [`DetachedConnection`] provides the connection that the methods require.
 
 use crate::account::Budget;
 use crate::mailbox::Order;
@@ -83,7 +83,7 @@ impl DetachedConnection {
         woken
     }
 
-    /// Returns the close reason, or `None` unless the router or a handle has begun to close the connection.
+    /// Returns the close reason if the router or a handle has begun to close the connection.
     pub fn closing(&self) -> Option<CloseReason> {
         match self.0.0.mailbox.lock().order.as_deref() {
             Some(Order::WhenIdle(reason) | Order::Flush(reason) | Order::Now(reason)) => Some(reason.clone()),

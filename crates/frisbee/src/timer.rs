@@ -2,9 +2,9 @@
 //!
 //! The timer of tokio has a resolution of one millisecond and rounds up. [`sleep`] has a resolution of microseconds: on
 //! Linux it uses one `timerfd` per runtime, which the runtime polls together with its sockets. Inside a handler this is
-//! the runtime of the connection's [worker](crate::Workers), so the end of a sleep wakes no other thread. Rings have no
-//! runtime, so their handlers use that of the serving task. The `timerfd` is created by the first [`sleep`] on a
-//! runtime.
+//! the runtime of the connection's [worker](crate::Workers), so the end of a sleep wakes no other thread. io_uring
+//! workers have no runtime, so their handlers use the runtime of the serving task. The `timerfd` is created by the
+//! first [`sleep`] on a runtime.
 
 #[cfg(target_os = "linux")]
 mod queue;
@@ -19,10 +19,10 @@ use queue::{Registration, Wait};
 
 /// Waits for a duration, with a precision of microseconds.
 ///
-/// The sleep never ends early. On an idle thread it ends about 10 us late, on a busy thread after the tasks that are
-/// already ready. On systems other than Linux, and if the process has run out of file descriptors, it is as precise as
-/// [`tokio::time::sleep`]. It follows the system clock even while the clock of tokio is paused. Prefer the timer of
-/// tokio for many milliseconds, because it is cheaper.
+/// The sleep never ends early. On an idle thread, it ends about 10 us late. On a busy thread, tasks that are already
+/// ready run first. On systems other than Linux, and if the process has run out of file descriptors, it is as precise
+/// as [`tokio::time::sleep`]. It follows the system clock even while the clock of tokio is paused. For durations of
+/// many milliseconds, prefer tokio's timer, which is cheaper.
 ///
 /// ```
 /// use std::time::{Duration, Instant};

@@ -1,11 +1,11 @@
 //! TLS and mutual TLS based on rustls. Requires the feature `tls`.
 //!
 //! A server has an [`Identity`] and a client trusts [`Authorities`]. With mutual TLS, both peers have both. They can be
-//! [replaced](ServerTls::reload) at run time, and open connections keep the old ones. TLS 1.2 and 1.3 are supported, as
-//! is the default of rustls. ALPN is only used if a server offers protocols, because the Go peers do not support it.
+//! [replaced](ServerTls::reload) at run time; open connections keep the old ones. TLS 1.2 and 1.3 are supported. ALPN
+//! is only used if a server offers protocols, because Go peers do not support it.
 //!
-//! The cryptography provider is ring, or AWS-LC with the feature `tls-aws-lc`. It is selected explicitly and does not
-//! depend on the default provider of the process.
+//! The cryptography provider is ring, or AWS-LC with the feature `tls-aws-lc`. The process-wide default provider is not
+//! used.
 //!
 //! ```no_run
 //! use frisbee::tls::{Authorities, ClientTls, Identity, ServerTls};
@@ -121,8 +121,8 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
 
 /// TLS settings of a server. Clones share the settings, so replacing them affects all clones.
 ///
-/// Sessions of clients without certificates are resumed. With [`mutual`](Self::mutual) each connection makes a full
-/// handshake, because rustls does not verify certificates again on resumption and would accept an expired one.
+/// Sessions of clients without certificates are resumed. With [`mutual`](Self::mutual), each connection makes a full
+/// handshake, because rustls does not verify certificates on resumption and would accept expired ones.
 #[derive(Clone, Debug)]
 pub struct ServerTls {
     current: Arc<RwLock<ServerSettings>>,
@@ -143,7 +143,7 @@ enum Clients {
     Anybody,
     /// Clients must present certificates issued by these authorities.
     Trusted(Authorities),
-    /// Clients that a rustls configuration accepts. This crate does not know the configuration's trusted authorities.
+    /// The rustls configuration decides which clients are accepted. This crate does not know its trusted authorities.
     Configured,
 }
 
@@ -162,7 +162,7 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 const HANDSHAKES_MAX: usize = 512;
 
 impl ServerTls {
-    /// Creates TLS settings with this identity. Clients are not asked for certificates.
+    /// Creates TLS settings with this identity. Clients do not authenticate with certificates.
     ///
     /// # Errors
     /// If the certificate and the key do not match, or the type of the key is not supported.
@@ -185,8 +185,9 @@ impl ServerTls {
     /// Creates settings from a rustls configuration, for options that this crate does not provide.
     /// [`reload_config`](Self::reload_config) replaces the configuration.
     ///
-    /// If the configuration verifies clients, set its `session_storage` to rustls's `NoServerSessionStorage` and keep
-    /// the default `ticketer`. Otherwise resumed sessions admit clients whose certificates have expired.
+    /// If the configuration verifies client certificates, set its `session_storage` to rustls's
+    /// `NoServerSessionStorage` and keep the default `ticketer`. Otherwise, session resumption admits clients with
+    /// expired certificates.
     pub fn from_config(config: Arc<ServerConfig>) -> Self {
         Self::from_settings(ServerSettings { config, clients: Clients::Configured })
     }
@@ -222,8 +223,8 @@ impl ServerTls {
     /// Replaces the identity without changing which clients are accepted. Open connections keep the old identity.
     ///
     /// # Errors
-    /// Same as [`new`](Self::new), or if the current settings are a rustls configuration, because its accepted clients
-    /// are unknown. On an error the current identity is kept.
+    /// Same as [`new`](Self::new), or if the current settings are a rustls configuration, because it is not known which
+    /// clients it accepts. On error, the current identity is kept.
     pub fn reload(&self, identity: Identity) -> Result<(), TlsError> {
         // Hold the lock while building the configuration. Otherwise, a concurrent reload could replace the trusted
         // clients, and this one would restore the old ones.
@@ -317,8 +318,8 @@ impl ClientTls {
         Self::from_settings(ClientSettings { config: certificate_request::noting(config), servers: None })
     }
 
-    /// Offers these protocols by ALPN, for transports that carry another protocol than frisbee, such as HTTP/2. The
-    /// result is like that of [`from_config`](Self::from_config). Existing clones are unchanged.
+    /// Offers these protocols by ALPN, for transports that carry a protocol other than frisbee, such as HTTP/2. The
+    /// resulting settings behave like those of [`from_config`](Self::from_config). Existing clones are unchanged.
     #[must_use]
     pub fn alpn_protocols(self, protocols: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> Self {
         let mut config = ClientConfig::clone(&self.current.read().config);
@@ -346,8 +347,8 @@ impl ClientTls {
         *self.current.write() = ClientSettings { config: certificate_request::noting(config), servers: None };
     }
 
-    /// Performs the TLS handshake with a server, whose certificate must be valid for `name`. Returns a transport, so
-    /// that another layer such as WebSocket can be placed between TLS and frisbee.
+    /// Performs the TLS handshake with a server. The server's certificate must be valid for `name`. Returns a
+    /// transport, so that another layer such as WebSocket can be placed between TLS and frisbee.
     ///
     /// # Errors
     /// If the server's certificate is rejected or the transport fails.

@@ -1,4 +1,4 @@
-//! Transports: TCP, Unix sockets, TLS, memory, and types of the user.
+//! Transports: TCP, Unix sockets, TLS, in-memory connections, and user-defined types.
 
 pub(crate) mod endpoint;
 pub(crate) mod proxied;
@@ -29,8 +29,8 @@ use tokio::task::coop;
 const MEMORY_PIPE: usize = 64 * 1024;
 
 /// Maximum number of unsent bytes in the system's buffer of a TCP socket, `TCP_NOTSENT_LOWAT`. Later packets cannot
-/// overtake these bytes, and without the limit there may be 4 MiB. The system requests more when half of the bytes have
-/// been sent, which gives a busy driver 5 ms at 100 Mbit/s.
+/// overtake these bytes, which amount to up to 4 MiB without this limit. The socket becomes writable when half of them
+/// have been sent, which leaves a busy driver 5 ms at 100 Mbit/s.
 #[cfg(target_os = "linux")]
 pub(crate) const UNSENT_MAX: u32 = 128 * 1024;
 
@@ -42,7 +42,7 @@ pub(crate) fn limit_unsent<'a>(socket: impl Into<socket2::SockRef<'a>>) {
     let _ = socket.into().set_tcp_notsent_lowat(UNSENT_MAX);
 }
 
-/// Does nothing, because this system has no such option, or none that the standard crates support.
+/// Does nothing. This platform lacks the option, or the crates we use do not support it.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn limit_unsent<S>(_socket: S) {}
 
@@ -79,7 +79,7 @@ pub(crate) fn fill(buffer: &mut ReadBuf<'_>, rest: &mut Bytes) {
     buffer.put_slice(&rest[..count]);
     rest.advance(count);
     if rest.is_empty() {
-        *rest = Bytes::new(); // Releases the memory.
+        *rest = Bytes::new(); // Release the memory.
     }
 }
 
@@ -88,7 +88,7 @@ pub trait Io: AsyncRead + AsyncWrite + Any + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {}
 
-/// Transport of a connection. A single type, so that the code of connections is compiled only once.
+/// Transport of a connection. A single type, so that connection code is compiled only once.
 pub enum Transport {
     Tcp(TcpStream),
     #[cfg(unix)]
@@ -209,8 +209,7 @@ impl AsyncRead for Transport {
 
 impl AsyncWrite for Transport {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        // Try to write before registering the task, because a socket usually accepts everything. This saves
-        // instructions.
+        // As a fast path, write before registering the task, because a socket usually accepts everything.
         if let Self::Tcp(socket) = &*self {
             let budget = ready!(coop::poll_proceed(context));
             let written = socket.try_write(bytes);

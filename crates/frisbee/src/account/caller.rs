@@ -1,9 +1,9 @@
 //! Division of the server's memory among callers.
 //!
-//! As long as half of the memory is free, callers are not limited. Beyond that, a caller may hold three times as much
-//! memory as remains free, or a sixteenth of it if another caller also holds much. The free memory shrinks with each
-//! greedy caller but never reaches zero: after 32 of them, a new caller still gets 130 KiB of 64 MiB. A single caller
-//! gets three quarters. Memory that was granted is not revoked, because memory in handlers cannot be.
+//! While at least half of the memory is free, callers are not limited. Beyond that, a caller may hold at most three
+//! times as much memory as remains free, or 1/16 of the free memory if another caller is also large. A single caller
+//! thus gets three quarters. Each greedy caller reduces the free memory, but never to zero: after 32 of them, a new
+//! caller still gets 130 KiB of 64 MiB. Granted memory is not revoked, because handlers cannot give it back.
 
 use super::{Account, Budget};
 use crate::sync::{AtomicIsize, AtomicUsize, Mutex};
@@ -13,47 +13,47 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Factor that limits a single large caller: it may hold this many times the memory that remains free.
+/// Limit of a single large caller, as a multiple of the memory that remains free.
 const ALONE_TIMES: usize = 3;
 
-/// Fraction of the free memory that each caller may take while several callers are large, as a divisor.
+/// Fraction of the free memory (1/16) that each caller may hold while several callers are large.
 const SHARED_PART: usize = 16;
 
-/// Fraction of the total memory above which a caller counts as large, as a divisor. Two large callers reduce the share
-/// of every caller.
+/// Fraction of the total memory (1/256) above which a caller counts as large. If several callers are large, the share
+/// of each caller is reduced.
 const LARGE_PART: usize = 256;
 
-/// Fraction of the total memory that is reserved for the replies of completed calls, as a divisor. Without the reserve,
-/// results would be lost after the work has been done.
+/// Fraction of the total memory (1/64) that is reserved for replies. Without the reserve, the results of completed
+/// calls would be lost.
 const REPLIES_PART: usize = 64;
 
-/// Memory in bytes that each connection may hold even if its caller's share is used up. Other connections of the caller
-/// may belong to other users behind the same address. A queued request takes about a kilobyte.
+/// Memory in bytes that each connection may hold even if its caller's share is used up, because other users behind the
+/// same address may have used it. A queued request takes about 1 KiB.
 const SMALL: usize = 8 * 1024;
 
-/// Fraction of the total memory that must be free for connections to keep their allowance of [`SMALL`] bytes, as a
-/// divisor. Otherwise a caller could bypass its limit with many connections.
+/// Fraction of the total memory (1/16) that must be free for connections to have the allowance of [`SMALL`] bytes.
+/// Without this condition, a caller could bypass its limit with many connections.
 const SMALL_PART: usize = 16;
 
-/// Number of /64 networks of a /48 network that may be callers at the same time. Their further /64 networks are one
-/// caller, because many sites have a /48 network, and could otherwise be 65 536 callers.
+/// Maximum number of /64 networks per /48 network that count as separate callers. Further ones count as a single
+/// caller. Many sites have a /48 network, and could otherwise act as 65 536 callers.
 const NETWORKS_PER_SITE: usize = 15;
 
 /// Key that identifies a caller. All connections of a caller use its share of the server's memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum CallerKey {
-    /// A [`network`]. For a caller beyond [`NETWORKS_PER_SITE`], the first address of its /48 network.
+    /// A [`network`], or the first address of a /48 network with more than [`NETWORKS_PER_SITE`] callers.
     Address(IpAddr),
     /// User id of the peer process on a Unix socket.
     #[cfg_attr(not(unix), allow(dead_code))]
     User(u32),
-    /// Hash of the peer's verified certificate. Clients behind one address thus have shares of their own, and a client
-    /// with many addresses has one.
+    /// Hash of the peer's verified certificate. Clients behind one address thus have separate shares, and a client with
+    /// many addresses has only one share.
     #[cfg(feature = "tls")]
     Certificate(u64),
-    /// All peers of connectionless transports, whose addresses may be forged.
+    /// All peers of connectionless transports, because their addresses may be forged.
     Datagrams,
-    /// All peers without an address, which are treated as one caller.
+    /// All peers without an address.
     Unknown,
 }
 
@@ -74,8 +74,8 @@ impl CallerKey {
     }
 }
 
-/// Returns the network that one host controls: an IPv4 address, or the /64 network of an IPv6 address, because a host
-/// can usually use all addresses of its /64 network. For limits by address.
+/// Returns the network to which limits by address should apply: the IPv4 address itself, or the /64 network of an IPv6
+/// address, because a host can usually use all addresses of its /64 network.
 ///
 /// ```
 /// use frisbee::rpc::network;
@@ -118,7 +118,7 @@ impl fmt::Debug for Caller {
     }
 }
 
-/// Place of a connection in the memory pool of connections, from its accept to its end.
+/// Memory of an open connection, charged to the pool of connections until dropped.
 #[derive(Debug)]
 pub(crate) struct Admission(pub(super) Arc<Caller>);
 
@@ -174,7 +174,7 @@ impl Pool {
             true => free.saturating_sub(held.saturating_mul(SHARED_PART)) / (SHARED_PART + 1),
             false => free.saturating_mul(ALONE_TIMES).saturating_sub(held) / (ALONE_TIMES + 1),
         };
-        // Free memory above half of the pool is not held back for other callers, so any caller may take it.
+        // Any caller may take free memory above half of the pool.
         share.min(free.saturating_sub(self.total / REPLIES_PART)).max(free.saturating_sub(self.total / 2))
     }
 }
@@ -189,8 +189,8 @@ impl Callers {
 impl Budget {
     /// Admits a connection of this caller, unless the memory pool of connections has no room for it.
     pub(crate) fn admit(self: &Arc<Self>, key: CallerKey) -> Option<Admission> {
-        // Hold the lock from the check until the connection is charged. Otherwise, concurrent accepts could pass the
-        // check together and exceed the share.
+        // Hold the lock from the check until the connection is charged. Otherwise, concurrent accepts could all pass
+        // the check and exceed the share.
         let mut callers = self.callers.0.lock();
         let key = key.among(&callers);
         let held = callers.get(&key).map_or(0, |entry| entry.caller.fixed.load(Ordering::Relaxed));
@@ -260,7 +260,7 @@ impl Account {
         Self::new(budget, Some(admission), Some(traffic))
     }
 
-    /// Returns the network of the caller, or `None` if the account belongs to no address.
+    /// Returns the network of the caller, or `None` if the caller is not identified by its address.
     pub(crate) fn network(&self) -> Option<IpAddr> {
         match self.caller.as_ref()?.0.key {
             CallerKey::Address(network) => Some(network),

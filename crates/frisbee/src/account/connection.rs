@@ -1,4 +1,4 @@
-//! The memory account of a connection, which caches a few bytes for its next reservation.
+//! Memory account of a connection. It retains a few bytes for the next reservation.
 
 use super::caller::Admission;
 use super::{Budget, Traffic, TrafficCounts, WAITING_COST};
@@ -7,12 +7,11 @@ use crate::sync::AtomicUsize;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Fraction of its used memory that a connection reserves in advance, as a divisor. A connection thus reserves at most
-/// an eighth more than it uses, and an idle connection reserves nothing.
+/// Fraction of its used memory (1/8) that a connection reserves in advance. An idle connection thus reserves nothing.
 const CACHED_PART: usize = 8;
 
-/// Maximum size in bytes of a connection's advance reservation. The reservation saves an update of shared counters for
-/// each small object. Larger amounts are charged to the shared counters directly.
+/// Maximum size in bytes of a connection's advance reservation, which saves updates of shared counters for small
+/// objects. Larger amounts are charged to the shared counters directly.
 const CACHED_MAX: usize = 16 * 1024;
 
 /// Memory account of a connection.
@@ -56,7 +55,7 @@ impl Account {
         self.caller.as_ref().map_or(0, |caller| Arc::as_ptr(&caller.0).addr())
     }
 
-    /// Returns the memory in bytes that the connection's objects use, without the connection's advance reservation.
+    /// Returns the memory in bytes that the connection uses, excluding its advance reservation.
     pub(crate) fn charged(&self) -> usize {
         // The two counters are not read atomically, so `cached` may briefly exceed `granted`.
         self.granted.load(Ordering::Relaxed).saturating_sub(self.cached.load(Ordering::Relaxed))
@@ -178,8 +177,8 @@ impl Account {
             match self.cached.compare_exchange(cached, kept, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => {
                     self.give_back(cached - kept);
-                    // Load by a read-modify-write operation, which sees the latest value. A concurrent release may have
-                    // reserved too many bytes, because it loaded an old value of `granted`.
+                    // Load with a read-modify-write operation to see the latest value. A concurrent release may have
+                    // reserved too many bytes, based on an old value of `granted`.
                     cached = self.cached.fetch_add(0, Ordering::AcqRel);
                 }
                 Err(changed) => cached = changed,
@@ -213,8 +212,8 @@ impl Account {
         self.traffic.clone()
     }
 
-    /// Changes the charge for unwritten output from `before` to `now` bytes. Does nothing at clients, because there
-    /// only the program itself can queue output.
+    /// Changes the charge for unwritten output from `before` to `now` bytes. Does nothing at clients, where only the
+    /// program itself queues output.
     #[cold]
     pub(super) fn charge_output(&self, before: usize, now: usize) {
         if self.is_shared() {

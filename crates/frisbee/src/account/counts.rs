@@ -37,11 +37,10 @@ pub(crate) struct LimitCounts {
     last: Mutex<VecDeque<LastClose>>,
 }
 
-/// Maximum number of records of recently closed connections. The records help to investigate current problems, whereas
-/// the counters cover the whole lifetime of the server.
+/// Number of recently closed connections that are recorded.
 const LAST_MAX: usize = 64;
 
-/// Record of a recently closed connection, for diagnostics.
+/// A recently closed connection, for diagnostics.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LastClose {
@@ -66,7 +65,7 @@ impl LimitCounts {
     /// Adds the change of one connection's charge for unwritten output, from `before` to `now` bytes, to the server's
     /// total.
     pub(crate) fn change_output(&self, before: usize, now: usize) {
-        // The difference wraps if the charge decreases, which subtracts.
+        // If the charge decreases, the difference wraps around, and adding it subtracts.
         self.output.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
     }
 
@@ -87,7 +86,8 @@ impl LimitCounts {
 
     /// Returns whether the most recent panic occurred on this connection, and clears the record of the panic.
     pub(crate) fn take_panic(&self, connection: usize) -> bool {
-        // Clear the record only if it is this connection's, because another connection may have panicked since.
+        // Clear the record only if it is still this connection's, because a later panic of another connection may have
+        // replaced it.
         self.panicked.compare_exchange(connection, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
@@ -128,7 +128,7 @@ impl LimitCounts {
         let oldest = if last.len() >= LAST_MAX { last.pop_front() } else { None };
         last.push_back(ended);
         drop(last);
-        // Free the record without the lock, because its reason may contain a long text.
+        // Free the record outside of the lock, because its reason may contain a long text.
         drop(oldest);
         let is_about_tls = matches!(kind, CloseKind::TlsHandshake | CloseKind::NotTls | CloseKind::SpeaksTls);
         if !is_peers_fault && !is_about_tls {
@@ -202,9 +202,9 @@ impl Stats {
         self.0.counts.unaccepted.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of bytes received from peers. Includes [adapter](crate::ServerBuilder::adapter) connections,
-    /// as far as their handlers use [`RawTransport`](crate::RawTransport). Does not include the overhead of TLS if this
-    /// server terminates it.
+    /// Returns the number of bytes received from peers. Includes bytes that the handlers of
+    /// [adapter](crate::ServerBuilder::adapter) connections read from their [`RawTransport`](crate::RawTransport). Does
+    /// not include the overhead of TLS if this server terminates it.
     pub fn bytes_read(&self) -> u64 {
         self.0.counts.traffic(Traffic::Read)
     }

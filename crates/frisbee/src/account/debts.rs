@@ -1,5 +1,5 @@
-//! Debts of closed connections: the [`AbuseLimiter`](frisbee_core::AbuseLimiter) of a caller's next connection begins
-//! with the useless packets of its previous ones. Otherwise, a peer that reconnects would never be paused.
+//! Debts of closed connections. The [`AbuseLimiter`](frisbee_core::AbuseLimiter) of a caller's next connection inherits
+//! the debt of its previous ones. Otherwise, a peer could avoid being paused by reconnecting.
 
 use super::{Account, CallerKey};
 use crate::sync::{AtomicUsize, Mutex};
@@ -13,13 +13,13 @@ const CALLERS_MAX: usize = 1024;
 /// Maximum debt of a caller, equal to that of an open connection.
 const DEBT_MAX: Duration = Duration::from_secs(2);
 
-/// Debts that closed connections have left, by caller.
+/// Debts of closed connections, by caller.
 #[derive(Debug, Default)]
 pub(super) struct Debts {
     /// Time at which the debt of each caller will be paid. It determines the amount, because debts decrease at a constant
     /// rate.
     paid_at: Mutex<BTreeMap<CallerKey, Instant>>,
-    /// Number of entries, so that accepting a connection takes no lock while nobody has a debt.
+    /// Number of entries. While it is zero, accepting a connection takes no lock.
     count: AtomicUsize,
 }
 
@@ -41,8 +41,8 @@ impl Debts {
         let mut paid_at = self.paid_at.lock();
         if paid_at.len() >= CALLERS_MAX && !paid_at.contains_key(&key) {
             paid_at.retain(|_, at| *at > now);
-            // Evict the smallest debt. Otherwise, a caller could evict its own large one with small ones from many
-            // addresses.
+            // Evict the smallest debt. Otherwise, a caller could evict its own large debt by causing small ones from
+            // many addresses.
             let least = paid_at.iter().min_by_key(|(_, at)| **at).map(|(key, _)| *key);
             least.filter(|_| paid_at.len() >= CALLERS_MAX).map(|least| paid_at.remove(&least));
         }
@@ -53,20 +53,20 @@ impl Debts {
 }
 
 impl CallerKey {
-    /// Returns whether the debts of closed connections are kept for this caller. Callers that unrelated peers share, such
-    /// as the sources of datagrams, which can be forged, keep none.
+    /// Returns whether debts are kept for this caller. Not the case for keys that unrelated peers share, such as
+    /// [`Datagrams`](Self::Datagrams).
     fn keeps_debts(self) -> bool {
         !matches!(self, Self::Datagrams | Self::Unknown)
     }
 }
 
 impl Account {
-    /// Returns the debt with which a connection of this account begins.
+    /// Returns the debt that a new connection of this account inherits.
     pub(crate) fn debt(&self, now: Instant) -> Duration {
         self.caller.as_ref().map_or(Duration::ZERO, |caller| self.budget().debts.of(caller.0.key, now))
     }
 
-    /// Adds the debt of a connection that has closed to that of its caller.
+    /// Records the debt of a closed connection for its caller.
     pub(crate) fn leave_debt(&self, debt: Duration, now: Instant) {
         let Some(caller) = self.caller.as_ref().filter(|_| !debt.is_zero()) else { return };
         if caller.0.key.keeps_debts() {

@@ -25,7 +25,7 @@ pub(crate) struct Output {
     room: u32,
 }
 
-/// Value of [`Output::room`] while unwritten output is not limited by memory.
+/// Value of [`Output::room`] while memory does not limit unwritten output.
 const ENOUGH: u32 = u32::MAX;
 
 impl Default for Output {
@@ -61,7 +61,7 @@ impl Output {
     fn narrow(&mut self, outbox: &mut Outbox, account: &Account) {
         // Limit only the output of servers. A client has its own budget, so limiting its output would not help others.
         let room = (account.is_short() && account.is_shared()).then(|| account.room());
-        // Stay below `ENOUGH`, which stands for unlimited output.
+        // Stay below `ENOUGH`, which means unlimited.
         let limit = |room: usize| u32::try_from(room.max(BACKLOG_LEAST)).unwrap_or(ENOUGH).min(ENOUGH - 1);
         self.room = room.map_or(ENOUGH, limit);
         outbox.set_room(room.map(|room| room.max(BODY_LEAST)));

@@ -1,4 +1,4 @@
-//! The public interface for reserving memory, as used by routers.
+//! Public interface for reserving memory, for routers.
 
 use super::{Account, Budget};
 use crate::debug::opaque_debug;

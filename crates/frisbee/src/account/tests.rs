@@ -114,8 +114,8 @@ fn lone_caller_takes_three_quarters_of_memory() {
     let [first, second] = [of(&budget, 1), of(&budget, 1)];
     assert_eq!(fill(&first, 4096), 48 * MIB);
     assert!(first.is_over() && !second.has_room(16 * 1024));
-    // Other connections of this address continue as long as they hold little memory, and other addresses have shares of
-    // their own.
+    // Other connections of this address still work while they hold little memory, and other addresses have separate
+    // shares.
     assert!(!second.is_over() && second.has_room(8 * 1024));
     assert!(of(&budget, 2).has_room(900 * 1024));
 }
@@ -249,7 +249,7 @@ fn released_memory_wakes_one_waiter_per_caller() {
     };
     hog.release(MIB / 4);
     assert_eq!(woken(&waiters), [true, false, true]);
-    // A task that takes its memory wakes the next one, as does one that ends instead.
+    // A task wakes the next one when it takes its memory or is dropped.
     let (waiter, wake) = &mut waiters[0];
     let Poll::Ready(charge) = poll(waiter, wake) else { panic!("waiter should get memory once some is free") };
     assert_eq!(woken(&waiters), [false, true, true]);
@@ -281,8 +281,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Checks three invariants: the parts add up to the total, reservations never use the memory set aside for replies,
-    /// and all memory is released in the end.
+    /// Invariants: the parts add up to the total, reservations never use the memory set aside for replies, and all
+    /// memory is released in the end.
     #[test]
     fn reservations_obey_laws_of_account(steps in steps()) {
         let budget = budget(MIB);

@@ -1,13 +1,13 @@
-//! Byte and stream counters of a server. Every driver updates them on each poll. They are sharded so that threads
+//! Byte and stream counters of a server. Every driver updates them on each poll. They are sharded, so that threads
 //! rarely write to the same cache line. Reading a counter sums its shards.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Number of shards of the traffic counters. With several shards, concurrent threads rarely update the same cache line.
+/// Number of shards of the traffic counters.
 const SHARDS: usize = 8;
 
-/// Quantity that a server counts in its traffic statistics.
+/// Quantity in the traffic statistics of a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Traffic {
     /// Number of bytes received from peers.

@@ -1,8 +1,8 @@
 //! Returns freed memory to the operating system after memory usage has dropped.
 //!
 //! The allocator keeps freed memory for reuse, which suits a server under constant load. After an attack, however, the
-//! process would keep its peak memory forever. Connections that become idle would also take a third more: 3.4 KiB
-//! instead of 2.6 KiB each, measured with 10 000 connections.
+//! process would keep its peak memory forever. Idle connections would also take a third more memory: 3.4 KiB instead of
+//! 2.6 KiB each, measured with 10 000 connections.
 
 use super::Budget;
 use std::pin::Pin;
@@ -20,7 +20,7 @@ const MUCH: isize = 32 * 1024 * 1024;
 const MANY: usize = 4096;
 
 /// Delay between a drop of memory usage and the return of freed memory to the operating system, because usage may rise
-/// again. Also the minimum interval between two returns.
+/// again.
 const SETTLED: Duration = Duration::from_secs(3);
 
 /// Decides when freed memory is returned to the operating system: after usage has dropped far below its peak, or after
@@ -58,14 +58,13 @@ impl Budget {
     /// Returns freed memory to the operating system if usage has dropped far enough. Called when connections become
     /// idle or end.
     pub(crate) fn trim(self: &Arc<Self>, runtime: &Handle) {
-        // Swap only if the cheap check succeeds, which is rare. The swap ensures that a single task is scheduled.
+        // The swap ensures that only a single task is scheduled.
         if self.is_worth_trimming() && !self.trim.is_due.swap(true, Ordering::Relaxed) {
             let budget = self.clone();
             let trimming: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
-                // Wait, because usage may keep dropping, in which case more memory can be returned.
+                // Wait, because usage may drop further, so that more memory can be returned.
                 tokio::time::sleep(SETTLED).await;
-                // Reset `is_due` before returning the memory, so that another drop of usage in the meantime schedules
-                // another task.
+                // Reset `is_due` first, so that another drop of usage from now on schedules another task.
                 budget.trim.is_due.store(false, Ordering::Relaxed);
                 if budget.is_worth_trimming() {
                     budget.trim.least_left.store(budget.available(), Ordering::Relaxed);

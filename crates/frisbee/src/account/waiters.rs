@@ -1,5 +1,5 @@
-//! Tasks that wait for memory. Only stream producers wait: they take the next item when memory is available for it.
-//! Other reservations succeed or fail immediately.
+//! Tasks that wait for memory. Only producers of stream items wait, until memory for the next item is available. Other
+//! reservations succeed or fail immediately.
 
 use super::{Account, Budget, MemoryCharge};
 use crate::debug::opaque_debug;
@@ -78,8 +78,8 @@ impl Budget {
     /// task of its caller after it has taken its memory.
     #[inline]
     pub(super) fn wake_waiters(&self) {
-        // Pairs with the fence that a task executes after it joins the queue: either the task sees the released memory,
-        // or this thread sees the task.
+        // Pairs with the fence in `poll_reserve`, which follows joining the queue. Either the task sees the released
+        // memory, or this thread sees the task.
         fence(Ordering::SeqCst);
         if self.waiters.count.load(Ordering::Relaxed) > 0 {
             self.wake_first_waiters();
@@ -112,13 +112,13 @@ impl MemoryWaiter {
     }
 
     /// Waits until the caller's share of the memory permits `bytes` more bytes, and reserves them. Reserve memory for
-    /// an item before taking the item from its producer. If the size of the item differs,
+    /// an item before taking it from its producer. If the size of the item turns out to be different,
     /// [adjust](MemoryCharge::try_resize) the reservation.
     pub fn poll_reserve(&mut self, context: &mut Context<'_>, bytes: usize) -> Poll<MemoryCharge> {
         loop {
             if let Some(charge) = MemoryCharge::try_new(&self.account, bytes) {
-                // Leave the queue only after reserving the memory. Leaving wakes the next waiter, which would otherwise
-                // be offered the same bytes.
+                // Leave the queue only after reserving the memory. Leaving wakes the next waiter, which could otherwise
+                // take these bytes.
                 self.leave();
                 return Poll::Ready(charge);
             }
@@ -146,7 +146,7 @@ impl MemoryWaiter {
         // Pairs with the fence in `wake_waiters`: either the caller's second check sees the released memory, or the
         // releasing thread sees this task in the count.
         fence(Ordering::SeqCst);
-        drop(earlier); // Without the lock, because dropping a waker may run arbitrary code.
+        drop(earlier); // Outside of the lock, because dropping a waker may run arbitrary code.
     }
 
     fn leave(&mut self) {

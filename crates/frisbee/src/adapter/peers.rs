@@ -1,4 +1,4 @@
-//! Connectionless peers of adapters. Their listener is not a byte stream, but for example a UDP socket.
+//! Connectionless peers of adapters, for example of a UDP socket.
 
 use super::{AdapterContext, AdapterHost, ServerPhase, reached};
 use crate::debug::opaque_debug;
@@ -13,7 +13,7 @@ use tokio::sync::watch;
 type Run = dyn Fn(AdapterPeers) -> ListenerFuture + Send + Sync;
 type ListenerFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Listener of an adapter whose peers have no connections, such as UDP peers. It runs as long as its server.
+/// Listener of a connectionless adapter, such as a UDP socket. It runs as long as its server.
 #[derive(Clone)]
 pub(crate) struct AdapterListener(pub(crate) Arc<Run>);
 

@@ -30,8 +30,7 @@ use std::time::Instant;
 /// ```
 pub struct Attachments {
     context: OnceLock<Box<Mutex<Context>>>,
-    /// Number of changes to the attached values, modulo 2^32. Callers that cache a value compare the number to detect
-    /// an outdated cache.
+    /// Number of changes to the attached values, modulo 2^32; see [`changes`](Self::changes).
     changes: AtomicU32,
 }
 
@@ -112,7 +111,7 @@ impl Attachments {
         match ended() {
             None => context.on_close.push(Box::new(run)),
             Some(reason) => {
-                // Call the function without the lock, because it may use the attachments.
+                // Call the function outside of the lock, because it may use the attachments.
                 drop(context);
                 run(&reason);
             }
@@ -129,7 +128,7 @@ impl Attachments {
     pub(crate) fn run_on_close(&self, reason: &CloseReason) {
         let Some(context) = self.context.get() else { return };
         let on_close = std::mem::take(&mut context.lock().on_close);
-        // Call the functions without the lock, because they may use the attachments. Catch panics, so that the
+        // Call the functions outside of the lock, because they may use the attachments. Catch panics, so that the
         // remaining functions still run.
         for run in on_close {
             if catch_unwind(AssertUnwindSafe(|| run(reason))).is_err() {
@@ -141,12 +140,11 @@ impl Attachments {
         }
     }
 
-    /// Drops the attached values. They may contain handles of the connection, which would otherwise form a reference
-    /// cycle.
+    /// Drops the attached values. Values that contain handles of the connection would otherwise form a reference cycle.
     pub(crate) fn drop_values(&self) {
         let Some(context) = self.context.get() else { return };
         let values = std::mem::take(&mut context.lock().values);
-        // Drop the values without the lock, because their destructors may use the attachments.
+        // Drop the values outside of the lock, because their destructors may use the attachments.
         drop(values);
     }
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Delay before a handler that blocks its thread is logged. A panic also blocks the thread while its backtrace is
-/// printed, and is logged separately: the delay gives it time to be recorded. Printing can take longer, so the log text
-/// mentions panics as a possible cause. Distinguishing them reliably would require a panic hook, which only the
+/// printed, but is logged separately. The delay gives the panic time to be recorded. Printing can take longer, so the
+/// log text mentions panics as a possible cause. Reliable detection would require a panic hook, which only the
 /// application may install. The delay is shorter than [`PENALTY_MIN`](crate::rpc::PENALTY_MIN), so the event is logged
 /// while calls still run in tasks.
 const LOGGED_AFTER: Duration = Duration::from_millis(700);
@@ -24,7 +24,7 @@ pub fn note_panic(connection: &Connection) {
 /// panicked.
 pub(crate) fn report_later(connection: &Connection, report: impl FnOnce(bool) + Send + 'static) {
     let (budget, number) = (connection.0.mailbox.account.budget().clone(), connection.address_of_shared());
-    budget.counts.take_panic(number); // Clear an earlier panic.
+    budget.counts.take_panic(number); // Clear the record of an earlier panic.
     let reporting: Job = Box::pin(async move {
         tokio::time::sleep(LOGGED_AFTER).await;
         report(budget.counts.take_panic(number));
@@ -34,8 +34,8 @@ pub(crate) fn report_later(connection: &Connection, report: impl FnOnce(bool) + 
 
 impl InlinePermission {
     /// Handles a report that a handler of `method` blocks the thread of a connection. Subsequent handlers run in tasks,
-    /// unless the runtime has only one thread, which they would block too. The first report is logged after a delay,
-    /// unless the handler has [panicked](note_panic).
+    /// unless the runtime has only one thread, because tasks would block it too. The first report is logged after a
+    /// delay, unless the handler has [panicked](note_panic).
     #[cold]
     pub fn handle_blocked(self: &Arc<Self>, connection: &Connection, method: &dyn fmt::Display) {
         let has_threads = connection.has_threads();

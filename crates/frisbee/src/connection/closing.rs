@@ -1,4 +1,4 @@
-//! Closing of connections: orders to close, waiting for the end, and close reasons.
+//! Closing of connections: close requests, waiting for the end, and close reasons.
 
 use super::Connection;
 use crate::CloseReason;
@@ -20,10 +20,10 @@ impl Connection {
         self.0.mailbox.order(Order::Flush(CloseReason::Router(reason.into().into())));
     }
 
-    /// Closes the connection as soon as it is idle: no tasks, streams or pending output, and no work due to which the
-    /// router is [busy](crate::ConnectionEvent::Closing). A server announces this to a native peer, which then closes
-    /// the connection or confirms. If the client has not sent anything yet, the server waits for its first packet,
-    /// which may be in flight, until the [timeout](crate::ServerBuilder::first_header_timeout).
+    /// Closes the connection as soon as it is idle: it has no tasks, streams or pending output, and its router is not
+    /// [busy](crate::ConnectionEvent::Closing). A server announces this to a native peer, which then closes the
+    /// connection or confirms. If the client has not sent anything yet, the server waits for its first packet, which
+    /// may be in flight, until the [timeout](crate::ServerBuilder::first_header_timeout).
     pub fn close_when_idle(&self) {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }
@@ -64,10 +64,10 @@ impl Connection {
         format!("peer {peer}, running handlers: {jobs}, streams: {streams}")
     }
 
-    /// Waits until the connection has ended, and returns the close reason. By then pending packets have been written,
+    /// Waits until the connection has ended, and returns the close reason. By then, pending packets have been written,
     /// unless the peer has accepted none within the [`write_timeout`](crate::Config::write_timeout) or less than the
-    /// [`least_rate`](crate::Config::least_rate). The peer has also had a second to close its half, so the program may
-    /// exit.
+    /// [`least_rate`](crate::Config::least_rate). The peer has also been given a second to close its half, so the
+    /// program may exit.
     ///
     /// # Cancel safety
     /// Cancel safe. The method may be called any number of times.
@@ -76,8 +76,8 @@ impl Connection {
         poll_fn(|context| self.0.mailbox.poll_closed(context, &mut watch)).await
     }
 
-    /// Returns whether the connection has ended. Sending then fails, but packets sent before may still be written; see
-    /// [`closed`](Self::closed).
+    /// Returns whether the connection has ended. If so, sending fails, but packets sent earlier may still be written;
+    /// see [`closed`](Self::closed).
     pub fn is_closed(&self) -> bool {
         self.0.mailbox.lock().closed.is_some()
     }

@@ -29,8 +29,8 @@ mod sealed {
     }
 }
 
-/// Methods of a [`Connection`] for authors of request protocols, who write into its outbox, run handlers as its tasks
-/// and charge memory to it.
+/// Methods of a [`Connection`] for authors of request protocols: writing into its outbox, running handlers as its
+/// tasks, and charging memory to it.
 ///
 /// The trait is sealed. It may change in a minor version, with an entry in the changelog.
 #[expect(async_fn_in_trait, reason = "the trait is sealed, and the futures of its one implementation are Send")]
@@ -83,11 +83,11 @@ pub trait ConnectionExt: sealed::Sealed {
         self.connection().0.mailbox.write(write)
     }
 
-    /// Moves packets that handles have sent into `outbox`, so that packets which the router appends afterwards cannot
+    /// Moves packets that handles have sent into `outbox`, so that packets that the router appends later cannot
     /// overtake them.
     ///
-    /// The driver does this before each batch. A router must call it if a handle may have sent packets while the router
-    /// was running, and the router's reply must follow them.
+    /// The driver does this before each batch. A router must call it if handles may have sent packets during the batch
+    /// and the router's next packet must follow them.
     #[inline]
     fn collect(&self, outbox: &mut Outbox) {
         if self.connection().0.mailbox.is_notified() {
@@ -117,9 +117,10 @@ pub trait ConnectionExt: sealed::Sealed {
         poll_fn(|context| Stream::poll_open(&self.connection().0, &first(), context, &mut opening)).await
     }
 
-    /// Requests a hand-off like [`hand_off`](Connection::hand_off), if `may` permits it. `may` runs under the lock of
-    /// the connection, when subsequent packets are already held back. Its result is kept until the request has been
-    /// answered, even if the caller no longer waits, and is dropped before the caller receives the answer.
+    /// Requests a hand-off like [`hand_off`](Connection::hand_off), if `may` returns `Some`. `may` runs under the lock
+    /// of the connection, so no packet can be sent between this check and the request. The returned guard is kept until
+    /// the request has been answered, even if the caller no longer waits, and is dropped before the caller receives the
+    /// answer.
     ///
     /// # Errors
     /// Same as [`hand_off`](Connection::hand_off), and [`HandOffError::Busy`] if `may` returns `None`.
@@ -143,7 +144,8 @@ pub trait ConnectionExt: sealed::Sealed {
     ///
     /// Returns `false` without spawning if the number of running calls has reached the [limit](Self::calls_max).
     /// Streams and tasks spawned by [`spawn`](Connection::spawn) do not count. A router should check
-    /// [`has_call_permit`](Self::has_call_permit) before it polls a handler, so that a rejected call has not run.
+    /// [`has_call_permit`](Self::has_call_permit) before it polls a handler, so that a rejected call has not been
+    /// partly executed.
     #[must_use]
     fn spawn_call(
         &self,
@@ -283,9 +285,8 @@ pub trait ConnectionExt: sealed::Sealed {
         MemoryBudget(self.connection().0.mailbox.account.budget().clone())
     }
 
-    /// Creates a waiter for memory of the server. It is intended for producers that create their next item only when
-    /// memory is available. A router should reject requests instead of waiting; see
-    /// [`is_overloaded`](Self::is_overloaded).
+    /// Creates a waiter for memory of the server. For producers that create their next item only when memory is
+    /// available. A router should reject requests instead of waiting; see [`is_overloaded`](Self::is_overloaded).
     fn memory_waiter(&self) -> MemoryWaiter {
         MemoryWaiter::new(&self.connection().0.mailbox.account)
     }

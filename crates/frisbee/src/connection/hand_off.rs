@@ -17,8 +17,8 @@ use tokio::sync::oneshot;
 /// A hand-off request of the peer; see [`Router::hand_off`](crate::Router::hand_off).
 ///
 /// The peer sends nothing until it receives a reply. If this takes longer than
-/// [`Config::hand_off_timeout`](crate::Config::hand_off_timeout), the connection is closed. Dropping the request
-/// replies that hand-offs are not supported for its operation.
+/// [`Config::hand_off_timeout`](crate::Config::hand_off_timeout), the connection is closed. Dropping the request tells
+/// the peer that hand-offs are not supported for this operation.
 #[derive(Debug)]
 #[must_use]
 pub struct HandOffRequest {
@@ -62,7 +62,7 @@ impl HandOffRequest {
 
     /// Accepts the request. The transport is detached as soon as the reply has been written, so that bytes written to
     /// it directly follow the reply. If the peer has [cancelled](Self::cancelled) the request, or this end has opened a
-    /// stream in the meantime, replies like [`busy`](Self::busy) instead and does not detach the transport.
+    /// stream in the meantime, acts like [`busy`](Self::busy) instead.
     pub fn accept(mut self, reply: impl Into<Bytes>, take_over: HandOffTarget) {
         self.decide(HandOffAnswer::Accepted, reply.into(), Some(take_over));
     }
@@ -81,8 +81,8 @@ impl HandOffRequest {
         self.is_decided = true;
         let mut inner = self.connection.0.mailbox.lock();
         if inner.closed.is_some() {
-            // Do not store the reply: nothing would remove it from the mailbox, and the future owner of the transport
-            // may hold a handle of the connection.
+            // Do not store the reply, because nothing would remove it from the mailbox. It may contain a handle of the
+            // connection, which would form a reference cycle.
             drop(inner);
             return drop((reply, take_over));
         }
@@ -150,7 +150,7 @@ impl Drop for PendingHandOff<'_> {
         drop(inner);
         self.connection.0.mailbox.notify();
         if let Some((step, watchers)) = unsent {
-            drop(step); // Without the lock, because dropping it may acquire the lock.
+            drop(step); // Outside of the lock, because dropping it may acquire the lock.
             wake_all(watchers);
         }
     }
@@ -168,8 +168,8 @@ pub(crate) async fn request<K: Send + 'static>(
         return Err(HandOffError::Unsupported);
     }
     let answered = begin(connection, |inner| {
-        // Check under the lock that opening a stream takes. Otherwise, a stream could be opened between the check and
-        // the registration of the request.
+        // Check under the lock that is required to open a stream. Otherwise, a stream could be opened between the check
+        // and the registration of the request.
         let is_free = inner.streams.is_empty() && connection.running() == 0;
         let guard = is_free.then(may).flatten().ok_or(HandOffError::Busy)?;
         let (answer, answered) = oneshot::channel();

@@ -2,16 +2,16 @@
 //!
 //! # Decisions
 //!
-//! * **The age varies randomly by a tenth.** Connections that a fleet has opened at the same time, for example after a
-//!   restart, are thus replaced at different times.
+//! * **The maximum age is varied randomly by 10 %.** Otherwise, connections that were opened at the same time, for
+//!   example after a restart, would also be replaced at the same time.
 //! * **A nested connection shares the lifetime of its adapter connection**, so that both are drained together.
 
 use std::time::{Duration, Instant};
 
-/// Fraction of the maximum age by which the age of each connection is randomly increased or decreased.
+/// Maximum random deviation from the maximum age, as a fraction of the age.
 const JITTER: f64 = 0.1;
 
-/// Maximum duration that timers support. Longer ages are reduced to it.
+/// Maximum duration that timers support, 30 years. Longer ages are reduced to it.
 const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// Maximum age of a server's connections, and the grace period that follows.

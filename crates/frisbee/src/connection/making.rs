@@ -42,8 +42,8 @@ impl Connection {
         Self::new((Role::Server, is_within), &config.common, account, runtime, ends, lifetime.map(Box::new))
     }
 
-    /// Creates the handle of a connection nested in this adapter connection. Both use the same memory account, unless
-    /// `ends` identify another caller.
+    /// Creates the handle of a connection nested in this adapter connection. Both share a memory account, unless `ends`
+    /// identifies another caller.
     pub(crate) fn within(&self, config: &ServerConfig, ends: EndpointInfo) -> Self {
         let (outer, runtime) = (&self.0.mailbox.account, self.0.runtime.clone());
         let account = match ends.caller() {

@@ -25,15 +25,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
-/// Status codes that this end sends when it resets a stream. The values are those of gRPC.
+/// gRPC status codes that this end sends when it resets a stream.
 pub(crate) const CANCELLED: u32 = 1;
 pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
 
 /// A stream of messages in both directions.
 ///
-/// Messages are received complete and in order. With a Go peer, either peer can close the stream, which ends both
-/// directions. Between native peers, each direction [ends](Stream::end) separately, and the stream is over when both
-/// have ended. A sender must wait if the receiver does not read: by default at most 256 KiB are in flight.
+/// Messages are received whole and in order. Between native peers, each direction [ends](Stream::end) separately, and
+/// the stream is over when both have ended. With a Go peer, either peer can close the stream, which ends both
+/// directions. A sender must wait if the receiver does not read: by default, at most 256 KiB are in flight.
 ///
 /// Dropping the stream, or both of its halves, closes it. The peer can still read messages that it has already
 /// received.
@@ -192,8 +192,8 @@ impl Stream {
     /// Sends a message. Waits until the receiver has granted credit and the outbox has space.
     ///
     /// # Errors
-    /// If the stream or the connection has ended, or the message is too long. Also if it is empty and the peer is a Go
-    /// peer, for which an empty message would close the stream.
+    /// If the stream or the connection has ended, or the message is too long. With a Go peer, also if the message is
+    /// empty, because this would close the stream.
     ///
     /// # Cancel safety
     /// If the future is dropped before it completes, nothing is sent.
@@ -209,8 +209,8 @@ impl Stream {
         self.0.try_send(message)
     }
 
-    /// Receives the next message. Returns `None` when no more messages will arrive, and
-    /// [`close_reason`](Self::close_reason) then returns why.
+    /// Receives the next message. Returns `None` when no more messages will arrive;
+    /// [`close_reason`](Self::close_reason) then returns the reason.
     ///
     /// # Cancel safety
     /// Dropping the future loses no message.
@@ -429,7 +429,7 @@ impl StreamReceiver {
     }
 
     /// Returns the next message if it is shorter than 128 bytes and needs no further processing. This is the fast path
-    /// for streams of many short messages. Consume the message by [`skip_short`](Self::skip_short). If this returns
+    /// for streams of many short messages. Consume the message with [`skip_short`](Self::skip_short). If this returns
     /// `None`, use [`poll_recv_with`](Self::poll_recv_with).
     #[inline(always)]
     pub fn peek_short(&self) -> Option<&[u8]> {
@@ -483,7 +483,7 @@ impl StreamReceiver {
     }
 }
 
-// `Message::into_bytes` itself does not implement `FnOnce` for messages of any lifetime.
+// A function, because `Message::into_bytes` itself does not implement `FnOnce` for every lifetime.
 fn into_bytes(message: Message<'_>) -> Bytes {
     message.into_bytes()
 }

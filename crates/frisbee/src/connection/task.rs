@@ -1,4 +1,4 @@
-//! Handles with which the tasks of a connection reply to calls.
+//! Handles for tasks of a connection, for example to reply to a call.
 
 use super::Connection;
 use crate::connection::ConnectionExt;
@@ -23,7 +23,7 @@ impl Connection {
     /// has ended.
     ///
     /// # Errors
-    /// If the task counts as a call, and `calls_max` calls are running.
+    /// If the task counts as a call and `calls_max` calls are already running.
     pub(crate) fn spawn_within(
         &self,
         calls_max: Option<usize>,
@@ -42,7 +42,7 @@ impl Connection {
         let job = make(Task { connection: self.clone(), slot: Some(slot), charge, has_call: call.is_some() });
         let mut assigned = AssignedJob::new(job, slot, placement);
         if let Some(carrier) = spare {
-            // If the idle task has ended in the meantime, `give` returns the job, and a new task is spawned for it.
+            // If the idle task has ended in the meantime, `give` returns the job, which then needs a new task.
             match carrier.give(assigned) {
                 Ok(()) => return Ok(Some(slot)),
                 Err(back) => assigned = back,
@@ -67,12 +67,12 @@ impl Task {
 
     /// Calls `write` with the outbox of the connection to send the reply, like
     /// [`ConnectionExt::send_now`](crate::rpc::ConnectionExt::send_now). Does nothing if the call has been
-    /// [cancelled](crate::rpc::ConnectionExt::cancel_call). The call cannot be cancelled afterwards, so each call gets
-    /// exactly one reply.
+    /// [cancelled](crate::rpc::ConnectionExt::cancel_call). After this, the call can no longer be cancelled. Each call
+    /// thus gets exactly one reply.
     ///
     /// Releases the slot of the task before sending the reply, because the peer is limited to
     /// [`calls_max`](crate::rpc::ConnectionExt::calls_max) calls and may make its next call as soon as it receives the
-    /// reply. The task should then complete, because the next call in its slot waits for that.
+    /// reply. The task should then complete, because the next call in its slot must wait for this.
     ///
     /// # Errors
     /// If the connection has ended.
@@ -81,8 +81,8 @@ impl Task {
         let work = &connection.0.work;
         connection.send_now(|outbox| {
             let ended = slot.take().map_or_else(FinishedJob::default, |slot| work.end(slot));
-            // If the slot no longer has the call, it was cancelled, and the canceller sends the reply. Writing one here
-            // would send a second reply with the same id.
+            // If the call is no longer in the slot, it was cancelled, and the canceller has replied. A second reply
+            // must not be sent.
             if ended.had_call || !*has_call {
                 write(outbox);
             }

@@ -2,12 +2,12 @@
 //!
 //! # Decisions
 //!
-//! Handlers are polled inline, in a reused box and with a no-op waker. Futures are created in the box itself, because
-//! they may have several hundred bytes and would otherwise be copied twice. Most handlers are ready immediately and
-//! need no task. A pending handler keeps the box, which also contains its continuation, and becomes a task.
+//! Handlers are polled inline, in a reused box and with a no-op waker. Most are ready immediately and need no task. A
+//! pending handler becomes a task and keeps the box, which also contains its continuation. Futures are created in the
+//! box itself, because they may have several hundred bytes and would otherwise be copied twice.
 //!
-//! The driver runs outside of tokio's cooperative budget, which would stop ready futures after 128 polls. Instead, the
-//! number of packets and bytes in each poll of the driver is limited.
+//! The driver runs outside of tokio's cooperative budget, which would make ready futures return pending after 128
+//! polls. Instead, each poll of the driver has its own limits of packets and bytes.
 
 use crate::debug::opaque_debug;
 use std::any::Any;
@@ -35,7 +35,7 @@ impl<T> Continuation<T> for () {
     fn then(self, _worked: UnwindResult<T>) {}
 }
 
-/// A slot for polling futures of one type, one after the other, without an allocation for each.
+/// A slot for polling futures of one type, one after another, in a reused allocation.
 ///
 /// Most handlers are ready at their first poll. Such a future is created in the slot, polled and dropped. A pending
 /// future is returned together with its box as a [`ParkedFuture`], and the slot allocates another box when it is used
@@ -168,8 +168,8 @@ where
         polled
     }
 
-    /// Returns the slot whose future [`poll_slot`](Self::poll_slot) polls. A future that has completed stays in the
-    /// slot until it is replaced or removed.
+    /// Returns the slot for the future that [`poll_slot`](Self::poll_slot) polls. A completed future stays in the slot
+    /// until it is replaced or removed.
     #[inline]
     pub fn slot(&mut self) -> Pin<&mut Option<F>> {
         self.0.get_or_insert_with(|| SlotContent::boxed(None)).as_mut().project().future
@@ -203,7 +203,7 @@ where
     #[cold]
     fn discard(&mut self) {
         let slot = self.0.take();
-        // The destructor of a future that has panicked may panic too, which must not unwind into the driver.
+        // The destructor of a future that has panicked may panic too. That panic must not unwind into the driver.
         let _ = catch_unwind(AssertUnwindSafe(move || drop(slot)));
     }
 }
@@ -287,7 +287,7 @@ mod tests {
         assert!(matches!(done, Poll::Ready(Ok(2))));
     }
 
-    /// A future that is ready in every poll at which it contains a value, even if it has completed before.
+    /// A future that is ready whenever it contains a value, even if it has completed before.
     struct Again(Option<u64>);
 
     impl Future for Again {
@@ -340,7 +340,7 @@ mod tests {
             let guard = Bad(is_bad);
             slot.poll(|| {
                 poll_fn(move |_| {
-                    let guard = &guard; // Captures the whole guard, so that it is dropped with the future.
+                    let guard = &guard; // Capture the whole guard, so that it is dropped with the future.
                     assert!(!guard.0, "bad");
                     Poll::Ready(())
                 })

@@ -1,5 +1,5 @@
-//! Permission to poll the handlers of a method inline. The permission is revoked for some time after a handler has
-//! blocked a thread. Handlers run in tasks meanwhile.
+//! Permission to poll the handlers of a method inline. After a handler has blocked a thread, the permission is revoked
+//! for some time, during which handlers run in tasks.
 
 use parking_lot::Mutex;
 use std::ops::Deref;
@@ -7,18 +7,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Duration for which handlers run in tasks after a handler was slow for the first time. It is short, because the cause
-/// may be lazy initialization or the operating system, and because calls in tasks cost three times as much.
+/// Duration for which handlers run in tasks after a handler was slow for the first time. Short, because the cause may
+/// be lazy initialization or the operating system, and calls in tasks cost three times as much.
 pub const PENALTY_MIN: Duration = Duration::from_secs(1);
 
-/// Maximum duration for which handlers run in tasks. Handlers that block the thread whenever they are polled inline
-/// again thus do so only a thousandth as often.
+/// Maximum duration for which handlers run in tasks. With a method that always blocks, inline polling is thus retried
+/// only every 17 minutes.
 pub const PENALTY_MAX: Duration = Duration::from_secs(1024);
 
-/// Period during which slow handlers run in tasks of their own. The current time is passed as an argument.
+/// Period during which slow handlers run in tasks.
 #[derive(Debug, Default)]
 pub struct Penalty {
-    /// Length of the latest period in which handlers had to run in tasks. Repeated slowness increases it.
+    /// Length of the latest period. It grows if handlers are slow repeatedly.
     pause: Duration,
     until: Option<Instant>,
 }
@@ -47,8 +47,8 @@ impl Penalty {
 #[derive(Debug, Default)]
 pub struct InlinePermission {
     is_lost: AtomicBool,
-    /// Whether a handler that blocked its thread has been reported, or the report is scheduled. There is at most one
-    /// report per permission.
+    /// Whether a blocking handler has been reported or the report is scheduled. There is at most one report per
+    /// permission.
     is_noticed: AtomicBool,
     penalty: Mutex<Penalty>,
 }
@@ -67,7 +67,7 @@ impl InlinePermission {
     /// because a blocking task would block the only thread too.
     pub(crate) fn lose(&self, now: Instant, has_threads: bool) -> bool {
         let mut penalty = self.penalty.lock();
-        // Only the first handler starts a period: the others were already running when the permission was revoked.
+        // Only the first handler starts a period. Others were already running when the permission was revoked.
         if !has_threads || !self.is_lost.swap(true, Ordering::Relaxed) {
             penalty.begin(now);
         }
@@ -76,8 +76,8 @@ impl InlinePermission {
         !self.is_noticed.swap(true, Ordering::Relaxed)
     }
 
-    /// Permits another report of a blocking handler. Called if the first report was caused by a panic whose backtrace
-    /// was printed.
+    /// Permits another report of a blocking handler. Called if the first report was caused by printing the backtrace of
+    /// a panic.
     pub(crate) fn forget_notice(&self) {
         self.is_noticed.store(false, Ordering::Relaxed);
     }
@@ -95,8 +95,8 @@ impl InlinePermission {
     }
 }
 
-/// A connection's reference to the permission of a method. Each connection has its own reference count, because a
-/// shared count would be contended by all cores at every pending call.
+/// A connection's reference to the permission of a method. Each connection has its own reference count. With a shared
+/// count, every pending call would write to a cache line that all cores use.
 #[derive(Clone, Debug)]
 #[allow(clippy::redundant_allocation)] // The outer `Arc` is the connection's own reference count.
 pub struct PermissionHandle(Arc<Arc<InlinePermission>>);
@@ -168,7 +168,7 @@ mod tests {
         let permission = Arc::default();
         let handles = [(); 2].map(|()| PermissionHandle::of_connection(&permission));
         assert!(handles.iter().all(|handle| handle.is_kept()));
-        // Place the period an hour ahead, so that it cannot end during the test.
+        // Begin the period in an hour, so that it cannot end during the test.
         permission.lose(Instant::now() + Duration::from_secs(3600), true);
         assert!(!handles.iter().any(|handle| handle.is_kept()));
     }

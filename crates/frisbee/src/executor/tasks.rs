@@ -2,9 +2,9 @@
 //!
 //! # Decisions
 //!
-//! A job is a pending handler or another future that a connection spawns. Each job occupies a slot in the list of the
-//! connection, and the task of the slot is reused by later jobs. Allocating and freeing a task of the runtime takes a
-//! seventh of the instructions of such a call, because tasks are aligned to 128 bytes, for which malloc has no fast
+//! A job is a pending handler or another future that a connection spawns. Each job occupies a slot in the connection's
+//! list, and later jobs reuse the task of the slot. Allocating and freeing a tokio task takes a seventh of the
+//! instructions of a call with a pending handler, because tasks are aligned to 128 bytes, for which malloc has no fast
 //! path.
 //!
 //! A CANCEL packet looks up its job in the same list. A single lock decides whether the job replies or is cancelled.
@@ -38,8 +38,8 @@ const SPARE_MAX: usize = 64;
 /// Executor that polls a job: the worker of its connection, or the caller's runtime.
 #[derive(Debug)]
 pub enum Placement {
-    /// The worker that drives the connection, if there is one. Used for operations whose handlers have not blocked a
-    /// worker. When a handler does, the operation's permission is revoked and its jobs move to the runtime.
+    /// The worker that drives the connection, if there is one. If a handler of the operation blocks the worker, the
+    /// permission is revoked, and jobs of the operation move to the runtime.
     Home(Operation, PermissionHandle),
     /// The tokio runtime in which the server was started or the client connected.
     Runtime,
@@ -64,21 +64,21 @@ pub enum Placement {
 #[non_exhaustive]
 pub enum Policy {
     /// Polls each handler once inline, and moves it to a task only if it is pending. The task runs on the
-    /// [worker](crate::Workers) that drives the connection, if there is one, so that a handler which waits for its peer
+    /// [worker](crate::Workers) that drives the connection, if there is one, so that a handler that waits for its peer
     /// wakes no other thread. This policy is the cheapest and the default.
     ///
-    /// A handler that computes or blocks for long delays its connection. With workers, the other connections of its
-    /// thread continue on another thread within 12 ms. From then on, the method is served as with
+    /// A handler that computes or blocks for a long time delays its connection. With workers, the other connections of
+    /// its thread continue on another thread within 12 ms. The method is then served like
     /// [`Concurrent`](Self::Concurrent) for one second, or longer if it soon blocks again: replies are sent in any
-    /// order, and running handlers leave the worker too. The first such event of a method is logged.
+    /// order, and running handlers also leave the worker. The first such event of a method is logged.
     ///
     /// If the runtime of the handlers has a single thread, the policy of the method does not change. In addition, frpc
     /// serves the methods of a connection concurrently for some time if three polls of its driver took more than a
     /// millisecond each, or three polls of a pending handler did.
     #[default]
     Inline,
-    /// Spawns a task for each request in the runtime in which the server was started or the client connected. Intended
-    /// for handlers that compute for a long time or block by `block_in_place`.
+    /// Spawns a task for each request in the runtime in which the server was started or the client connected. For
+    /// handlers that compute for a long time or call `block_in_place`.
     Concurrent,
     /// Like [`Concurrent`](Self::Concurrent), but with a maximum number of concurrent handlers for each operation and
     /// connection. Further requests wait in order.
@@ -97,8 +97,8 @@ pub(crate) struct Tasks {
 struct TaskTable {
     /// Slots for running jobs and idle tasks. Boxed because most connections have no jobs.
     slots: Option<Box<JobSlots>>,
-    /// Number of the job that started last. Numbers are never reused, unlike slots. A job that is cancelled during a
-    /// poll may end much later, and must not free a slot that belongs to another job by then.
+    /// Number of the job that started last. Unlike slots, numbers are never reused: a job that is cancelled during a
+    /// poll may end much later, and must not free the slot of another job then.
     last: u64,
     /// Whether the connection has ended, so that no more jobs may start.
     ended: bool,
@@ -116,8 +116,7 @@ struct JobSlots {
     penalty: Option<Penalty>,
 }
 
-/// Slots without a job, grouped by the executor of their idle task, so that a new job can reuse a task on the right
-/// executor.
+/// Slots without a job, grouped by the executor of their idle task.
 #[derive(Debug, Default)]
 struct FreeSlots {
     /// Unused slots that have no idle task.
@@ -147,12 +146,11 @@ struct JobSlot {
     job: u64,
     /// Task that runs the jobs of the slot. It may be kept idle for reuse while the slot is unused.
     carrier: Option<Arc<Carrier>>,
-    /// Call that the job handles, as long as the peer may cancel it.
+    /// Call that the job handles, while the peer may cancel it.
     call: Option<Call>,
     /// Whether the job handles a call of the peer, to which the limit of calls applies.
     is_call: bool,
-    /// Previous slot in the hash chain of [`Calls`]. The field `next` has the slot that follows. Both are valid only
-    /// while the job handles a call.
+    /// Previous and next slot in the hash chain of [`Calls`]. Valid only while the job handles a call.
     before: u32,
     next: u32,
 }
@@ -193,9 +191,9 @@ pub(crate) struct FinishedJob {
 impl Tasks {
     /// Reserves a slot for a job.
     ///
-    /// If `calls_max` is set, the job counts as a call and gets a slot only if fewer calls are running. `call`
-    /// identifies the call, if the peer can cancel it. If `on_worker` is set, the job runs on the worker, unless jobs
-    /// were slow there.
+    /// If `calls_max` is set, the job counts as a call, and gets a slot only if fewer calls are running. `call`
+    /// identifies the call if the peer can cancel it. If `on_worker` is set, the job runs on the worker, unless jobs
+    /// were slow there recently.
     pub(crate) fn begin(&self, calls_max: Option<usize>, call: Option<Call>, on_worker: bool) -> JobStart {
         let mut tasks = self.table.lock();
         let TaskTable { slots, last, ended } = &mut *tasks;
@@ -247,7 +245,7 @@ impl Tasks {
         let Some(slot) = tasks.slot(id) else { return false };
         let earlier = slot.carrier.replace(carrier.clone());
         drop(tasks);
-        // Drop the old task without the lock, because its destructor may run arbitrary code.
+        // Drop the old task outside of the lock, because its destructor may run arbitrary code.
         drop(earlier);
         true
     }
@@ -266,8 +264,7 @@ impl Tasks {
         let Some(slots) = tasks.slots.as_mut() else { return false };
         let Some(index) = slots.calls.find(call, &slots.all) else { return false };
         let slot = &mut slots.all[index];
-        // Remove the task before the slot is freed, so that `leave` does not keep it for reuse: it may be polling this
-        // job.
+        // Remove the task first, so that `leave` does not keep it for reuse: it may still be polling this job.
         let (carrier, id) = (slot.carrier.take(), JobSlotId { slot: index, job: slot.job });
         let left = slots.leave(id);
         self.calls_running.store(slots.calls_running, Ordering::Relaxed);
@@ -283,7 +280,7 @@ impl Tasks {
     pub(crate) fn abort_one(&self, id: JobSlotId) -> bool {
         let mut tasks = self.table.lock();
         let Some(slot) = tasks.slot(id) else { return false };
-        // As in `cancel`: a task that may be polling this job must not be kept for reuse.
+        // As in `cancel`, do not keep a task for reuse that may still be polling this job.
         let carrier = slot.carrier.take();
         let left = tasks.slots.as_mut().and_then(|slots| {
             let left = slots.leave(id);
@@ -335,7 +332,7 @@ impl Tasks {
     pub(crate) fn abort(&self) {
         let mut tasks = self.table.lock();
         tasks.ended = true;
-        // With the table removed, `end` and `cancel` do nothing for jobs that complete later.
+        // Without the table, `end` and `cancel` do nothing for jobs that complete later.
         let slots = tasks.slots.take();
         drop(tasks);
         end_all(slots);
@@ -377,7 +374,7 @@ impl JobSlots {
 /// released.
 struct DetachedJob {
     had_call: bool,
-    /// Idle task of the slot that must end, because enough idle tasks are kept already.
+    /// Idle task that must end, because enough idle tasks are kept already.
     surplus: Option<Arc<Carrier>>,
 }
 

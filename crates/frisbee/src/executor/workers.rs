@@ -3,17 +3,17 @@
 //! # Decisions
 //!
 //! By default, connections are driven by the runtime of the caller, at clients and servers. Handlers and callers then
-//! share its threads, and the program has no others. If the peer uses such a runtime too, this takes less processor
-//! time than one thread per core. With 16 connections, a call took 2.04 instead of 2.09 us with ten calls in flight,
-//! and 17.4 instead of 20.4 us with one. If client and server share two cores, there are two fewer threads to schedule:
-//! the p99 of a single call was 0.43 instead of 1.8 ms.
+//! share its threads, and the program has no others. If the peer does the same, this takes less processor time than one
+//! thread per core. With 16 connections, a call took 2.04 instead of 2.09 us with ten calls in flight, and 17.4 instead
+//! of 20.4 us with one. If client and server share two cores, fewer threads compete for them: the p99 latency of a
+//! single call was 0.43 instead of 1.8 ms.
 //!
 //! Separate threads are better if both peers use them (1.7 to 1.98 us), and on machines with many cores. Futures that
 //! handlers spawn or await belong to the runtime that called `serve` or `connect`.
 //!
-//! A worker polls 32 sockets at a time instead of tokio's 1024, because the data of many sockets would be evicted from
-//! the cache before it is processed. At most four connections that have more work when they yield are polled again
-//! between two polls of the sockets, so that a thousand flooding clients delay the others by only four of their polls.
+//! A worker polls 32 sockets at a time instead of tokio's 1024. With more, data would be evicted from the cache before
+//! it is processed. A connection that yields with work left is polled again only after the sockets, at most four such
+//! connections at a time. A thousand flooding clients thus delay the others by only four of their polls.
 
 mod task;
 #[cfg(test)]
@@ -32,8 +32,8 @@ pub(crate) use worker::{Worker, WorkerWatch};
 
 /// Configuration of the threads that drive connections.
 ///
-/// Each server has threads of its own. Clients have only one connection each, so those that use the same number of
-/// threads share them. Shared threads live as long as the process.
+/// Each server has its own threads. Clients have only one connection each, so clients that are configured with the same
+/// number of threads share them. Shared threads live as long as the process.
 ///
 /// ```
 /// use frisbee::{Client, Server, Workers};
@@ -47,15 +47,15 @@ pub(crate) use worker::{Worker, WorkerWatch};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Workers {
-    /// One thread per core, each with its own runtime. The first thread accepts connections and passes each to the
-    /// thread that has the fewest. Intended for servers with busy clients, because connections on different threads
-    /// share no state. If a handler blocks or computes for long, its thread is replaced by another one, except with
+    /// One thread per core, each with its own runtime. The first thread accepts connections and passes each one to the
+    /// thread with the fewest. Suitable for servers with busy clients, because connections on different threads share
+    /// no state. If a handler blocks or computes for a long time, its thread is replaced by another one, except with
     /// io_uring.
     PerCore,
     /// The given number of threads, but at least one. Otherwise, this is like [`PerCore`](Self::PerCore).
     Threads(usize),
     /// The runtime in which the server was started or the client connected. This is the default. If io_uring is
-    /// required, threads shared by the whole process are used instead, because a ring can be used by one thread only.
+    /// required, threads shared by the whole process are used instead, because a ring is bound to one thread.
     #[default]
     Caller,
 }

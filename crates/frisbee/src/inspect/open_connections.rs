@@ -26,8 +26,7 @@ const FIRST_WORD: Duration = Duration::from_secs(1);
 pub(crate) struct OpenConnections {
     inner: Mutex<Connections>,
     changed: Notify,
-    /// Phase of the server's lifetime. Adapter connections observe it, because their connection handles have already
-    /// ended.
+    /// Phase of the server's lifetime. Adapter connections observe it, because their handles are already closed.
     phase: watch::Sender<ServerPhase>,
     /// Workers that drive the connections, if the server has threads of its own.
     pub(crate) workers: OnceLock<Vec<WorkerWatch>>,
@@ -70,7 +69,7 @@ impl OpenConnections {
     pub(crate) fn admit_until(open: &Arc<Self>, phase: ServerPhase) -> Option<OpenConnection> {
         let mut inner = open.inner.lock();
         // Check the phase under the lock that `begin` takes. Otherwise, a connection could be added after `begin` has
-        // collected the handles, and the shutdown would not close it.
+        // collected the handles, and would not be closed.
         if inner.phase >= phase {
             return None;
         }
@@ -140,7 +139,7 @@ impl OpenConnections {
 
     async fn is_empty(&self) {
         loop {
-            // Created before the check, because `notify_waiters` reaches only futures that exist.
+            // Create the future before the check, because `notify_waiters` wakes only existing futures.
             let changed = self.changed.notified();
             if self.inner.lock().by_number.is_empty() {
                 return;
@@ -167,8 +166,8 @@ pub(crate) struct OpenConnection {
 }
 
 impl OpenConnection {
-    /// Stores the handle of the connection. Returns whether the connection should be driven. If a shutdown has begun
-    /// since it was accepted, requests that the client has already sent may still complete.
+    /// Stores the handle of the connection. Returns whether the connection should be driven. This is also the case if a
+    /// shutdown has just begun, so that requests that the client has already sent can complete.
     pub(crate) fn connect(&self, connection: &Connection) -> bool {
         let mut inner = self.open.inner.lock();
         let phase = inner.phase;
@@ -178,8 +177,8 @@ impl OpenConnection {
             arrival.connection = Some(connection.clone());
         }
         drop(inner);
-        // A shutdown that begins after the lock is released finds the stored handle. One that began before has missed
-        // it, so close the connection here.
+        // A shutdown that begins from now on finds the stored handle. One that began earlier has missed it, so close
+        // the connection here.
         if phase == ServerPhase::Stopping {
             connection.close_when_idle();
         }
@@ -190,7 +189,8 @@ impl OpenConnection {
 impl Drop for OpenConnection {
     fn drop(&mut self) {
         let connection = self.open.inner.lock().by_number.remove(&self.number);
-        // Drop the handle without the lock: the last handle drops the attachments, whose destructors are arbitrary code.
+        // Drop the handle outside of the lock. The last handle drops the attachments, and their destructors may run
+        // arbitrary code.
         drop(connection);
         self.open.changed.notify_waiters();
     }

@@ -12,16 +12,16 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 thread_local! {
-    /// Thread-local buffer for the batch being written. The buffer is not part of the stream, because a connection may
-    /// have hundreds of streams.
+    /// Thread-local buffer for the batch being written. Not part of the stream, because a connection may have hundreds
+    /// of streams.
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 /// Maximum capacity in bytes of the batch buffer that a thread keeps. A full batch and one further message fit into it.
 const BUFFER_KEPT: usize = 2 * BATCH_MAX;
 
-/// Maximum size of a batch in bytes. A larger batch would delay its first message. Smaller batches would need too many
-/// writes.
+/// Maximum size of a batch in bytes. Larger batches would delay their first message, and smaller ones would take more
+/// lock acquisitions.
 const BATCH_MAX: usize = 32 * 1024;
 
 /// Encodes messages of a stream without a lock, and sends them together under a single lock.
@@ -108,7 +108,7 @@ impl StreamBatch {
         let (written, length) = self.batch.put(write);
         if let Some(length) = length {
             self.messages += 1;
-            // The subtraction cannot overflow, because that would take 2^31 messages of the maximum size.
+            // Cannot overflow: this would take 2^31 messages of the maximum size.
             self.left = self.left.wrapping_sub((length + MESSAGE_COST) as i64);
         }
         written

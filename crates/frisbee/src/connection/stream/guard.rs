@@ -102,8 +102,8 @@ impl Guard {
         read: impl FnOnce(Message<'_>) -> T,
     ) -> Poll<Option<T>> {
         if batch.is_enough() {
-            // Yield to other tasks after reading a full quota. The messages that remain cause no wake-up, so the task
-            // wakes itself.
+            // Yield to other tasks after reading a full quota. The task must wake itself, because messages that have
+            // already arrived cause no wake-up.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -131,8 +131,8 @@ impl Guard {
         refilled
     }
 
-    /// Releases the memory of messages that the reader has consumed, and grants credit to the sender. Called before the
-    /// reader does other work, because the sender may be waiting for credit.
+    /// Releases the memory of consumed messages, and grants credit to the sender. Called as soon as the batch has been
+    /// read, because the sender may be waiting for credit.
     #[inline(never)]
     pub(super) fn account(&self, batch: &mut ReadBatch) {
         let credit = self.shared.account(batch);
@@ -261,7 +261,7 @@ impl Drop for StreamWaiter<'_> {
 impl Drop for Guard {
     fn drop(&mut self) {
         self.leave();
-        // Discard after closing, so that no message is added to the inbox afterwards.
+        // Discard received messages only after closing, so that no further ones are added.
         self.shared.discard();
         if !self.shared.opened_here {
             self.connection.peer_streams.fetch_sub(1, Ordering::Relaxed);

@@ -10,8 +10,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Maximum size in bytes of the messages that a byte stream sends, unless an end accepts less. This is a quarter of the
-/// stream's credit, so several messages can be in flight. It is also small enough not to delay other packets for long.
+/// Maximum size in bytes of the messages that a byte stream sends; less if one of the ends has a lower limit. It is a
+/// quarter of the stream's default credit, so several messages can be in flight, and small enough not to delay other
+/// packets for long.
 const MESSAGE_MAX: usize = 64 * 1024;
 
 /// A [`Stream`] used as a byte stream, for tunnels within a connection.
@@ -21,8 +22,8 @@ const MESSAGE_MAX: usize = 64 * 1024;
 /// both directions immediately. The peer may use a `StreamIo` too, or send and receive messages.
 ///
 /// Reading ends when the peer has ended its direction. If the peer has closed or reset the stream, or the connection
-/// has ended, reading returns an error after the bytes received before. With a Go peer, a closed stream is a regular
-/// end.
+/// has ended, reading returns an error once all received bytes have been read. With a Go peer, a closed stream is a
+/// regular end.
 ///
 /// ```
 /// use frisbee::{Acceptor, Client, Connection, Handlers, Routed, Outbox, Packet, Router, Server, Stream};
@@ -76,7 +77,7 @@ pub struct StreamIo {
 }
 
 impl Stream {
-    /// Converts the stream to a byte stream. Reads return messages that have already been received first.
+    /// Converts the stream to a byte stream, which starts with the messages that have already been received.
     pub fn into_io(self) -> StreamIo {
         StreamIo { stream: self, rest: Bytes::new(), places: StreamPlaces::default() }
     }

@@ -1,5 +1,5 @@
-//! Tests of one end of a stream without the task of a connection: its effects on the outbox and on memory, and how
-//! received packets are handled.
+//! Tests of one end of a stream without a driver: its effects on outbox and memory, and its handling of received
+//! packets.
 
 mod batches;
 mod end;
@@ -308,7 +308,7 @@ async fn only_client_hand_off_delays_stream_opening() {
     }
 }
 
-/// Regression test: the number of queued requests to open a stream was not limited. Each request may be as long as the
+/// Regression test: the number of queued requests to open a stream was not limited, although each may be as long as the
 /// maximum message.
 #[tokio::test]
 async fn stream_opening_waits_for_room_and_memory() {
@@ -319,7 +319,7 @@ async fn stream_opening_waits_for_room_and_memory() {
     connection.0.mailbox.lock().peer = native(0);
     let first = Bytes::from(vec![1; 1000]);
     let (woken, waker) = task();
-    // Without memory, 4 KiB may be queued in addition to the packet that exceeds them.
+    // When memory is exhausted, 4 KiB may be queued, plus the packet that exceeds this limit.
     for (held, most) in [(0, 65), (MIB, 5)] {
         let _held = other.charge(held);
         connection.0.mailbox.lock().outbox.take_bytes();
@@ -339,7 +339,7 @@ fn is_sent(sending: &mut std::pin::Pin<Box<impl Future>>, waker: &Waker) -> bool
     sending.as_mut().poll(&mut Context::from_waker(waker)).is_ready()
 }
 
-/// While the link is congested, the streams that wait for it send in turns, and calls are sent before them.
+/// On a congested link, streams send in turns, and calls precede them.
 #[tokio::test]
 async fn turns_go_to_least_sending_streams() {
     let budget = Arc::new(Budget::new(MIB, 0));
@@ -367,10 +367,10 @@ async fn turns_go_to_least_sending_streams() {
     assert_eq!(woken(), [0, 1, 0], "second task should be woken after the turn of the first");
     drain(60 * 1024 - 1);
     assert_eq!(woken(), [0, 1, 1]);
-    // Regression: a task that a call had overtaken was never woken again.
+    // Regression: a task was never woken again after a call had overtaken it.
     assert!(call(100_000).is_ok());
     assert!(is_sent(&mut sending[1], &tasks[1].1) && !is_sent(&mut sending[0], &tasks[0].1));
-    // A task that is dropped leaves its turn to the next.
+    // When a task is dropped, its turn passes to the next one.
     drain(0);
     assert_eq!(woken(), [1, 1, 1]);
     drop(sending.remove(2));

@@ -1,5 +1,5 @@
-//! Index for finding the job of a call that the peer cancels. Insertion and removal must be cheap, because almost all
-//! calls complete without a lookup.
+//! Index for finding the job of a cancelled call. Optimized for insertion and removal, because almost all calls
+//! complete without being looked up.
 
 use super::{Call, JobSlot};
 use std::collections::BinaryHeap;
@@ -9,7 +9,7 @@ use std::hash::BuildHasher;
 /// Base-2 logarithm of the initial number of hash chains.
 const FIRST_BITS: u32 = 4;
 
-/// Marks the end of a hash chain in place of a slot index.
+/// Pseudo-index of a slot that marks the end of a hash chain.
 pub(super) const END: u32 = u32::MAX;
 
 /// Hash table of the slots whose jobs handle calls. Each chain is a linked list through the slots. There are at least
@@ -48,7 +48,7 @@ impl Calls {
     fn link(&mut self, call: Call, index: usize, slots: &mut [JobSlot]) {
         let chain = self.chain(call);
         let Some(first) = self.first.get_mut(chain) else { return };
-        let next = std::mem::replace(first, index as u32); // The number of slots is at most that of calls in flight.
+        let next = std::mem::replace(first, index as u32); // At most the number of calls in flight.
         // If the chain was empty, `next` is `END`, for which `get_mut` returns `None`.
         if let Some(next) = slots.get_mut(next as usize) {
             next.before = index as u32;
@@ -103,8 +103,8 @@ impl Calls {
         None
     }
 
-    /// Returns the hash chain of a call. Multiplicative hashing: the chain is selected by the upper bits of the
-    /// product, which depend on all bits of the key.
+    /// Returns the hash chain of a call. Uses the upper bits of a product, which depend on all bits of the key
+    /// (multiplicative hashing).
     #[inline]
     fn chain(&self, (id, operation): Call) -> usize {
         let key = u64::from(id.0) << 16 | u64::from(operation.number());

@@ -1,8 +1,8 @@
 //! Tasks that are reused for several jobs.
 //!
-//! Creating and dropping a task of the runtime is expensive: its memory is aligned to 128 bytes, for which glibc's
-//! malloc has no fast path, and it is added to a list and removed again. This takes a seventh of the instructions of a
-//! call with a pending handler. A task that has completed a job therefore waits for the next one.
+//! Creating and dropping a tokio task takes a seventh of the instructions of a call with a pending handler: its memory
+//! is aligned to 128 bytes, for which glibc's malloc has no fast path, and it is added to a list and removed again.
+//! Therefore, a task that has completed a job waits for the next one.
 
 #[cfg(all(test, frisbee_loom))]
 mod model_tests;
@@ -41,8 +41,8 @@ impl AssignedJob {
     }
 }
 
-/// Handle of a reusable task, which belongs to a job slot. The connection assigns one job after another to the task
-/// instead of spawning a new task for each.
+/// Handle of a reusable task of a job slot. The connection assigns one job after another to it, instead of spawning a
+/// task for each.
 pub(crate) struct Carrier {
     /// Whether the task runs on the worker of its connection rather than in a runtime.
     is_on_worker: bool,
@@ -76,8 +76,8 @@ impl Carrier {
         self.is_on_worker
     }
 
-    /// Returns a future that runs this job and then the jobs assigned later. Spawn the future as a task of its own,
-    /// because it relies on a waker that never changes.
+    /// Returns a future that runs this job and then the jobs assigned later. Spawn the future as a task, because it
+    /// relies on a waker that never changes.
     pub(crate) fn carry(self: Arc<Self>, assigned: AssignedJob) -> CarrierFuture {
         CarrierFuture { carrier: self, current: Some(assigned), resident: None }
     }
@@ -109,7 +109,7 @@ impl Carrier {
 
     /// Makes the task end, whether it is idle or running a job.
     pub(crate) fn end(&self) {
-        // Release pairs with the acquiring load at the start of `poll`.
+        // Pairs with the Acquire load at the start of `poll`.
         self.is_over.store(true, Ordering::Release);
         // Take the lock to synchronize with the first poll of the task: that poll has either set the waker or will see
         // the flag.
@@ -117,7 +117,7 @@ impl Carrier {
         self.wake();
     }
 
-    /// Returns whether the task must end instead of waiting for its next job.
+    /// Returns whether [`end`](Self::end) was called.
     #[cfg(all(test, frisbee_loom))]
     pub(super) fn is_to_end(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
@@ -145,8 +145,8 @@ impl Future for CarrierFuture {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let Self { carrier, current, resident } = &mut *self;
-        // Set the waker under the lock that `give` and `end` take. The checks below see their earlier changes, and
-        // later ones find the waker.
+        // Set the waker under the lock that `give` and `end` take. If they ran before, the checks below see their
+        // changes. If they run later, they find the waker.
         if carrier.waker.get().is_none() {
             let _next = carrier.next.lock();
             let _ = carrier.waker.set(context.waker().clone());
@@ -162,8 +162,7 @@ impl Future for CarrierFuture {
             *current = next.job.take();
         }
         let Some(assigned) = current else { return Poll::Pending };
-        // Catch panics, because a panic must end only its own job, and the next job may already be assigned. The panic
-        // hook has reported the panic.
+        // Catch panics, because the next job may already be assigned. The panic hook has reported the panic.
         let is_pending = match resident {
             None => matches!(catch_unwind(AssertUnwindSafe(|| assigned.job.as_mut().poll(context))), Ok(Poll::Pending)),
             Some(resident) => {
@@ -176,8 +175,8 @@ impl Future for CarrierFuture {
         if !is_pending {
             let _entered = resident.as_ref().map(WorkerTaskShared::enter);
             *current = None;
-            // A job assigned from now on wakes the task. Check for an earlier one, because a job releases its slot when
-            // it replies.
+            // Assigning a job wakes the task from now on, but a job may already have been assigned, because a job
+            // releases its slot when it replies.
             if carrier.has_next.load(Ordering::Acquire) {
                 context.waker().wake_by_ref();
             }
@@ -187,16 +186,15 @@ impl Future for CarrierFuture {
 }
 
 impl Drop for CarrierFuture {
-    /// Drops the remaining jobs in the context of the runtime that owns their sockets and timers.
+    /// Drops the remaining jobs, in the context of the runtime that owns their sockets and timers.
     fn drop(&mut self) {
         let _entered = self.resident.as_ref().map(WorkerTaskShared::enter);
         let mut next = self.carrier.next.lock();
-        // Once the flag is set, `give` returns the job to its caller instead of assigning it to a task that is never
-        // polled.
+        // From now on, `give` returns jobs to the caller, because this task will not be polled again.
         next.is_dead = true;
         let job = next.job.take();
         drop(next);
-        // Drop the jobs without the lock, because their destructors may run arbitrary code.
+        // Drop the jobs outside of the lock, because their destructors may run arbitrary code.
         drop((job, self.current.take()));
     }
 }

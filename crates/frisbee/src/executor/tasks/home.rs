@@ -5,10 +5,10 @@
 //! The task of a pending handler or a stream runs on the worker of its connection. In the caller's runtime, each
 //! message of a ping-pong stream would wake two threads, while on the worker it wakes none.
 //!
-//! The task is polled within `block_on` of the caller's runtime, by a future that is always ready. This sets the
-//! context, so that timers, sockets and spawned tasks belong to that runtime. Unlike `Handle::enter`, it also sets the
-//! cooperative budget. A job is moved to the caller's runtime when the inline permission of its method is revoked, or
-//! after three consecutive polls of a millisecond or more.
+//! The task is polled within `block_on` of the caller's runtime. The outer future is always ready, so this never
+//! blocks. It sets the context, so that timers, sockets and spawned tasks belong to that runtime. Unlike
+//! `Handle::enter`, it also sets the cooperative budget. A job is moved to the caller's runtime when the inline
+//! permission of its method is revoked, or after three consecutive polls of a millisecond or more.
 
 use super::Tasks;
 use super::carrier::{AssignedJob, Carrier, Job};
@@ -20,16 +20,16 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::runtime::{EnterGuard, Handle, RuntimeFlavor};
 
-/// Minimum duration of a long poll. The limit applies to polls of jobs, and to polls of the driver in which handlers
+/// Minimum duration of a poll to count as long. Applies to polls of jobs, and to polls of the driver in which handlers
 /// run inline.
 const LONG: Duration = Duration::from_millis(1);
 
-/// Number of consecutive long polls after which a job moves from the worker to the runtime. A single long poll may
-/// result from preemption of the thread.
+/// Number of consecutive long polls after which a job moves from the worker to the runtime. More than one, because the
+/// operating system may preempt a thread.
 const LONG_POLLS: u32 = 3;
 
-/// Duration of a single poll after which a job moves from the worker to the runtime. The watchdog notices polls of
-/// about this length.
+/// Duration of a single poll after which a job moves from the worker to the runtime, about the shortest that the
+/// watchdog detects.
 const BLOCKED: Duration = Duration::from_millis(8);
 
 /// The worker or io_uring thread that drives a connection and can run its jobs.
@@ -38,14 +38,14 @@ pub(crate) trait Home: Send + Sync {
     fn spawn(&self, task: Job);
 }
 
-/// A connection, as the owner of tasks that run on its worker.
+/// A connection that owns tasks on its worker.
 pub(crate) trait TaskOwner: Send + Sync {
     fn tasks(&self) -> &Tasks;
 
     /// Returns the caller's runtime, which owns the sockets and timers of the connection's tasks.
     fn runtime(&self) -> &Handle;
 
-    /// Sets the operation that the watchdog reports if it finds the current thread blocked. Zero stands for none.
+    /// Sets the operation that the watchdog reports if it finds the current thread blocked. Zero means none.
     fn set_routed(&self, operation: u16);
 }
 
@@ -69,7 +69,7 @@ impl WorkerTaskShared {
         Self { owner, long_polls: 0, is_slow: false }
     }
 
-    /// Enters the caller's runtime, which owns the tokio resources of jobs.
+    /// Enters the caller's runtime, to which sockets and timers of jobs belong.
     pub(super) fn enter(&self) -> EnterGuard<'_> {
         self.owner.runtime().enter()
     }
@@ -79,8 +79,8 @@ impl WorkerTaskShared {
     pub(super) fn poll(&mut self, assigned: &mut AssignedJob, context: &mut Context<'_>) -> bool {
         self.owner.set_routed(assigned.operation);
         let began = Instant::now();
-        // `block_on` does not block, because the future is always ready. `Handle::enter` would set the context without
-        // a cooperative budget, and a job that always makes progress would never return.
+        // `block_on` does not block, because the future is always ready. `Handle::enter` alone would not suffice:
+        // without a cooperative budget, a job that always makes progress would never return.
         let polled = self
             .owner
             .runtime()
@@ -117,7 +117,7 @@ impl WorkerTaskShared {
     pub(super) fn leave(&self, current: &mut Option<AssignedJob>) -> bool {
         let Some(slot) = current.as_ref().map(|assigned| assigned.slot) else { return false };
         let carrier = Carrier::new(false);
-        // Reassign the slot before spawning: if the job was cancelled in between, there is nothing left to run.
+        // Reassign the slot first. If the job was cancelled in the meantime, there is nothing left to run.
         if !self.owner.tasks().move_job(slot, &carrier) {
             return false;
         }

@@ -158,7 +158,7 @@ async fn connection_end_drops_jobs_and_tasks() {
             pending::<()>().await;
         });
     }
-    // One of the jobs has not been polled when the connection ends.
+    // One of the jobs has not been polled yet when the connection ends.
     assert_eq!((connection.running(), Arc::strong_count(&canary)), (3, 4));
     connection.0.work.abort();
     settle().await;

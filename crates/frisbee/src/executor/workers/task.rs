@@ -41,7 +41,7 @@ struct Body {
 }
 
 impl WorkerTask {
-    /// Creates a task that counts as woken. The caller must put it into the ready queue immediately.
+    /// Creates a task in the state woken. The caller must put it into the ready queue immediately.
     pub(super) fn new(number: u64, is_job: bool, worker: Arc<ExecutorShared>, future: Job) -> Arc<Self> {
         let task = Arc::new(Self { number, is_job, worker, phase: TaskPhase::queued(), body: Mutex::new(None) });
         *task.body.lock() = Some(Body { future, waker: task.clone().into() });
@@ -67,7 +67,7 @@ impl WorkerTask {
         self.phase.begin();
         let Some(Body { future, waker }) = &mut *body else { return };
         CURRENT.set(Some(self.number));
-        // Catch panics, because they must not end the thread, which polls other tasks.
+        // Catch panics, because the thread must continue to poll other tasks.
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(waker))));
         CURRENT.set(None);
         // The panic hook has already reported a panic.
@@ -82,8 +82,8 @@ impl WorkerTask {
             }
             AfterPoll::Over => {}
         }
-        // Drop the future without the lock, because it may hold the last handle of the worker, whose destructor takes
-        // the lock.
+        // Drop the future outside of the lock. It may hold the last handle of the worker, and the destructor of the
+        // handle takes the lock.
         let over = body.take();
         drop(body);
         let _ = catch_unwind(AssertUnwindSafe(|| drop(over)));
@@ -119,8 +119,8 @@ impl Wake for WorkerTask {
 /// Scheduling state of a task, as a combination of flags.
 struct TaskPhase(AtomicU8);
 
-/// Flag: the task was woken. It is in the ready queue, or will be queued after the current poll. The flag is written
-/// even if it is already set, so that the polling thread sees all writes made before the wake-up.
+/// Flag: the task was woken. It is in the ready queue, or will be queued after the current poll. It is written even if
+/// it is already set, so that the polling thread sees all writes made before the wake-up.
 const WOKEN: u8 = 1;
 
 /// Flag: a thread is polling the task.
@@ -152,7 +152,7 @@ impl TaskPhase {
 
     /// Records that a thread begins to poll the task.
     fn begin(&self) {
-        // A queued task is woken and not polled, so one operation clears the first flag and sets the second.
+        // A queued task has `WOKEN` set and `POLLED` clear, so XOR swaps them.
         self.0.fetch_xor(WOKEN | POLLED, Ordering::AcqRel);
     }
 

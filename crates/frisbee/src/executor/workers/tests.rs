@@ -133,7 +133,7 @@ fn blocking_task_resumes_on_next_thread() {
         sender.send(thread::current().id()).expect("receiver of the thread id should not be dropped");
     });
     let first = threads.recv_timeout(TIMEOUT).expect("task should send its thread id within the timeout");
-    // This task runs on the thread that takes over.
+    // This task runs on the thread that has taken over.
     let blocks = block(&worker);
     drop((release, blocks));
     go.send(()).expect("task should wait for its start signal");
@@ -208,8 +208,7 @@ fn dropped_worker_drops_blocking_task_on_return() {
     until(|| Arc::strong_count(&blocking) == 1);
 }
 
-/// Last handle of a worker. Dropping it stops the worker, and then waits until the thread that has taken over has
-/// dropped the remaining tasks.
+/// Last handle of a worker. Dropping it stops the worker and waits until all remaining tasks have been dropped.
 struct LastHandle(Option<Arc<Worker>>, mpsc::Receiver<()>, mpsc::Sender<Result<(), mpsc::RecvTimeoutError>>);
 
 impl Drop for LastHandle {
@@ -247,7 +246,7 @@ fn finished_task_drop_can_end_worker() {
     spawn(
         &worker,
         poll_fn(move |context| {
-            let _ = &last; // Captured so that it is dropped with the task and not when the task returns.
+            let _ = &last; // Captured, so that it is dropped with the task rather than when the task returns.
             gone.as_mut().poll(context).map(drop)
         }),
     );
@@ -276,7 +275,7 @@ fn task_woken_last_runs_after_sockets() {
     let worker = worker();
     let (sender, ready) = mpsc::channel();
     spawn(&worker, async move {
-        // The timer is due at once, but is noticed only by a poll of the timers.
+        // The timer is due, but this is noticed only when timers are polled.
         let mut timer = pin!(tokio::time::sleep(Duration::from_millis(1)));
         assert!(poll_fn(|context| Poll::Ready(timer.as_mut().poll(context).is_pending())).await);
         thread::sleep(Duration::from_millis(3));

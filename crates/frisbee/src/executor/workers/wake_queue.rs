@@ -2,14 +2,14 @@
 //!
 //! # Decisions
 //!
-//! Each thread of such a runtime has a queue of 256 tasks. Tasks beyond that go to a global queue, from which one task
-//! is taken for up to 127 tasks of the thread's own queue. If there are a thousand busy connections, some would run
-//! repeatedly while others wait for a second: tokio wakes the tasks of up to 1024 sockets at a time, and each
-//! connection wakes those of its callers.
+//! Each thread of such a runtime has a local queue of 256 tasks. Tasks beyond that overflow to a global queue, which is
+//! polled only once for up to 127 local tasks. Tokio wakes the tasks of up to 1024 sockets at a time, and each
+//! connection wakes its callers. With a thousand busy connections, some would thus run repeatedly while others wait for
+//! a second.
 //!
-//! With more than [`DIRECT_MAX`] connections, wake-ups therefore go to a separate queue for each runtime. One task per
-//! thread of the runtime forwards four of them in each poll. Connections then run in the order of their wake-ups, and
-//! the queues of tokio remain short.
+//! With more than [`DIRECT_MAX`] connections, wake-ups therefore go to a separate queue per runtime. Forwarding tasks,
+//! one per thread of the runtime, each wake four connections per poll. Connections then run in the order of their
+//! wake-ups, and tokio's queues remain short.
 
 use super::Worker;
 use crate::executor::tasks::Job;
@@ -25,8 +25,8 @@ use tokio::runtime::{self, Handle, RuntimeFlavor};
 /// of the capacity of tokio's per-thread queue.
 const DIRECT_MAX: usize = 64;
 
-/// Number of connections that a forwarding task wakes per poll. Each connection may wake ten callers, and all of these
-/// tasks fit into a thread's local run queue.
+/// Number of connections that a forwarding task wakes per poll. Even if each connection wakes ten callers, all of these
+/// tasks fit into a thread's local queue.
 const WOKEN_AT_ONCE: usize = 4;
 
 /// Queue of wake-ups for connections in a multi-threaded runtime. Forwarding tasks take wake-ups from it and wake a few
@@ -57,7 +57,8 @@ struct Connection {
 }
 
 impl WakeQueue {
-    /// Returns the wake-up queue of a runtime, or `None` for a single-threaded runtime, whose own queue is fair.
+    /// Returns the wake-up queue of a runtime. Returns `None` for a single-threaded runtime, because its own queue is
+    /// fair.
     pub(crate) fn of(runtime: &Handle) -> Option<Arc<Self>> {
         static QUEUES: Mutex<Vec<(runtime::Id, Weak<WakeQueue>)>> = Mutex::new(Vec::new());
         if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread {
@@ -86,7 +87,7 @@ impl WakeQueue {
         let tasks = self.runtime.metrics().num_workers().saturating_sub(state.tasks);
         state.tasks += tasks;
         self.is_used.store(true, Ordering::Relaxed);
-        // Spawn without the lock, because another thread may poll a task immediately, which takes the lock.
+        // Spawn outside of the lock, because another thread may poll a task immediately, which takes the lock.
         drop(state);
         for _ in 0..tasks {
             let passing: Job = Box::pin(tokio::task::unconstrained(Passing(self.clone())));
@@ -99,8 +100,7 @@ impl WakeQueue {
         let mut state = self.state.lock();
         state.connections -= 1;
         if state.connections <= DIRECT_MAX {
-            // Only later wake-ups bypass the queue. The forwarding tasks must stay to forward those that are already
-            // queued.
+            // Later wake-ups bypass the queue. The forwarding tasks remain, because wake-ups may still be queued.
             self.is_used.store(false, Ordering::Relaxed);
         }
         if state.connections > 0 {
@@ -108,7 +108,7 @@ impl WakeQueue {
         }
         let (idle, woken) = (std::mem::take(&mut state.idle), std::mem::take(&mut state.woken));
         drop(state);
-        // Drop the wakers without the lock, because their destructors may run arbitrary code.
+        // Drop the wakers outside of the lock, because their destructors may run arbitrary code.
         drop(woken);
         idle.into_iter().for_each(Waker::wake);
     }
@@ -145,7 +145,7 @@ impl Future for Passing {
         }
         drop(state);
         for connection in woken.into_iter().flatten() {
-            // Acquire the writes that preceded the wake-ups, so that the connection sees them.
+            // Acquire makes the writes before the wake-ups visible to the connection.
             connection.is_queued.swap(false, Ordering::AcqRel);
             connection.wake_task();
         }
@@ -182,8 +182,8 @@ impl Wake for Connection {
 pin_project_lite::pin_project! {
     /// The future that drives a connection. Must be spawned as a task, because it keeps the waker of its first poll.
     struct DriverFuture<F> {
-        // `None` on workers, and if the runtime has no queue. Boxed because drivers account for most of the memory of
-        // idle connections.
+        // `None` on workers, and if the runtime has no queue. Boxed to save memory, because every connection has this
+        // future.
         queued: Option<Box<QueuedWaker>>,
         #[pin]
         future: F,

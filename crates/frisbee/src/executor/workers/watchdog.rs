@@ -18,19 +18,19 @@ use std::time::{Duration, Instant};
 /// Interval between checks of the workers.
 ///
 /// A task that is still in the same poll at the second check is suspect. Its thread is replaced at the third check, 8
-/// to 12 ms after the poll began. On a busy machine the operating system may preempt a thread for as long, so a shorter
-/// interval would mostly detect preemption.
+/// to 12 ms after the poll began. With a shorter interval, most detections on a busy machine would be preemptions by
+/// the operating system.
 const INTERVAL: Duration = Duration::from_millis(4);
 
-/// Minimum time for which a suspect thread must have been running or sleeping to count as blocked, slightly less than
-/// the interval between two checks. Time spent waiting for a processor is excluded.
+/// Minimum time for which a suspect thread must have been running or sleeping since the last check to count as blocked.
+/// Slightly less than the interval between checks. Time spent waiting for a processor is excluded.
 const HELD_UP_MIN: Duration = Duration::from_millis(3);
 
-/// Number of checks without activity after which the watchdog thread goes to sleep. Waking the watchdog takes a system
-/// call, which workers with occasional activity should not make each time.
+/// Number of checks without activity after which the watchdog thread goes to sleep. Waking it takes a system call, so
+/// it stays awake for a while in case of occasional activity.
 const QUIET_MAX: u32 = 25;
 
-/// Number of a worker's poll. The watchdog compares numbers to recognize that a thread is still in the same poll.
+/// Number of a worker's poll. If it is unchanged since the last check, the thread is still in the same poll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PollId(pub(crate) u64);
 
@@ -96,8 +96,8 @@ pub(crate) fn register(worker: Weak<dyn WatchedThread>) {
 
 /// Returns whether the watchdog is asleep. If so, an active worker must [wake](wake_watchdog) it.
 ///
-/// Record the activity before this call, under a lock or by a sequentially consistent operation like the load here.
-/// Otherwise the watchdog could miss the activity and fall asleep.
+/// Record the activity before this call, either under a lock or with a sequentially consistent operation, like the load
+/// here. Otherwise, the watchdog could miss the activity and fall asleep.
 #[inline]
 pub(crate) fn is_asleep() -> bool {
     WATCHDOG.is_asleep.load(Ordering::SeqCst)
@@ -106,8 +106,7 @@ pub(crate) fn is_asleep() -> bool {
 /// Wakes the watchdog thread. Starts it if necessary.
 #[cold]
 pub(crate) fn wake_watchdog() {
-    // Hold the lock from the swap until `registry.thread` is set. Otherwise, a worker that finds the flag set again in
-    // between would start a second thread.
+    // Hold the lock from the swap until `registry.thread` is set, so that no second thread is started.
     let mut registry = WATCHDOG.registry.lock();
     if !WATCHDOG.is_asleep.swap(false, Ordering::SeqCst) {
         return;
@@ -151,12 +150,12 @@ impl Watchdog {
 
     /// Checks all workers. Returns whether any worker has been active.
     fn check(&self, suspects: &mut Vec<WorkerSample>, reported: &mut ReportedLines) -> bool {
-        // Move new workers out of the registry, so that they are checked without its lock: a check may call a router.
+        // Move new workers out of the registry, so that the lock is not held during checks, which may call a router.
         suspects.append(&mut self.registry.lock().workers);
         let mut is_busy = false;
         suspects.retain_mut(|suspect| {
             let Some(worker) = suspect.worker.upgrade() else { return false };
-            // Catch panics of a router's notification, because they must not end the checks of all workers.
+            // Catch panics of a router's notification, because the other workers must still be checked.
             is_busy |= catch_unwind(AssertUnwindSafe(|| suspect.sample(&worker, reported))).unwrap_or(true);
             true
         });
@@ -194,7 +193,7 @@ impl WorkerSample {
             return true;
         };
         if now.saturating_duration_since(since).saturating_sub(waited.saturating_sub(before)) >= HELD_UP_MIN {
-            // Look up the connection first, because the hand-over clears the record of the polled task.
+            // Look up the connection before the hand-over, which clears the record of the polled task.
             let culprit = worker.culprit(poll);
             let operation = culprit.as_ref().and_then(|culprit| culprit.operation());
             match worker.clone().hand_over(poll) {
@@ -259,7 +258,7 @@ pub(crate) struct ThreadClock(Option<PathBuf>);
 
 impl ThreadClock {
     pub(crate) fn of_this_thread() -> Self {
-        // Available only on Linux. On other systems, waiting for a processor counts as run time of the task.
+        // Available only on Linux. On other systems, time spent waiting for a processor counts as run time.
         let thread = std::fs::read_link("/proc/thread-self");
         Self(thread.ok().map(|thread| PathBuf::from("/proc").join(thread).join("schedstat")))
     }

@@ -1,21 +1,21 @@
 //! A worker: a tokio runtime for sockets and timers, the tasks that drive connections, and the thread that runs both.
 //!
-//! The tasks are not tasks of tokio. A single-threaded tokio runtime is bound to its thread while it polls a task, so a
-//! task that blocks would block all others. A worker's thread instead leaves the runtime and the task queue before it
-//! polls a task. If the task does not return, another thread takes over both, with all sockets, timers and tasks in
-//! place. The first thread ends when its task returns. The [watchdog](super::watchdog) decides when to take over.
+//! The worker's tasks are not tokio tasks. A single-threaded tokio runtime is bound to its thread while it polls a
+//! task, so a task that blocks would block all others. A worker's thread instead releases the runtime and the task
+//! queue before it polls a task. If the task does not return, another thread takes over both, with all sockets, timers
+//! and tasks in place. The first thread ends when its task returns. The [watchdog](super::watchdog) decides when to
+//! take over.
 //!
 //! # Decisions
 //!
-//! A handler that blocks would stall all connections of its thread, because tokio binds a single-threaded runtime to
-//! the thread that polls its tasks. A worker therefore uses tokio for sockets and timers only. It enters `block_on` to
-//! wait for them, leaves it, and polls its own tasks while it holds neither the runtime nor the queue.
+//! A worker uses tokio only for sockets and timers. It calls `block_on` to wait for them, returns, and then polls its
+//! own tasks.
 //!
-//! If a poll does not return, the watchdog starts a thread that continues with both. Nothing has to be moved or
-//! registered again, so a false alarm only costs one thread. Entering and leaving the runtime costs a few hundred
-//! instructions for each poll of the sockets. Moving sockets and timers to another reactor would take time for each
-//! connection, and would not work during TLS handshakes. The connection of the blocking handler still has to wait for
-//! it. On io_uring, all other connections of the ring must wait too.
+//! When another thread takes over, nothing has to be moved or registered again, so a false alarm costs only one thread.
+//! The alternative, moving sockets and timers to another reactor, would take time for each connection, and would not
+//! work during TLS handshakes. Entering and leaving the runtime costs a few hundred instructions for each poll of the
+//! sockets. The connection of the blocking handler itself still has to wait. On io_uring, all other connections of the
+//! ring must wait too.
 
 use super::task::WorkerTask;
 use super::watchdog::{self, Blocked, PollId, WatchedThread};
@@ -32,20 +32,20 @@ use std::thread;
 use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// Maximum number of sockets that a worker polls at a time. With up to 32 sockets, data is processed while the state of
-/// the connections is still in the cache, which is not the case with tokio's default of 1024. Polling sockets costs
-/// about as much as processing a packet, and up to 32 packets share this cost.
+/// Maximum number of sockets that a worker polls at a time. With 32 sockets, the state of the connections stays in the
+/// cache until their data is processed, unlike with tokio's default of 1024. Polling sockets costs about as much as
+/// processing one packet.
 const EVENTS_AT_ONCE: usize = 32;
 
 /// Maximum number of tasks that are polled between two polls of the sockets. Equal to the default of tokio.
 const POLLS_AT_ONCE: usize = 61;
 
-/// Maximum number of yielding tasks that are polled between two polls of the sockets. All other tasks wait for them:
-/// without the limit, each reply would wait for a thousand polls if a thousand clients send continuously.
+/// Maximum number of yielding tasks that are polled between two polls of the sockets. Without the limit, each reply
+/// would wait for a thousand polls if a thousand clients send continuously.
 const LAST_AT_ONCE: usize = 4;
 
-/// Maximum number of blocked threads of a worker, because each thread needs a stack. Handlers that block move to tasks
-/// before they reach the limit. Routers may reach it, because they always run inline.
+/// Maximum number of blocked threads of a worker, because each thread needs a stack. Blocking handlers are moved to
+/// tasks before this limit is reached. Blocking routers may reach it, because they always run inline.
 const BLOCKED_MAX: usize = 32;
 
 /// Handle of a worker. Dropping it ends the worker's threads and tasks.
@@ -97,9 +97,9 @@ pub(super) struct ExecutorShared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Woken tasks in the order of their wake-ups.
+    /// Woken tasks, in the order of their wake-ups.
     ready: VecDeque<Arc<WorkerTask>>,
-    /// Tasks that have yielded. A few of them, in this order, are polled again after each poll of the sockets.
+    /// Tasks that have yielded, in order. A few of them are polled again after each poll of the sockets.
     last: VecDeque<DeferredTask>,
     tasks: HashMap<u64, ExecutorEntry>,
     next: u64,
@@ -122,7 +122,7 @@ struct ExecutorEntry {
     culprit: Option<Arc<dyn Blocked>>,
 }
 
-/// A task that has yielded although it has more work. The task is polled again after all tasks that are ready now.
+/// A task that has yielded although it has more work. It is polled again after all tasks that are ready now.
 #[derive(Debug)]
 enum DeferredTask {
     /// Waker of a yielding task that is not in the ready queue.
@@ -207,7 +207,7 @@ impl Worker {
         self.0.state.lock().is_asleep
     }
 
-    /// Returns whether the current task runs on this worker.
+    /// Returns whether the current thread belongs to this worker.
     pub(crate) fn is_current(&self) -> bool {
         CURRENT.with_borrow(|current| current.as_ref().is_some_and(|shared| Arc::ptr_eq(shared, &self.0)))
     }
@@ -236,10 +236,10 @@ impl Drop for Worker {
     }
 }
 
-/// Registers the connection that the current task drives, which is reported if the task blocks the thread.
+/// Registers the connection that the current task drives. It is reported if the task blocks the thread.
 ///
-/// Returns a reference to the task, with which jobs of the connection are spawned on the same worker. Returns `None` if
-/// this thread does not belong to a worker.
+/// Returns a reference to the task, for spawning jobs of the connection on the same worker. Returns `None` if this
+/// thread does not belong to a worker.
 pub(crate) fn settle(culprit: impl FnOnce() -> Arc<dyn Blocked>) -> Option<DriverTask> {
     CURRENT.with_borrow(|current| {
         let (shared, number) = current.as_ref().zip(WorkerTask::current())?;
@@ -315,7 +315,7 @@ impl ExecutorShared {
 
     /// Removes a completed task from the worker.
     pub(super) fn forget(&self, number: u64) {
-        // Drop the entry without the lock, because it may be the last reference to the task.
+        // Drop the entry outside of the lock, because it may be the last reference to the task.
         let entry = self.state.lock().tasks.remove(&number);
         drop(entry);
     }
@@ -336,7 +336,7 @@ impl ExecutorShared {
         if state.thread != thread {
             return NextAction::End;
         }
-        // Poll no tasks after the worker was stopped, because the runtime of the handlers may no longer exist.
+        // Poll no tasks once the worker is stopped, because the runtime of the handlers may no longer exist.
         let task = if polls < POLLS_AT_ONCE && !state.is_stopped { state.ready.pop_front() } else { None };
         let Some(task) = task else {
             state.polled = None;
@@ -357,7 +357,7 @@ impl ExecutorShared {
     /// stopped. Moves some of the yielded tasks to `last`.
     fn poll_look(&self, has_looked: &mut bool, last: &mut Vec<DeferredTask>, context: &mut Context<'_>) -> Poll<bool> {
         let mut state = self.state.lock();
-        // Set the flag under the lock. A task that is queued afterwards then finds it and wakes the thread.
+        // Set the flag under the lock, so that a task that is queued later finds it and wakes the thread.
         state.is_asleep = state.ready.is_empty() && state.last.is_empty() && !state.is_stopped;
         if state.is_asleep {
             self.waker.get_or_init(|| context.waker().clone());
@@ -378,7 +378,7 @@ impl ExecutorShared {
     /// thread.
     fn take_over(&self, poll: PollId) -> Option<usize> {
         let mut state = self.state.lock();
-        // Take the record of the polled task, so that a second hand-over of the same poll fails.
+        // Take the record of the polled task, so that another hand-over of the same poll fails.
         if state.poll != poll || state.polled.take().is_none() {
             return None;
         }
@@ -389,7 +389,7 @@ impl ExecutorShared {
     /// Drops all tasks of a stopped worker.
     fn end(&self) {
         let mut state = self.state.lock();
-        // Drop the tasks without the lock, because destructors may use the worker.
+        // Drop the tasks outside of the lock, because destructors may use the worker.
         let tasks = std::mem::take(&mut state.tasks);
         let queued = (std::mem::take(&mut state.ready), std::mem::take(&mut state.last));
         drop(state);
@@ -430,8 +430,8 @@ impl Core {
         let run = move || {
             let number = match instead {
                 None => 0,
-                // Take over in the new thread. If the blocked poll has returned while the thread started, there is
-                // nothing to take over.
+                // Take over in the new thread. If the blocked poll has returned in the meantime, there is nothing to
+                // take over.
                 Some(poll) => match core.shared.take_over(poll) {
                     Some(number) => number,
                     None => return,

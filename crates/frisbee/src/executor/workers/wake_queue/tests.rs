@@ -6,14 +6,14 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// Duration after which a test counts as stuck. An emulated machine needs 20 seconds for one of them.
+/// Duration after which a test counts as stuck. On an emulated machine, one of them takes 20 seconds.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 fn runtime(threads: usize) -> Runtime {
     Builder::new_multi_thread().worker_threads(threads).build().expect("runtime should build")
 }
 
-/// Starts connections whose tasks wake themselves at every poll. They begin once all of them have started.
+/// Starts connections with tasks that wake themselves in every poll. They begin once all of them have started.
 fn start_busy(runtime: &Runtime, count: usize, at_poll: impl Fn(usize, &[AtomicUsize]) + Send + Clone + 'static) {
     let polls: Arc<[AtomicUsize]> = (0..count).map(|_| AtomicUsize::new(0)).collect();
     let (sender, started) = mpsc::channel::<Waker>();
@@ -59,7 +59,7 @@ fn thousand_busy_connections_run_in_turn() {
 fn wakes_from_other_threads_are_not_lost() {
     const WAKES: usize = 2000;
     let runtime = runtime(2);
-    // The second group starts after the tasks of the queue have ended together with the first group.
+    // The forwarding tasks end together with the first group. The second group must start new ones.
     for _ in 0..2 {
         let (connections, ends): (Vec<_>, Vec<_>) = (0..2 * DIRECT_MAX)
             .map(|_| {
